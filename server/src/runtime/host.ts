@@ -103,6 +103,7 @@ export class Host implements Service {
     await this.#services.broker.stop();
     await this.#services.claims.stop();
     await this.#services.housekeeping.stop();
+    this.#services.results.stop();
     await this.#services.runner.stop();
     this.#services.followUp.stop();
     await this.#services.nodes.stop();

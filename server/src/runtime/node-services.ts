@@ -9,6 +9,7 @@ import type { Logger } from '../base/logger.js';
 import type { ScriptRuntime } from '../scripts/script-runtime.js';
 import type { CustomStepBody, CustomStepOptions } from '../step-bodies/custom-step.js';
 import type { StepBody } from '../step-bodies/step-body.js';
+import type { InboxMessage, PostedMessage } from '../store/records/messages.js';
 import type { NodeRecord } from '../store/records/nodes.js';
 import type { Store } from '../store/store.js';
 import { WorkClaims } from './activities/work-claims.js';
@@ -16,6 +17,7 @@ import { NodeQueries } from './fleet/node-queries.js';
 import { WorkflowEnds } from './operations/workflow-ends.js';
 import { WorkflowStarts } from './operations/workflow-starts.js';
 import { RequestGate } from './request-gate.js';
+import { ResultResender } from './activities/result-resender.js';
 import { ActivityBroker } from './activities/activity-broker.js';
 import { ActivityQueries } from './activities/activity-queries.js';
 import type { RunnerLimits } from './instances/runner-environment.js';
@@ -95,6 +97,7 @@ export class NodeServices {
   readonly catalog: DefinitionCatalog;
   readonly claims: WorkClaims;
   readonly broker: ActivityBroker;
+  readonly results: ResultResender;
   readonly publisher: EventPublisher;
   readonly environment: NodeEnvironment;
   readonly bodies: StepBodies;
@@ -126,6 +129,10 @@ export class NodeServices {
     this.catalog = this.#createCatalog();
     this.claims = this.#createClaims();
     this.broker = this.#createBroker();
+    this.results = new ResultResender({
+      ...options,
+      posted: (...message) => this.runner.postedByClient(...message),
+    });
     this.bodies = new StepBodies(
       options.httpRequest,
       options.customStep((name) => this.steps.find(name)),
@@ -154,7 +161,7 @@ export class NodeServices {
       ...options,
       ...options.settings,
       publisher: this.publisher,
-      broker: this.broker,
+      results: this.results,
     });
     this.eventQueries = new EventQueries(store, reading);
     this.activityQueries = new ActivityQueries({
@@ -182,6 +189,7 @@ export class NodeServices {
       committed: (...commit) => this.followUp.committed(...commit),
       hintOwner: (id) => backplane.publish({ kind: 'instance', id }),
       changed: (record) => this.changes.controlled(record),
+      inboxOverflowed: () => this.#options.metrics.inboxOverflowed(),
       scanIntervalMs: () => (this.isShared ? settings.scanIntervalMs : SCAN_MS_ALONE),
       drainMs: settings.drainMs,
       crashesMax: settings.crashesMax,
@@ -214,8 +222,13 @@ export class NodeServices {
           for (const name of await activityNames(record)) this.broker.announce(name);
         }
       },
-      posted: (...message) => this.runner.postedByClient(...message),
+      posted: (...message) => this.#resultPosted(...message),
     });
+  }
+
+  #resultPosted(posted: PostedMessage, message: InboxMessage): void {
+    this.runner.postedByClient(posted, message);
+    if (posted.overflowed === true) this.results.soon();
   }
 
   #createSteps(): StepScripts {
@@ -277,7 +290,7 @@ export class NodeServices {
   #createClaims(): WorkClaims {
     return new WorkClaims({
       ...this.#options,
-      posted: (...message) => this.runner.postedByClient(...message),
+      posted: (...message) => this.#resultPosted(...message),
       offer: (name) => this.broker.announce(name),
     });
   }
@@ -290,7 +303,6 @@ export class NodeServices {
       claims: this.claims,
       waitersMax: settings.waitersMax,
       scanIntervalMs: () => (mayBeStale() ? SCAN_MS_WITHOUT_HINTS : SCAN_MS_WITH_HINTS),
-      posted: (...message) => this.runner.postedByClient(...message),
       hintOthers: (name) => backplane.publish({ kind: 'activity', name }),
     });
   }

@@ -61,6 +61,7 @@ export interface HttpRequestBody extends StepBody {
   close(): Promise<void>;
 }
 
+const NOTHING = (): void => undefined;
 /** Maximum time to keep an idle connection, whatever the callee offers. */
 const IDLE_MS_MAX = 4000;
 
@@ -136,15 +137,22 @@ class Caller implements HttpRequestBody {
     const deadline = new Deadline(call.timeoutMs, context.signal);
     const definitionId = context.definitionId ?? '';
     const share = this.#memory.begin(definitionId, deadline.signal);
+    let { release } = share;
     try {
       const answer = await this.#send(call, definitionId, { deadline, share });
       this.#log(call, context, answer.statusCode);
+      const { retain } = context;
+      if (retain !== undefined) {
+        share.complete();
+        retain(share.release);
+        release = NOTHING;
+      }
       return judged(call, answer);
     } catch (error) {
       return this.#withoutAnswer(error, { call, context, deadline });
     } finally {
       deadline.clear();
-      share.release();
+      release();
     }
   }
 

@@ -16,6 +16,8 @@ export interface StepBodyContext {
   readonly idempotencyKey: string;
   /** Fires when the result is no longer needed, or the server stops. */
   readonly signal: AbortSignal;
+  /** Keeps memory counted that the result takes, until the result is saved or no longer needed: then calls `release`. */
+  readonly retain?: (release: () => void) => void;
 }
 
 export interface StepBody {

@@ -15,6 +15,10 @@
  *  S5 A write that fails with `StoreUnavailableError` may or may not have happened. Callers read back.
  *  S6 User data is stored as opaque text: no key or value in it has a meaning to the store.
  *  S7 Every read is bounded by a limit and served by an index.
+ *  S8 An inbox is bounded (`INBOX_BYTES_MAX`). A message that does not fit is not added. Instead, in the same step, the inbox
+ *     gets `OVERFLOW_MESSAGE` (once), `inSeq` is incremented and `wakeAt` is set to 0, so that the instance searches for
+ *     what it missed. This also happens if the inbox has the overflow message already: a commit that is in progress must
+ *     not remove it unseen. Control actions always fit.
  *
  * Times are milliseconds since 1970, from the caller's clock. Callers create the ids. `records/` defines the stored
  * records, with one file for each kind.
@@ -24,9 +28,11 @@ import type {
   ActivityClaim,
   ActivityRecord,
   ActivityListItem,
+  ActivityPosition,
   ActivityQueue,
   ActivityResult,
   CompleteActivityResult,
+  UnsettledActivity,
 } from './records/activities.js';
 import type { ControlAction, ControlResult, AuditEntry } from './records/control.js';
 import type {
@@ -57,7 +63,7 @@ import type {
   InstanceClaim,
   DueInstance,
 } from './records/instances.js';
-import type { InboxMessage, PostedMessage } from './records/messages.js';
+import type { InboxMessage, OutgoingMessage, PostedMessage } from './records/messages.js';
 import type { NodeRecord } from './records/nodes.js';
 
 /** The store cannot be reached or did not respond in time; the outcome of the operation is unknown. */
@@ -159,23 +165,21 @@ export interface Store extends Service {
     limit: number,
   ): Promise<readonly InstanceClaim[]>;
   /**
-   * Adds each message to its instance (rule S3). The result has an entry for each message: null if the instance does not
-   * exist or has ended. A message whose id is already in the inbox counts as posted and changes nothing.
+   * Adds each message to its instance (rules S3 and S8). The result has an entry for each message: null if the instance does
+   * not exist or has ended. A message whose id is already in the inbox counts as posted and changes nothing.
    */
   postMessages(
-    messages: readonly {
-      readonly instanceId: string;
-      readonly message: InboxMessage;
-      /** Recorded in the same step, if the message is added. */
+    messages: readonly (OutgoingMessage & {
+      /** Recorded in the same step, if the message is added or does not fit. */
       readonly audit?: AuditEntry;
-    }[],
+    })[],
   ): Promise<readonly (PostedMessage | null)[]>;
   /**
    * Changes the status immediately, whichever node owns the instance: suspend from Runnable; resume from Suspended;
    * terminate from either, which sets `endTime` to `at` and the outcome to Terminated; compensate from either, which makes
    * it Runnable. Increments `inSeq`, sets `wakeAt` to 0 so that the owner notices, and `lastChangeAt` to `at`. Resume and
    * compensate make deferred activities of the instance available again. The same step records `audit` and adds `message`
-   * to the inbox; if the inbox already has a message with its id, the action is rejected.
+   * to the inbox, however full it is; if the inbox already has a message with its id, the action is rejected.
    */
   controlInstance(
     id: string,
@@ -209,7 +213,8 @@ export interface Store extends Service {
   /** Which of these names have an item with `availableAt <= now` that is not done. */
   findAvailableActivities(names: readonly string[], now: number): Promise<readonly string[]>;
   /**
-   * Accepts a result for the token, once, and posts the message to its instance.
+   * Accepts a result for the token, once, and posts the message to its instance. If the message does not fit, the item
+   * remains unsettled, and the message must be sent again.
    * A token is stale if the item does not exist, is held by another token, or was handed out again after the lease ended.
    * An expired lease is still valid until another worker takes the item.
    */
@@ -236,12 +241,14 @@ export interface Store extends Service {
   releaseActivity(activityId: string, tokenHash: string): Promise<string | null>;
   /**
    * Items done before the given time whose result no commit has applied yet: their message may be missing. Items of an
-   * instance that has ended count as settled.
+   * instance that has ended count as settled. In the order of (`doneAt`, `id`), after that position; on MongoDB, a page may
+   * have fewer items than `limit` although more follow.
    */
   findUnsettledActivities(
     doneBefore: number,
     limit: number,
-  ): Promise<readonly (ActivityRecord & { readonly result: ActivityResult })[]>;
+    after?: ActivityPosition,
+  ): Promise<readonly UnsettledActivity[]>;
 
   /**
    * Names with items that are not done, those with the most waiting items first. Counting requires a read of all of them.

@@ -211,6 +211,21 @@ describe('a wait that has not yet searched the stored events', () => {
     expect(run.instance.pointers.get(1)?.state.kind).toBe('event');
     expect(run.instance.taken.size).toBe(0);
   });
+
+  it('is every wait after an overflow of the inbox, also for events that are in the inbox', () => {
+    const run = startRun(
+      define([waitFor('a')]),
+      { id: 'w', data: {}, reference: null, parent: null },
+      START_MS,
+    );
+    const { pointer } = nextWork(run)!;
+    enterStep(run, pointer, { EventName: 'a', EventKey: 'key' }, {});
+    if (pointer.state.kind === 'event') pointer.state = { ...pointer.state, looked: true };
+    applyMessage(run, { kind: 'overflow' });
+    const event = { name: 'a', key: 'key', publishedAt: START_MS, data: 1, eventId: 'e' } as const;
+    applyMessage(run, { kind: 'event', ...event });
+    expect(run.instance.pointers.get(1)?.state).toMatchObject({ kind: 'event', looked: false });
+  });
 });
 
 scenarios('the Timeout input of a WaitFor step', (start) => {

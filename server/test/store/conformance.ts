@@ -14,6 +14,7 @@ import { describeConcurrency } from './conformance/concurrency.js';
 import { describeDefinitions } from './conformance/definitions.js';
 import { describeEvents } from './conformance/events.js';
 import { describeHousekeeping } from './conformance/housekeeping.js';
+import { describeInboxBounds } from './conformance/inbox-bounds.js';
 import { describeInstanceLists } from './conformance/instance-lists.js';
 import { describeInstanceMessages } from './conformance/instance-messages.js';
 import { describeInstances } from './conformance/instances.js';
@@ -61,6 +62,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
 
     describeDefinitions(underTest);
     describeInstances(underTest);
+    describeInboxBounds(underTest);
     describeInstanceMessages(underTest);
     describeInstanceLists(underTest);
     describeSideRecords(underTest);

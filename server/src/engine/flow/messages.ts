@@ -53,8 +53,18 @@ export interface CleanUpMessage {
   readonly kind: 'clean-up';
 }
 
+/** Messages did not fit into the inbox. Events among them are in the store; others will be sent again. */
+export interface OverflowMessage {
+  readonly kind: 'overflow';
+}
+
 export type Message =
-  EventMessage | ActivityMessage | ChildMessage | RetryNowMessage | CleanUpMessage;
+  | EventMessage
+  | ActivityMessage
+  | ChildMessage
+  | RetryNowMessage
+  | CleanUpMessage
+  | OverflowMessage;
 
 /**
  * Applies a message. A message that no step waits for is dropped: events can still be found in the store later.
@@ -83,6 +93,9 @@ export function applyMessage(
       beginCleanUp(run, status);
       completeIfDone(run);
       break;
+    case 'overflow':
+      searchAgain(run);
+      break;
   }
   settle(run);
 }
@@ -101,6 +114,14 @@ function applyEvent(run: Run, message: EventMessage): void {
     run.changes.removedSubscriptions.push(executionKey(run.instance.id, pointer));
     finish(run, pointer, { EventData: message.data, TimedOut: false });
     return;
+  }
+}
+
+/** Every wait searches the stored events again. Until it has, it takes no event from the inbox. */
+function searchAgain(run: Run): void {
+  for (const pointer of run.instance.pointers.values()) {
+    const { state } = pointer;
+    if (state.kind === 'event' && state.looked) setState(run, pointer, { ...state, looked: false });
   }
 }
 

@@ -10,9 +10,7 @@
 import { AppError } from '../../base/errors.js';
 import type { Logger } from '../../base/logger.js';
 import type { ActivityClaim, NewActivityRecord } from '../../store/records/activities.js';
-import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
 import type { Store } from '../../store/store.js';
-import { resentMessage } from './activity-results.js';
 import type { Clock } from '../../base/clock.js';
 import type { PullRequest, WorkItem } from './activity-types.js';
 import { PeriodicTask } from '../../base/periodic-task.js';
@@ -33,7 +31,6 @@ export interface ActivityBrokerOptions {
   readonly waitersMax: number;
   /** Interval at which the store is searched for work that this node was not notified of, while a poll is waiting. */
   readonly scanIntervalMs: () => number;
-  readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
   /** Notifies other nodes that work of this name is available. */
   readonly hintOthers: (name: string) => void;
 }
@@ -158,16 +155,6 @@ export class ActivityBroker implements Service, WorkerReservations {
       waiter.answer(this.#options.claims.handOut({ ...activity, attempt: 1 }, prepared));
     }
     for (const name of names) this.announce(name);
-  }
-
-  /** Sends results again whose message to the instance may have been lost with a node. */
-  async resendUnsettled(doneBefore: number): Promise<void> {
-    const { store } = this.#options;
-    for (const activity of await store.findUnsettledActivities(doneBefore, 500)) {
-      const message = resentMessage(activity.id, activity.result);
-      const [posted] = await store.postMessages([{ instanceId: activity.instanceId, message }]);
-      if (posted !== null && posted !== undefined) this.#options.posted(posted, message);
-    }
   }
 
   #wait(request: PullRequest): Promise<WorkItem | null> {

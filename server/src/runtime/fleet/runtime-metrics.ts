@@ -76,6 +76,10 @@ export class RuntimeMetrics {
     'Calls rejected because memory_budget_bytes was used up, by kind: start, request or answer.',
     ['what'],
   );
+  readonly #overflows = this.#counter(
+    'stepwright_inbox_overflows_total',
+    'Messages to instances that did not fit into the inbox.',
+  );
   readonly #events = this.#counter('stepwright_events_published_total', 'Events published.');
   readonly #activities = this.#counter(
     'stepwright_activities_total',
@@ -142,6 +146,11 @@ export class RuntimeMetrics {
 
   commitLost(): void {
     this.#lost.inc();
+  }
+
+  /** A message to an instance did not fit into its inbox. */
+  inboxOverflowed(): void {
+    this.#overflows.inc();
   }
 
   fenced(): void {

@@ -1,13 +1,15 @@
 /** What an instance actor needs from its node. `ActorOwner` is separate: it is told what happens to the actor. */
 import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
-import type { EffectResult, EventMessage } from '../../engine/flow/messages.js';
+import type { ChildMessage, EffectResult, EventMessage } from '../../engine/flow/messages.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import type { Run } from '../../engine/flow/run.js';
 import type { Logger } from '../../base/logger.js';
+import type { StepBodyContext } from '../../step-bodies/step-body.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import type { Evaluator } from '../passes/evaluator.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+import type { ChildReference } from './message-codec.js';
 import type { WorkerReservations } from './unsaved-changes.js';
 
 export interface ActorLimits {
@@ -35,9 +37,14 @@ export interface ActorEnvironment {
   /**
    * Runs the body of a step outside the engine. Returns null if this node is stopping and leaves the work to the next one.
    */
-  runBody(run: Run, pointer: Pointer, signal: AbortSignal): Promise<EffectResult | null>;
+  runBody(
+    run: Run,
+    pointer: Pointer,
+    context: Pick<StepBodyContext, 'signal' | 'retain'>,
+  ): Promise<EffectResult | null>;
   /** Returns null if the event no longer exists. */
   loadEvent(eventId: string): Promise<EventMessage | null>;
+  loadEnd(reference: ChildReference): Promise<ChildMessage>;
   /**
    * Searches stored events for the waits that have not been searched for yet. Returns true if a wait took one. A wait whose
    * event does not fit into memory still counts as not searched for.

@@ -6,10 +6,16 @@
  * something else changed. The instance must then be read again.
  */
 import type { Message } from '../../engine/flow/messages.js';
-import type { InboxMessage } from '../../store/records/messages.js';
+import { OVERFLOW_MESSAGE, type InboxMessage } from '../../store/records/messages.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { ActorEnvironment } from './actor-environment.js';
-import { inOrder, readArrived, type ArrivedMessage } from './message-codec.js';
+import {
+  inOrder,
+  readArrived,
+  referredCost,
+  REFERRED_BYTES_MAX,
+  type ArrivedMessage,
+} from './message-codec.js';
 
 export class ActorInbox {
   readonly #instanceId: string;
@@ -72,20 +78,31 @@ export class ActorInbox {
   }
 
   /**
-   * Takes all pending messages. Returns those that are new to the engine, in the order in which the engine must apply them.
+   * Takes the pending messages, as many as fit into memory together. Returns those that are new to the engine, in the order
+   * in which the engine must apply them.
    */
   async takeIn(
-    environment: Pick<ActorEnvironment, 'loadEvent' | 'logger'>,
+    environment: Pick<ActorEnvironment, 'loadEnd' | 'loadEvent' | 'logger'>,
   ): Promise<readonly Message[]> {
     const messages: Message[] = [];
-    for (const arrived of this.#waiting.splice(0)) {
+    for (const arrived of this.#takeTogether()) {
       this.#inSeq = arrived.inSeq;
-      if (this.#takenIn.has(arrived.id)) continue;
+      // After each read, the overflow message may stand for messages that were posted since the last one.
+      if (this.#takenIn.has(arrived.id) && arrived.id !== OVERFLOW_MESSAGE.id) continue;
       this.#takenIn.add(arrived.id);
       const message = await readArrived(this.#instanceId, arrived, environment);
       if (message !== null) messages.push(message);
     }
     return inOrder(messages);
+  }
+
+  #takeTogether(): readonly ArrivedMessage[] {
+    let count = 0;
+    for (let referred = 0; referred <= REFERRED_BYTES_MAX && count < this.#waiting.length;) {
+      referred += referredCost(this.#waiting[count]?.body ?? '');
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
   }
 
   /** A commit has cleared the applied messages. */

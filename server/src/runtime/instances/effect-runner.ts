@@ -1,4 +1,7 @@
-/** The running effects of one instance: started after a commit, aborted when their step is cancelled. */
+/**
+ * The effects of one instance: started after a commit, aborted when their step is cancelled. The memory that a result takes
+ * stays counted until a commit has saved the result: from then on, it is a part of the state.
+ */
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { EffectResult } from '../../engine/flow/messages.js';
 import { stepOf, type Run } from '../../engine/flow/run.js';
@@ -6,23 +9,34 @@ import type { ActorEnvironment } from './actor-environment.js';
 
 type EffectEnvironment = Pick<ActorEnvironment, 'logger' | 'runBody'>;
 
+const NOTHING = (): void => undefined;
+
 interface UnderWay {
   readonly controller: AbortController;
   /** True if the effect waits for an external response. A script or the start of a child is work of this server. */
   readonly isCall: boolean;
 }
 
+interface FinishedEffect {
+  readonly pointerId: number;
+  readonly attempt: number;
+  readonly result: EffectResult;
+  readonly release: () => void;
+}
+
 export class EffectRunner {
   readonly #environment: EffectEnvironment;
-  readonly #ended: (pointerId: number, attempt: number, result: EffectResult) => void;
+  readonly #ended: () => void;
+  /** Effects whose results have not been taken. */
+  #finished: FinishedEffect[] = [];
+  /** Effects whose results were taken, and that no commit has saved. */
+  #unsaved: FinishedEffect[] = [];
   readonly #underWay = new Map<number, UnderWay>();
   #hasLeftOver = false;
   #waitsForEnd: () => void = () => undefined;
 
-  constructor(
-    environment: EffectEnvironment,
-    ended: (pointerId: number, attempt: number, result: EffectResult) => void,
-  ) {
+  /** @param ended there is a result to take */
+  constructor(environment: EffectEnvironment, ended: () => void) {
     this.#environment = environment;
     this.#ended = ended;
   }
@@ -32,6 +46,10 @@ export class EffectRunner {
    */
   get isAtRest(): boolean {
     return this.#underWay.size === 0 && !this.#hasLeftOver;
+  }
+
+  get hasResults(): boolean {
+    return this.#finished.length > 0;
   }
 
   /** True if all running effects are external calls. */
@@ -49,17 +67,41 @@ export class EffectRunner {
       const controller = new AbortController();
       const isCall = kind === 'effect' && traitsOf(stepOf(run, pointer)).body === 'http';
       this.#underWay.set(pointerId, { controller, isCall });
+      let release = NOTHING;
+      const retain = (releaseMemory: () => void): void => {
+        release = releaseMemory;
+      };
       void this.#environment
-        .runBody(run, pointer, controller.signal)
+        .runBody(run, pointer, { signal: controller.signal, retain })
         .catch((error: unknown): EffectResult => this.#unexpected(run, pointerId, error))
         .then((result) => {
-          if (this.#underWay.get(pointerId)?.controller !== controller) return;
+          if (this.#underWay.get(pointerId)?.controller !== controller) {
+            release();
+            return;
+          }
           this.#underWay.delete(pointerId);
           if (result === null) this.#hasLeftOver = true;
-          else this.#ended(pointerId, attempt, result);
+          else {
+            this.#finished.push({ pointerId, attempt, result, release });
+            this.#ended();
+          }
           if (this.#underWay.size === 0) this.#waitsForEnd();
         });
     }
+  }
+
+  takeResults(): readonly FinishedEffect[] {
+    const taken = this.#finished;
+    this.#finished = [];
+    if (taken.length > 0) this.#unsaved.push(...taken);
+    return taken;
+  }
+
+  /** The store has the results that were taken, as far as they are needed. */
+  saved(): void {
+    if (this.#unsaved.length === 0) return;
+    for (const { release } of this.#unsaved) release();
+    this.#unsaved = [];
   }
 
   /** Resolves when no effect is running any more, or when the signal fires. Supports one caller at a time. */
@@ -79,8 +121,11 @@ export class EffectRunner {
     if (this.#underWay.size === 0) this.#waitsForEnd();
   }
 
+  /** Aborts the effects, and forgets all results. */
   abortAll(): void {
     this.abort([...this.#underWay.keys()]);
+    this.takeResults();
+    this.saved();
   }
 
   /** Bodies return their failures as results. A body that throws has a bug, which must not harm more than its step. */

@@ -15,7 +15,7 @@
  *      node or has run out of time, or the server is stopping. The cancellation leaves no trace in the instance or in the
  *      log.
  */
-import { applyEffect, applyMessage, type EffectResult } from '../../engine/flow/messages.js';
+import { applyEffect, applyMessage } from '../../engine/flow/messages.js';
 import { canGoOn, type Run } from '../../engine/flow/run.js';
 import { fireTimers, nextTimer } from '../../engine/flow/timers.js';
 import type { InboxMessage } from '../../store/records/messages.js';
@@ -66,8 +66,6 @@ export class InstanceActor {
   #phase: Phase = NOT_STARTED;
   /** The current stretch of work, or the last one. */
   #stretch = DONE;
-  /** Results of effects that no stretch has applied yet. */
-  #results: { pointerId: number; attempt: number; result: EffectResult }[] = [];
   /** True after a load: events for its waits may have been published since the last search. */
   #lookDue: boolean;
 
@@ -88,10 +86,7 @@ export class InstanceActor {
     };
     this.#committer = new InstanceCommitter(parts, run, origin);
     this.#evaluation = new PendingEvaluation(environment.clock);
-    this.#effects = new EffectRunner(environment, (pointerId, attempt, result) => {
-      this.#results.push({ pointerId, attempt, result });
-      this.wake();
-    });
+    this.#effects = new EffectRunner(environment, () => this.wake());
   }
 
   get epoch(): number {
@@ -248,6 +243,8 @@ export class InstanceActor {
   }
 
   #park(): void {
+    // Results that no step waited for were not committed.
+    this.#effects.saved();
     const timer = nextTimer(this.run);
     const cancelTimer =
       timer === null ? NO_TIMER : this.#environment.clock.at(timer, () => this.wake());
@@ -285,7 +282,7 @@ export class InstanceActor {
   /** Whether the store has everything, or will have it after the next commit. */
   #mayLeave(): boolean {
     const { isLeaving, isStored } = this.#committer;
-    return isStored && !isLeaving && this.#effects.isAtRest && this.#results.length === 0;
+    return isStored && !isLeaving && this.#effects.isAtRest && !this.#effects.hasResults;
   }
 
   #hasRoom(phase: Working, bytes: number): boolean {
@@ -306,6 +303,7 @@ export class InstanceActor {
     const isUnaware = !this.isStored && this.#evaluation.isCalledOff;
     // Messages that have arrived meanwhile go into the same commit. The store would reject a commit without them.
     if (!isUnaware && (!this.#inbox.isEmpty || phase.next === 'refresh')) {
+      if (this.isStored) this.#committer.assertWritable();
       goOn(phase);
       return;
     }
@@ -326,7 +324,7 @@ export class InstanceActor {
       run.dirty ||= this.#inbox.hasTakenIn;
       for (const message of messages) applyMessage(run, message, this.#committer.status);
     }
-    for (const { pointerId, attempt, result } of this.#results.splice(0)) {
+    for (const { pointerId, attempt, result } of this.#effects.takeResults()) {
       run.now = this.#environment.clock.now();
       applyEffect(run, { pointerId, attempt }, result);
     }
@@ -341,6 +339,7 @@ export class InstanceActor {
   async #commit(phase: Working): Promise<void> {
     const outcome = await this.#committer.commit();
     if (typeof outcome !== 'string') {
+      this.#effects.saved();
       // If the actor was stopped during the commit, the node that runs the instance next continues from the stored state.
       if (this.isAbandoned) return;
       // A commit that was read back has also merged concurrent changes.

@@ -130,6 +130,11 @@ export class InstanceCommitter implements FirstPass {
     this.#parts.memory.wrote(state);
   }
 
+  /** Call between two turns without a commit, so that an instance cannot grow for long. @throws InstanceTooLargeError */
+  assertWritable(): void {
+    this.#stateLength.assertWritable(this.run);
+  }
+
   /** Releases the workers reserved for unsaved changes: they continue to wait. */
   release(): void {
     for (const id of this.#unsaved.activityIds) this.#parts.environment.workers.release(id);

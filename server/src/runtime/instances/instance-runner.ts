@@ -173,10 +173,11 @@ export class InstanceRunner implements Service, ActorOwner {
 
   /** A message was stored for an instance: notifies the node that runs it. */
   posted(posted: PostedMessage, message: InboxMessage): void {
+    if (posted.overflowed === true) this.#options.inboxOverflowed();
     const actor = this.#residents.get(posted.instanceId);
     if (actor === undefined) this.#tellOwner(posted.instanceId, posted.owner);
-    else if (actor.epoch === posted.epoch) actor.deliver({ ...message, inSeq: posted.inSeq });
-    else actor.refresh();
+    else if (actor.epoch !== posted.epoch || posted.overflowed === true) actor.refresh();
+    else actor.deliver({ ...message, inSeq: posted.inSeq });
   }
 
   /** The status of an instance was changed in the store. */

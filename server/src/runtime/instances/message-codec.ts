@@ -1,7 +1,7 @@
 /** Messages between instances, events and activities in their stored form: JSON text that the engine can read. */
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
-import type { Message } from '../../engine/flow/messages.js';
+import type { ChildMessage, Message } from '../../engine/flow/messages.js';
 import type { Logger } from '../../base/logger.js';
 import { LONG_EVENT_LENGTH } from '../../store/records/events.js';
 import type { InboxMessage } from '../../store/records/messages.js';
@@ -16,8 +16,18 @@ export interface EventReference {
   readonly cost?: number;
 }
 
-/** A message, or a reference to an event. */
-export type StoredMessage = Message | EventReference;
+/** Refers to a child that has ended, for a parent whose inbox has no room for the child's data. */
+export interface ChildReference extends Pick<
+  ChildMessage,
+  'pointerId' | 'attempt' | 'workflowId' | 'status'
+> {
+  readonly kind: 'child-reference';
+  /** Bytes that the data takes in memory. */
+  readonly cost: number;
+}
+
+/** A message, or a reference to an event or a child. */
+export type StoredMessage = Message | EventReference | ChildReference;
 
 /** A message delivered to its instance, with the new value of the inbox counter. */
 export interface ArrivedMessage {
@@ -60,25 +70,56 @@ export function inboxMessage(id: string, message: Message): InboxMessage {
   return { id, body: writeJson(message) };
 }
 
-/** Bytes that an instance takes in memory, including all messages in its inbox. */
-export function recordCost({ inbox, state }: Pick<InstanceRecord, 'inbox' | 'state'>): number {
-  return inbox.reduce((cost, { body }) => cost + messageCost(body), memoryCost(state));
-}
-
-/** Bytes that a message takes in memory once it is parsed. */
-export function messageCost(body: string): number {
+/** The short form of a message about the end of a child. */
+export function childReference({ id, body }: InboxMessage, end: ChildMessage): InboxMessage {
+  const { attempt, pointerId, status, workflowId } = end;
   const cost = memoryCost(body);
-  if (!body.startsWith(REFERENCE)) return cost;
+  const reference: ChildReference = {
+    kind: 'child-reference',
+    pointerId,
+    attempt,
+    workflowId,
+    status,
+    cost,
+  };
+  return { id, body: writeJson(reference) };
+}
+
+/**
+ * The memory that references may take at the same time, beyond one: an instance takes in the rest of its messages after it
+ * has worked on these.
+ */
+export const REFERRED_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Bytes that an instance takes in memory, including the messages in its inbox as far as it takes them in together. */
+export function recordCost({ inbox, state }: Pick<InstanceRecord, 'inbox' | 'state'>): number {
+  return memoryCost(state) + messagesCost(inbox);
+}
+
+/** Bytes that messages take in memory once they are parsed, as far as an instance takes them in together. */
+export function messagesCost(messages: readonly { readonly body: string }[]): number {
+  let cost = 0;
+  let referred = 0;
+  let largest = 0;
+  for (const { body } of messages) {
+    const bytes = referredCost(body);
+    cost += memoryCost(body);
+    referred += bytes;
+    largest = Math.max(largest, bytes);
+  }
+  return cost + Math.min(referred, REFERRED_BYTES_MAX + largest);
+}
+
+/** Bytes of what a message refers to; 0 if it is no reference. */
+export function referredCost(body: string): number {
+  if (!REFERENCES.some((start) => body.startsWith(start))) return 0;
   const message = readMessage(body);
-  return cost + (message?.kind === 'event-reference' ? referenceCost(message) : 0);
+  if (message?.kind !== 'event-reference' && message?.kind !== 'child-reference') return 0;
+  return typeof message.cost === 'number' ? message.cost : UNREAD_EVENT_COST;
 }
 
-export function referenceCost({ cost }: EventReference): number {
-  return typeof cost === 'number' ? cost : UNREAD_EVENT_COST;
-}
-
-/** The start of a reference, as `writeJson` writes it. */
-const REFERENCE = '{"kind":"event-reference"';
+/** The starts of references, as `writeJson` writes them. */
+const REFERENCES = ['{"kind":"event-reference"', '{"kind":"child-reference"'];
 
 /** Returns null if the text is not a valid message: another program may have written to the store. */
 export function readMessage(body: string): StoredMessage | null {
@@ -100,6 +141,13 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, string>> | undefin
   activity: { activityId: 'string', succeeded: 'boolean' },
   'retry-now': {},
   'clean-up': {},
+  overflow: {},
+  'child-reference': {
+    pointerId: 'number',
+    attempt: 'number',
+    workflowId: 'string',
+    status: 'string',
+  },
   child: { pointerId: 'number', attempt: 'number', workflowId: 'string', status: 'string' },
 };
 
@@ -113,8 +161,8 @@ function parseObject(text: string): JsonObject | null {
 }
 
 /**
- * Reads a message that was delivered to an instance, with the event it refers to. Returns null if either is invalid or
- * gone.
+ * Reads a message that was delivered to an instance, with the event or the child it refers to. Returns null if the message is
+ * invalid, or the event no longer exists.
  */
 export async function readArrived(
   workflowId: string,
@@ -122,6 +170,7 @@ export async function readArrived(
   environment: {
     readonly logger: Pick<Logger, 'warn'>;
     loadEvent(eventId: string): Promise<Message | null>;
+    loadEnd(reference: ChildReference): Promise<Message>;
   },
 ): Promise<Message | null> {
   const message = readMessage(body);
@@ -129,6 +178,7 @@ export async function readArrived(
     environment.logger.warn({ workflowId, messageId }, 'dropped an unreadable message');
     return null;
   }
+  if (message.kind === 'child-reference') return environment.loadEnd(message);
   return message.kind === 'event-reference' ? environment.loadEvent(message.eventId) : message;
 }
 

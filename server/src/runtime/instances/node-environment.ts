@@ -1,18 +1,20 @@
 /** What the instances of a node share: turns, step bodies, and the delivery to other instances. */
 import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
-import type { EffectResult, EventMessage } from '../../engine/flow/messages.js';
+import type { ChildMessage, EffectResult, EventMessage } from '../../engine/flow/messages.js';
 import { rootOf } from '../../engine/model/child-id.js';
 import { idempotencyKey, type Pointer } from '../../engine/model/pointer.js';
 import { stepOf, type Run } from '../../engine/flow/run.js';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { Turns } from '../../base/turns.js';
+import type { StepBodyContext } from '../../step-bodies/step-body.js';
 import type { StepBodies } from '../../step-bodies/step-bodies.js';
 import type { Store } from '../../store/store.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { Evaluator } from '../passes/evaluator.js';
 import { ChildStarts, type StartChild } from './child-starts.js';
 import { EventLookup } from './event-lookup.js';
+import type { ChildReference } from './message-codec.js';
 import { Outbox, type OutboxOptions } from './outbox.js';
 import type { RunnerEnvironment, RunnerLimits } from './runner-environment.js';
 import { StoreRetry } from './store-retry.js';
@@ -75,7 +77,11 @@ export class NodeEnvironment implements RunnerEnvironment {
     return this.#turns.takeAll(instanceId);
   }
 
-  async runBody(run: Run, pointer: Pointer, signal: AbortSignal): Promise<EffectResult | null> {
+  async runBody(
+    run: Run,
+    pointer: Pointer,
+    context: Pick<StepBodyContext, 'signal' | 'retain'>,
+  ): Promise<EffectResult | null> {
     const { instance } = run;
     const { state } = pointer;
     if (state.kind === 'child') return this.#childStarts.start(instance, pointer, state);
@@ -86,12 +92,16 @@ export class NodeEnvironment implements RunnerEnvironment {
       stepId: pointer.stepId,
       attempt: pointer.attempt,
       idempotencyKey: idempotencyKey(instance.id, pointer),
-      signal,
+      ...context,
     });
   }
 
   loadEvent(eventId: string): Promise<EventMessage | null> {
     return this.#events.load(eventId);
+  }
+
+  loadEnd(reference: ChildReference): Promise<ChildMessage> {
+    return this.#retry.untilAnswered(() => this.#outbox.loadEnd(reference));
   }
 
   lookForEvents(run: Run, hasRoom: (bytes: number) => boolean): Promise<boolean> {

@@ -6,7 +6,8 @@ import type { InboxMessage, PostedMessage } from '../../store/records/messages.j
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import { compensateInstance } from '../operations/termination.js';
-import { inboxMessage } from './message-codec.js';
+import { readStored } from './long-states.js';
+import { childReference, inboxMessage, type ChildReference } from './message-codec.js';
 import { terminationWith } from './terminated-child.js';
 
 export interface OutboxOptions {
@@ -29,18 +30,43 @@ export class Outbox {
   async send(instance: WorkflowInstance, message: OutboxMessage): Promise<void> {
     if (message.kind === 'terminate-child') return this.#terminateChild(instance, message);
     const { posted, store } = this.#options;
-    const { attempt, parentId, pointerId } = message;
-    const inbox = inboxMessage(`child/${instance.id}`, {
+    const { parentId: instanceId } = message;
+    const end = endMessage(instance, message);
+    const whole = inboxMessage(`child/${instance.id}`, end);
+    const [answer] = await store.postMessages([{ instanceId, message: whole }]);
+    if (answer?.overflowed !== true) {
+      if (answer !== null && answer !== undefined) posted(answer, whole);
+      return;
+    }
+    // A parent has few children compared with the length of its inbox, so the short form always fits.
+    const short = childReference(whole, end);
+    const fitting = { instanceId, message: short, toFullInbox: true } as const;
+    const [again] = await store.postMessages([fitting]);
+    if (again !== null && again !== undefined) posted(again, short);
+  }
+
+  /** The message about the end of a child, whose short form was sent. @throws StoreUnavailableError */
+  async loadEnd(reference: ChildReference): Promise<ChildMessage> {
+    const { workflowId } = reference;
+    const record = await this.#options.store.getInstance(workflowId);
+    const child = record === null ? null : await readStored(record).catch(() => null);
+    if (child !== null) return endMessage(child, reference);
+    const { attempt, pointerId } = reference;
+    return {
       kind: 'child',
       pointerId,
       attempt,
-      workflowId: instance.id,
-      status: instance.status,
-      ...endOf(instance),
-      data: instance.data,
-    });
-    const [answer] = await store.postMessages([{ instanceId: parentId, message: inbox }]);
-    if (answer !== null && answer !== undefined) posted(answer, inbox);
+      workflowId,
+      status: 'Terminated',
+      outcome: 'Failed',
+      error: {
+        stepId: '',
+        type: 'Gone',
+        message: 'the run has ended, but its data no longer exists or cannot be read',
+        data: null,
+      },
+      data: {},
+    };
   }
 
   async #terminateChild(
@@ -55,6 +81,21 @@ export class Outbox {
         : await store.controlInstance(workflowId, 'terminate', audit.time, audit);
     if (result.outcome === 'done') controlled(result.record);
   }
+}
+
+function endMessage(
+  child: WorkflowInstance,
+  { attempt, pointerId }: Pick<ChildMessage, 'pointerId' | 'attempt'>,
+): ChildMessage {
+  return {
+    kind: 'child',
+    pointerId,
+    attempt,
+    workflowId: child.id,
+    status: child.status,
+    ...endOf(child),
+    data: child.data,
+  };
 }
 
 /** How and why an instance ended, as reported to its parent. */

@@ -20,6 +20,8 @@ export interface InstanceRunnerOptions {
   ) => void;
   /** The status of an instance was changed in the store, by this node or another. */
   readonly changed: (record: InstanceSummary) => void;
+  /** A message did not fit into the inbox of its instance. */
+  readonly inboxOverflowed: () => void;
   readonly scanIntervalMs: () => number;
   /** How long running external calls may take to finish when the node stops. */
   readonly drainMs: number;

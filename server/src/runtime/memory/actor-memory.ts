@@ -1,12 +1,14 @@
 /** The memory that one instance uses, and whether it may grow without leaving. */
 import { FollowedCost } from '../../engine/values/memory-cost.js';
-import { messageCost, type ArrivedMessage } from '../instances/message-codec.js';
+import { messagesCost, type ArrivedMessage } from '../instances/message-codec.js';
 
 export class ActorMemory {
   readonly #mayGrow: (bytes: number) => boolean;
   readonly #state = new FollowedCost();
   /** Bytes of a stored event that a wait could not take for lack of memory. */
   #wanted = 0;
+  /** Bytes of the events that waits have taken since the state was written. */
+  #taken = 0;
   #hasWorked = false;
 
   /** @param mayGrow whether the instance may use this many bytes in total */
@@ -23,6 +25,7 @@ export class ActorMemory {
   /** The state was written. */
   wrote(state: string): void {
     this.#state.follow(state);
+    this.#taken = 0;
   }
 
   /** A turn has ended. */
@@ -37,7 +40,10 @@ export class ActorMemory {
 
   /** Whether an event of this size may be loaded; if not, its bytes are requested. */
   hasRoomFor(bytes: number): boolean {
-    if (this.#mayGrow(this.stateCost + bytes)) return true;
+    if (this.#mayGrow(this.stateCost + this.#taken + bytes)) {
+      this.#taken += bytes;
+      return true;
+    }
     this.#wanted = Math.max(this.#wanted, bytes);
     return false;
   }
@@ -45,7 +51,6 @@ export class ActorMemory {
   /** Whether there is no memory for the pending messages. An instance that was just loaded has room for all of them. */
   isShort(arrived: readonly ArrivedMessage[]): boolean {
     if (!this.#hasWorked) return false;
-    const arriving = arrived.reduce((cost, { body }) => cost + messageCost(body), 0);
-    return !this.#mayGrow(this.stateCost + arriving + this.#wanted);
+    return !this.#mayGrow(this.stateCost + messagesCost(arrived) + this.#wanted);
   }
 }

@@ -41,6 +41,10 @@ const DETAIL_LENGTH_MAX = 300;
 /** Maximum number of instances of one request that are controlled at the same time. */
 const CONTROL_WIDTH = 8;
 
+const RETRY_PREFIX = 'retry/';
+/** Maximum number of retries of a run that no commit has taken in. */
+const RETRIES_WAITING_MAX = 20;
+
 const PAST = { suspend: 'suspended', resume: 'resumed' } as const;
 
 export class InstanceControl {
@@ -53,7 +57,7 @@ export class InstanceControl {
   /**
    * Suspends, resumes, terminates (with or without compensation), or retries failed steps immediately. Terminating an
    * instance that has ended changes nothing.
-   * @throws AppError `workflow_not_found`, `status_conflict`, `action_conflict`
+   * @throws AppError `workflow_not_found`, `status_conflict`, `action_conflict`, `too_many_requests`
    */
   async control(id: string, action: InstanceAction, actor: string): Promise<InstanceView> {
     if (action === 'retry') return viewInstance(await this.#retry(id, actor));
@@ -153,9 +157,11 @@ export class InstanceControl {
     if (record.status !== 'Runnable' || !waits) {
       throw conflict('action_conflict', record, 'No step of this run is waiting for a retry');
     }
-    const message = inboxMessage(`retry/${newId(clock.now())}`, { kind: 'retry-now' });
+    assertFewRetries(record);
+    const message = inboxMessage(`${RETRY_PREFIX}${newId(clock.now())}`, { kind: 'retry-now' });
     const audit = this.#entry(actor, 'retry', null);
-    const [answer] = await store.postMessages([{ instanceId: id, message, audit }]);
+    const request = { instanceId: id, message, audit, toFullInbox: true } as const;
+    const [answer] = await store.postMessages([request]);
     if (answer === null || answer === undefined) {
       throw conflict('action_conflict', record, 'The run has ended in the meantime');
     }
@@ -180,7 +186,7 @@ export class InstanceControl {
       if (error.code === 'workflow_not_found') {
         return { workflowId: id, outcome: 'missing', status: null };
       }
-      if (error.code !== 'action_conflict') throw error;
+      if (error.code !== 'action_conflict' && error.code !== 'too_many_requests') throw error;
       const { status } = await this.#options.queries.load(id);
       return { workflowId: id, outcome: 'refused', status };
     }
@@ -190,6 +196,16 @@ export class InstanceControl {
     const cut = detail === null ? null : detail.slice(0, DETAIL_LENGTH_MAX);
     return { time: this.#options.clock.now(), actor, action, detail: cut };
   }
+}
+
+/** A retry fits into a full inbox; so its number is limited. */
+function assertFewRetries({ id, inbox, status }: InstanceRecord): void {
+  const waiting = inbox.filter((message) => message.id.startsWith(RETRY_PREFIX)).length;
+  if (waiting < RETRIES_WAITING_MAX) return;
+  throw new AppError('too_many_requests', `${waiting} retries of this run are already waiting`, {
+    retryAfterSeconds: 1,
+    fields: { workflowId: id, workflowStatus: status },
+  });
 }
 
 function waitingPointer(

@@ -6,7 +6,7 @@
  */
 import type { Logger } from '../../base/logger.js';
 import type { Store } from '../../store/store.js';
-import type { ActivityBroker } from '../activities/activity-broker.js';
+import type { ResultResender } from '../activities/result-resender.js';
 import type { Clock } from '../../base/clock.js';
 import type { EventPublisher } from '../events/event-publisher.js';
 import { PeriodicTask } from '../../base/periodic-task.js';
@@ -17,7 +17,7 @@ export interface HousekeepingOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly publisher: EventPublisher;
-  readonly broker: ActivityBroker;
+  readonly results: Pick<ResultResender, 'resend'>;
   readonly instanceRetentionMs: number;
   readonly eventRetentionMs: number;
   readonly repairIntervalMs: number;
@@ -83,7 +83,7 @@ export class Housekeeping implements Service {
 
   async repair(before: number): Promise<void> {
     await this.#options.publisher.deliverLeftOver(before);
-    await this.#options.broker.resendUnsettled(before);
+    await this.#options.results.resend(before);
   }
 
   /** Removes in batches, so that a large removal does not block others. */

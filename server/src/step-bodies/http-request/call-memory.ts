@@ -6,6 +6,7 @@
  *  CM2 A definition may hold at most three times as many bytes as are free. Reading pauses where it would hold more.
  *  CM3 The oldest large response can always continue, so that waiting responses never wait for each other.
  *  CM4 A response whose signal fires stops waiting.
+ *  CM5 A response that has been read counts until it is released, but it is not the oldest of CM3 any more.
  */
 
 /** Bytes of each response that never have to wait. There are at most `http_connections_max` responses. */
@@ -15,6 +16,8 @@ const SHARE = 3;
 export interface AnswerShare {
   /** Takes this many more bytes; waits if there is no room. Rejects if the signal fires first. */
   readonly grow: (bytes: number) => Promise<void>;
+  /** The response has been read. Its bytes remain counted. */
+  readonly complete: () => void;
   /** Idempotent. */
   readonly release: () => void;
 }
@@ -55,6 +58,9 @@ export class CallMemory {
     const answer: Answer = { definitionId, bytes: 0 };
     return {
       grow: (bytes) => this.#grow(answer, bytes, signal),
+      complete: () => {
+        if (this.#large.delete(answer)) this.#admitWaiting();
+      },
       release: () => {
         this.#add(answer, -answer.bytes);
         this.#large.delete(answer);

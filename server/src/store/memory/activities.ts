@@ -1,6 +1,11 @@
 /** The queue of activities: claims, results, leases. */
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { ActivityClaim, ActivityRecord, NewActivityRecord } from '../records/activities.js';
+import type {
+  ActivityClaim,
+  ActivityPosition,
+  ActivityRecord,
+  NewActivityRecord,
+} from '../records/activities.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData, StoredActivity } from './memory-data.js';
 import { postMessage } from './messages.js';
@@ -151,17 +156,21 @@ export function releaseActivity(
 
 export function findUnsettledActivities(
   data: MemoryData,
-  [doneBefore, limit]: OperationArguments<'findUnsettledActivities'>,
+  [doneBefore, limit, after]: OperationArguments<'findUnsettledActivities'>,
 ): OperationResult<'findUnsettledActivities'> {
   return [...data.activities.values()]
     .flatMap(({ record, result, doneAt, settled }) =>
       result === null || doneAt === null || settled || doneAt >= doneBefore
         ? []
-        : [{ item: { ...record, result }, doneAt }],
+        : [{ ...record, result, doneAt }],
     )
-    .sort((left, right) => left.doneAt - right.doneAt || compareText(left.item.id, right.item.id))
-    .slice(0, limit)
-    .map(({ item }) => item);
+    .filter((item) => after === undefined || firstDone(item, after) > 0)
+    .sort(firstDone)
+    .slice(0, limit);
+}
+
+function firstDone(left: ActivityPosition, right: ActivityPosition): number {
+  return left.doneAt - right.doneAt || compareText(left.id, right.id);
 }
 
 function freshActivity(item: NewActivityRecord): StoredActivity {

@@ -1,6 +1,11 @@
-/** Messages to instances: appended to the inbox once, as long as the instance has not ended. */
+/** Messages to instances: appended to the inbox once, as long as the instance has not ended and the inbox is not full. */
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { PostedMessage } from '../records/messages.js';
+import {
+  INBOX_BYTES_MAX,
+  inboxBytes,
+  OVERFLOW_MESSAGE,
+  type PostedMessage,
+} from '../records/messages.js';
 import { noteAction } from './audit.js';
 import { isLive, type MemoryData } from './memory-data.js';
 
@@ -13,17 +18,27 @@ export function postMessages(
 
 export function postMessage(
   data: MemoryData,
-  { instanceId, message: { id, body }, audit }: OperationArguments<'postMessages'>[0][number],
+  {
+    instanceId,
+    message: { id, body },
+    audit,
+    toFullInbox,
+  }: OperationArguments<'postMessages'>[0][number],
 ): PostedMessage | null {
   const current = data.instances.get(instanceId);
   if (current === undefined || !isLive(current.status)) return null;
-  const { epoch, owner } = current;
-  if (current.inbox.some((known) => known.id === id)) {
-    return { instanceId, inSeq: current.inSeq, epoch, owner };
-  }
+  const { epoch, inbox, owner } = current;
+  const has = (messageId: string): boolean => inbox.some((known) => known.id === messageId);
+  if (has(id)) return { instanceId, inSeq: current.inSeq, epoch, owner };
+  const isFull = toFullInbox !== true && inboxBytes(inbox) >= INBOX_BYTES_MAX;
+  const added = isFull ? OVERFLOW_MESSAGE : { id, body };
   const inSeq = current.inSeq + 1;
-  const inbox = [...current.inbox, { id, body }];
-  data.instances.set(instanceId, { ...current, inbox, inSeq, wakeAt: 0 });
+  data.instances.set(instanceId, {
+    ...current,
+    inbox: has(added.id) ? inbox : [...inbox, added],
+    inSeq,
+    wakeAt: 0,
+  });
   noteAction(data, instanceId, audit);
-  return { instanceId, inSeq, epoch, owner };
+  return { instanceId, inSeq, epoch, owner, ...(isFull && { overflowed: true }) };
 }

@@ -1,8 +1,10 @@
 /** Claimed activities: results, leases. */
+import type { Filter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { ActivityRecord } from '../records/activities.js';
+import type { ActivityPosition, ActivityRecord } from '../records/activities.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { activityOf, handOutTo, resultOf } from './activity-documents.js';
+import type { ActivityDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
 import { postMessage } from './messages.js';
 import { packText } from './packed-text.js';
@@ -114,10 +116,12 @@ export async function releaseActivity(
  */
 export async function findUnsettledActivities(
   { activities, instances, lazyWrites }: MongoContext,
-  [doneBefore, limit]: OperationArguments<'findUnsettledActivities'>,
+  [doneBefore, limit, after]: OperationArguments<'findUnsettledActivities'>,
 ): Promise<OperationResult<'findUnsettledActivities'>> {
   const found = await activities
-    .find({ done: true, settled: false, doneAt: { $lt: doneBefore } })
+    .find({
+      $and: [{ done: true, settled: false, doneAt: { $lt: doneBefore } }, ...beyond(after)],
+    })
     .sort({ doneAt: 1, _id: 1 })
     .limit(limit)
     .toArray();
@@ -134,5 +138,19 @@ export async function findUnsettledActivities(
   lazyWrites.settleActivities(unwanted.map(({ _id }) => _id));
   return found
     .filter(({ instanceId }) => liveIds.has(instanceId))
-    .map((document) => ({ ...activityOf(document), result: resultOf(document) }));
+    .map((document) => ({
+      ...activityOf(document),
+      doneAt: document.doneAt ?? 0,
+      result: resultOf(document),
+    }));
+}
+
+/** The first condition limits the range of the index. The second skips items of the previous page with the same time. */
+function beyond(after: ActivityPosition | undefined): readonly Filter<ActivityDocument>[] {
+  if (after === undefined) return [];
+  const { doneAt, id } = after;
+  return [
+    { doneAt: { $gte: doneAt } },
+    { $or: [{ doneAt: { $gt: doneAt } }, { _id: { $gt: encodeText(id) } }] },
+  ];
 }

@@ -70,6 +70,8 @@ export interface InstanceDocument {
   readonly epoch: number;
   readonly inSeq: number;
   readonly inbox: readonly InboxEntry[];
+  /** Sum of `messageBytes`. Absent in documents of earlier versions of the server that nobody has changed since. */
+  readonly inboxBytes?: number;
   readonly revision: number;
   /** Absent if nothing is in progress. */
   readonly underWay?: true;

@@ -1,5 +1,6 @@
 /** Instances as documents. */
 import type { InstanceOutcome, InstanceRecord, InstanceSummary } from '../records/instances.js';
+import { inboxBytes } from '../records/messages.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { InstanceDocument } from './collections.js';
 import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
@@ -21,6 +22,7 @@ export function instanceDocumentOf(record: InstanceRecord): InstanceDocument {
     epoch: record.epoch,
     inSeq: record.inSeq,
     inbox: record.inbox.map(({ id, body }) => ({ id: encodeText(id), body: packText(body) })),
+    inboxBytes: inboxBytes(record.inbox),
     revision: record.revision,
     crashes: record.crashes,
     state: packText(record.state),

@@ -14,7 +14,7 @@ import type {
   InstanceRecord,
   InstanceSummary,
 } from '../records/instances.js';
-import type { InboxMessage } from '../records/messages.js';
+import { messageBytes, type InboxMessage } from '../records/messages.js';
 import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
 import { encodeText, decodeText } from '../text-codec.js';
 import { makeDeferredAvailable } from './activity-queue.js';
@@ -149,7 +149,7 @@ export async function commitInstance(
         wakeAt: commit.wakeAt,
         state: packText(commit.state),
         schemaVersion: commit.schemaVersion,
-        ...(commit.keepInbox === true ? {} : { inbox: [] }),
+        ...(commit.keepInbox === true ? {} : { inbox: [], inboxBytes: 0 }),
         crashes: commit.crashes ?? 0,
       },
       ...unsetting(change.unset),
@@ -247,7 +247,10 @@ export async function controlInstance(
         },
         ...(isEnd && { $unset: { openChangedAt: '' } }),
         ...pushing({ ...auditPush(audit), ...inboxPush(message) }),
-        $inc: { inSeq: 1 },
+        $inc: {
+          inSeq: 1,
+          ...(message !== undefined && { inboxBytes: messageBytes(message) }),
+        },
       },
       { returnDocument: 'after', projection: WITHOUT_AUDIT },
     );

@@ -1,8 +1,14 @@
-/** Messages to instances: one filtered update appends, counts and wakes (rule S3). */
+/** Messages to instances: one filtered update appends, counts and wakes (rules S3 and S8). */
 import type { Filter, UpdateFilter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { InstanceStatus } from '../records/instances.js';
-import type { PostedMessage } from '../records/messages.js';
+import {
+  INBOX_BYTES_MAX,
+  messageBytes,
+  OVERFLOW_MESSAGE,
+  type PostedMessage,
+} from '../records/messages.js';
+import { StoreUnavailableError } from '../store.js';
 import { encodeText } from '../text-codec.js';
 import { auditPush } from './audit.js';
 import type { InstanceDocument } from './collections.js';
@@ -12,11 +18,19 @@ import { decodeOptional, packText } from './packed-text.js';
 const POSTED_FIELDS = { inSeq: 1, epoch: 1, owner: 1 } as const;
 const LIVE: readonly InstanceStatus[] = ['Runnable', 'Suspended'];
 
+/** The inbox may be filled and cleared between two commands, that often. */
+const POST_ATTEMPTS_MAX = 10;
+
 type Message = OperationArguments<'postMessages'>[0][number];
+type Posted = Pick<InstanceDocument, '_id' | 'inSeq' | 'epoch' | 'owner'> & {
+  readonly inbox?: readonly { readonly id: string }[];
+};
 
 /**
- * Several messages are two commands, however many there are: the updates, then a look at the instances. An instance that
- * lives when we look was alive when we wrote, so it has the message, or a commit has taken it in since.
+ * Several messages are two commands, however many there are: the updates, then a look at the instances. If every update
+ * found its instance, the messages of those that still live are posted, although a commit may have taken them in since.
+ * Otherwise, some instance has ended, has the message already or is full: a message that its inbox does not hold is posted
+ * again, by itself.
  */
 export async function postMessages(
   context: MongoContext,
@@ -26,60 +40,104 @@ export async function postMessages(
   if (first === undefined) return [];
   if (others.length === 0) return [await postMessage(context, first)];
   const ids = [...new Set(messages.map(({ instanceId }) => encodeText(instanceId)))];
-  await context.instances.bulkWrite(
+  const { matchedCount } = await context.instances.bulkWrite(
     messages.map((message) => ({ updateOne: appending(message) })),
     // The order matters only between messages to the same instance.
     { ordered: ids.length < messages.length },
   );
+  const areAllPosted = matchedCount === messages.length;
   const live = await context.instances
-    .find({ _id: { $in: ids }, status: { $in: [...LIVE] } }, { projection: POSTED_FIELDS })
+    .find<Posted>(
+      { _id: { $in: ids }, status: { $in: [...LIVE] } },
+      { projection: { ...POSTED_FIELDS, ...(!areAllPosted && { 'inbox.id': 1 }) } },
+    )
     .toArray();
   const byId = new Map(live.map((document) => [document._id, document]));
-  return messages.map(({ instanceId }) =>
-    postedTo(instanceId, byId.get(encodeText(instanceId)) ?? null),
-  );
+  const answers: (PostedMessage | null)[] = [];
+  for (const message of messages) {
+    const document = byId.get(encodeText(message.instanceId));
+    if (document === undefined) answers.push(null);
+    else if (areAllPosted || holds(document, message)) answers.push(postedTo(message, document));
+    else answers.push(await postMessage(context, message));
+  }
+  return answers;
 }
 
-/** One command; another one only for an instance that did not take the message: it has it already, or has ended. */
+/** One command; others only for an instance that did not take the message: it has it already, is full, or has ended. */
 export async function postMessage(
   { instances }: MongoContext,
   message: Message,
 ): Promise<PostedMessage | null> {
-  const { filter, update } = appending(message);
-  const changed = await instances.findOneAndUpdate(filter, update, {
-    returnDocument: 'after',
-    projection: POSTED_FIELDS,
-  });
-  if (changed !== null) return postedTo(message.instanceId, changed);
-  const live = await instances.findOne(
-    { _id: encodeText(message.instanceId), status: { $in: [...LIVE] } },
-    { projection: POSTED_FIELDS },
+  const live = { _id: encodeText(message.instanceId), status: { $in: [...LIVE] } };
+  const returning = { returnDocument: 'after', projection: POSTED_FIELDS } as const;
+  for (let attempt = 0; attempt < POST_ATTEMPTS_MAX; attempt += 1) {
+    const { filter, update } = appending(message);
+    const changed = await instances.findOneAndUpdate(filter, update, returning);
+    if (changed !== null) return postedTo(message, changed);
+    const overflow = overflowing(message);
+    const overflowed = await instances.findOneAndUpdate(
+      overflow.filter,
+      overflow.update,
+      returning,
+    );
+    if (overflowed !== null) return { ...postedTo(message, overflowed), overflowed: true };
+    const known = await instances.findOne<Posted>(live, {
+      projection: { ...POSTED_FIELDS, 'inbox.id': 1 },
+    });
+    if (known === null) return null;
+    if (holds(known, message)) return postedTo(message, known);
+  }
+  throw new StoreUnavailableError(
+    `The instance ${message.instanceId} has too many concurrent writers`,
   );
-  return postedTo(message.instanceId, live);
 }
 
-function postedTo(
-  instanceId: string,
-  document: Pick<InstanceDocument, 'inSeq' | 'epoch' | 'owner'> | null,
-): PostedMessage | null {
-  if (document === null) return null;
+function holds({ inbox = [] }: Posted, { message }: Message): boolean {
+  const id = encodeText(message.id);
+  return inbox.some((known) => known.id === id);
+}
+
+function postedTo({ instanceId }: Message, document: Posted): PostedMessage {
   const { inSeq, epoch, owner } = document;
   return { instanceId, inSeq, epoch, owner: decodeOptional(owner) };
 }
 
-function appending({ audit, instanceId, message }: Message): {
+interface Change {
   readonly filter: Filter<InstanceDocument>;
   readonly update: UpdateFilter<InstanceDocument>;
-} {
+}
+
+function appending({ audit, instanceId, message, toFullInbox }: Message): Change {
   const id = encodeText(message.id);
   return {
     filter: {
       _id: encodeText(instanceId),
       status: { $in: [...LIVE] },
       'inbox.id': { $ne: id },
+      // Also matches a document that does not have the field yet.
+      ...(toFullInbox !== true && { inboxBytes: { $not: { $gte: INBOX_BYTES_MAX } } }),
     },
     update: {
       $push: { inbox: { id, body: packText(message.body) }, ...auditPush(audit) },
+      $inc: { inSeq: 1, inboxBytes: messageBytes(message) },
+      $set: { wakeAt: 0 },
+    },
+  };
+}
+
+function overflowing({ audit, instanceId, message }: Message): Change {
+  const { body, id } = OVERFLOW_MESSAGE;
+  const auditEntry = auditPush(audit);
+  return {
+    filter: {
+      _id: encodeText(instanceId),
+      status: { $in: [...LIVE] },
+      'inbox.id': { $ne: encodeText(message.id) },
+      inboxBytes: { $gte: INBOX_BYTES_MAX },
+    },
+    update: {
+      $addToSet: { inbox: { id: encodeText(id), body: packText(body) } },
+      ...('audit' in auditEntry && { $push: auditEntry }),
       $inc: { inSeq: 1 },
       $set: { wakeAt: 0 },
     },

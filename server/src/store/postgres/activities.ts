@@ -78,7 +78,7 @@ export async function releaseActivity(
  */
 export async function findUnsettledActivities(
   { database }: PostgresContext,
-  [doneBefore, limit]: OperationArguments<'findUnsettledActivities'>,
+  [doneBefore, limit, after]: OperationArguments<'findUnsettledActivities'>,
 ): Promise<OperationResult<'findUnsettledActivities'>> {
   const rows = await database.query(
     `WITH found AS MATERIALIZED (
@@ -86,16 +86,22 @@ export async function findUnsettledActivities(
          SELECT FROM @instances AS instance
           WHERE instance.id = item.instance_id AND instance.status IN ('Runnable', 'Suspended')) AS is_wanted
          FROM @activities AS item WHERE item.done AND NOT item.settled AND item.done_at < $1::bigint
+               ${after === undefined ? '' : 'AND (item.done_at, item.id) > ($3::bigint, $4::text)'}
         ORDER BY item.done_at, item.id LIMIT $2::bigint
      ),
      unwanted AS (
        UPDATE @activities AS item SET settled = true FROM found WHERE item.id = found.id AND NOT found.is_wanted
      )
      SELECT * FROM found WHERE is_wanted ORDER BY done_at, id`,
-    [doneBefore, limit],
+    [
+      doneBefore,
+      limit,
+      ...(after === undefined ? [] : [after.doneAt, encodeTextWithoutNul(after.id)]),
+    ],
   );
   return rows.map((row) => ({
     ...activityOf(row),
+    doneAt: row.number('done_at'),
     result: {
       succeeded: row.boolean('succeeded'),
       data: row.text('result_data'),

@@ -64,8 +64,20 @@ export interface ActivityResult {
   readonly hash: string;
 }
 
+/** A position in the list of unsettled items. */
+export interface ActivityPosition {
+  readonly doneAt: number;
+  readonly id: string;
+}
+
+/** An item that is done, but whose result no commit has applied yet. */
+export interface UnsettledActivity extends ActivityRecord {
+  readonly doneAt: number;
+  readonly result: ActivityResult;
+}
+
 export type CompleteActivityResult =
-  /** Accepted now; the message is in the instance's inbox (null: the instance no longer accepts messages). */
+  /** Accepted now; the message was posted (null: the instance no longer accepts messages). */
   | {
       readonly outcome: 'accepted';
       readonly activity: ActivityRecord;

@@ -4,6 +4,7 @@
  * The state is the last column of an instance, so that lists and scans for due instances do not read the overflow pages
  * of long rows. The inbox is a separate table, so that posting to an instance with a long inbox costs no more than
  * posting the first message.
+ * An inbox that was filled before it was counted counts as empty.
  */
 import type { DatabaseSync } from 'node:sqlite';
 
@@ -15,7 +16,7 @@ CREATE TABLE instances (
   startTime INTEGER NOT NULL, endTime INTEGER, outcome TEXT, parentId TEXT, rootId TEXT, lastChangeAt INTEGER NOT NULL,
   errorAt INTEGER, wakeAt INTEGER, owner TEXT, epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL,
   revision INTEGER NOT NULL, underWay INTEGER NOT NULL, crashes INTEGER NOT NULL, schemaVersion INTEGER NOT NULL, requestHash TEXT,
-  state TEXT NOT NULL
+  inboxBytes INTEGER NOT NULL DEFAULT 0, state TEXT NOT NULL
 );
 CREATE INDEX instances_started ON instances (startTime, id);
 CREATE INDEX instances_roots ON instances (startTime, id) WHERE parentId IS NULL;

@@ -39,6 +39,8 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
   const record = newRecord({ ...start, startTime: clock.now() }, instance, place);
   await store.insertInstance({ record, side: NO_SIDE });
   const told: string[] = [];
+  /** The last call of a step. */
+  const call = { answer: (): void => undefined };
   const retry = new StoreRetry(clock);
   const environment: ActorEnvironment = {
     clock,
@@ -55,11 +57,18 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
       },
     },
     takeTurn: () => Promise.resolve(() => undefined),
-    runBody: () => {
+    runBody: (_run, _pointer, { retain, signal }) => {
       told.push('effect');
-      return new Promise(() => undefined);
+      return new Promise((resolve) => {
+        call.answer = () => {
+          retain?.(() => told.push('released'));
+          const ResponseBody = 'x'.repeat(1000);
+          resolve(signal.aborted ? null : { ok: true, values: { ResponseBody } });
+        };
+      });
     },
     loadEvent: () => Promise.resolve(null),
+    loadEnd: () => Promise.reject(new Error('no child has ended')),
     lookForEvents: () => Promise.resolve(false),
     sendOutbox: () => Promise.resolve(),
     retryStore: (ask, cancelled) => retry.untilAnswered(ask, cancelled),
@@ -85,7 +94,7 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
     const [posted] = await store.postMessages([{ instanceId: 'w', message }]);
     return { ...message, inSeq: posted!.inSeq };
   };
-  return { actor, clock, post, store, stored, told };
+  return { actor, call, clock, post, store, stored, told };
 }
 
 const noAnswer = (): Promise<never> => Promise.reject(new StoreUnavailableError('no answer'));
@@ -171,3 +180,29 @@ it('an actor is woken by its timer, but not after it was abandoned', async () =>
   left.actor.abandon();
   expect(left.clock.pending).toBe(0);
 });
+
+it('counts the memory of a result until the commit that holds it is written', async () => {
+  const seen = { told: [] as string[] };
+  const unanswered = () => (seen.told.push('unanswered'), noAnswer());
+  const { actor, call, told } = await scene(CALL, [(commit) => commit(), unanswered]);
+  seen.told = told;
+  actor.wake();
+  await actor.idle();
+  told.splice(0);
+  call.answer();
+  await expect.poll(() => actor.isParked && told.includes('parked')).toBe(true);
+  expect(told).toEqual(['unanswered', 'released', 'committed', 'parked']);
+});
+
+it.each(['a result that came', 'a call under way'])(
+  'gives the memory of %s back when it gives up the instance',
+  async (what) => {
+    const { actor, call, store, told } = await scene(CALL);
+    actor.wake();
+    await actor.idle();
+    await store.claimInstance({ id: 'w', epoch: 1, owner: 'other', suspected: false });
+    if (what === 'a call under way') actor.abandon();
+    call.answer();
+    await expect.poll(() => told.filter((said) => said === 'released')).toHaveLength(1);
+  },
+);

@@ -57,6 +57,22 @@ describe('the memory of calls', () => {
     expect(memory).toMatchObject({ used: 0, waiting: 0 });
   });
 
+  it('counts what has been read until it is released, and lets the next one read on (CM5)', async () => {
+    const { begin, memory, wanted } = setUp(1000 * KB);
+    const [first, second] = [begin('same'), begin('same')];
+    await first.grow(900 * KB);
+    const growing = wanted(second.grow(500 * KB));
+    await settle();
+    expect(growing.isDone).toBe(false);
+    first.complete();
+    await settle();
+    expect(growing.isDone).toBe(true);
+    expect(memory).toMatchObject({ used: 1400 * KB, waiting: 0 });
+    first.release();
+    second.release();
+    expect(memory.used).toBe(0);
+  });
+
   it('blocks nobody if a waiting call is cancelled (CM4)', async () => {
     const { begin, memory, wanted } = setUp(100 * KB);
     const oldest = begin('d');
@@ -95,6 +111,7 @@ describe('calls with large responses', () => {
       const share = begin(...args);
       return {
         release: share.release,
+        complete: share.complete,
         grow: (bytes) => {
           const grown = share.grow(bytes);
           worst.used = Math.max(worst.used, memory.used);

@@ -295,6 +295,9 @@ export function describeActivities(test: StoreUnderTest): void {
       expect(await unsettled(5001)).toEqual(['i/2/0']);
       expect(await unsettled(5000)).toEqual([]);
       expect(await test.store.findUnsettledActivities(6000, 1)).toHaveLength(1);
+      const next = await test.store.findUnsettledActivities(6000, 1, found[0]);
+      expect(next).toEqual([found[1]]);
+      expect(await test.store.findUnsettledActivities(6000, 1, found[1])).toEqual([]);
     });
 
     it('omits items that a commit has settled', async () => {

@@ -126,15 +126,19 @@ export function releaseActivity(
 
 export function findUnsettledActivities(
   database: Database,
-  [doneBefore, limit]: OperationArguments<'findUnsettledActivities'>,
+  [doneBefore, limit, after]: OperationArguments<'findUnsettledActivities'>,
 ): OperationResult<'findUnsettledActivities'> {
+  const position = after === undefined ? [] : [after.doneAt, encodeText(after.id)];
   return database
     .all(
-      `SELECT * FROM activities WHERE done = 1 AND settled = 0 AND doneAt < ? ORDER BY doneAt, id LIMIT ?`,
+      `SELECT * FROM activities
+        WHERE done = 1 AND settled = 0 AND doneAt < ? ${after === undefined ? '' : 'AND (doneAt, id) > (?, ?)'}
+        ORDER BY doneAt, id LIMIT ?`,
       doneBefore,
+      ...position,
       limit,
     )
-    .map((row) => ({ ...activityOf(row), result: resultOf(row) }));
+    .map((row) => ({ ...activityOf(row), doneAt: row.number('doneAt'), result: resultOf(row) }));
 }
 
 function take(

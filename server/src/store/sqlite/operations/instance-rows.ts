@@ -5,6 +5,7 @@ import type {
   InstanceStatus,
   InstanceSummary,
 } from '../../records/instances.js';
+import { inboxBytes } from '../../records/messages.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
@@ -14,8 +15,8 @@ export const SUMMARY_COLUMNS =
   'id, definitionId, version, reference, status, startTime, endTime, outcome, parentId, rootId, lastChangeAt, errorAt, ' +
   'wakeAt, owner, epoch, inSeq, revision, underWay, crashes, schemaVersion, requestHash';
 
-const INSERT_INSTANCE = `INSERT INTO instances (${SUMMARY_COLUMNS}, state)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_INSTANCE = `INSERT INTO instances (${SUMMARY_COLUMNS}, inboxBytes, state)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 export function readInstance(database: Database, id: string): InstanceRecord | null {
   const row = database.get('SELECT * FROM instances WHERE id = ?', encodeText(id));
@@ -47,6 +48,7 @@ export function insertInstanceRow(database: Database, record: InstanceRecord): v
     record.crashes,
     record.schemaVersion,
     record.requestHash === null ? null : encodeText(record.requestHash),
+    inboxBytes(record.inbox),
     encodeText(record.state),
   );
   insertInbox(database, record.id, record.inbox);

@@ -10,6 +10,7 @@ import type {
   InstanceSummary,
 } from '../../records/instances.js';
 import type { InstanceFilter } from '../../records/instance-lists.js';
+import { messageBytes } from '../../records/messages.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
@@ -74,7 +75,7 @@ export function commitInstance(
   const changed = database.run(
     `UPDATE instances SET status = ?, endTime = ?, outcome = ?, lastChangeAt = ?, errorAt = ?, wakeAt = ?,
             state = ?, schemaVersion = ?, underWay = ?, crashes = ?,
-            revision = revision + 1
+            inboxBytes = CASE WHEN ? THEN inboxBytes ELSE 0 END, revision = revision + 1
       WHERE id = ? AND epoch = ? AND inSeq = ? AND revision = ?`,
     commit.status,
     commit.endTime,
@@ -86,6 +87,7 @@ export function commitInstance(
     commit.schemaVersion,
     commit.underWay ? 1 : 0,
     commit.crashes ?? 0,
+    commit.keepInbox === true ? 1 : 0,
     encodeText(commit.id),
     commit.epoch,
     commit.inSeq,
@@ -189,13 +191,15 @@ export function controlInstance(
   const outcome = isEnd ? 'Terminated' : current.outcome;
   const inSeq = current.inSeq + 1;
   database.run(
-    `UPDATE instances SET status = ?, endTime = ?, outcome = ?, lastChangeAt = ?, inSeq = ?, wakeAt = 0
+    `UPDATE instances SET status = ?, endTime = ?, outcome = ?, lastChangeAt = ?, inSeq = ?, wakeAt = 0,
+            inboxBytes = inboxBytes + ?
       WHERE id = ?`,
     to,
     endTime,
     outcome,
     at,
     inSeq,
+    message === undefined ? 0 : messageBytes(message),
     encodeText(id),
   );
   if (message !== undefined) appendToInbox(database, id, message, inSeq);

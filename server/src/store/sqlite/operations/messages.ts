@@ -1,6 +1,12 @@
-/** Messages to instances: a row in the inbox, plus the instance's `inSeq` and `wakeAt` (rule S3). */
+/** Messages to instances: a row in the inbox, plus the instance's `inSeq`, `wakeAt` and `inboxBytes` (rules S3 and S8). */
 import type { OperationArguments, OperationResult } from '../../operations.js';
-import type { InboxMessage, PostedMessage } from '../../records/messages.js';
+import {
+  INBOX_BYTES_MAX,
+  messageBytes,
+  OVERFLOW_MESSAGE,
+  type InboxMessage,
+  type PostedMessage,
+} from '../../records/messages.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { noteAction } from './audit.js';
@@ -14,26 +20,42 @@ export function postMessages(
 
 export function postMessage(
   database: Database,
-  { instanceId, message, audit }: OperationArguments<'postMessages'>[0][number],
+  { instanceId, message, audit, toFullInbox }: OperationArguments<'postMessages'>[0][number],
 ): PostedMessage | null {
-  const storedId = encodeText(instanceId);
   const instance = database.get(
-    `SELECT inSeq, epoch, owner FROM instances WHERE id = ? AND status IN ('Runnable', 'Suspended')`,
-    storedId,
+    `SELECT inSeq, inboxBytes, epoch, owner FROM instances WHERE id = ? AND status IN ('Runnable', 'Suspended')`,
+    encodeText(instanceId),
   );
   if (instance === null) return null;
   const inSeq = instance.number('inSeq');
-  const added = appendToInbox(database, instanceId, message, inSeq + 1);
-  if (added > 0) {
-    database.run('UPDATE instances SET inSeq = ?, wakeAt = 0 WHERE id = ?', inSeq + 1, storedId);
-    noteAction(database, instanceId, audit);
-  }
-  return {
+  const posted = {
     instanceId,
-    inSeq: inSeq + added,
+    inSeq,
     epoch: instance.number('epoch'),
     owner: instance.textOrNull('owner'),
   };
+  const isFull = instance.number('inboxBytes') >= INBOX_BYTES_MAX && toFullInbox !== true;
+  if (isFull && hasMessage(database, instanceId, message.id)) return posted;
+  const added = isFull ? OVERFLOW_MESSAGE : message;
+  const count = appendToInbox(database, instanceId, added, inSeq + 1);
+  if (count === 0 && !isFull) return posted;
+  database.run(
+    'UPDATE instances SET inSeq = inSeq + 1, inboxBytes = inboxBytes + ?, wakeAt = 0 WHERE id = ?',
+    count * messageBytes(added),
+    encodeText(instanceId),
+  );
+  noteAction(database, instanceId, audit);
+  return { ...posted, inSeq: inSeq + 1, ...(isFull && { overflowed: true }) };
+}
+
+function hasMessage(database: Database, instanceId: string, id: string): boolean {
+  return (
+    database.get(
+      'SELECT 1 AS found FROM inbox WHERE instanceId = ? AND id = ?',
+      encodeText(instanceId),
+      encodeText(id),
+    ) !== null
+  );
 }
 
 /** Returns the number of messages added: 0 if the instance already has a message with this id. */

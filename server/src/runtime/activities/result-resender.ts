@@ -1,0 +1,107 @@
+/**
+ * Sends results of activities again whose message no commit has taken in: it was lost with a node, or did not fit into the
+ * inbox. Such a result stays with its work item until then.
+ */
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { ActivityPosition, UnsettledActivity } from '../../store/records/activities.js';
+import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
+import type { Store } from '../../store/store.js';
+import { resentMessage } from './activity-results.js';
+
+/** Results that are read together: each may be as long as a request body. */
+const PAGE = 16;
+/** What one call reads at most: results, and their length in characters. */
+const RESULTS_MAX = 512;
+const LENGTH_MAX = 16 * 1024 * 1024;
+/** How long an instance whose inbox is full has to take in its messages. */
+const SOON_MS = 1000;
+
+export interface ResultResenderOptions {
+  readonly store: Pick<Store, 'findUnsettledActivities' | 'postMessages'>;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
+}
+
+/** What one call has done. */
+interface Resent {
+  readonly full: Set<string>;
+  /** The inbox counter of each instance after the last message. */
+  readonly inSeqs: Map<string, number>;
+  length: number;
+  /** True if an inbox has taken a message. */
+  fits: boolean;
+}
+
+export class ResultResender {
+  readonly #options: ResultResenderOptions;
+  /** Where the last call stopped; undefined: at the end. */
+  #until: ActivityPosition | undefined;
+  #cancelSoon: (() => void) | null = null;
+  #isRunning = false;
+  #isStopped = false;
+
+  constructor(options: ResultResenderOptions) {
+    this.#options = options;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancelSoon?.();
+  }
+
+  /**
+   * Sends results that were accepted before this time. Each call continues where the last one stopped, so that many results
+   * that do not fit anywhere do not hold up the others.
+   */
+  async resend(doneBefore: number): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    const resent: Resent = { full: new Set(), inSeqs: new Map(), length: 0, fits: false };
+    try {
+      await this.#resend(doneBefore, resent);
+    } finally {
+      this.#isRunning = false;
+    }
+    // An inbox that takes some messages will take the others.
+    if (resent.full.size > 0 && resent.fits) this.soon();
+  }
+
+  /** A result did not fit into the inbox of its instance, which is about to take in what is there. */
+  soon(): void {
+    if (this.#cancelSoon !== null || this.#isStopped) return;
+    const { clock, logger } = this.#options;
+    this.#cancelSoon = clock.at(clock.now() + SOON_MS, () => {
+      this.#cancelSoon = null;
+      this.resend(clock.now()).catch((error: unknown) => {
+        logger.warn({ err: error }, 'could not send results of activities again');
+      });
+    });
+  }
+
+  async #resend(doneBefore: number, resent: Resent): Promise<void> {
+    const { store } = this.#options;
+    for (let sent = 0; sent < RESULTS_MAX && resent.length < LENGTH_MAX; sent += PAGE) {
+      if (this.#isStopped) return;
+      const page = await store.findUnsettledActivities(doneBefore, PAGE, this.#until);
+      for (const activity of page) await this.#send(activity, resent);
+      const last = page.at(-1);
+      this.#until = last === undefined ? undefined : { doneAt: last.doneAt, id: last.id };
+      if (last === undefined) return;
+    }
+  }
+
+  async #send({ id, instanceId, result }: UnsettledActivity, resent: Resent): Promise<void> {
+    resent.length += result.data.length;
+    if (resent.full.has(instanceId)) return;
+    const message = resentMessage(id, result);
+    const [posted] = await this.#options.store.postMessages([{ instanceId, message }]);
+    if (posted === null || posted === undefined) return;
+    const before = resent.inSeqs.get(instanceId) ?? posted.inSeq;
+    resent.inSeqs.set(instanceId, posted.inSeq);
+    if (posted.overflowed === true) resent.full.add(instanceId);
+    else if (posted.inSeq > before) resent.fits = true;
+    this.#options.posted(posted, message);
+  }
+}

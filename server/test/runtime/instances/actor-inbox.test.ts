@@ -1,0 +1,75 @@
+/** The messages of one instance: which are new after the stored inbox was read again, and how many are taken in together. */
+import { expect, it } from 'vitest';
+import { createLogger } from '../../../src/base/logger.js';
+import type { EventMessage } from '../../../src/engine/flow/messages.js';
+import { ActorInbox } from '../../../src/runtime/instances/actor-inbox.js';
+import {
+  inboxMessage,
+  messagesCost,
+  REFERRED_BYTES_MAX,
+} from '../../../src/runtime/instances/message-codec.js';
+import { OVERFLOW_MESSAGE, type InboxMessage } from '../../../src/store/records/messages.js';
+
+const RETRY = inboxMessage('retry/1', { kind: 'retry-now' });
+
+/** Refers to an event or a child of this many bytes. */
+const reference = (id: string, cost: number): InboxMessage => ({
+  id,
+  body: JSON.stringify({ kind: 'event-reference', eventId: id, cost }),
+});
+
+function environmentOf(loaded: string[] = []) {
+  return {
+    logger: createLogger({ level: 'silent' }),
+    loadEvent: (eventId: string): Promise<EventMessage> => {
+      loaded.push(eventId);
+      return Promise.resolve({
+        kind: 'event',
+        eventId,
+        name: 'n',
+        key: 'k',
+        publishedAt: 1,
+        data: null,
+      } as const);
+    },
+    loadEnd: () => Promise.reject(new Error('no child has ended')),
+  };
+}
+
+it('applies a message once, and the overflow message after every read', async () => {
+  const inbox = new ActorInbox('w', 0);
+  const kinds = async () => (await inbox.takeIn(environmentOf())).map(({ kind }) => kind);
+  inbox.replace({ inSeq: 2, inbox: [RETRY, OVERFLOW_MESSAGE] });
+  expect(await kinds()).toEqual(['retry-now', 'overflow']);
+  // Another message did not fit: the counter is higher, but the stored inbox is the same.
+  inbox.replace({ inSeq: 3, inbox: [RETRY, OVERFLOW_MESSAGE] });
+  expect(await kinds()).toEqual(['overflow']);
+  expect(inbox).toMatchObject({ inSeq: 3, hasTakenIn: true });
+});
+
+it('takes in no more references together than fit into memory, and all in the end', async () => {
+  const loaded: string[] = [];
+  const inbox = new ActorInbox('w', 0);
+  const cost = REFERRED_BYTES_MAX / 4;
+  const messages = Array.from({ length: 10 }, (_, n) => reference(`${n}`, cost + 1));
+  inbox.receive([RETRY, ...messages]);
+  const counts: number[] = [];
+  while (!inbox.isEmpty) {
+    await inbox.takeIn(environmentOf(loaded));
+    counts.push(loaded.length);
+  }
+  expect(counts).toEqual([4, 8, 10]);
+  const atOnce = messagesCost([RETRY, ...messages]);
+  expect(atOnce).toBeGreaterThan(4 * cost);
+  expect(atOnce).toBeLessThan(6 * cost);
+});
+
+it('takes in one reference, however long what it refers to is', async () => {
+  const loaded: string[] = [];
+  const inbox = new ActorInbox('w', 0);
+  const cost = REFERRED_BYTES_MAX * 3;
+  inbox.receive([reference('a', cost), reference('b', cost)]);
+  await inbox.takeIn(environmentOf(loaded));
+  expect(loaded).toEqual(['a']);
+  expect(messagesCost(inbox.waiting)).toBeGreaterThan(cost);
+});

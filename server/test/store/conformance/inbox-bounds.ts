@@ -1,0 +1,172 @@
+/** Contract cases: an inbox that is full (rule S8), for each kind of message and each way out. */
+import { describe, expect, it } from 'vitest';
+import {
+  INBOX_BYTES_MAX,
+  messageBytes,
+  OVERFLOW_MESSAGE,
+  type InboxMessage,
+  type PostedMessage,
+} from '../../../src/store/records/messages.js';
+import type { InstanceRecord } from '../../../src/store/records/instances.js';
+import type { AuditEntry } from '../../../src/store/records/control.js';
+import type { StoreUnderTest } from '../conformance.js';
+import { activityOf, commitOf, instanceOf, NO_SIDE } from '../records.js';
+
+/** A message that fills a quarter of an inbox. */
+const QUARTER = 'x'.repeat(INBOX_BYTES_MAX / 4 - messageBytes({ id: '', body: '' }));
+const FULL: readonly InboxMessage[] = ['1', '2', '3', '4'].map((id) => ({ id, body: QUARTER }));
+const NOBODY = { owner: null, epoch: 1 };
+
+export function describeInboxBounds(test: StoreUnderTest): void {
+  const get = async (id: string): Promise<InstanceRecord> => (await test.store.getInstance(id))!;
+  const insert = (id: string, inbox: readonly InboxMessage[] = []) =>
+    test.store.insertInstance({ record: instanceOf(id, { inbox }), side: NO_SIDE });
+  const post = async (
+    message: InboxMessage,
+    instanceId = 'i',
+    toFullInbox?: true,
+    audit?: AuditEntry,
+  ): Promise<PostedMessage | null> => {
+    const [posted] = await test.store.postMessages([
+      { instanceId, message, ...(toFullInbox && { toFullInbox }), ...(audit && { audit }) },
+    ]);
+    return posted!;
+  };
+  const idsIn = async (id = 'i'): Promise<readonly string[]> =>
+    (await get(id)).inbox.map((message) => message.id);
+  const small = (id: string): InboxMessage => ({ id, body: '{}' });
+
+  describe('a full inbox', () => {
+    it('has as many bytes as fit, however they came in, and one message more', async () => {
+      await insert('i', FULL.slice(0, 2));
+      await post(FULL[2]!);
+      expect(await post({ id: 'long', body: `${QUARTER}${QUARTER}` })).toEqual({
+        instanceId: 'i',
+        inSeq: 2,
+        ...NOBODY,
+      });
+      expect(await post(small('m'))).toMatchObject({ overflowed: true });
+      expect(await idsIn()).toEqual(['1', '2', '3', 'long', 'overflow']);
+    });
+
+    it('counts each message besides its length', async () => {
+      await insert('i', FULL.slice(0, 3));
+      await post({ ...FULL[3]!, body: QUARTER.slice(1) });
+      expect(await post(small('m'))).not.toHaveProperty('overflowed');
+      expect(await post(small('n'))).toMatchObject({ overflowed: true });
+    });
+
+    it('gets the overflow message once; every message wakes the instance', async () => {
+      await insert('i', FULL);
+      expect(await post(small('m'))).toEqual({
+        instanceId: 'i',
+        inSeq: 1,
+        overflowed: true,
+        ...NOBODY,
+      });
+      expect(await get('i')).toMatchObject({ inSeq: 1, wakeAt: 0 });
+      expect((await get('i')).inbox).toEqual([...FULL, OVERFLOW_MESSAGE]);
+      expect(await post(small('n'))).toMatchObject({ inSeq: 2, overflowed: true });
+      expect((await get('i')).inbox).toEqual([...FULL, OVERFLOW_MESSAGE]);
+    });
+
+    it('makes a commit that has not seen the overflow lose, the second time as well', async () => {
+      await insert('i', FULL);
+      for (const id of ['m', 'n']) {
+        const before = await get('i');
+        await post(small(id));
+        expect(await test.store.commitInstance(commitOf(before))).toBe('lost');
+      }
+    });
+
+    it('counts a message that it holds as posted, and changes nothing', async () => {
+      await insert('i', FULL);
+      const before = await get('i');
+      expect(await post(FULL[1]!)).toEqual({ instanceId: 'i', inSeq: 0, ...NOBODY });
+      expect(await get('i')).toEqual(before);
+    });
+
+    it('takes messages again after a commit, unless the commit kept them', async () => {
+      await insert('i', FULL);
+      await test.store.commitInstance(commitOf(await get('i'), { keepInbox: true }));
+      expect(await post(small('m'))).toMatchObject({ overflowed: true });
+      await test.store.commitInstance(commitOf(await get('i')));
+      expect(await post(small('n'))).not.toHaveProperty('overflowed');
+      expect(await idsIn()).toEqual(['n']);
+    });
+
+    it('concerns only its own instance in a call with several messages', async () => {
+      await insert('i', FULL);
+      await insert('j');
+      await test.store.insertInstance({
+        record: instanceOf('gone', { status: 'Complete', endTime: 1 }),
+        side: NO_SIDE,
+      });
+      const posted = await test.store.postMessages(
+        ['j', 'i', 'gone', 'i'].map((instanceId, index) => ({
+          instanceId,
+          message: small(`m${index}`),
+        })),
+      );
+      expect(
+        posted.map((answer) => answer?.overflowed ?? (answer === null ? null : false)),
+      ).toEqual([false, true, null, true]);
+      expect(await idsIn('j')).toEqual(['m0']);
+      expect(await idsIn('i')).toEqual(['1', '2', '3', '4', 'overflow']);
+    });
+
+    it('takes short messages for which there is always room, and records the action', async () => {
+      await insert('i', FULL);
+      const audit = { time: 5, actor: 'ada', action: 'retry', detail: null } as const;
+      expect(await post(small('m'), 'i', true, audit)).toEqual({
+        instanceId: 'i',
+        inSeq: 1,
+        ...NOBODY,
+      });
+      expect(await idsIn()).toEqual(['1', '2', '3', '4', 'm']);
+      expect(await test.store.listAudit('i')).toEqual([audit]);
+    });
+
+    it('takes the message of a control action, which counts', async () => {
+      await insert('i', FULL.slice(0, 3));
+      const message = { ...FULL[3]!, id: 'told' };
+      await test.store.controlInstance('i', 'compensate', 1, undefined, message);
+      expect(await post(small('m'))).toMatchObject({ overflowed: true });
+      await test.store.controlInstance('i', 'compensate', 1, undefined, small('again'));
+      expect(await idsIn()).toEqual(['1', '2', '3', 'told', 'overflow', 'again']);
+    });
+
+    it('leaves the result of an activity with its item, to be sent again', async () => {
+      await test.store.insertInstance({
+        record: instanceOf('i', { inbox: FULL }),
+        side: {
+          ...NO_SIDE,
+          activities: [
+            activityOf('i/1/0', 'i', {
+              claim: { tokenHash: 'w', workerId: 'w', leaseExpiresAt: 9000 },
+            }),
+          ],
+        },
+      });
+      const audit = { time: 5, actor: 'ada', action: 'complete-activity', detail: null } as const;
+      const request = {
+        activityId: 'i/1/0',
+        tokenHash: 'w',
+        result: { succeeded: true, data: '7', hash: 'h' },
+        now: 2000,
+        message: small('result'),
+        audit,
+      };
+      expect(await test.store.completeActivity(request)).toMatchObject({
+        outcome: 'accepted',
+        posted: { inSeq: 1, overflowed: true },
+      });
+      expect(await test.store.listAudit('i')).toEqual([audit]);
+      expect(await test.store.completeActivity(request)).toEqual({ outcome: 'repeated' });
+      expect(await test.store.findUnsettledActivities(3000, 10)).toMatchObject([
+        { id: 'i/1/0', doneAt: 2000, result: request.result },
+      ]);
+      expect(await idsIn()).toEqual(['1', '2', '3', '4', 'overflow']);
+    });
+  });
+}
