@@ -16,8 +16,9 @@ export interface ProbeReport {
   /** The same by the clock. */
   readonly worstWallMs: number;
   /**
-   * The maximum CPU time of the server's main thread during one call: its work before it responded. Other load on the
-   * machine does not change it. 0 if the kernel does not report it.
+   * The maximum CPU time of the server's main thread during one call: its work before it responded. The time that this
+   * process waited for a core is subtracted, so that other load on the machine does not add to it. 0 if the kernel does not
+   * report it.
    */
   readonly worstCpuMs: number;
   readonly calls: number;
@@ -131,8 +132,10 @@ async function measure(): Promise<void> {
   const { status } = await call('GET', '/health/live');
   const wallMs = performance.now() - began;
   const after = [usageOf(serverPid), usageOf(process.pid)] as const;
-  const waitedMs = after[0].waitedMs + after[1].waitedMs - before[0].waitedMs - before[1].waitedMs;
-  const cpuMs = after[0].cpuMs - before[0].cpuMs;
+  const ownWaitedMs = after[1].waitedMs - before[1].waitedMs;
+  const waitedMs = after[0].waitedMs - before[0].waitedMs + ownWaitedMs;
+  // While this process waits for a core, the call may not be sent yet, or be answered already.
+  const cpuMs = Math.max(0, after[0].cpuMs - before[0].cpuMs - ownWaitedMs);
   report.calls += 1;
   if (status !== 200) report.failures += 1;
   report.worstWallMs = Math.max(report.worstWallMs, Math.round(wallMs));
