@@ -1,6 +1,6 @@
 /**
- * Hints between nodes by LISTEN and NOTIFY of a real PostgreSQL in a container, with connections that are cut and garbage on
- * the channel. Waiting is for what is heard, with vitest's deadline.
+ * Hints between nodes by LISTEN and NOTIFY of a real PostgreSQL in a container, with connections that are cut and
+ * garbage on the channel. The tests wait for received hints, with vitest's deadline.
  */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
@@ -19,7 +19,7 @@ import { postgresForTests } from '../support/postgres-container.js';
 const postgres = await postgresForTests();
 const url = postgres?.url ?? '';
 const silent = createLogger({ level: 'silent' });
-/** Longer than anything that the backplane waits for. */
+/** Longer than any wait of the backplane. */
 const SOON = { timeout: 20_000 };
 
 const pool = new pg.Pool({ connectionString: url, max: 4 });
@@ -54,7 +54,7 @@ async function notify(channel: string, payloads: readonly string[]): Promise<voi
 interface Node {
   readonly backplane: PostgresBackplane;
   readonly heard: Hint[];
-  /** Payloads of each statement. */
+  /** The payloads of each statement. */
   readonly statements: (readonly string[])[];
 }
 
@@ -84,7 +84,7 @@ function create(nodeId: string, options: NodeOptions): Node {
   return { backplane, heard, statements };
 }
 
-/** Ends the listening connection of a node. */
+/** Closes the listening connection of a node. */
 async function cut(channel: string, nodeId: string): Promise<void> {
   const { rowCount } = await pool.query(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
@@ -94,7 +94,7 @@ async function cut(channel: string, nodeId: string): Promise<void> {
 }
 
 describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
-  it('carries every kind of hint to the others, and not back', async () => {
+  it('delivers every kind of hint to the other nodes, and not to the sender', async () => {
     const channel = `t-${randomUUID()}`;
     const a = await node('a', { channel });
     const b = await node('b', { channel });
@@ -112,7 +112,7 @@ describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
     expect(a.heard).toEqual([]);
   });
 
-  it('keeps the nodes of different channels apart', async () => {
+  it('separates the nodes of different channels', async () => {
     const [one, two] = [`t-${randomUUID()}`, `t-"${randomUUID()}`];
     const a = await node('a', { channel: one });
     const same = await node('b', { channel: one });
@@ -122,7 +122,7 @@ describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
     expect(other.heard).toEqual([]);
   });
 
-  it('sends a burst of 10,000 hints with a handful of statements, one at a time', async () => {
+  it('sends a burst of 10,000 hints with a few statements, one at a time', async () => {
     const channel = `t-${randomUUID()}`;
     let inFlight = 0;
     let inFlightMax = 0;
@@ -148,7 +148,7 @@ describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
     for (const payload of burst.flat()) expect(payload.length).toBeLessThan(8000);
   });
 
-  it('sends a hint that is published again and again only once for each statement', async () => {
+  it('sends a hint that is published repeatedly only once per statement', async () => {
     const channel = `t-${randomUUID()}`;
     const a = await node('a', { channel });
     const b = await node('b', { channel });
@@ -158,7 +158,7 @@ describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
     expect(b.heard).toHaveLength(2);
   });
 
-  it('splits changes that do not fit into a notification, and tells of those that never fit', async () => {
+  it('splits changes that exceed a notification, and sends a lag for a change that is too large', async () => {
     const channel = `t-${randomUUID()}`;
     const a = await node('a', { channel });
     const b = await node('b', { channel });
@@ -181,14 +181,14 @@ describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
     }, SOON);
   });
 
-  it('drops and counts a hint that fits into no notification', async () => {
+  it('drops and counts a hint that exceeds a notification', async () => {
     const channel = `t-${randomUUID()}`;
     const a = await node('a', { channel });
     a.backplane.publish({ kind: 'activity', name: '\u0001'.repeat(2000) });
     expect(a.backplane.dropped).toBe(1);
   });
 
-  it('ignores and counts what is no hint, and says so once', async () => {
+  it('ignores and counts invalid hints, and logs that once', async () => {
     const channel = `t-${randomUUID()}`;
     const lines: string[] = [];
     const logger = createLogger({
@@ -218,7 +218,7 @@ describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
     expect(lines[0]).toContain(channel);
   });
 
-  it('listens again after its connection was ended, and meanwhile says that it does not', async () => {
+  it('listens again after its connection was closed, and reports that it cannot be reached in the meantime', async () => {
     const channel = `t-${randomUUID()}`;
     const a = await node('a', { channel });
     const b = await node('b', { channel });
@@ -234,7 +234,7 @@ describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
     }
   });
 
-  it('sends nothing while it is alone, until another node says that it listens', async () => {
+  it('sends nothing while it is alone, until another node announces that it is listening', async () => {
     const channel = `t-${randomUUID()}`;
     const a = await node('a', { channel, isShared: () => false });
     const hello = a.statements.length;
@@ -248,7 +248,7 @@ describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
     expect(a.statements.slice(hello).flat().join()).not.toContain('nobody hears it');
   });
 
-  it('drops hints while the database refuses them, and tries no more often than it may', async () => {
+  it('drops hints while the database rejects them, and limits its retries', async () => {
     const channel = `t-${randomUUID()}`;
     let fails = false;
     const a = await node('a', {
@@ -267,14 +267,14 @@ describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
     await vi.waitFor(() => expect(b.heard).toEqual([{ kind: 'ended', id: 'found' }]), SOON);
   });
 
-  it('notices that it does not hear itself, as behind a pooler, and says what to set', async () => {
+  it('detects that it does not receive its own hints, as behind a pooler, and names the setting to change', async () => {
     const lines: string[] = [];
     const logger = createLogger({
       level: 'warn',
       destination: { write: (line: string) => void lines.push(line) },
     });
     const channel = `t-${randomUUID()}`;
-    // LISTEN works, but on another session than the one that is notified.
+    // LISTEN works, but on a different session from the one that is notified.
     const deaf = create('a', {
       channel,
       logger,
@@ -287,23 +287,27 @@ describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
   });
 });
 
-describe('a node whose PostgreSQL is away', () => {
-  it('starts all the same, says that it is not heard, and stops', { timeout: 20_000 }, async () => {
-    const servers = serversAt('postgres://user:hunter2@127.0.0.1:1/x');
-    const backplane = createPostgresBackplane({
-      connect: () => servers.connect(),
-      notify: () => Promise.reject(new Error('away')),
-      channel: 'x',
-      nodeId: 'n',
-      logger: silent,
-    });
-    await backplane.start();
-    expect(backplane.healthy).toBe(false);
-    backplane.publish({ kind: 'ended', id: 'x' });
-    await vi.waitFor(() => expect(backplane.dropped).toBe(1));
-    await backplane.stop();
-    await backplane.stop();
-  });
+describe('a node without its PostgreSQL', () => {
+  it(
+    'starts anyway, reports that it cannot be reached, and stops',
+    { timeout: 20_000 },
+    async () => {
+      const servers = serversAt('postgres://user:hunter2@127.0.0.1:1/x');
+      const backplane = createPostgresBackplane({
+        connect: () => servers.connect(),
+        notify: () => Promise.reject(new Error('away')),
+        channel: 'x',
+        nodeId: 'n',
+        logger: silent,
+      });
+      await backplane.start();
+      expect(backplane.healthy).toBe(false);
+      backplane.publish({ kind: 'ended', id: 'x' });
+      await vi.waitFor(() => expect(backplane.dropped).toBe(1));
+      await backplane.stop();
+      await backplane.stop();
+    },
+  );
 });
 
 function workflow(id: string, reference: string): WorkflowChange {

@@ -1,6 +1,6 @@
 /**
- * Goal: operations of one moment share a group, each with its own outcome, and a single one never waits for others.
- * Method: groups that are answered when the test says so.
+ * Goal: concurrent operations share a group, each with its own result, and a single one never waits for others.
+ * Method: groups that get their response when the test says so.
  */
 import { describe, expect, it } from 'vitest';
 import { GroupCommit, type GroupCommitOptions } from '../../src/store/group-commit.js';
@@ -12,7 +12,7 @@ interface SentGroup {
   fail(error: Error): void;
 }
 
-/** `answer` of a group answers every request with `done <request>`. */
+/** `answer` of a group responds to every request with `done <request>`. */
 function createGroups(options: Partial<GroupCommitOptions<string, string>> = {}) {
   const sent: SentGroup[] = [];
   const groups = new GroupCommit<string, string>({
@@ -30,7 +30,7 @@ function createGroups(options: Partial<GroupCommitOptions<string, string>> = {})
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('GroupCommit', () => {
-  it('sends a single request immediately (GC1), and those that come meanwhile together', async () => {
+  it('sends a single request immediately (GC1), and requests that arrive in the meantime together', async () => {
     const { groups, sent } = createGroups();
     const first = groups.submit('a');
     expect(sent.map(({ requests }) => requests)).toEqual([['a']]);
@@ -43,7 +43,7 @@ describe('GroupCommit', () => {
     expect(await Promise.all(others)).toEqual(['done b', 'done c', 'done d']);
   });
 
-  it('repeats a group one by one that fails because of one member (GC2)', async () => {
+  it('repeats the requests of a group one by one if one of them made it fail (GC2)', async () => {
     const bad = new Error('bad value');
     const { groups, sent } = createGroups();
     void groups.submit('first');
@@ -64,7 +64,7 @@ describe('GroupCommit', () => {
     ]);
   });
 
-  it('fails a group as a whole when the database does not answer (GC2, rule S5)', async () => {
+  it('fails a group as a whole if the database does not respond (GC2, rule S5)', async () => {
     const outage = new StoreUnavailableError('gone');
     const { groups, sent } = createGroups();
     void groups.submit('first');
@@ -77,7 +77,7 @@ describe('GroupCommit', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('never has two requests with one key in flight (GC3)', async () => {
+  it('never has two requests with the same key in flight (GC3)', async () => {
     const { groups, sent } = createGroups({ keyOf: (request) => request.slice(0, 1) });
     const results = ['a1', 'a2', 'b1', 'a3'].map((request) => groups.submit(request));
     expect(sent.map(({ requests }) => requests)).toEqual([['a1']]);
@@ -90,7 +90,7 @@ describe('GroupCommit', () => {
     expect(await Promise.all(results)).toEqual(['done a1', 'done a2', 'done b1', 'done a3']);
   });
 
-  it('limits count and size of a group (GC4)', async () => {
+  it('limits number and size of the requests in a group (GC4)', async () => {
     const counted = createGroups({ countMax: 2 });
     for (const request of ['a', 'b', 'c', 'd']) void counted.groups.submit(request);
     counted.sent[0]!.answer();
@@ -104,14 +104,14 @@ describe('GroupCommit', () => {
     expect(sized.sent[1]!.requests).toEqual(['b', 'c']);
   });
 
-  it('has a few groups in flight when many wait, and no more (GC4)', () => {
+  it('has at most a few groups in flight when many requests are waiting (GC4)', () => {
     const { groups, sent } = createGroups({ countMax: 20 });
     for (let n = 0; n < 200; n += 1) void groups.submit(`${n}`);
     expect(sent.length).toBeGreaterThan(1);
     expect(sent.length).toBeLessThan(5);
   });
 
-  it('does not let a group that nobody answers hold back the others (GC4)', async () => {
+  it('does not let a group without a response hold back the others (GC4)', async () => {
     const { groups, sent } = createGroups({ patienceMs: 1 });
     void groups.submit('lost');
     const second = groups.submit('b');

@@ -1,7 +1,7 @@
 /**
- * Goal: a database that is away, hangs, comes back, or becomes read-only is met with StoreUnavailableError in time, and
- * with nothing lost.
- * Method: containers of their own are frozen, killed, stopped and started under the store.
+ * Goal: if a database is unavailable, hangs, comes back, or becomes read-only, operations fail with
+ * StoreUnavailableError in time, and nothing is lost.
+ * Method: separate containers are paused, killed, stopped and started under the store.
  */
 import { getContainerRuntimeClient } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -42,7 +42,7 @@ async function open(url: string, options: Partial<PostgresStoreOptions> = {}): P
 }
 
 describe('createPostgresStore without a server', () => {
-  it('fails to start in time, with a plain message that has no password in it', async () => {
+  it('fails to start within the time limit, with a plain message that contains no password', async () => {
     const store = createPostgresStore({ url: 'postgres://user:secret@127.0.0.1:1/x' });
     const { error, afterMs } = await failure(store.start());
     expect(error).toBeInstanceOf(StoreUnavailableError);
@@ -56,9 +56,9 @@ describe('createPostgresStore without a server', () => {
 const startsContainers =
   (process.env['TEST_POSTGRES'] ?? '') === '' && (await postgresForTests()) !== null;
 
-describe.skipIf(!startsContainers)('createPostgresStore with a server that fails', SLOW, () => {
+describe.skipIf(!startsContainers)('createPostgresStore with a failing server', SLOW, () => {
   let server: PostgresContainer;
-  /** The same container, for what Testcontainers has no method. */
+  /** The same container, for actions that Testcontainers does not support. */
   let docker: Record<'pause' | 'unpause' | 'kill' | 'start', () => Promise<unknown>>;
   let url: string;
   beforeAll(async () => {
@@ -79,7 +79,7 @@ describe.skipIf(!startsContainers)('createPostgresStore with a server that fails
     await expect.poll(answers, BACK).toBe(true);
   };
 
-  it('gives up in time while the server hangs, and works again after', async () => {
+  it('gives up within the time limit while the server hangs, and works again afterwards', async () => {
     const store = await open(url);
     await store.insertInstance({ record: instanceOf('hang'), side: NO_SIDE });
     await docker.pause();
@@ -93,7 +93,7 @@ describe.skipIf(!startsContainers)('createPostgresStore with a server that fails
       expect(error).toBeInstanceOf(StoreUnavailableError);
       expect(afterMs).toBeLessThan(GIVES_UP_WITHIN_MS);
     }
-    // Unknown until it is read back (rule S5): the commit never left, or arrives now. A later one wins in any case.
+    // Unknown until it is read back (rule S5): the commit was never sent, or arrives now. A later one wins in any case.
     await expect
       .poll(async () => {
         const record = await store.getInstance('hang').catch(() => null);
@@ -105,7 +105,7 @@ describe.skipIf(!startsContainers)('createPostgresStore with a server that fails
     expect((await store.getInstance('hang'))?.state).toBe('later');
   });
 
-  it('gives an item back when the answer to its claim came too late', async () => {
+  it('releases an item if the response to its claim came too late', async () => {
     const store = await open(url);
     await store.insertInstance({
       record: instanceOf('late'),
@@ -122,7 +122,7 @@ describe.skipIf(!startsContainers)('createPostgresStore with a server that fails
       .toBe('somebody');
   });
 
-  it('stops in time while the server hangs', async () => {
+  it('stops within the time limit while the server hangs', async () => {
     const store = await open(url);
     await store.insertInstance({ record: instanceOf('stop'), side: NO_SIDE });
     await docker.pause();
@@ -133,7 +133,7 @@ describe.skipIf(!startsContainers)('createPostgresStore with a server that fails
     expect(tookMs).toBeLessThan(GIVES_UP_WITHIN_MS);
   });
 
-  it('gives up connections to a server that became read-only, and uses it again later', async () => {
+  it('closes connections to a server that became read-only, and uses it again later', async () => {
     const store = await open(url);
     const set = async (value: string): Promise<void> => {
       await runOn(url, `ALTER SYSTEM SET default_transaction_read_only = ${value}`);
@@ -149,7 +149,7 @@ describe.skipIf(!startsContainers)('createPostgresStore with a server that fails
       .toBeNull();
   });
 
-  it('goes over to the host of its address that can be written to', async () => {
+  it('switches to the writable host of its address', async () => {
     const second = await startPostgresContainer();
     try {
       const hosts = [url, second.url].map((each) => new URL(each).host).join(',');
@@ -171,7 +171,7 @@ describe.skipIf(!startsContainers)('createPostgresStore with a server that fails
     }
   });
 
-  it('loses nothing that was acknowledged when the server is killed under load and started again', async () => {
+  it('loses no acknowledged write when the server is killed under load and restarted', async () => {
     const store = await open(url);
     const acknowledged: string[] = [];
     let isOver = false;
@@ -196,7 +196,7 @@ describe.skipIf(!startsContainers)('createPostgresStore with a server that fails
     for (const id of acknowledged) expect((await store.getInstance(id))?.id).toBe(id);
   });
 
-  it('fails at once or in time when the server is gone', async () => {
+  it('fails within the time limit when the server is gone', async () => {
     const store = await open(url);
     await docker.kill();
     const operations = [
@@ -209,7 +209,7 @@ describe.skipIf(!startsContainers)('createPostgresStore with a server that fails
       expect(error).toBeInstanceOf(StoreUnavailableError);
       expect(afterMs).toBeLessThan(GIVES_UP_WITHIN_MS);
     }
-    // After a while only one goes on looking for the server. The others do not wait behind it.
+    // After a while, only one keeps searching for the server. The others do not wait for it.
     const firstToFail = (): Promise<string> =>
       Promise.race([
         failure(store.getInstance('x')).then(() => 'the one that looks'),

@@ -1,6 +1,7 @@
 /**
  * Goal: the store on PostgreSQL keeps the contract.
- * Method: a real server, in a container or named by TEST_POSTGRES; without one these cases are skipped, loudly.
+ * Method: a real server, in a container or named by TEST_POSTGRES; without one these cases are skipped with a prominent
+ * message.
  */
 import { describe } from 'vitest';
 import { createPostgresStore } from '../../src/store/postgres/postgres-store.js';
@@ -13,7 +14,7 @@ const postgres = await postgresForTests();
 describe.skipIf(postgres === null)('with a server', () => {
   describeStore('the PostgreSQL store', async (): Promise<StoreFixture> => {
     const schema = await openTestSchema(postgres?.url ?? '');
-    // Two processes test on this machine at once; the limits for people are not what is tested here.
+    // Two processes run tests on this machine; the timeouts for production are not under test here.
     const options = { url: schema.url, operationTimeoutMs: 20_000 };
     const [store, other] = [createPostgresStore(options), createPostgresStore(options)];
     await store.start();

@@ -1,8 +1,8 @@
 /**
- * One PostgreSQL for a whole test run, started when the first test file asks for it.
+ * One PostgreSQL for a whole test run, started when the first test file requests it.
  *
  * Vitest runs this file's `setup` in its main process (see `globalSetup` in vitest.config.ts). Test files run in other
- * processes and ask it over HTTP on the loopback. `TEST_POSTGRES` names a server that is there already.
+ * processes and request it over HTTP on the loopback. `TEST_POSTGRES` names an existing server.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -18,7 +18,7 @@ declare module 'vitest' {
   }
 }
 
-/** What the main process answers. */
+/** The response of the main process. */
 type BrokerAnswer = { readonly url: string } | { readonly problem: string };
 
 export interface PostgresContainer {
@@ -32,12 +32,12 @@ const PORT = 5432;
 const CONNECTIONS_MAX = 200;
 
 /**
- * A server for tests, each of which creates a database of its own; null when this machine has none, which is said loudly,
- * because the tests that ask are then skipped.
+ * A server for tests, each of which creates its own database; null if this machine has none, with a prominent message,
+ * because the tests that need it are then skipped.
  */
 export async function postgresForTests(): Promise<{ readonly url: string } | null> {
   const response = await fetch(inject('postgresBrokerUrl'));
-  // The answer comes from `setup` below.
+  // The response comes from `setup` below.
   const answer = (await response.json()) as BrokerAnswer;
   if ('url' in answer) return answer;
   console.warn(`\n*** PostgreSQL is NOT COVERED by this test run: ${answer.problem} ***\n`);
@@ -74,11 +74,11 @@ export interface PostgresContainerOptions {
   readonly settings?: readonly string[];
   /** Files to copy into the container before it starts: their contents by path. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Has the same port of this machine after it was stopped and started again. */
+  /** The same port of this machine after a restart. */
   readonly keepsPort?: boolean;
 }
 
-/** A server in a container, for a test that stops or freezes it; the caller stops it in the end. */
+/** A server in a container, for a test that stops or pauses it; the caller stops it at the end. */
 export async function startPostgresContainer({
   files = {},
   keepsPort = false,
@@ -92,7 +92,7 @@ export async function startPostgresContainer({
       Object.entries(files).map(([target, content]) => ({ target, content })),
     )
     .withExposedPorts(keepsPort ? { container: PORT, host: await freePort() } : PORT)
-    // The first time is the server that only prepares the database.
+    // The first time it is the server that only prepares the database.
     .withWaitStrategy(Wait.forLogMessage(/database system is ready to accept connections/, 2))
     .start();
   return { url: urlOf(container), container };

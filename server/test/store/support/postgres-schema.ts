@@ -1,4 +1,4 @@
-/** A schema of its own for a test, on the server that a test run shares. */
+/** A separate schema for a test, on the server that a test run shares. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 
@@ -6,7 +6,7 @@ export interface TestSchema {
   readonly name: string;
   /** The address of a store on it. */
   readonly url: string;
-  /** For looks behind the contract; on the same database. */
+  /** For checks without the contract; on the same database. */
   readonly client: pg.Client;
   /** Removes all rows. */
   clear(): Promise<void>;
