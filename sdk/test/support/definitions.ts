@@ -2,7 +2,7 @@
 
 export const GREETING = `
 id: greeting
-description: Greets whoever is in the data
+description: Greets the person in the data
 steps:
   - id: greet
     stepType: EmitLog

@@ -41,7 +41,7 @@ function sendCounted(response: Response, type: string, text: string): Response {
   return sendText(response, withCharset(type), text);
 }
 
-/** A worker that claims work must get it; otherwise nobody would do it until its lease ends. */
+/** A worker must get the work item that it has claimed; otherwise, the item would be stuck until its lease ends. */
 function onlyReads({ method, originalUrl }: Request): boolean {
   return method === 'GET' && !originalUrl.startsWith('/api/activity/');
 }

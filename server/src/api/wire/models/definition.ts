@@ -109,7 +109,7 @@ export interface StepDocument {
  *
  * @example {
  *   "id": "greeting",
- *   "description": "Greets whoever is in the data",
+ *   "description": "Greets the person in the data",
  *   "steps": [
  *     {
  *       "id": "greet",
@@ -185,7 +185,7 @@ export interface DefinitionCheck {
  * @example {
  *   "id": "greeting",
  *   "version": 2,
- *   "description": "Greets whoever is in the data",
+ *   "description": "Greets the person in the data",
  *   "createdAt": "2026-05-04T10:20:30.000Z"
  * }
  */
