@@ -929,7 +929,7 @@ export interface components {
          * @description A definition. A run begins with the first step. The server accepts member names in any casing.
          * @example {
          *       "id": "greeting",
-         *       "description": "Greets whoever is in the data",
+         *       "description": "Greets the person in the data",
          *       "steps": [
          *         {
          *           "id": "greet",
@@ -972,7 +972,7 @@ export interface components {
          * @example {
          *       "id": "greeting",
          *       "version": 2,
-         *       "description": "Greets whoever is in the data",
+         *       "description": "Greets the person in the data",
          *       "createdAt": "2026-05-04T10:20:30.000Z"
          *     }
          */
@@ -2505,7 +2505,7 @@ export interface operations {
                      *         {
                      *           "id": "greeting",
                      *           "version": 2,
-                     *           "description": "Greets whoever is in the data",
+                     *           "description": "Greets the person in the data",
                      *           "createdAt": "2026-05-04T10:20:30.000Z"
                      *         }
                      *       ],
@@ -2517,7 +2517,7 @@ export interface operations {
                      * @example items:
                      *       - id: greeting
                      *         version: 2
-                     *         description: Greets whoever is in the data
+                     *         description: Greets the person in the data
                      *         createdAt: 2026-05-04T10:20:30.000Z
                      *     nextCursor: null
                      */
@@ -2580,7 +2580,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "id": "greeting",
-                 *       "description": "Greets whoever is in the data",
+                 *       "description": "Greets the person in the data",
                  *       "steps": [
                  *         {
                  *           "id": "greet",
@@ -2598,7 +2598,7 @@ export interface operations {
                 "application/json": components["schemas"]["DefinitionDocument"];
                 /**
                  * @example id: greeting
-                 *     description: Greets whoever is in the data
+                 *     description: Greets the person in the data
                  *     steps:
                  *       - id: greet
                  *         stepType: EmitLog
@@ -2713,7 +2713,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "id": "greeting",
-                 *       "description": "Greets whoever is in the data",
+                 *       "description": "Greets the person in the data",
                  *       "steps": [
                  *         {
                  *           "id": "greet",
@@ -2731,7 +2731,7 @@ export interface operations {
                 "application/json": components["schemas"]["DefinitionDocument"];
                 /**
                  * @example id: greeting
-                 *     description: Greets whoever is in the data
+                 *     description: Greets the person in the data
                  *     steps:
                  *       - id: greet
                  *         stepType: EmitLog
@@ -2846,7 +2846,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "greeting",
-                     *       "description": "Greets whoever is in the data",
+                     *       "description": "Greets the person in the data",
                      *       "steps": [
                      *         {
                      *           "id": "greet",
@@ -2864,7 +2864,7 @@ export interface operations {
                     "application/json": components["schemas"]["DefinitionDocument"];
                     /**
                      * @example id: greeting
-                     *     description: Greets whoever is in the data
+                     *     description: Greets the person in the data
                      *     steps:
                      *       - id: greet
                      *         stepType: EmitLog
@@ -2952,7 +2952,7 @@ export interface operations {
                      *         {
                      *           "id": "greeting",
                      *           "version": 2,
-                     *           "description": "Greets whoever is in the data",
+                     *           "description": "Greets the person in the data",
                      *           "createdAt": "2026-05-04T10:20:30.000Z"
                      *         }
                      *       ],
@@ -2964,7 +2964,7 @@ export interface operations {
                      * @example items:
                      *       - id: greeting
                      *         version: 2
-                     *         description: Greets whoever is in the data
+                     *         description: Greets the person in the data
                      *         createdAt: 2026-05-04T10:20:30.000Z
                      *     nextCursor: null
                      */
