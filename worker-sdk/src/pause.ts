@@ -1,5 +1,4 @@
 /** Pauses that grow with each failure and can be aborted. */
-import { setTimeout } from 'node:timers/promises';
 
 /** The first and the longest pause. */
 export interface BackoffRange {
@@ -18,7 +17,19 @@ export function backoffMs(failures: number, { firstMs, lastMs }: BackoffRange): 
 
 /** Resolves after the time or when the signal is aborted, whichever comes first. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return setTimeout(ms, undefined, { signal }).catch(() => undefined);
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+      return;
+    }
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+  });
 }
 
 /** Resolves with null when the signal is aborted. */
