@@ -1,8 +1,8 @@
 /**
- * MongoDB and Redis for a whole run of the suite, from the first available source:
+ * MongoDB, Redis and PostgreSQL for a whole run of the suite, from the first available source:
  *
- * 1. `E2E_DBHOST` and `E2E_REDIS`: servers that are already running;
- * 2. Docker, through Testcontainers (images mongo:7 and redis:7);
+ * 1. `E2E_DBHOST` (MongoDB) and `E2E_REDIS`: servers that are already running; `E2E_POSTGRES` with them, if there is one;
+ * 2. Docker, through Testcontainers (images mongo:7, redis:7 and postgres:15);
  * 3. `mongod` and `redis-server` on the PATH;
  * 4. none: the embedded store and no Redis, with a prominent message, because this covers less.
  */
@@ -12,24 +12,27 @@ import { createServer, connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { GenericContainer, Wait } from 'testcontainers';
+import { GenericContainer, Wait, type StartedTestContainer } from 'testcontainers';
 
 export interface BackingServices {
-  /** Null: the embedded store. */
-  readonly dbhost: string | null;
+  /** Address of MongoDB; null: its tests run on the embedded store. */
+  readonly mongo: string | null;
   readonly redis: string | null;
+  /** Null: its scenarios are skipped, and its fault tests run on the embedded store. */
+  readonly postgres: string | null;
   /** The source, for the log of the test run. */
   readonly description: string;
   stop(): Promise<void>;
 }
 
 export async function findBackingServices(): Promise<BackingServices> {
-  const { E2E_DBHOST: dbhost, E2E_REDIS: redis } = process.env;
-  if (dbhost !== undefined && redis !== undefined) {
+  const { E2E_DBHOST: mongo, E2E_POSTGRES: postgres, E2E_REDIS: redis } = process.env;
+  if (mongo !== undefined && redis !== undefined) {
     return {
-      dbhost,
+      mongo,
       redis,
-      description: 'servers named by E2E_DBHOST and E2E_REDIS',
+      postgres: postgres ?? null,
+      description: 'servers named by E2E_DBHOST, E2E_REDIS and E2E_POSTGRES',
       stop: nothing,
     };
   }
@@ -45,15 +48,16 @@ export async function findBackingServices(): Promise<BackingServices> {
     [
       '',
       '************************************************************************************',
-      '*** NOT COVERED: MongoDB and Redis. The suite runs on the embedded store instead. ***',
+      '*** NOT COVERED: MongoDB, Redis and PostgreSQL. The suite runs on the embedded store. ***',
       ...problems.map((problem) => `***   ${problem.split('\n')[0] ?? ''}`),
       '************************************************************************************',
       '',
     ].join('\n'),
   );
   return {
-    dbhost: null,
+    mongo: null,
     redis: null,
+    postgres: null,
     description: 'the embedded store, without Redis',
     stop: nothing,
   };
@@ -64,27 +68,49 @@ async function nothing(): Promise<void> {
 }
 
 async function startContainers(): Promise<BackingServices> {
-  const mongo = await new GenericContainer('mongo:7')
-    .withExposedPorts(27017)
-    .withWaitStrategy(Wait.forListeningPorts())
-    .start();
+  const started: StartedTestContainer[] = [];
+  const start = async (container: GenericContainer): Promise<StartedTestContainer> => {
+    const running = await container.start();
+    started.push(running);
+    return running;
+  };
+  const stop = async (): Promise<void> => {
+    await Promise.all(started.map((container) => container.stop()));
+  };
   try {
-    const redis = await new GenericContainer('redis:7')
-      .withExposedPorts(6379)
-      .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/))
-      .start();
+    const mongo = await start(
+      new GenericContainer('mongo:7')
+        .withExposedPorts(27017)
+        .withWaitStrategy(Wait.forListeningPorts()),
+    );
+    const redis = await start(
+      new GenericContainer('redis:7')
+        .withExposedPorts(6379)
+        .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/)),
+    );
+    const postgres = await start(
+      new GenericContainer('postgres:15')
+        .withEnvironment({ POSTGRES_USER: 'stepwright', POSTGRES_PASSWORD: 'secret' })
+        .withCommand(['postgres', '-c', 'max_connections=200'])
+        .withExposedPorts(5432)
+        // The server that prepares the database writes this message, too.
+        .withWaitStrategy(Wait.forLogMessage(/database system is ready to accept connections/, 2)),
+    );
     return {
-      dbhost: `mongodb://${mongo.getHost()}:${mongo.getMappedPort(27017)}`,
-      redis: `redis://${redis.getHost()}:${redis.getMappedPort(6379)}`,
-      description: 'containers of mongo:7 and redis:7',
-      stop: async () => {
-        await Promise.all([mongo.stop(), redis.stop()]);
-      },
+      mongo: `mongodb://${addressOf(mongo, 27017)}`,
+      redis: `redis://${addressOf(redis, 6379)}`,
+      postgres: `postgres://stepwright:secret@${addressOf(postgres, 5432)}/stepwright`,
+      description: 'containers of mongo:7, redis:7 and postgres:15',
+      stop,
     };
   } catch (error) {
-    await mongo.stop();
+    await stop();
     throw error;
   }
+}
+
+function addressOf(container: StartedTestContainer, port: number): string {
+  return `${container.getHost()}:${container.getMappedPort(port)}`;
 }
 
 async function startProcesses(): Promise<BackingServices> {
@@ -101,9 +127,10 @@ async function startProcesses(): Promise<BackingServices> {
   ];
   await Promise.all([listening(mongoPort), listening(redisPort)]);
   return {
-    dbhost: `mongodb://127.0.0.1:${mongoPort}`,
+    mongo: `mongodb://127.0.0.1:${mongoPort}`,
     redis: `redis://127.0.0.1:${redisPort}`,
-    description: 'mongod and redis-server of this machine',
+    postgres: null,
+    description: 'mongod and redis-server of this machine, without PostgreSQL',
     stop: async () => {
       await Promise.all(processes.map(end));
       rmSync(folder, { recursive: true, force: true });

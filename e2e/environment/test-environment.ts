@@ -1,16 +1,16 @@
 /**
- * The environment of a scenario. Every scenario runs in every mode, and must behave the same:
+ * The environment of a scenario. Every scenario runs on every database server, in every mode, and must behave the same:
  *
  * - `one node`: one server;
- * - `two nodes`: two servers on one database with one Redis; calls alternate between them;
+ * - `two nodes`: two servers on one database; calls alternate between them. On MongoDB they also share a Redis;
  * - `restart`: one server that is killed (-9) and restarted at every checkpoint of the scenario.
  */
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createClient, type StepwrightClient } from '@stepwright/sdk';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { newDatabase, REMOTE_STORES, serverOf, type StoreName } from './databases.js';
 import { startNode, type ServerNode } from './server-node.js';
 
 export type Mode = 'one node' | 'two nodes' | 'restart';
@@ -36,17 +36,18 @@ export class TestEnvironment {
 
   static async start(
     mode: Mode,
+    store: StoreName = 'mongo',
     extra: Readonly<Record<string, string>> = {},
   ): Promise<TestEnvironment> {
     const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-e2e-'));
-    const dbhost = inject('dbhost');
+    const settings: Record<string, string> = {
+      DATA_DIR: folder,
+      NODE_LEASE_MS: '3000',
+      ...newDatabase(store),
+      ...extra,
+    };
     const redis = inject('redis');
-    const settings: Record<string, string> = { DATA_DIR: folder, NODE_LEASE_MS: '3000', ...extra };
-    if (dbhost !== null) {
-      settings['dbhost'] = dbhost;
-      settings['db_name'] = `e2e_${randomBytes(4).toString('hex')}`;
-    }
-    if (redis !== null && mode === 'two nodes') settings['redis'] = redis;
+    if (store === 'mongo' && redis !== null && mode === 'two nodes') settings['redis'] = redis;
     const environment = new TestEnvironment(mode, settings, folder);
     const count = mode === 'two nodes' ? 2 : 1;
     environment.#nodes = await Promise.all(
@@ -94,18 +95,23 @@ export class TestEnvironment {
 
 type Scenario = (environment: TestEnvironment) => Promise<void>;
 
-/** Runs each scenario in every mode. */
+const MODES = ['one node', 'two nodes', 'restart'] as const;
+
+/** Runs each scenario on every database server and in every mode. */
 export function scenarios(topic: string, cases: Readonly<Record<string, Scenario>>): void {
-  for (const mode of ['one node', 'two nodes', 'restart'] as const) {
-    describe(`${topic} (${mode})`, () => {
-      let environment: TestEnvironment;
-      beforeAll(async () => {
-        environment = await TestEnvironment.start(mode);
+  for (const store of REMOTE_STORES) {
+    for (const mode of MODES) {
+      const isMissing = store === 'postgres' && serverOf(store) === null;
+      describe.skipIf(isMissing)(`${topic} (${store}, ${mode})`, () => {
+        let environment: TestEnvironment;
+        beforeAll(async () => {
+          environment = await TestEnvironment.start(mode, store);
+        });
+        afterAll(() => environment.stop());
+        for (const [name, scenario] of Object.entries(cases)) {
+          it(name, () => scenario(environment));
+        }
       });
-      afterAll(() => environment.stop());
-      for (const [name, scenario] of Object.entries(cases)) {
-        it(name, () => scenario(environment));
-      }
-    });
+    }
   }
 }

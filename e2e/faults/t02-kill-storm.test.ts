@@ -19,7 +19,8 @@ const READ_LATE_MS = 5000;
 
 describe.each([
   { store: 'sqlite', count: 3, runs: 180, killsMin: 5 },
-  { store: 'services', count: 3, runs: 80, killsMin: 2 },
+  { store: 'mongo', count: 3, runs: 80, killsMin: 2 },
+  { store: 'postgres', count: 3, runs: 80, killsMin: 2 },
 ] as const)('T-02 a storm of kill -9 on $store', ({ store, count, runs, killsMin }) => {
   it('loses no acknowledged run and repeats only calls that were in progress', async () => {
     await withFleet({ count, store }, async ({ fleet, ledger, random }) => {

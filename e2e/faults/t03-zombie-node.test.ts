@@ -44,7 +44,7 @@ async function triesOf({ url }: ServerNode): Promise<number> {
   return [saved, fenced].reduce((sum, pattern) => sum + Number(pattern.exec(text)?.[1] ?? 0), 0);
 }
 
-describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
+describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
   'T-03 a zombie node on $store',
   ({ store }) => {
     it('changes no run that was taken over while the node was paused', async () => {

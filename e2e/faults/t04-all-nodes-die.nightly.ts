@@ -5,7 +5,7 @@ import { scaled } from './support/random.js';
 import { withFleet } from './support/with-fleet.js';
 import { Workload } from './support/workload.js';
 
-describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
+describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
   'T-04 all nodes die with full queues, on $store',
   ({ store }) => {
     it('a single new node ends every run', async () => {

@@ -1,11 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { REMOTE_STORES, serverOf } from '../environment/databases.js';
 import { KINDS } from './support/definitions.js';
 import { eventually } from './support/eventually.js';
 import { inLanes } from './support/lanes.js';
 import { PersistentClient } from './support/persistent-client.js';
 import { chosen, scaled } from './support/random.js';
-import { linkOf, mongoThrough, TcpProxy } from './support/tcp-proxy.js';
+import { linkOf, TcpProxy } from './support/tcp-proxy.js';
 import { withFleet } from './support/with-fleet.js';
 import type { Instance } from './support/wire.js';
 
@@ -19,14 +20,12 @@ const RUNS_AT_A_TIME = 20;
  */
 const ROUNDS_MAX = 10;
 
-describe('T-05 a message that arrives during a commit', () => {
+describe.each(REMOTE_STORES)('T-05 a message that arrives during a commit on %s', (store) => {
   it('is never lost: an event, a suspension, a termination', async ({ skip }) => {
-    const dbhost = inject('dbhost');
-    if (dbhost === null) skip('the link to the store is a network link only with MongoDB');
-    const links = await Promise.all([0, 1].map(() => TcpProxy.start(linkOf(dbhost ?? ''))));
-    const settingsOf = (index: number) => mongoThrough(links[index]);
+    const server = serverOf(store) ?? skip(`this test run has no ${store}`);
+    const links = await Promise.all([0, 1].map(() => TcpProxy.start(linkOf(server))));
     try {
-      await withFleet({ count: 2, store: 'services', settingsOf }, async ({ fleet, random }) => {
+      await withFleet({ count: 2, store, links }, async ({ fleet, random }) => {
         const client = new PersistentClient(() => fleet.urls);
         await client.call('POST', '/api/definition', { body: KINDS.waitBefore.definition });
         for (const link of links) link.delayMs = () => COMMIT_MS / 2 + random() * COMMIT_MS;
@@ -84,7 +83,7 @@ describe('T-05 a message that arrives during a commit', () => {
           expect((body as Instance).status).toBe(status);
         }
         const lost = await lostCommits();
-        console.log('T-05', { ...counts, commitsMadeAgain: lost });
+        console.log(`T-05 ${store}`, { ...counts, commitsMadeAgain: lost });
         // A message must have arrived during a commit; otherwise the test has tested nothing.
         expect(lost).toBeGreaterThan(0);
       });

@@ -48,7 +48,7 @@ const LOOP = definition('loop', [
   assign('end', { loops: 'data.get("loops", 0) + 1' }),
 ]);
 
-describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
+describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
   'T-06 races in joins and loops on $store',
   ({ store }) => {
     it('a join continues once, whichever branch ends last', async () => {

@@ -16,27 +16,24 @@ describe.each([
     const link = await TcpProxy.start(linkOf(redis ?? ''));
     try {
       const settings = { redis: `redis://127.0.0.1:${link.port}` };
-      await withFleet(
-        { count: 2, store: 'services', settings },
-        async ({ fleet, ledger, random }) => {
-          const workload = new Workload({ urls: () => fleet.urls, ledger, random });
-          await workload.begin();
-          const started = workload.start(scaled(80), 8);
-          for (const mode of modes) {
-            link.mode = mode;
-            await setTimeout(2000);
-            for (const url of fleet.urls) {
-              expect((await fetch(`${url}/health/ready`)).status).toBe(200);
-            }
+      await withFleet({ count: 2, store: 'mongo', settings }, async ({ fleet, ledger, random }) => {
+        const workload = new Workload({ urls: () => fleet.urls, ledger, random });
+        await workload.begin();
+        const started = workload.start(scaled(80), 8);
+        for (const mode of modes) {
+          link.mode = mode;
+          await setTimeout(2000);
+          for (const url of fleet.urls) {
+            expect((await fetch(`${url}/health/ready`)).status).toBe(200);
           }
-          await started;
-          const verdict = await check(workload, ledger, fleet);
-          await workload.end();
-          console.log(id, { runs: verdict.runs, callsMadeAgain: workload.client.retries });
-          expect(verdict.violations).toEqual([]);
-          expect(verdict.repeatedCalls).toEqual([]);
-        },
-      );
+        }
+        await started;
+        const verdict = await check(workload, ledger, fleet);
+        await workload.end();
+        console.log(id, { runs: verdict.runs, callsMadeAgain: workload.client.retries });
+        expect(verdict.violations).toEqual([]);
+        expect(verdict.repeatedCalls).toEqual([]);
+      });
     } finally {
       await link.close();
     }

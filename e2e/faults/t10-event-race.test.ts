@@ -51,7 +51,8 @@ class Handicap {
 
 describe.each([
   { store: 'sqlite', count: 200 },
-  { store: 'services', count: 100 },
+  { store: 'mongo', count: 100 },
+  { store: 'postgres', count: 100 },
 ] as const)('T-10 an event and its wait at the same time on $store', ({ store, count }) => {
   it('every wait gets its event once', async () => {
     await withFleet({ count: 2, store }, async ({ fleet, random }) => {

@@ -8,7 +8,7 @@ import { PersistentClient } from './support/persistent-client.js';
 /** The shortest valid setting. */
 const RETENTION_SECONDS = 60;
 
-describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
+describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
   'T-11 every documented case of events on $store',
   ({ store }) => {
     let fleet: Fleet;

@@ -45,7 +45,7 @@ async function ended(client: PersistentClient, workflowId: string): Promise<Inst
   });
 }
 
-describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
+describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
   'T-12 a zombie worker on $store',
   ({ store }) => {
     it('gets 404 for a token whose lease has expired, and affects no other worker', async () => {

@@ -27,7 +27,7 @@ describe('T-16 nodes of two versions on one store', () => {
   });
   afterAll(() => previous?.remove());
 
-  it.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
+  it.each([{ store: 'sqlite' }, { store: 'mongo' }] as const)(
     'nodes are upgraded one after the other, and one is downgraded, on $store',
     async ({ store }) => {
       if (previous === null) return;

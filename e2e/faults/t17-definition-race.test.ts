@@ -11,7 +11,7 @@ function content(n: number): object {
   return definition('contended', [assign('only', { content: String(n) })]);
 }
 
-describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
+describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
   'T-17 concurrent versions of a definition on $store',
   ({ store }) => {
     it('get consecutive numbers, and every run uses its own version', async () => {

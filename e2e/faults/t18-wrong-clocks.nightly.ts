@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { REMOTE_STORES, serverOf } from '../environment/databases.js';
 import { check } from './support/checker.js';
 import { assign, definition, KINDS } from './support/definitions.js';
 import { eventually } from './support/eventually.js';
@@ -84,16 +85,16 @@ async function untilClocksAreRight(urls: readonly string[]): Promise<void> {
   }
 }
 
-describe('T-18 wrong clocks with MongoDB', () => {
+describe.each(REMOTE_STORES)('T-18 wrong clocks with %s', (store) => {
   it('nodes 90 s ahead and 90 s behind share their work, and one of them dies', async ({
     skip,
   }) => {
-    if (inject('dbhost') === null) skip('nodes with clocks of their own share a MongoDB');
+    if (serverOf(store) === null) skip(`this test run has no ${store}`);
     const clocks = [90_000, -90_000, 0].map((wrongMs) => new WrongClock(wrongMs));
     const settingsOf = (index: number): Readonly<Record<string, string>> =>
       clocks[index]?.settings ?? {};
     try {
-      await withFleet({ count: 3, store: 'services', settings, settingsOf }, async (scene) => {
+      await withFleet({ count: 3, store, settings, settingsOf }, async (scene) => {
         const { fleet } = scene;
         const timers = await startTimers(scene, scaled(30));
         const die = async (): Promise<void> => {
@@ -111,12 +112,12 @@ describe('T-18 wrong clocks with MongoDB', () => {
   }, 400_000);
 
   it('an event is never older than a run that was started before it', async ({ skip }) => {
-    if (inject('dbhost') === null) skip('nodes with clocks of their own share a MongoDB');
+    if (serverOf(store) === null) skip(`this test run has no ${store}`);
     const clocks = [400, -400].map((wrongMs) => new WrongClock(wrongMs));
     const settingsOf = (index: number): Readonly<Record<string, string>> =>
       clocks[index]?.settings ?? {};
     try {
-      await withFleet({ count: 2, store: 'services', settings, settingsOf }, async ({ fleet }) => {
+      await withFleet({ count: 2, store, settings, settingsOf }, async ({ fleet }) => {
         const [ahead, behind] = [0, 1].map((at) => {
           const { url } = fleet.node(at);
           return new PersistentClient(() => [url]);
@@ -138,12 +139,12 @@ describe('T-18 wrong clocks with MongoDB', () => {
   }, 400_000);
 
   it('a clock jumps one hour ahead and then back while timers are running', async ({ skip }) => {
-    if (inject('dbhost') === null) skip('nodes with clocks of their own share a MongoDB');
+    if (serverOf(store) === null) skip(`this test run has no ${store}`);
     const clock = new WrongClock(0);
     const settingsOf = (index: number): Readonly<Record<string, string>> =>
       index === 0 ? clock.settings : {};
     try {
-      await withFleet({ count: 2, store: 'services', settings, settingsOf }, async (scene) => {
+      await withFleet({ count: 2, store, settings, settingsOf }, async (scene) => {
         const outcomes: object[] = [];
         const jump = (wrongMs: number) => async (): Promise<void> => {
           const timers = await startTimers(scene, scaled(20));

@@ -51,7 +51,7 @@ class BrokenTarget {
   }
 }
 
-describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
+describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
   'T-20 a target that fails for many runs on $store',
   ({ store }) => {
     it('gets one call per run and interval, and all runs end once it has recovered', async () => {

@@ -22,7 +22,7 @@ interface Listed extends Instance {
   readonly endTime: string | null;
 }
 
-describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
+describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
   'T-21 ten thousand timers in one second on $store',
   ({ store }) => {
     it('all fire, none early, and the API responds in the meantime', async () => {

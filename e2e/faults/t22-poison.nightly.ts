@@ -52,7 +52,7 @@ function poisoned({ expression, name, script }: Poison): object {
   return { ...definition(name, [step]), DefaultErrorBehavior: 'Suspend' };
 }
 
-describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
+describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
   'T-22 poisoned runs among healthy ones on $store',
   ({ store }) => {
     it('all end in a visible state with a short reason; the other runs and the nodes continue', async () => {

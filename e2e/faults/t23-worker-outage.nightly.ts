@@ -35,7 +35,7 @@ async function backlogOf(fleet: Fleet): Promise<Sample> {
   return { waiting, ageSeconds, oldestAt: now - ageSeconds * 1000 };
 }
 
-describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
+describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
   'T-23 a queue without workers for a while on $store',
   ({ store }) => {
     it('is then processed by one worker, oldest item first', { timeout: 600_000 }, async () => {

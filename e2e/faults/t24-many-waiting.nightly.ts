@@ -82,7 +82,8 @@ async function expectEnds({ client, ids }: Scene, second: unknown): Promise<void
 
 describe.each([
   { store: 'sqlite', count: 10_000 },
-  { store: 'services', count: 2000 },
+  { store: 'mongo', count: 2000 },
+  { store: 'postgres', count: 2000 },
 ] as const)('T-24 very many waiting runs on $store', ({ store, count }) => {
   it('are each woken once by their own event', { timeout: 1_800_000 }, async () => {
     await withFleet({ count: 2, store }, async ({ fleet }) => {

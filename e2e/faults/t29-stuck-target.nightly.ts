@@ -59,7 +59,7 @@ function sendHugeBody(response: ServerResponse): void {
   send();
 }
 
-describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
+describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
   'T-29 a target that is slow, hanging or endless on $store',
   ({ store }) => {
     it('makes only its own runs time out, and does not affect others', async () => {

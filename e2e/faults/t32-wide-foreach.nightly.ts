@@ -33,7 +33,8 @@ const WIDE = definition('wide', [
 
 describe.each([
   { store: 'sqlite', items: 5000 },
-  { store: 'services', items: 5000 },
+  { store: 'mongo', items: 5000 },
+  { store: 'postgres', items: 5000 },
 ] as const)('T-32 one run with very many branches on $store', ({ store, items }) => {
   it('takes many results in one commit, and ends', { timeout: 1_200_000 }, async () => {
     await withFleet({ count: 1, store }, async ({ fleet }) => {

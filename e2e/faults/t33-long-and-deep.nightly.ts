@@ -37,7 +37,7 @@ function nested(containers: number): object {
   return { Id: `nested-${containers}`, Steps: [inner] };
 }
 
-describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
+describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
   'T-33 long and deep instances on $store',
   ({ store }) => {
     it('a loop with many iterations keeps a small state and a complete history', async () => {

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { check, readHistory } from './support/checker.js';
-import { backUpFile, copyDatabase } from './support/database-copy.js';
+import { backUpFile, copyDatabase, copySchema } from './support/database-copy.js';
 import { definition, KINDS } from './support/definitions.js';
 import type { Fleet, FleetOptions } from './support/fleet.js';
 import { answerAfter } from '../../server/test/support/ledger.js';
@@ -33,16 +33,19 @@ interface Backup {
 }
 
 /**
- * A file is backed up while two servers write to it; MongoDB is copied after both servers were killed during the load.
+ * A file is backed up while two servers write to it; other databases are copied after both servers were killed during the
+ * load.
  */
 async function backUp(fleet: Fleet): Promise<Readonly<Record<string, string>>> {
-  if (fleet.database.kind === 'sqlite') {
-    return { DATA_DIR: await backUpFile(fleet.database.file) };
-  }
+  const { database } = fleet;
+  if (database.kind === 'sqlite') return { DATA_DIR: await backUpFile(database.file) };
   await Promise.all([fleet.kill(0), fleet.kill(1)]);
-  const copy = await copyDatabase(fleet.database);
+  const copy =
+    database.kind === 'postgres'
+      ? { dbhost: await copySchema(database) }
+      : { db_name: await copyDatabase(database) };
   await Promise.all([fleet.restart(0), fleet.restart(1)]);
-  return { db_name: copy };
+  return copy;
 }
 
 /** The fleet of which the backup is taken; it continues afterwards, and the restored fleet knows nothing of that. */
@@ -111,7 +114,7 @@ async function expectTimers(restored: Workload, { timers }: Backup, startedAt: n
   }
 }
 
-describe.each([{ store: 'sqlite' }, { store: 'services' }] as const)(
+describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
   'T-35 a backup is restored on $store',
   ({ store }) => {
     it(

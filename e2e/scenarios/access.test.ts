@@ -13,7 +13,7 @@ describe('access', () => {
 
   beforeAll(async () => {
     const { privateKey, publicKey } = await generateKeyPair(ALGORITHM);
-    environment = await TestEnvironment.start('one node', {
+    environment = await TestEnvironment.start('one node', 'mongo', {
       auth: 'true',
       alg: ALGORITHM,
       publickey: await exportSPKI(publicKey),

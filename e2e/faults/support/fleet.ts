@@ -1,15 +1,16 @@
 /**
  * Several nodes on one database: started, killed, paused and restarted.
  *
- * There are two kinds: `sqlite`, processes that share one file, and `services`, with the MongoDB and Redis of the test
- * run. If a test run has neither, `services` falls back to one file, so that everything is tested; the log says so.
+ * They share one SQLite file, the MongoDB and Redis of the test run, or its PostgreSQL. If a test run has no such server,
+ * they share one file, so that everything is tested; the log says so.
  */
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inject } from 'vitest';
+import { newDatabase, type StoreName } from '../../environment/databases.js';
 import { startNode, type ServerNode } from '../../environment/server-node.js';
+import { addressThrough, type TcpProxy } from './tcp-proxy.js';
 
 const STARTS_MAX = 10;
 const TOO_SLOW = /database did not (?:answer|respond)|deadline exceeded/;
@@ -25,13 +26,17 @@ const PATIENT: Settings = { NODE_LEASE_MS: '20000', EXPRESSION_TIMEOUT_MS: '2000
 /** The storage of a fleet, for tests that inspect it. */
 export type FleetDatabase =
   | { readonly kind: 'sqlite'; readonly file: string }
-  | { readonly kind: 'mongo'; readonly dbhost: string; readonly name: string };
+  | { readonly kind: 'mongo'; readonly dbhost: string; readonly name: string }
+  /** The address names the schema. */
+  | { readonly kind: 'postgres'; readonly dbhost: string };
 
 export interface FleetOptions {
   readonly count: number;
-  readonly store: 'sqlite' | 'services';
+  readonly store: StoreName;
   readonly settings?: Settings;
-  /** Settings of a single node, such as its links. */
+  /** The link by which each node reaches the database server; undefined: directly. */
+  readonly links?: readonly TcpProxy[];
+  /** Settings of a single node. */
   readonly settingsOf?: (index: number) => Settings;
   /** The main file of a node's build, requested at each start; undefined: this build. */
   readonly mainOf?: (index: number) => string | undefined;
@@ -55,24 +60,21 @@ export class Fleet {
     this.#settings = settings;
     this.#mainOf = options.mainOf ?? (() => undefined);
     this.#nodes = Array.from({ length: options.count }, () => null);
-    const { DATA_DIR = folder, db_name: name, dbhost } = settings(0);
-    this.database =
-      dbhost === undefined || name === undefined
-        ? { kind: 'sqlite', file: path.join(DATA_DIR, 'stepwright.db') }
-        : { kind: 'mongo', dbhost, name };
+    this.database = databaseOf({ DATA_DIR: folder, ...settings(0) });
   }
 
   static async start(options: FleetOptions): Promise<Fleet> {
     const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-faults-'));
-    const shared: Record<string, string> = { ...PATIENT, DATA_DIR: folder };
-    const [dbhost, redis] = [inject('dbhost'), inject('redis')];
-    if (options.store === 'services' && dbhost !== null && redis !== null) {
-      shared['dbhost'] = dbhost;
-      shared['db_name'] = `faults_${randomBytes(4).toString('hex')}`;
-      shared['redis'] = redis;
-    }
+    const shared: Record<string, string> = {
+      ...PATIENT,
+      DATA_DIR: folder,
+      ...newDatabase(options.store),
+    };
+    const redis = inject('redis');
+    if (options.store === 'mongo' && redis !== null) shared['redis'] = redis;
     const fleet = new Fleet(folder, options, (index) => ({
       ...shared,
+      ...databaseThrough(options.links?.[index], shared),
       ...options.settings,
       ...options.settingsOf?.(index),
     }));
@@ -171,4 +173,14 @@ export class Fleet {
     await Promise.all(running.map((node) => node.kill()));
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+function databaseThrough(link: TcpProxy | undefined, { dbhost }: Settings): Settings {
+  return link === undefined || dbhost === undefined ? {} : { dbhost: addressThrough(link, dbhost) };
+}
+
+function databaseOf(settings: Settings): FleetDatabase {
+  const { DATA_DIR = '', db_name: name, dbhost } = settings;
+  if (dbhost === undefined) return { kind: 'sqlite', file: path.join(DATA_DIR, 'stepwright.db') };
+  return name === undefined ? { kind: 'postgres', dbhost } : { kind: 'mongo', dbhost, name };
 }

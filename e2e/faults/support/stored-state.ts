@@ -1,6 +1,7 @@
 /** The size of an instance in the store, read without the server. */
 import { MongoClient, type Binary } from 'mongodb';
 import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
 import type { Fleet } from './fleet.js';
 
 /** The size of the instance's state as it is stored; MongoDB compresses long states. */
@@ -14,6 +15,7 @@ export async function storedStateBytes({ database }: Fleet, workflowId: string):
       file.close();
     }
   }
+  if (database.kind === 'postgres') return bytesInPostgres(database.dbhost, workflowId);
   const client = new MongoClient(database.dbhost);
   try {
     const instances = client
@@ -23,5 +25,18 @@ export async function storedStateBytes({ database }: Fleet, workflowId: string):
     return typeof state === 'string' ? Buffer.byteLength(state) : state.length();
   } finally {
     await client.close();
+  }
+}
+
+async function bytesInPostgres(dbhost: string, workflowId: string): Promise<number> {
+  const { searchParams } = new URL(dbhost);
+  const client = new pg.Client({ connectionString: dbhost });
+  await client.connect();
+  try {
+    const query = `SELECT octet_length(state) AS bytes FROM "${searchParams.get('schema') ?? ''}".instances WHERE id = $1`;
+    const { rows } = await client.query<{ readonly bytes: number }>(query, [workflowId]);
+    return rows[0]?.bytes ?? 0;
+  } finally {
+    await client.end();
   }
 }

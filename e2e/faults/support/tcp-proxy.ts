@@ -121,12 +121,19 @@ export class TcpProxy {
   }
 }
 
-/** The settings of a node that reaches MongoDB through this link. */
-export function mongoThrough(link: TcpProxy | undefined): Readonly<Record<string, string>> {
-  return { dbhost: `mongodb://127.0.0.1:${link?.port ?? 0}/?directConnection=true` };
+/** The address of the same database through this link. */
+export function addressThrough({ port }: TcpProxy, address: string): string {
+  const url = new URL(address);
+  url.host = `127.0.0.1:${port}`;
+  // MongoDB's driver would otherwise connect to the addresses that the server announces.
+  if (url.protocol === 'mongodb:') {
+    url.pathname = '/';
+    url.searchParams.set('directConnection', 'true');
+  }
+  return url.href;
 }
 
-/** Host and port of `mongodb://host:port`, `redis://host:port` or `http://host:port`. */
+/** Host and port of an address. */
 export function linkOf(url: string): Link {
   const { hostname, port } = new URL(url);
   return { host: hostname, port: Number(port) };
