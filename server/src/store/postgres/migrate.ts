@@ -53,9 +53,14 @@ async function checkServer(database: Database): Promise<void> {
 
 /** Null: there are no tables. @throws Error if a newer server has changed them */
 async function versionOf(statements: Statements, schema: string): Promise<number | null> {
-  const table = `${quoteName(schema)}.migrations`;
-  const [found] = await statements.query('SELECT to_regclass($1)::text AS found', [table]);
-  if (found === undefined || found.textOrNull('found') === null) return null;
+  // Reads the catalog itself: to_regclass may answer from a cache that misses what was committed while this session waited
+  // for the lock.
+  const [found] = await statements.query(
+    `SELECT 1 AS found FROM pg_class AS t JOIN pg_namespace AS s ON s.oid = t.relnamespace
+      WHERE s.nspname = $1 AND t.relname = 'migrations'`,
+    [schema],
+  );
+  if (found === undefined) return null;
   const [last] = await statements.query('SELECT max(version) AS version FROM @migrations');
   const version = last?.numberOrNull('version') ?? 0;
   if (version > MIGRATIONS.length) {
