@@ -9,6 +9,9 @@ import { SpawnedServer } from '../support/spawned-server.js';
 import { temporaryFolder } from '../behaviour/support/server-process.js';
 import { expectLively, worstLiveLatency, type LiveLatency } from './support/live-latency.js';
 
+/** A process with interpreters starts slowly on a busy machine. */
+const TIMEOUT = { timeout: 120_000 };
+
 const HOLE = `
 import { Server } from 'node:http';
 const { emit } = Server.prototype;
@@ -35,18 +38,18 @@ async function measured(...paths: readonly string[]): Promise<LiveLatency<void>>
   });
 }
 
-it('sees requests that keep the main thread busy for 300 ms', async () => {
+it('sees requests that keep the main thread busy for 300 ms', TIMEOUT, async () => {
   // On a busy machine the probe may miss a part of one.
   const latency = await measured(...Array.from({ length: 5 }, () => '/busy/300'));
   expect(() => expectLively(latency)).toThrow(/in CPU time/);
 });
 
-it('sees a main thread that is blocked without any work, from a second on', async () => {
+it('sees a main thread that is blocked without any work, from a second on', TIMEOUT, async () => {
   const latency = await measured('/asleep/1200');
   expect(() => expectLively(latency)).toThrow(/worst latency/);
 });
 
-it('does not mind many requests that take less each', async () => {
+it('does not mind many requests that take less each', TIMEOUT, async () => {
   const latency = await measured(...Array.from({ length: 30 }, () => '/busy/20'));
   expectLively(latency);
 });
