@@ -66,3 +66,22 @@ describe('the code map', () => {
     expect(missing).toEqual([]);
   });
 });
+
+describe('the table of where to start reading', () => {
+  const [, table = ''] =
+    /## Where to start reading\n([^]*?)\n## /.exec(textOf('ARCHITECTURE.md')) ?? [];
+
+  it('names files and folders that exist', () => {
+    const paths = [...table.matchAll(/`([\w-]+(?:\/[\w<>.-]+)*\/?)`/g)]
+      .map(([, name = '']) => name)
+      .filter((name) => /\.ts$|\/$/.test(name));
+    expect(paths.length).toBeGreaterThan(25);
+    const missing = paths.filter((name) => {
+      // `<noun>` stands for any name.
+      const pattern = name.replaceAll('.', '\\.').replaceAll(/<\w+>/g, '[\\w-]+');
+      const there = new RegExp(`^(${SOURCE})?${pattern}`);
+      return !TRACKED.some((file) => there.test(file));
+    });
+    expect(missing).toEqual([]);
+  });
+});
