@@ -1,7 +1,7 @@
 /** The driver wraps a bulk write whose connection broke like a response of the server; it must not count as one. */
 import { MongoBulkWriteError, MongoNetworkError, type BulkWriteResult } from 'mongodb';
 import { expect, it } from 'vitest';
-import { duplicatesOf, storeErrorOf } from '../../src/store/mongo/mongo-errors.js';
+import { writeFailuresIn, storeErrorOf } from '../../src/store/mongo/mongo-errors.js';
 import { StoreUnavailableError } from '../../src/store/store.js';
 
 /** As the driver creates it, in its module `bulk/common`. */
@@ -18,5 +18,5 @@ it('an interrupted bulk write counts as an outage', () => {
 
 it('an interrupted bulk write does not count as one without duplicates', () => {
   const error = brokenBulkWrite();
-  expect(() => duplicatesOf(error)).toThrow(error);
+  expect(() => writeFailuresIn(error)).toThrow(error);
 });

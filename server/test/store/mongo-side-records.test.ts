@@ -11,6 +11,7 @@ import { CandidateFinder } from '../../src/store/mongo/candidate-finder.js';
 import { collectionsOf, type Collections } from '../../src/store/mongo/collections.js';
 import { CountedInserts } from '../../src/store/counted-inserts.js';
 import { openDescendantsIn } from '../../src/store/mongo/instances.js';
+import { groupedWritesOf } from '../../src/store/mongo/grouped-writes.js';
 import { LazyWrites } from '../../src/store/mongo/lazy-writes.js';
 import type { MongoContext } from '../../src/store/mongo/mongo-context.js';
 import { attemptOf, insertSideRecords, takeBack } from '../../src/store/mongo/side-records.js';
@@ -42,7 +43,8 @@ describe.skipIf(mongo === null)('side records of two concurrent commits', () => 
     const readServerTime = (): Promise<void> => Promise.resolve();
     const lazyWrites = new LazyWrites(parts);
     const countedInserts = new CountedInserts(openDescendantsIn(parts));
-    return { ...parts, candidates, readServerTime, lazyWrites, countedInserts };
+    const groupedWrites = groupedWritesOf(parts);
+    return { ...parts, candidates, readServerTime, lazyWrites, countedInserts, groupedWrites };
   }
 
   /** The collection, with a hook before each bulk write. */

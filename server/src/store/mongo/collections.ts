@@ -79,6 +79,8 @@ export interface InstanceDocument {
   readonly state: PackedText;
   readonly schemaVersion: number;
   readonly requestHash: string | null;
+  /** The newest commit that shared a command with others; see grouped-commits.ts. Absent if there was none. */
+  readonly attemptId?: string;
   /** Oldest first; not read together with the other fields. */
   readonly audit?: readonly AuditDocument[];
 }

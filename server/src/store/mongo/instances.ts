@@ -22,7 +22,6 @@ import { auditPush } from './audit.js';
 import type { InstanceDocument } from './collections.js';
 import { changeFieldsOf, instanceDocumentOf, instanceOf, summaryOf } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
-import { isDuplicateKey } from './mongo-errors.js';
 import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
 import { attemptOf, insertSideRecords, takeBack, takeBackClaims } from './side-records.js';
 
@@ -71,12 +70,8 @@ async function insertUncounted(
   }
   const attempt = attemptOf(record);
   await insertSideRecords(context, side, { ...attempt, replaces: false });
-  try {
-    await context.instances.insertOne(instanceDocumentOf(record));
-    return { outcome: 'inserted' };
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
-  }
+  const duplicates = await context.groupedWrites.instances.insert([instanceDocumentOf(record)]);
+  if (duplicates.size === 0) return { outcome: 'inserted' };
   await takeBackClaims(context, side.activities);
   const existing = await getInstance(context, [record.id]);
   if (existing === null) {
@@ -139,24 +134,25 @@ export async function commitInstance(
   const inserted = await insertSideRecords(context, commit.side, { ...attempt, replaces: true });
   const { epoch, inSeq, revision } = commit;
   const change = changeFieldsOf(commit);
-  const { matchedCount } = await context.instances.updateOne(
-    { _id: encodeText(commit.id), epoch, inSeq, revision },
-    {
-      $set: {
-        status: commit.status,
-        endTime: commit.endTime,
-        ...change.set,
-        wakeAt: commit.wakeAt,
-        state: packText(commit.state),
-        schemaVersion: commit.schemaVersion,
-        ...(commit.keepInbox === true ? {} : { inbox: [], inboxBytes: 0 }),
-        crashes: commit.crashes ?? 0,
-      },
-      ...unsetting(change.unset),
-      $inc: { revision: 1 },
+  const isCommitted = await context.groupedWrites.commits.commit({
+    _id: encodeText(commit.id),
+    epoch,
+    inSeq,
+    revision,
+    attemptId: attempt.attemptId,
+    set: {
+      status: commit.status,
+      endTime: commit.endTime,
+      ...change.set,
+      wakeAt: commit.wakeAt,
+      state: packText(commit.state),
+      schemaVersion: commit.schemaVersion,
+      ...(commit.keepInbox === true ? {} : { inbox: [], inboxBytes: 0 }),
+      crashes: commit.crashes ?? 0,
     },
-  );
-  if (matchedCount === 0) {
+    unset: change.unset,
+  });
+  if (!isCommitted) {
     await takeBack(context, inserted, commit.side);
     return 'lost';
   }
@@ -301,11 +297,6 @@ function inboxPush(message: InboxMessage | undefined): PushOperator<InstanceDocu
 /** Older servers refuse a `$push` of nothing. */
 function pushing(push: PushOperator<InstanceDocument>): UpdateFilter<InstanceDocument> {
   return Object.keys(push).length === 0 ? {} : { $push: push };
-}
-
-/** Older servers refuse an `$unset` of nothing. */
-function unsetting(fields: Readonly<Record<string, ''>>): UpdateFilter<InstanceDocument> {
-  return Object.keys(fields).length === 0 ? {} : { $unset: fields };
 }
 
 /** The first condition bounds the index; the second skips items of the previous page with the same time. */

@@ -40,10 +40,14 @@ export async function postMessages(
   if (first === undefined) return [];
   if (others.length === 0) return [await postMessage(context, first)];
   const ids = [...new Set(messages.map(({ instanceId }) => encodeText(instanceId)))];
+  // The order matters only between messages to the same instance.
+  const ordered = ids.length < messages.length;
   const { matchedCount } = await context.instances.bulkWrite(
-    messages.map((message) => ({ updateOne: appending(message) })),
-    // The order matters only between messages to the same instance.
-    { ordered: ids.length < messages.length },
+    // Otherwise they go in the order in which groups of commits lock instances; see grouped-commits.ts.
+    (ordered ? messages : messages.toSorted(byInstance)).map((message) => ({
+      updateOne: appending(message),
+    })),
+    { ordered },
   );
   const areAllPosted = matchedCount === messages.length;
   const live = await context.instances
@@ -61,6 +65,10 @@ export async function postMessages(
     else answers.push(await postMessage(context, message));
   }
   return answers;
+}
+
+function byInstance(left: Message, right: Message): number {
+  return encodeText(left.instanceId) < encodeText(right.instanceId) ? -1 : 1;
 }
 
 /** One command; others only for an instance that did not take the message: it has it already, is full, or has ended. */

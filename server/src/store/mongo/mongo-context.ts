@@ -2,12 +2,14 @@
 import type { CountedInserts } from '../counted-inserts.js';
 import type { CandidateFinder } from './candidate-finder.js';
 import type { Collections } from './collections.js';
+import type { GroupedWrites } from './grouped-writes.js';
 import type { LazyWrites } from './lazy-writes.js';
 
 export interface MongoContext extends Collections {
   readonly candidates: CandidateFinder;
   readonly lazyWrites: LazyWrites;
   readonly countedInserts: CountedInserts;
+  readonly groupedWrites: GroupedWrites;
   /** Reads the server's time, for nodes that use its clock. */
   readonly readServerTime: () => Promise<void>;
 }

@@ -10,7 +10,7 @@ import {
 } from 'mongodb';
 import { StoreUnavailableError } from '../store.js';
 
-const DUPLICATE_KEY = 11000;
+export const DUPLICATE_KEY = 11000;
 
 /**
  * Server errors that do not concern the statement: the server is stopping, stepping down, interrupted or out of space,
@@ -25,13 +25,39 @@ export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }
 
-/** The positions in an unordered insert that already existed. Any other failure is thrown. */
-export function duplicatesOf(error: unknown): readonly number[] {
+export interface WriteFailure {
+  readonly code: number;
+  readonly message: string;
+}
+
+/**
+ * The writes of an unordered bulk write that failed, by position.
+ * @throws the error, if the command itself failed: then nothing is known about its writes
+ */
+export function writeFailuresIn(error: unknown): ReadonlyMap<number, WriteFailure> {
   if (!(error instanceof MongoBulkWriteError)) throw error;
   const failures = writeErrorsOf(error);
-  // Without a failed write, the command itself failed, and the outcome of its writes is unknown.
-  if (failures.length === 0 || failures.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
-  return failures.map(({ index }) => index);
+  if (failures.length === 0) throw error;
+  return new Map(
+    failures.map(({ code, errmsg = '', index }) => [index, { code, message: errmsg }]),
+  );
+}
+
+/** Throws the error of a bulk write, unless all that failed is writes of documents that exist already. */
+export function throwUnlessDuplicates(error: unknown): void {
+  const failures = [...writeFailuresIn(error).values()];
+  if (failures.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
+}
+
+/**
+ * The error of a group of writes: unavailable if its outcome is unknown. Any other error means that the server refused the
+ * command, or the driver did not send it, so its writes may be repeated one by one.
+ */
+export function groupErrorOf(error: unknown): Error {
+  if (error instanceof MongoBulkWriteError && error.result.getWriteConcernError() !== undefined) {
+    return unavailable(error);
+  }
+  return storeErrorOf(error);
 }
 
 /** The driver has either one error or a list here. */
@@ -43,11 +69,15 @@ function writeErrorsOf(error: MongoBulkWriteError): readonly WriteError[] {
 export function storeErrorOf(error: unknown): Error {
   if (error instanceof StoreUnavailableError) return error;
   if (isSocketError(error) || (error instanceof MongoError && isUnavailable(error))) {
-    return new StoreUnavailableError(`The database did not respond: ${error.message}`, {
-      cause: error,
-    });
+    return unavailable(error);
   }
   return error instanceof Error ? error : new Error(String(error));
+}
+
+function unavailable(error: Error): StoreUnavailableError {
+  return new StoreUnavailableError(`The database did not respond: ${error.message}`, {
+    cause: error,
+  });
 }
 
 /** A write to a connection that is being reset: the driver passes the error of the socket on unchanged. */

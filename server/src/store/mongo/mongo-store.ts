@@ -25,11 +25,13 @@ import { encodeText } from '../text-codec.js';
 import { CandidateFinder } from './candidate-finder.js';
 import { addMissingFields } from './backfill.js';
 import { collectionsOf, ensureIndexes } from './collections.js';
+import { groupedWritesOf } from './grouped-writes.js';
 import { LazyWrites } from './lazy-writes.js';
 import { openDescendantsIn } from './instances.js';
 import type { MongoContext } from './mongo-context.js';
 import { storeErrorOf } from './mongo-errors.js';
 import { MONGO_OPERATIONS } from './operation-table.js';
+import { refuseUnfinishedImport } from './unfinished-import.js';
 
 export interface MongoStoreOptions {
   /** `mongodb://…`; its query may contain other settings of the driver. */
@@ -111,6 +113,7 @@ class MongoConnection {
       candidates: new CandidateFinder(collections.activities),
       lazyWrites: new LazyWrites(collections),
       countedInserts: new CountedInserts(openDescendantsIn(collections)),
+      groupedWrites: groupedWritesOf(collections),
       readServerTime: () => this.#readServerTime(client),
     };
     // The quickest response is the most accurate; the first one had to wait for its connection.
@@ -199,6 +202,7 @@ async function prepareCollectionsOf(
   const client = new MongoClient(url, { ...options, socketTimeoutMS: 0, monitorCommands: false });
   try {
     const collections = collectionsOf(client.db(databaseName));
+    await refuseUnfinishedImport(collections);
     await ensureIndexes(collections);
     await addMissingFields(collections);
   } finally {

@@ -23,6 +23,11 @@ export function packText(text: string): PackedText {
   return new Binary(deflateRawSync(encoded, { level: 1 }));
 }
 
+/** As it is stored, in characters or bytes. */
+export function packedLength(packed: PackedText): number {
+  return typeof packed === 'string' ? packed.length : packed.length();
+}
+
 /**
  * The text, or an empty one if the stored value was not packed here. The reader of the text then reports the problem,
  * in a place where it affects only this document.

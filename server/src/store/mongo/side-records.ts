@@ -29,7 +29,8 @@ import type {
   SubscriptionDocument,
 } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
-import { duplicatesOf } from './mongo-errors.js';
+import type { GroupedInserts } from './grouped-inserts.js';
+import { throwUnlessDuplicates } from './mongo-errors.js';
 import { packText } from './packed-text.js';
 
 export interface Attempt extends Provenance {
@@ -60,22 +61,20 @@ export async function insertSideRecords(
   const { replaces, ...provenance } = attempt;
   const replaceWith = <Item extends Provenance & { readonly _id: string }>(item: Item) =>
     replaces ? [replaceEarlier(item)] : [];
+  const { groupedWrites } = context;
   const [history, subscriptions, activities] = await Promise.all([
-    insertOrElse(
-      context.history,
-      side.history.map((record) => historyDocumentOf(record, provenance)),
-      replaceWith,
-    ),
-    insertOrElse(
-      context.subscriptions,
-      side.subscriptions.map((record) => subscriptionDocumentOf(record, provenance)),
-      replaceWith,
-    ),
-    insertOrElse(
-      context.activities,
-      side.activities.map((record) => activityDocumentOf(record, provenance)),
-      (item) => [...(replaces ? replaceOtherContent(item) : []), ...claimWaiting(item)],
-    ),
+    insertOrElse(context.history, groupedWrites.history, {
+      documents: side.history.map((record) => historyDocumentOf(record, provenance)),
+      otherwise: replaceWith,
+    }),
+    insertOrElse(context.subscriptions, groupedWrites.subscriptions, {
+      documents: side.subscriptions.map((record) => subscriptionDocumentOf(record, provenance)),
+      otherwise: replaceWith,
+    }),
+    insertOrElse(context.activities, groupedWrites.activities, {
+      documents: side.activities.map((record) => activityDocumentOf(record, provenance)),
+      otherwise: (item) => [...(replaces ? replaceOtherContent(item) : []), ...claimWaiting(item)],
+    }),
   ]);
   return { attemptId: attempt.attemptId, history, subscriptions, activities };
 }
@@ -118,20 +117,17 @@ export async function takeBackClaims(
 
 /** Inserts all; for those that already exist, runs other writes. Returns the ids that were inserted. */
 async function insertOrElse<Item extends { readonly _id: string }>(
-  collection: Pick<Collection<Item>, 'insertMany' | 'bulkWrite'>,
-  documents: readonly Item[],
-  otherwise: (document: Item) => readonly AnyBulkWriteOperation<Item>[],
+  collection: Pick<Collection<Item>, 'bulkWrite'>,
+  inserts: GroupedInserts<Item>,
+  side: {
+    readonly documents: readonly Item[];
+    readonly otherwise: (document: Item) => readonly AnyBulkWriteOperation<Item>[];
+  },
 ): Promise<readonly string[]> {
+  const { documents, otherwise } = side;
   if (documents.length === 0) return [];
-  let duplicates: ReadonlySet<number>;
-  try {
-    // The driver's type of a new document fits every document that has its `_id`.
-    const items = documents as Parameters<Collection<Item>['insertMany']>[0];
-    await collection.insertMany(items, { ordered: false });
-    return documents.map(({ _id }) => _id);
-  } catch (error) {
-    duplicates = new Set(duplicatesOf(error));
-  }
+  const duplicates = await inserts.insert(documents);
+  if (duplicates.size === 0) return documents.map(({ _id }) => _id);
   const writes = documents.flatMap((item, index) => (duplicates.has(index) ? otherwise(item) : []));
   const inserted = documents.flatMap(({ _id }, index) => (duplicates.has(index) ? [] : [_id]));
   return writes.length === 0 ? inserted : [...inserted, ...(await replaceAll(collection, writes))];
@@ -148,7 +144,7 @@ async function replaceAll<Item extends { readonly _id: string }>(
   try {
     return idsOf(await collection.bulkWrite(writes));
   } catch (error) {
-    duplicatesOf(error);
+    throwUnlessDuplicates(error);
     return error instanceof MongoBulkWriteError ? idsOf(error) : [];
   }
 }
@@ -219,7 +215,7 @@ function upsert<Item extends { readonly _id: string }>(
   return { updateOne: { filter, update: change, upsert: true } };
 }
 
-function historyDocumentOf(record: HistoryRecord, provenance: Provenance): HistoryDocument {
+export function historyDocumentOf(record: HistoryRecord, provenance: Provenance): HistoryDocument {
   const instanceId = encodeText(record.instanceId);
   const { sequence, body } = record;
   return {
@@ -231,7 +227,7 @@ function historyDocumentOf(record: HistoryRecord, provenance: Provenance): Histo
   };
 }
 
-function subscriptionDocumentOf(
+export function subscriptionDocumentOf(
   record: SubscriptionRecord,
   provenance: Provenance,
 ): SubscriptionDocument {
@@ -244,7 +240,10 @@ function subscriptionDocumentOf(
   };
 }
 
-function activityDocumentOf(record: NewActivityRecord, provenance: Provenance): ActivityDocument {
+export function activityDocumentOf(
+  record: NewActivityRecord,
+  provenance: Provenance,
+): ActivityDocument {
   const { claim, name, parameters, createdAt } = record;
   return {
     _id: encodeText(record.id),
