@@ -5,8 +5,7 @@ import tseslint from 'typescript-eslint';
 /** A later block replaces the list of an earlier one, so each names all that holds for its files. */
 const SPREAD_LITERALS = [
   {
-    selector:
-      ':matches(SpreadElement, JSXSpreadAttribute) > :matches(ObjectExpression, ArrayExpression)',
+    selector: 'SpreadElement > :matches(ObjectExpression, ArrayExpression)',
     message: 'Write the members themselves: a spread literal only deceives the formatter.',
   },
 ];

@@ -1,10 +1,10 @@
 /**
- * Creates the memory snapshot from which Python starts (see src/scripts/pyodide/python-snapshot.ts), unless it exists. The
+ * Creates the memory snapshot from which Python starts (see src/scripts/pyodide/snapshot.ts), unless it exists. The
  * build runs this after compiling the server. Removes older snapshots.
  */
 import { readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { defaultSnapshotPath, ensureSnapshot } from '../dist/scripts/pyodide/python-snapshot.js';
+import { defaultSnapshotPath, ensureSnapshot } from '../dist/scripts/pyodide/snapshot.js';
 
 const path = defaultSnapshotPath();
 await ensureSnapshot(path, AbortSignal.timeout(120_000));

@@ -200,7 +200,7 @@ function hostSettings(config: Config, budget: MemoryBudget): HostSettings {
   return {
     stepsWithoutWaitMax: config.steps_without_wait_max,
     openStepsMax: config.open_steps_max,
-    instanceBytesMax: Math.min(config.instance_bytes_max, budget.stateMax),
+    instanceLengthMax: Math.min(config.instance_bytes_max, budget.stateMax),
     concurrencyMax: config.instances_concurrent_max,
     parkedMax: config.instances_parked_max,
     descendantsMax: config.descendants_max,

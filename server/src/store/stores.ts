@@ -7,6 +7,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Logger } from '../base/logger.js';
 import { POSTGRES_SCHEMES } from '../postgres/address.js';
+import type { StoreArchive } from './archive.js';
 import type { Store } from './store.js';
 
 export interface StoreOptions {
@@ -32,7 +33,14 @@ export interface StoreChoice {
   /** Where the data is, for the log. */
   readonly place: (dataDir: string) => string;
   readonly create: (options: StoreOptions) => Promise<Store>;
+  /** All its records, for moving them; see archive.ts. */
+  readonly openArchive: (
+    options: Pick<StoreOptions, 'address' | 'databaseName' | 'dataDir' | 'passwordFile'>,
+  ) => Promise<StoreArchive>;
 }
+
+/** Of the embedded store. */
+const FILE_NAME = 'stepwright.db';
 
 const EMBEDDED: StoreChoice = {
   schemes: [],
@@ -41,7 +49,11 @@ const EMBEDDED: StoreChoice = {
   async create({ dataDir, logger }) {
     const { createSqliteStore } = await import('./sqlite/sqlite-store.js');
     mkdirSync(dataDir, { recursive: true });
-    return createSqliteStore({ path: path.join(dataDir, 'stepwright.db'), logger });
+    return createSqliteStore({ path: path.join(dataDir, FILE_NAME), logger });
+  },
+  async openArchive({ dataDir }) {
+    const { openSqliteArchive } = await import('./sqlite/archive/sqlite-archive.js');
+    return openSqliteArchive(path.join(dataDir, FILE_NAME));
   },
 };
 
@@ -54,6 +66,10 @@ const REMOTE: readonly StoreChoice[] = [
       const { createPostgresStore } = await import('./postgres/postgres-store.js');
       return createPostgresStore({ url: address, ...options });
     },
+    async openArchive({ address, databaseName, passwordFile }) {
+      const { openPostgresArchive } = await import('./postgres/archive/postgres-archive.js');
+      return openPostgresArchive({ url: address, databaseName, passwordFile });
+    },
   },
   {
     schemes: ['mongodb', 'mongodb+srv'],
@@ -63,14 +79,9 @@ const REMOTE: readonly StoreChoice[] = [
       const { createMongoStore } = await import('./mongo/mongo-store.js');
       return createMongoStore({ url: address, databaseName, onServerTime });
     },
-  },
-  {
-    schemes: ['postgres', 'postgresql'],
-    isRemote: true,
-    place: () => 'PostgreSQL',
-    async create({ address, databaseName, onServerTime }) {
-      const { createPostgresStore } = await import('./postgres/postgres-store.js');
-      return createPostgresStore({ url: address, databaseName, onServerTime });
+    async openArchive({ address, databaseName }) {
+      const { openMongoArchive } = await import('./mongo/archive/mongo-archive.js');
+      return openMongoArchive({ url: address, databaseName });
     },
   },
 ];

@@ -18,7 +18,7 @@ import type { ParseState } from './parse-state.js';
 import type { DocumentErrorCode } from './problem-list.js';
 import { suggestName } from './suggest-name.js';
 
-const NAME_LENGTH_MAX = 200;
+const MAX_NAME_LENGTH = 200;
 
 /** Control characters and unpaired surrogates: they cannot be told apart on a screen or put into a URL. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
@@ -159,8 +159,8 @@ function isFiniteNumber(value: unknown): value is number | bigint {
 
 /** Ids and step names must be short enough to display and must not contain invisible characters. */
 export function checkName(text: string, pointer: string, state: ParseState): void {
-  if (text.length > NAME_LENGTH_MAX) {
-    const message = `${quoteText(text)} has ${text.length} characters; a name can have at most ${NAME_LENGTH_MAX}.`;
+  if (text.length > MAX_NAME_LENGTH) {
+    const message = `${quoteText(text)} has ${text.length} characters; a name can have at most ${MAX_NAME_LENGTH}.`;
     state.errors.add('name_too_long', pointer, message);
   }
   if (UNPRINTABLE.test(text)) {

@@ -14,7 +14,7 @@ import { childPointer } from './json-pointer.js';
 import type { ExpressionUse, ParseState } from './parse-state.js';
 
 /** Deeper values would overflow the stack elsewhere, in databases and in Python's own converters. */
-const VALUE_DEPTH_MAX = 64;
+const MAX_VALUE_DEPTH = 64;
 
 const NULL_VALUE: InputValue = { kind: 'constant', value: null };
 const EMPTY_TEXT: InputValue = { kind: 'constant', value: '' };
@@ -65,8 +65,8 @@ function parseLiteral(value: unknown, place: LiteralPlace, state: ParseState): I
     state.errors.add('wrong_type', place.pointer, `A ${typeof value} is not a JSON value.`);
     return NULL_VALUE;
   }
-  if (place.depth >= VALUE_DEPTH_MAX) {
-    const message = `Values can be nested at most ${VALUE_DEPTH_MAX} levels deep.`;
+  if (place.depth >= MAX_VALUE_DEPTH) {
+    const message = `Values can be nested at most ${MAX_VALUE_DEPTH} levels deep.`;
     state.errors.add('too_deep', place.pointer, message);
     return NULL_VALUE;
   }

@@ -24,8 +24,8 @@ import { STEP_MEMBERS, type StepMember } from './step-members.js';
 import { findStepType, type StepType } from './step-types.js';
 
 const EXHAUSTED_BEHAVIORS: readonly ExhaustedBehavior[] = ['Suspend', 'Terminate', 'Compensate'];
-const RETRIES_MAX = 1_000_000_000;
-const BACKOFF_MAX = 1000;
+const MAX_RETRIES = 1_000_000_000;
+const MAX_BACKOFF = 1000;
 
 /** The position of a list of steps, and the defaults that apply to them. */
 export interface StepsPlace {
@@ -90,8 +90,8 @@ function parseStep(reader: StepReader, place: StepsPlace): string | null {
       reader.durationMs('retryInterval') ??
       place.defaultRetryIntervalMs ??
       DEFAULT_RETRY_INTERVAL_MS,
-    maxRetries: reader.number('maxRetries', [0, RETRIES_MAX], true),
-    retryBackoff: reader.number('retryBackoff', [1, BACKOFF_MAX], false) ?? 1,
+    maxRetries: reader.number('maxRetries', [0, MAX_RETRIES], true),
+    retryBackoff: reader.number('retryBackoff', [1, MAX_BACKOFF], false) ?? 1,
     retryJitter: reader.number('retryJitter', [0, 1], false) ?? 0,
     retriesFirst: reader.value('maxRetries') !== null || reader.value('retryBackoff') !== null,
     onRetriesExhausted: reader.errorBehavior('onRetriesExhausted', EXHAUSTED_BEHAVIORS),

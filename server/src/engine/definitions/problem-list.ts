@@ -46,7 +46,7 @@ export type DocumentWarningCode = (typeof DOCUMENT_WARNING_CODES)[number];
 /** The last entry of a list that was cut. */
 export const TOO_MANY_PROBLEMS = 'too_many_problems';
 
-export const PROBLEMS_MAX = 100;
+export const MAX_PROBLEMS = 100;
 
 /** Problems in the order in which they were found, cut after the first hundred. */
 export class ProblemList<TCode extends string> {
@@ -69,7 +69,7 @@ export class ProblemList<TCode extends string> {
     message: string | (() => string),
     suggestion: string | null = null,
   ): void {
-    if (this.#problems.length >= PROBLEMS_MAX) {
+    if (this.#problems.length >= MAX_PROBLEMS) {
       this.#leftOut += 1;
       return;
     }
@@ -93,10 +93,10 @@ export function mergeProblems(
   first: readonly DocumentProblem[],
   others: Iterable<DocumentProblem>,
 ): readonly DocumentProblem[] {
-  if (first.length > PROBLEMS_MAX) return first;
+  if (first.length > MAX_PROBLEMS) return first;
   const merged = [...first];
   for (const problem of others) {
-    if (merged.length >= PROBLEMS_MAX) {
+    if (merged.length >= MAX_PROBLEMS) {
       merged.push(tooMany('More are not listed.'));
       break;
     }

@@ -1,5 +1,5 @@
 /** Longer names are not compared: the cost grows with the product of both lengths. */
-const COMPARED_LENGTH_MAX = 40;
+const MAX_COMPARED_LENGTH = 40;
 
 /** ` Did you mean "X"?` for the candidate that could have been meant by a typo, otherwise an empty string. */
 export function suggestName(name: string, candidates: Iterable<string>): string {
@@ -9,7 +9,7 @@ export function suggestName(name: string, candidates: Iterable<string>): string 
 
 /** The candidate that could have been meant by a typo. */
 export function suggestedName(name: string, candidates: Iterable<string>): string | null {
-  if (name.length > COMPARED_LENGTH_MAX) return null;
+  if (name.length > MAX_COMPARED_LENGTH) return null;
   const wanted = name.trim().toLowerCase();
   let best: string | null = null;
   // Up to a third of the letters may differ; a more distant suggestion would confuse instead of help.

@@ -108,7 +108,7 @@ export function describeValue(value: unknown): string {
   if (typeof value === 'string') {
     return value === '' ? 'an empty string' : `the string ${quoteText(value)}`;
   }
-  if (isNumber(value)) return cutText(writeNumber(value), QUOTED_LENGTH_MAX);
+  if (isNumber(value)) return cutText(writeNumber(value), MAX_QUOTED_LENGTH);
   if (typeof value === 'boolean') return String(value);
   if (typeof value !== 'object') return `a value of type ${typeof value}`;
   const keys = Object.keys(value);
@@ -119,7 +119,7 @@ function isNumber(value: unknown): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
-const QUOTED_LENGTH_MAX = 60;
+const MAX_QUOTED_LENGTH = 60;
 
 function cutText(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length)}…`;
@@ -127,9 +127,9 @@ function cutText(text: string, length: number): string {
 
 /** Text in quotes, truncated if it is long, with control characters made visible. */
 export function quoteText(text: string): string {
-  return text.length <= QUOTED_LENGTH_MAX
+  return text.length <= MAX_QUOTED_LENGTH
     ? JSON.stringify(text)
-    : `${JSON.stringify(text.slice(0, QUOTED_LENGTH_MAX))}…`;
+    : `${JSON.stringify(text.slice(0, MAX_QUOTED_LENGTH))}…`;
 }
 
 function count(items: readonly unknown[], before: string, noun: string): string {
@@ -144,12 +144,12 @@ function refused(expected: string, value: Json): Conversion<never> {
   return { ok: false, message: `expected ${expected}, but got ${describeValue(value)}` };
 }
 
-const TIME_LENGTH_MAX = 64;
+const MAX_TIME_LENGTH = 64;
 const TIME =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,](\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?$/i;
 
 function parseTimeMs(source: string): number | null {
-  if (source.length > TIME_LENGTH_MAX) return null;
+  if (source.length > MAX_TIME_LENGTH) return null;
   const match = TIME.exec(source.trim());
   if (match === null) return null;
   const [, year, month, day, hours = '0', minutes = '0', seconds = '0', fraction = '', zone] =

@@ -11,14 +11,14 @@
 /**
  * Longer waits are mistakes (milliseconds given as seconds, for example), and dates beyond it exceed the range of clocks.
  */
-export const DURATION_MS_MAX = 100 * 365.25 * 24 * 3600 * 1000;
+export const MAX_DURATION_MS = 100 * 365.25 * 24 * 3600 * 1000;
 
 /** For messages: the accepted formats in one phrase. */
 export const DURATION_FORMS =
   'a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"';
 
 /** No valid duration is longer; the bound keeps huge texts away from the patterns below. */
-const TEXT_LENGTH_MAX = 64;
+const MAX_TEXT_LENGTH = 64;
 
 const CLOCK = /^(?:(\d{1,6})\.)?(\d{1,6}):([0-5]?\d)(?::([0-5]?\d(?:\.\d{1,9})?))?$/;
 const NUMBER = String.raw`(\d{1,15}(?:[.,]\d{1,9})?)`;
@@ -37,7 +37,7 @@ export function parseDurationMs(value: unknown): number | null {
   if (typeof value === 'number') return toMs(value);
   // An integer of this size is far beyond 100 years, or negative.
   if (typeof value === 'bigint') return value < 0n ? 0 : null;
-  if (typeof value !== 'string' || value.length > TEXT_LENGTH_MAX) return null;
+  if (typeof value !== 'string' || value.length > MAX_TEXT_LENGTH) return null;
   const text = value.trim();
   if (!text.startsWith('-')) return parseClock(text) ?? parseIso(text);
   const positive = text.slice(1);
@@ -83,5 +83,5 @@ function toMs(seconds: number): number | null {
   // This also avoids a negative zero, which would print as "-0" and compare unequal in snapshots.
   if (seconds <= 0) return 0;
   const ms = Math.ceil(Math.round(seconds * 1_000_000) / 1000);
-  return ms <= DURATION_MS_MAX ? ms : null;
+  return ms <= MAX_DURATION_MS ? ms : null;
 }

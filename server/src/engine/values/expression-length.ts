@@ -2,12 +2,12 @@
  * The maximum length of expressions: parsers and compilers take time for each byte, and longer code belongs in a custom
  * step.
  */
-export const EXPRESSION_BYTES_MAX = 16_384;
+export const MAX_EXPRESSION_BYTES = 16_384;
 
 /** @param source counted as UTF-8; a longer text costs no more than one at the limit */
 export function isExpressionTooLong(source: string): boolean {
-  if (source.length > EXPRESSION_BYTES_MAX) return true;
-  if (source.length * 3 <= EXPRESSION_BYTES_MAX) return false;
+  if (source.length > MAX_EXPRESSION_BYTES) return true;
+  if (source.length * 3 <= MAX_EXPRESSION_BYTES) return false;
   let bytes = source.length;
   for (let index = 0; index < source.length; index += 1) {
     const unit = source.charCodeAt(index);
@@ -16,7 +16,7 @@ export function isExpressionTooLong(source: string): boolean {
     const isHalfOfPair = unit >= 0xd800 && unit <= 0xdfff;
     bytes += unit < 0x800 || isHalfOfPair ? 1 : 2;
   }
-  return bytes > EXPRESSION_BYTES_MAX;
+  return bytes > MAX_EXPRESSION_BYTES;
 }
 
-export const EXPRESSION_TOO_LONG = `An expression can have at most ${EXPRESSION_BYTES_MAX} bytes; move longer code to a custom step.`;
+export const EXPRESSION_TOO_LONG = `An expression can have at most ${MAX_EXPRESSION_BYTES} bytes; move longer code to a custom step.`;

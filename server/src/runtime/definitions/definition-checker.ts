@@ -21,7 +21,7 @@ import {
   type ParsedDefinition,
 } from '../../engine/definitions/parse-definition.js';
 import {
-  PROBLEMS_MAX,
+  MAX_PROBLEMS,
   mergeProblems,
   ProblemList,
   type DocumentWarningCode,
@@ -50,7 +50,7 @@ export class DefinitionChecker {
     await setImmediate();
     const parsed = parseDefinition(document);
     const withSteps = mergeProblems(parsed.errors, await this.#unknownSteps(parsed));
-    const room = PROBLEMS_MAX - withSteps.length;
+    const room = MAX_PROBLEMS - withSteps.length;
     const errors = mergeProblems(withSteps, await this.#syntaxErrors(parsed.expressions, room));
     const warnings = mergeProblems(parsed.warnings, await this.#oddities(parsed));
     return { ...parsed, errors, warnings };
@@ -84,7 +84,7 @@ export class DefinitionChecker {
     const names = [...new Set(customSteps.map(({ name }) => name))];
     const known = await this.#options.stepScripts.known(names);
     const unknown = customSteps.filter(({ name }) => !known.has(name));
-    return unknown.slice(0, PROBLEMS_MAX + 1).map(unknownStepType);
+    return unknown.slice(0, MAX_PROBLEMS + 1).map(unknownStepType);
   }
 
   /**

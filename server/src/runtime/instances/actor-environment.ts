@@ -20,7 +20,7 @@ export interface ActorLimits {
   /**
    * Maximum size of an instance's stored state, in bytes. An instance that exceeds it is suspended in its previous state.
    */
-  readonly instanceBytesMax: number;
+  readonly instanceLengthMax: number;
 }
 
 export interface ActorEnvironment {

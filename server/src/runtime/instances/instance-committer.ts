@@ -79,17 +79,17 @@ export class InstanceCommitter implements FirstPass {
   constructor(parts: CommitterParts, run: Run, origin: ActorOrigin) {
     this.#parts = parts;
     this.run = run;
-    const { instanceBytesMax } = parts.environment.limits;
+    const { instanceLengthMax } = parts.environment.limits;
     if (origin.kind === 'new') {
       this.#stored = { epoch: 1, revision: 0, status: 'Runnable' };
       this.#insert = origin.insert;
-      this.#stateLength = new StateLength(0, instanceBytesMax);
+      this.#stateLength = new StateLength(0, instanceLengthMax);
       this.#crashes = new CrashCount(0, run.instance);
     } else {
       const { crashes, epoch, revision, state, status } = origin.record;
       this.#stored = { epoch, revision, status };
       this.#insert = null;
-      this.#stateLength = new StateLength(Buffer.byteLength(state), instanceBytesMax);
+      this.#stateLength = new StateLength(Buffer.byteLength(state), instanceLengthMax);
       this.#crashes = new CrashCount(crashes, run.instance);
     }
   }

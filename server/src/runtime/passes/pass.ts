@@ -19,7 +19,7 @@ import { runStep } from './run-step.js';
 const PASS_STEPS_MAX = 1000;
 const PASS_MS_MAX = 50;
 /** Approximate maximum of what one commit may add, in characters: it is in memory several times while it is written. */
-const PASS_BYTES_MAX = 4 * 1024 * 1024;
+const PASS_LENGTH_MAX = 4 * 1024 * 1024;
 
 export type PassEnvironment = Pick<ActorEnvironment, 'clock' | 'evaluator' | 'limits' | 'logger'>;
 
@@ -43,7 +43,7 @@ export async function runPass(
     if (work === null) break;
     await runStep(environment, run, { pending, work });
     const now = performance.now();
-    isSpent = run.grown > PASS_BYTES_MAX || now - startedAt > PASS_MS_MAX;
+    isSpent = run.grown > PASS_LENGTH_MAX || now - startedAt > PASS_MS_MAX;
     if (isSpent || now - heldSince <= SLICE_MS) continue;
     await nextSlice();
     heldSince = performance.now();

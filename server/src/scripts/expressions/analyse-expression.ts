@@ -12,13 +12,13 @@ export interface AnalysedExpression {
   readonly classification: Classification;
 }
 
-const ENTRIES_MAX = 10_000;
-const TOTAL_LENGTH_MAX = 8 * (1 << 20);
+const MAX_ENTRIES = 10_000;
+const MAX_TOTAL_LENGTH = 8 * (1 << 20);
 
 export class ExpressionAnalyser {
   readonly #known = new LRUCache<string, AnalysedExpression>({
-    max: ENTRIES_MAX,
-    maxSize: TOTAL_LENGTH_MAX,
+    max: MAX_ENTRIES,
+    maxSize: MAX_TOTAL_LENGTH,
     sizeCalculation: (_analysed, source) => source.length + 1,
   });
 

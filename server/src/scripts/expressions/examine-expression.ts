@@ -16,8 +16,8 @@ import { VARIABLE_NAMES } from './python-names.js';
 import { readPlainExpression } from './read-plain-expression.js';
 
 /** Longer sources are not examined. Nobody writes them by hand, and the parser's time is not linear for all sources. */
-const LENGTH_MAX = 4_000;
-const DEPTH_MAX = 80;
+const MAX_LENGTH = 4_000;
+const MAX_DEPTH = 80;
 
 /** Methods of lists, dicts and sets that change the object. */
 const CHANGING_METHODS: ReadonlySet<string> = new Set(
@@ -44,7 +44,7 @@ type Scope = ReadonlySet<string>;
 
 /** @returns null if the source is not Python, or cannot be judged */
 export function examineExpression(source: string): ExpressionFacts | null {
-  if (source.length > LENGTH_MAX) return null;
+  if (source.length > MAX_LENGTH) return null;
   const { text } = prepareExpression(source);
   const statement = parsePython(text)?.firstChild;
   if (statement?.name !== 'ExpressionStatement' || statement.nextSibling !== null) return null;
@@ -111,7 +111,7 @@ class Examiner {
 
   #deeper(work: () => void): void {
     this.#depth += 1;
-    if (this.#depth > DEPTH_MAX) throw new TooDeep();
+    if (this.#depth > MAX_DEPTH) throw new TooDeep();
     work();
     this.#depth -= 1;
   }

@@ -16,7 +16,7 @@ export interface PreparedExpression {
 const PADDING = ' \t\n\f';
 const ENCLOSED = new Set(['ParenthesizedExpression', 'TupleExpression']);
 /** Longer texts are compiled unchanged. */
-const ENCLOSED_LENGTH_MAX = 20_000;
+const MAX_ENCLOSED_LENGTH = 20_000;
 
 export function prepareExpression(source: string): PreparedExpression {
   // CPython's tokenizer does the same, even inside string literals.
@@ -26,7 +26,7 @@ export function prepareExpression(source: string): PreparedExpression {
   const text = unix.slice(start, end);
   const linesBefore = padding.split('\n').length - 1;
   const columnsBefore = padding.length - (padding.lastIndexOf('\n') + 1);
-  if (!text.includes('\n') || text.length > ENCLOSED_LENGTH_MAX) {
+  if (!text.includes('\n') || text.length > MAX_ENCLOSED_LENGTH) {
     return { text, linesBefore, columnsBefore };
   }
   const enclosed = `(${text}\n)`;

@@ -13,7 +13,7 @@ import type { Json, JsonObject } from '../../engine/values/json.js';
 import type { ArithmeticOperator, Ordering } from './plain-expression.js';
 
 /** Python joins longer strings, and also limits the size of results. */
-const JOINED_LENGTH_MAX = 10_000;
+const MAX_JOINED_LENGTH = 10_000;
 const SURROGATE = /[\ud800-\udfff]/;
 const HIGH_SURROGATE = /[\ud800-\udbff]/;
 const LOW_SURROGATE = /[\udc00-\udfff]/;
@@ -129,7 +129,7 @@ function modulo(left: number, right: number): number {
 
 /** Two surrogates that become adjacent form one character in JavaScript, but remain two in Python. */
 function joinTexts(left: string, right: string): string | undefined {
-  if (left.length + right.length > JOINED_LENGTH_MAX) return undefined;
+  if (left.length + right.length > MAX_JOINED_LENGTH) return undefined;
   const makesPair = HIGH_SURROGATE.test(left.slice(-1)) && LOW_SURROGATE.test(right.slice(0, 1));
   return makesPair ? undefined : left + right;
 }

@@ -12,11 +12,11 @@ import { endOfString } from '../../engine/values/json-string.js';
 import type { EvaluationResult, ScriptError } from '../script-runtime.js';
 
 /** Documents in the stores nest at most 100 levels deep, and values are stored inside other values. */
-export const NESTING_MAX = 90;
+export const MAX_NESTING = 90;
 
-const TYPE_LENGTH_MAX = 100;
-const MESSAGE_LENGTH_MAX = 4_000;
-const TRACEBACK_LENGTH_MAX = 4_096;
+const MAX_TYPE_LENGTH = 100;
+const MAX_MESSAGE_LENGTH = 4_000;
+const MAX_TRACEBACK_LENGTH = 4_096;
 
 /** Not a response of runner.py: the interpreter can no longer be trusted. */
 export class MalformedAnswer extends Error {
@@ -97,7 +97,7 @@ export function readSyntaxAnswer(answer: Buffer, count: number): readonly Syntax
     }
     return {
       index,
-      message: message.slice(0, MESSAGE_LENGTH_MAX),
+      message: message.slice(0, MAX_MESSAGE_LENGTH),
       line: isWholeNumber(line) && line > 0 ? line : null,
       column: isWholeNumber(column) && column > 0 ? column : null,
     };
@@ -133,7 +133,7 @@ function readValue(text: string): Json | UnstorableValue {
 const TOKEN = /["[\]{}]/g;
 
 function findProblem(text: string): ScriptError | null {
-  if (text.length <= 2 * NESTING_MAX) return null;
+  if (text.length <= 2 * MAX_NESTING) return null;
   let depth = 0;
   TOKEN.lastIndex = 0;
   for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
@@ -142,7 +142,7 @@ function findProblem(text: string): ScriptError | null {
       continue;
     }
     depth += match[0] === '[' || match[0] === '{' ? 1 : -1;
-    if (depth > NESTING_MAX) return tooDeep();
+    if (depth > MAX_NESTING) return tooDeep();
   }
   return null;
 }
@@ -150,7 +150,7 @@ function findProblem(text: string): ScriptError | null {
 function tooDeep(): ScriptError {
   return {
     type: 'ValueError',
-    message: `the value is nested more than ${NESTING_MAX} levels deep`,
+    message: `the value is nested more than ${MAX_NESTING} levels deep`,
   };
 }
 
@@ -161,7 +161,7 @@ function tooLongInteger({ message }: IntegerTooLong): ScriptError {
 /** The same limits for a value that did not come from an interpreter. */
 export function findStorageProblem(value: Json, limitBytes: number): ScriptError | null {
   if (typeof value !== 'object' || value === null) return null;
-  const left = leftOf(value, limitBytes, NESTING_MAX);
+  const left = leftOf(value, limitBytes, MAX_NESTING);
   if (left === TOO_DEEP) return tooDeep();
   if (left < 0) {
     return { type: 'ResultTooLarge', message: `the result is larger than ${limitBytes} bytes` };
@@ -176,11 +176,11 @@ function readError(value: Json): ScriptError {
     throw new MalformedAnswer('an error has no type or message');
   }
   return {
-    type: type.slice(0, TYPE_LENGTH_MAX),
-    message: message.slice(0, MESSAGE_LENGTH_MAX),
+    type: type.slice(0, MAX_TYPE_LENGTH),
+    message: message.slice(0, MAX_MESSAGE_LENGTH),
     ...(isWholeNumber(line) && line > 0 ? { line } : {}),
     ...(typeof traceback === 'string'
-      ? { traceback: traceback.slice(0, TRACEBACK_LENGTH_MAX) }
+      ? { traceback: traceback.slice(0, MAX_TRACEBACK_LENGTH) }
       : {}),
   };
 }

@@ -18,7 +18,7 @@ interface Token {
 }
 
 /** Also bounds the depth of the tree. CPython accepts 200 nested brackets, which takes more tokens than this. */
-const TOKENS_MAX = 200;
+const MAX_TOKENS = 200;
 const TOKEN = new RegExp(
   [
     String.raw`([ \n]*)(?:`,
@@ -81,7 +81,7 @@ function readTokens(source: string): readonly Token[] | null {
   TOKEN.lastIndex = 0;
   while (TOKEN.lastIndex < source.length) {
     const match = TOKEN.exec(source);
-    if (match === null || tokens.length >= TOKENS_MAX) return null;
+    if (match === null || tokens.length >= MAX_TOKENS) return null;
     // Outside brackets, the end of a line ends the expression.
     if (open === 0 && match[1]?.includes('\n') === true) return null;
     const token = tokenOf(match);

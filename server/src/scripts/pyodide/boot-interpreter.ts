@@ -4,7 +4,7 @@ import { ANSWER_OVERHEAD_BYTES } from './frames.js';
 import type { BootedInterpreter } from './interpreter-supply.js';
 import { InterpreterProcess } from './interpreter-process.js';
 import type { RuntimeSettings } from './runtime-options.js';
-import { createBootRequest, ensureSnapshot } from './python-snapshot.js';
+import { createBootRequest, ensureSnapshot } from './snapshot.js';
 
 export class InterpreterBooter {
   readonly #settings: RuntimeSettings;

@@ -8,7 +8,7 @@
 export type Lane = 'expressions' | 'scripts';
 
 /** How many calls of the other lane may overtake a waiting call of this lane. */
-const PASSED_MAX: Readonly<Record<Lane, number>> = { expressions: 1, scripts: 16 };
+const MAX_PASSED: Readonly<Record<Lane, number>> = { expressions: 1, scripts: 16 };
 
 /** One lane: a list for each waiting owner. The owner whose turn is next comes first. */
 class FairLane<Call> {
@@ -126,7 +126,7 @@ export class CallQueue<Call> {
 
   #chooseLane(lanes: readonly Lane[]): Lane | null {
     const waiting = lanes.filter((lane) => this.#lanes[lane].size > 0);
-    const overdue = waiting.find((lane) => this.#passed[lane] >= PASSED_MAX[lane]);
+    const overdue = waiting.find((lane) => this.#passed[lane] >= MAX_PASSED[lane]);
     return overdue ?? waiting[0] ?? null;
   }
 }

@@ -22,7 +22,7 @@ import { projectVariables } from '../expressions/project-variables.js';
 import { pythonLiteral } from '../expressions/python-literal.js';
 import {
   findStorageProblem,
-  NESTING_MAX,
+  MAX_NESTING,
   readExpressionAnswer,
 } from '../expressions/read-answer.js';
 import { LongWork } from '../../base/slices.js';
@@ -130,7 +130,7 @@ export class ExpressionEvaluator {
       const value = plain === null ? undefined : evaluatePlain(plain, current);
       if (value === undefined) return null;
       // Counted together, as Python does: thousands of outputs may be the same large value.
-      bytesLeft = leftOf(value, bytesLeft, NESTING_MAX);
+      bytesLeft = leftOf(value, bytesLeft, MAX_NESTING);
       if (bytesLeft < 0) {
         const problem = findStorageProblem(value, resultLimitBytes);
         return { ok: false, index, error: problem ?? tooLarge(resultLimitBytes) };

@@ -45,7 +45,7 @@ const ABSENT_FILES = new Set([
   '__syscall_readlinkat',
   '__syscall_stat64',
 ]);
-const NAMES_MAX = 3;
+const MAX_NAMES = 3;
 
 /**
  * Two imports that are not host functions: Pyodide links a small WebAssembly module of its own in front of them, which
@@ -127,6 +127,6 @@ export class Gates {
   /** Counts a denied call. */
   note(name: string): void {
     this.#count += 1;
-    if (this.#names.size < NAMES_MAX) this.#names.add(name);
+    if (this.#names.size < MAX_NAMES) this.#names.add(name);
   }
 }

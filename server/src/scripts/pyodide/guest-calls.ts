@@ -14,8 +14,8 @@ const WASI_EINVAL = 28;
 const CLOCK_REALTIME = 0;
 const NANOSECONDS_PER_MS = 1e6;
 const WASM_PAGE_BYTES = 65_536;
-const RANDOM_BYTES_MAX = 1 << 20;
-const WRITE_VECTORS_MAX = 64;
+const MAX_RANDOM_BYTES = 1 << 20;
+const MAX_WRITE_VECTORS = 64;
 const MS_PER_DAY = 86_400_000;
 
 /** Field offsets of C's `struct tm` in 32-bit words. */
@@ -105,7 +105,7 @@ function memoryCalls({
     random_get: (pointer: Pointer, length: number) => {
       const { buffer } = exports().memory;
       const [start, bytes] = [pointer >>> 0, length >>> 0];
-      if (bytes > RANDOM_BYTES_MAX || start + bytes > buffer.byteLength) return WASI_EINVAL;
+      if (bytes > MAX_RANDOM_BYTES || start + bytes > buffer.byteLength) return WASI_EINVAL;
       randomFillSync(new Uint8Array(buffer, start, bytes));
       return WASI_OK;
     },
@@ -198,7 +198,7 @@ function writeOutput(options: GuestCallOptions, file: number, request: WriteRequ
   const { buffer } = options.exports().memory;
   const view = new DataView(buffer);
   let bytes = 0;
-  for (let index = 0; index < Math.min(request.count, WRITE_VECTORS_MAX); index += 1) {
+  for (let index = 0; index < Math.min(request.count, MAX_WRITE_VECTORS); index += 1) {
     const start = view.getUint32(request.vectors + 8 * index, true);
     const length = view.getUint32(request.vectors + 8 * index + 4, true);
     if (start + length > buffer.byteLength) return WASI_EINVAL;

@@ -23,10 +23,10 @@ export interface InterpreterCall<Answer> {
 export type AskInterpreter = <Answer>(call: InterpreterCall<Answer>) => Promise<CallResult<Answer>>;
 
 /** Larger inputs would not fit into an interpreter's memory and are not sent. */
-const INPUT_BYTES_MAX = 48 * (1 << 20);
+const MAX_INPUT_BYTES = 48 * (1 << 20);
 
 /** For an expression whose definition is not known. */
-const OWNER_LENGTH_MAX = 500;
+const MAX_OWNER_LENGTH = 500;
 
 export function createAskInterpreter(
   pool: InterpreterPool,
@@ -44,7 +44,7 @@ export function createAskInterpreter(
       ...bytes,
       isRisky: !call.pure && request.kind !== 'syntax',
       lane: isExpression ? 'expressions' : 'scripts',
-      owner: owner ?? text.slice(0, OWNER_LENGTH_MAX),
+      owner: owner ?? text.slice(0, MAX_OWNER_LENGTH),
       timeoutMs:
         timeoutMs ?? (isExpression ? settings.expressionTimeoutMs : settings.scriptTimeoutMs),
     });
@@ -73,8 +73,8 @@ function encode(
       variables: Buffer.from(writeJson(variables)),
     };
     const bytes = encoded.request.length + encoded.variables.length;
-    if (bytes <= INPUT_BYTES_MAX) return encoded;
-    const message = `the code and its data are larger than ${INPUT_BYTES_MAX} bytes`;
+    if (bytes <= MAX_INPUT_BYTES) return encoded;
+    const message = `the code and its data are larger than ${MAX_INPUT_BYTES} bytes`;
     return { type: 'MemoryLimit', message };
   } catch (error) {
     // Writing JSON is recursive, and strings have a maximum length.

@@ -42,7 +42,7 @@ const BOOT_DEADLINE_MS = 60_000;
 const FIRST_INTERRUPT_MS = 20;
 /** A process that had not started the call yet did not notice the interrupt. */
 const NEXT_INTERRUPT_MS = 250;
-const ERROR_TEXT_MAX = 2_000;
+const MAX_ERROR_TEXT = 2_000;
 const COPIED_BYTES = 16_384;
 const NOTHING = Buffer.alloc(0);
 
@@ -66,7 +66,7 @@ export class InterpreterProcess {
     });
     this.#child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.#child.stderr.on('data', (chunk: Buffer) => {
-      if (this.#errorText.length < ERROR_TEXT_MAX) this.#errorText += chunk.toString();
+      if (this.#errorText.length < MAX_ERROR_TEXT) this.#errorText += chunk.toString();
     });
     // A process that has died closes its pipes; its end is reported once, by 'close'.
     this.#child.stdin.on('error', () => undefined);

@@ -10,7 +10,7 @@
 import type { PythonExports } from './pyodide-module.js';
 
 /** More slots than Pyodide ever uses. */
-const SLOTS_MAX = 100_000;
+const MAX_SLOTS = 100_000;
 
 type ReadSlot = (index: number) => unknown;
 
@@ -56,7 +56,7 @@ export class PristineReferences {
 function allSlots(read: ReadSlot): readonly unknown[] {
   const slots: unknown[] = [];
   while (hasSlot(read, slots.length)) {
-    if (slots.length === SLOTS_MAX) throw new Error('A table of references is too long');
+    if (slots.length === MAX_SLOTS) throw new Error('A table of references is too long');
     slots.push(read(slots.length));
   }
   return slots;

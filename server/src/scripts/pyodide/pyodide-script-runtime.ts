@@ -30,7 +30,7 @@ import { ExpressionEvaluator } from './expression-evaluator.js';
 import { createAskInterpreter, queueOptions, type AskInterpreter } from './interpreter-call.js';
 import { InterpreterPool } from './interpreter-pool.js';
 import { type PyodideRuntimeOptions, type RuntimeSettings } from './runtime-options.js';
-import { defaultSnapshotPath } from './python-snapshot.js';
+import { defaultSnapshotPath } from './snapshot.js';
 import { SyntaxChecker } from './syntax-checker.js';
 
 export function createPyodideRuntime(options: PyodideRuntimeOptions): ScriptRuntime {

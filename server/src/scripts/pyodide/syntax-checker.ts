@@ -18,7 +18,7 @@ type SourceKind = 'expression' | 'script';
 
 /** Limit for the expressions that are sent together. Ordinary code of this length takes a tenth of a second. */
 const EXPRESSIONS_TIMEOUT_MS = 1_000;
-const CHARACTERS_AT_ONCE_MAX = 65_536;
+const MAX_CHARACTERS_AT_ONCE = 65_536;
 /** Limit for all expressions of a definition, in case some of them have to be checked individually. */
 const WHOLE_CHECK_MS = 10_000;
 
@@ -108,7 +108,7 @@ function* inParts(texts: readonly Text[]): Generator<readonly Text[]> {
   for (const text of texts) {
     part.push(text);
     length += text.prepared.text.length;
-    if (length < CHARACTERS_AT_ONCE_MAX) continue;
+    if (length < MAX_CHARACTERS_AT_ONCE) continue;
     yield part;
     part = [];
     length = 0;

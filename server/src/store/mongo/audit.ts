@@ -24,12 +24,7 @@ export async function listAudit(
     { projection: { audit: 1 } },
   );
   if (found === null) return null;
-  return (found.audit ?? []).toReversed().map(({ time, actor, action, detail }) => ({
-    time,
-    action,
-    actor: decodeText(actor),
-    detail: decodeOptional(detail),
-  }));
+  return (found.audit ?? []).toReversed().map(auditEntryOf);
 }
 
 /** The part of the update that records the action: its `$push`. Empty without an entry. */
@@ -37,7 +32,13 @@ export function auditPush(entry: AuditEntry | undefined): {
   readonly audit?: { readonly $each: AuditDocument[]; readonly $slice: number };
 } {
   if (entry === undefined) return {};
-  const { action, actor, detail, time } = entry;
-  const stored = { time, action, actor: encodeText(actor), detail: encodeOptional(detail) };
-  return { audit: { $each: [stored], $slice: -AUDIT_ENTRIES_MAX } };
+  return { audit: { $each: [auditDocumentOf(entry)], $slice: -AUDIT_ENTRIES_MAX } };
+}
+
+export function auditDocumentOf({ action, actor, detail, time }: AuditEntry): AuditDocument {
+  return { time, action, actor: encodeText(actor), detail: encodeOptional(detail) };
+}
+
+export function auditEntryOf({ action, actor, detail, time }: AuditDocument): AuditEntry {
+  return { time, action, actor: decodeText(actor), detail: decodeOptional(detail) };
 }

@@ -10,11 +10,21 @@ const BACKFILL_BATCH = 500;
 
 type Change = AnyBulkWriteOperation<InstanceDocument>;
 
+/** In this order. */
+const ADDITIONS: Readonly<Record<string, (collections: Collections) => Promise<void>>> = {
+  'change-times': addMissingChangeTimes,
+  outcomes: addMissingOutcomes,
+  parents: addMissingParents,
+  roots: addMissingRoots,
+};
+
 export async function addMissingFields(collections: Collections): Promise<void> {
-  await once(collections, 'change-times', addMissingChangeTimes);
-  await once(collections, 'outcomes', addMissingOutcomes);
-  await once(collections, 'parents', addMissingParents);
-  await once(collections, 'roots', addMissingRoots);
+  for (const [name, add] of Object.entries(ADDITIONS)) await once(collections, name, add);
+}
+
+export async function hasAllFields({ markers }: Pick<Collections, 'markers'>): Promise<boolean> {
+  const names = Object.keys(ADDITIONS);
+  return (await markers.countDocuments({ _id: { $in: names } })) === names.length;
 }
 
 async function once(

@@ -23,7 +23,7 @@ import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
 
-type NewVersion = Omit<VersionDocument, '_id' | 'version' | 'stampId'>;
+export type NewVersion = Omit<VersionDocument, '_id' | 'version' | 'stampId'>;
 
 /** Gives up after other writers have taken the wanted version this many times. */
 const ATTEMPTS_MAX = 200;
@@ -230,7 +230,7 @@ async function listNewest(
   return firsts.flatMap(({ name }) => byName.get(name) ?? []);
 }
 
-function versionDocument(
+export function versionDocument(
   content: NewVersion,
   version: number,
   stampId: string | null,
@@ -242,7 +242,7 @@ function versionId(name: string, version: number): string {
   return `${name}:${version}`;
 }
 
-function definitionOf(document: VersionDocument): DefinitionRecord {
+export function definitionOf(document: VersionDocument): DefinitionRecord {
   return {
     id: decodeText(document.name),
     version: document.version,
@@ -252,7 +252,7 @@ function definitionOf(document: VersionDocument): DefinitionRecord {
   };
 }
 
-function stepScriptOf(document: VersionDocument): StepScriptRecord {
+export function stepScriptOf(document: VersionDocument): StepScriptRecord {
   return {
     name: decodeText(document.name),
     version: document.version,

@@ -10,7 +10,7 @@ import {
 } from '../records/events.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { compareText } from '../text-order.js';
-import type { EventDocument } from './collections.js';
+import type { EventDocument, SubscriptionDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
@@ -20,17 +20,7 @@ export async function insertEvent(
   [event]: OperationArguments<'insertEvent'>,
 ): Promise<EventRecord | null> {
   try {
-    await context.events.insertOne({
-      _id: encodeText(event.id),
-      nameKey: encodeText(event.nameKey),
-      name: encodeText(event.name),
-      key: encodeText(event.key),
-      data: packText(event.data),
-      publishedAt: event.publishedAt,
-      delivered: event.deliveredTo !== null,
-      deliveredTo: event.deliveredTo,
-      requestHash: encodeOptional(event.requestHash),
-    });
+    await context.events.insertOne(eventDocumentOf(event));
     return null;
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
@@ -131,12 +121,16 @@ export async function findSubscriptions(
     .sort({ _id: 1 })
     .limit(limit)
     .toArray();
-  return found.map((document) => ({
+  return found.map(subscriptionOf);
+}
+
+export function subscriptionOf(document: SubscriptionDocument): SubscriptionRecord {
+  return {
     id: decodeText(document._id),
     instanceId: decodeText(document.instanceId),
     nameKey: decodeText(document.nameKey),
     effectiveAt: document.effectiveAt,
-  }));
+  };
 }
 
 export async function markEventDelivered(
@@ -157,6 +151,20 @@ export function findUndeliveredEvents(
   return findOldest(context, limit, { delivered: false, publishedAt: { $lt: publishedBefore } });
 }
 
+export function eventDocumentOf(event: EventRecord): EventDocument {
+  return {
+    _id: encodeText(event.id),
+    nameKey: encodeText(event.nameKey),
+    name: encodeText(event.name),
+    key: encodeText(event.key),
+    data: packText(event.data),
+    publishedAt: event.publishedAt,
+    delivered: event.deliveredTo !== null,
+    deliveredTo: event.deliveredTo,
+    requestHash: encodeOptional(event.requestHash),
+  };
+}
+
 function listItemOf(document: Omit<EventDocument, 'data'>, data: string | null): EventListItem {
   const { publishedAt, deliveredTo, takenBy = [] } = document;
   return {
@@ -170,7 +178,7 @@ function listItemOf(document: Omit<EventDocument, 'data'>, data: string | null):
   };
 }
 
-function eventOf(document: EventDocument): EventRecord {
+export function eventOf(document: EventDocument): EventRecord {
   const data = unpackText(document.data);
   return { ...foundOf(document, data), data };
 }

@@ -5,6 +5,7 @@ import type { InstanceStatus } from '../records/instances.js';
 import type { NodeRecord } from '../records/nodes.js';
 import type { PurgeRequest, StoreStatistics } from '../records/housekeeping.js';
 import { decodeText, encodeText } from '../text-codec.js';
+import type { NodeDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
 import { packText, unpackText } from './packed-text.js';
 
@@ -15,9 +16,21 @@ const PURGED_TOGETHER = 20;
 
 export async function putNode(
   { nodes, readServerTime }: MongoContext,
-  [{ id, beatAt, url, version, hostname, pid, details }]: OperationArguments<'putNode'>,
+  [node]: OperationArguments<'putNode'>,
 ): Promise<void> {
-  const fields = {
+  const { _id, ...fields } = nodeDocumentOf(node);
+  await nodes.updateOne({ _id }, { $set: fields }, { upsert: true });
+  await readServerTime();
+}
+
+export async function listNodes({ nodes }: MongoContext): Promise<readonly NodeRecord[]> {
+  return (await nodes.find().sort({ _id: 1 }).toArray()).map(nodeOf);
+}
+
+export function nodeDocumentOf(node: NodeRecord): NodeDocument {
+  const { beatAt, details, hostname, id, pid, url, version } = node;
+  return {
+    _id: encodeText(id),
     beatAt,
     url: encodeText(url),
     version: encodeText(version),
@@ -25,13 +38,11 @@ export async function putNode(
     pid,
     details: details === null ? null : packText(details),
   };
-  await nodes.updateOne({ _id: encodeText(id) }, { $set: fields }, { upsert: true });
-  await readServerTime();
 }
 
-export async function listNodes({ nodes }: MongoContext): Promise<readonly NodeRecord[]> {
-  const found = await nodes.find().sort({ _id: 1 }).toArray();
-  return found.map(({ _id, beatAt, url, version, hostname, pid, details = null }) => ({
+export function nodeOf(document: NodeDocument): NodeRecord {
+  const { _id, beatAt, details = null, hostname, pid, url, version } = document;
+  return {
     id: decodeText(_id),
     beatAt,
     url: decodeText(url),
@@ -39,7 +50,7 @@ export async function listNodes({ nodes }: MongoContext): Promise<readonly NodeR
     hostname: decodeText(hostname),
     pid,
     details: details === null ? null : unpackText(details),
-  }));
+  };
 }
 
 export async function removeNode(

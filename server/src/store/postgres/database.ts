@@ -123,9 +123,12 @@ export class Database implements Statements {
     const { onStatement, outage, timeoutMs } = this.#options;
     onStatement?.(text);
     try {
-      // The driver reads query_timeout, although its types do not contain it.
-      const query = { text: this.#qualify(text), values: [...values], query_timeout: timeoutMs };
-      const result = await client.query<Readonly<Record<string, unknown>>>(query);
+      const result = await client.query<Readonly<Record<string, unknown>>>({
+        text: this.#qualify(text),
+        values: [...values],
+        // Read by the driver, though its types do not say so.
+        ...{ query_timeout: timeoutMs },
+      });
       outage.end();
       return { rows: result.rows.map((row) => new Row(row)), count: result.rowCount ?? 0 };
     } catch (error) {

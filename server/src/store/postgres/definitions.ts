@@ -222,7 +222,7 @@ function comparison(after: string | null): '>' | '>=' {
   return after === null ? '>=' : '>';
 }
 
-function definitionOf(row: Row): DefinitionRecord {
+export function definitionOf(row: Row): DefinitionRecord {
   return { ...definitionVersionOf(row), body: row.text('body') };
 }
 
@@ -235,7 +235,7 @@ function definitionVersionOf(row: Row): DefinitionVersion {
   };
 }
 
-function stepScriptOf(row: Row): StepScriptRecord {
+export function stepScriptOf(row: Row): StepScriptRecord {
   return { ...stepScriptVersionOf(row), source: row.text('source') };
 }
 

@@ -81,7 +81,11 @@ export async function getEvent(
   const [row] = await database.query('SELECT * FROM @events WHERE id = $1', [
     encodeTextWithoutNul(id),
   ]);
-  return row === undefined ? null : { ...foundOf(row), data: row.text('data') };
+  return row === undefined ? null : eventOf(row);
+}
+
+export function eventOf(row: Row): EventRecord {
+  return { ...foundOf(row), data: row.text('data') };
 }
 
 export async function findEvents(
@@ -131,12 +135,16 @@ export async function findSubscriptions(
       ORDER BY id LIMIT $4::bigint`,
     [encodeTextWithoutNul(nameKey), publishedAt, encodeTextWithoutNul(afterId ?? ''), limit],
   );
-  return rows.map((row) => ({
+  return rows.map(subscriptionOf);
+}
+
+export function subscriptionOf(row: Row): SubscriptionRecord {
+  return {
     id: row.text('id'),
     instanceId: row.text('instance_id'),
     nameKey: row.text('name_key'),
     effectiveAt: row.number('effective_at'),
-  }));
+  };
 }
 
 export async function markEventDelivered(

@@ -6,6 +6,7 @@ import type { PurgeRequest, StoreStatistics } from '../records/housekeeping.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
 import type { PostgresContext } from './postgres-context.js';
+import type { Row } from './row.js';
 
 /** Instances that one statement removes, with everything that belongs to them. */
 const PURGED_TOGETHER = 50;
@@ -38,7 +39,11 @@ export async function putNode(
 
 export async function listNodes({ database }: PostgresContext): Promise<readonly NodeRecord[]> {
   const rows = await database.query('SELECT * FROM @nodes ORDER BY id');
-  return rows.map((row) => ({
+  return rows.map(nodeOf);
+}
+
+export function nodeOf(row: Row): NodeRecord {
+  return {
     id: row.text('id'),
     beatAt: row.number('beat_at'),
     url: row.text('url'),
@@ -46,7 +51,7 @@ export async function listNodes({ database }: PostgresContext): Promise<readonly
     hostname: row.text('hostname'),
     pid: row.number('pid'),
     details: row.textOrNull('details'),
-  }));
+  };
 }
 
 export async function removeNode(

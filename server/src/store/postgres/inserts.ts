@@ -54,7 +54,8 @@ export async function insertInstance(
   throw new StoreUnavailableError(`The instance ${record.id} was removed while it was inserted`);
 }
 
-async function insertAll(
+/** The outcomes in the order of the inserts. */
+export async function insertAll(
   database: Database,
   inserts: readonly InsertInstance[],
 ): Promise<readonly ('inserted' | 'exists')[]> {

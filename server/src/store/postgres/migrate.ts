@@ -9,6 +9,9 @@ import { MIGRATIONS } from './migrations/all-migrations.js';
 
 const SERVER_VERSION_MIN = 140_000;
 
+/** The number of an entry that stands among the migrations while the tables hold only part of a copy of another store. */
+export const UNFINISHED_IMPORT = 2_000_000_000;
+
 /** @throws Error that says why this database cannot be used */
 export async function migrate(database: Database, schema: string): Promise<void> {
   await checkServer(database);
@@ -63,6 +66,12 @@ async function versionOf(statements: Statements, schema: string): Promise<number
   if (found === undefined) return null;
   const [last] = await statements.query('SELECT max(version) AS version FROM @migrations');
   const version = last?.numberOrNull('version') ?? 0;
+  if (version === UNFINISHED_IMPORT) {
+    throw new Error(
+      `The schema ${schema} of the database holds an unfinished copy of another store: run migrate-store again, or drop ` +
+        'the schema',
+    );
+  }
   if (version > MIGRATIONS.length) {
     throw new Error(
       `The schema ${schema} of the database was written by a newer version of the server (version ${version}, ` +

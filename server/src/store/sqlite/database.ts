@@ -55,6 +55,11 @@ export class Database {
       .map((columns) => new Row(columns));
   }
 
+  /** Row by row, as they are needed. */
+  *each(sql: string): Generator<Row> {
+    for (const columns of this.#connection.prepare(sql).iterate()) yield new Row(columns);
+  }
+
   /** Runs `work` in a write transaction. If it throws or the commit fails, nothing is changed. */
   transaction<Result>(work: () => Result): Result {
     this.run('BEGIN IMMEDIATE');

@@ -46,7 +46,7 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
     clock,
     evaluator: new Evaluator(createSimulatedScripts(() => null)),
     logger: createLogger({ level: 'silent' }),
-    limits: { stepsWithoutWaitMax: 1000, openStepsMax: 1000, instanceBytesMax: 1e6 },
+    limits: { stepsWithoutWaitMax: 1000, openStepsMax: 1000, instanceLengthMax: 1e6 },
     metrics: { commitLost: () => told.push('lost'), fenced: () => told.push('fenced') },
     workers: { reserve: () => null, release: () => undefined },
     store: {

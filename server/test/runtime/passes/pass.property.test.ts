@@ -72,7 +72,7 @@ function live(definition: ReturnType<typeof randomDefinition>): Life {
     limits: {
       stepsWithoutWaitMax: 100_000,
       openStepsMax: 100_000,
-      instanceBytesMax: 1e9,
+      instanceLengthMax: 1e9,
     },
     logger: {
       trace: () => undefined,

@@ -17,7 +17,7 @@ import {
   RUNNER_PATH,
 } from '../../../src/scripts/pyodide/child-command.js';
 import { InterpreterProcess } from '../../../src/scripts/pyodide/interpreter-process.js';
-import { createBootRequest } from '../../../src/scripts/pyodide/python-snapshot.js';
+import { createBootRequest } from '../../../src/scripts/pyodide/snapshot.js';
 import {
   CONTAMINATIONS,
   FORGED_VALUES,

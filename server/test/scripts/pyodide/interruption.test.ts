@@ -14,7 +14,7 @@ import {
   createBootRequest,
   defaultSnapshotPath,
   ensureSnapshot,
-} from '../../../src/scripts/pyodide/python-snapshot.js';
+} from '../../../src/scripts/pyodide/snapshot.js';
 import { startRuntime } from './start-runtime.js';
 
 const LIMITS = {

@@ -21,7 +21,7 @@ import {
   createBootRequest,
   defaultSnapshotPath,
   ensureSnapshot,
-} from '../../../src/scripts/pyodide/python-snapshot.js';
+} from '../../../src/scripts/pyodide/snapshot.js';
 import { withPrelude } from './attacks.js';
 
 const DATA = {

@@ -20,7 +20,7 @@ const LIVE_LATENCY_MAX_MS = 200;
 /**
  * For the time that the main thread waits without working: the kernel does not tell how much of it the machine causes.
  */
-const WAIT_MS_MAX = 1000;
+const WAIT_MAX_MS = 1000;
 /** No caller may delay an unrelated run, which takes about ten milliseconds, for longer. */
 const UNRELATED_RUN_MAX_MS = 1000;
 
@@ -63,7 +63,7 @@ export function expectLively(latency: ProbeReport, what = 'worst latency of /hea
 function expectPromptAnswers({ worstCpuMs, worstMs }: ProbeReport, what: string): void {
   const isMeasured = worstCpuMs > 0;
   if (isMeasured) expect(worstCpuMs, `${what}, in CPU time`).toBeLessThan(LIVE_LATENCY_MAX_MS);
-  expect(worstMs, what).toBeLessThan(isMeasured ? WAIT_MS_MAX : LIVE_LATENCY_MAX_MS);
+  expect(worstMs, what).toBeLessThan(isMeasured ? WAIT_MAX_MS : LIVE_LATENCY_MAX_MS);
 }
 
 /** Unrelated runs have ended, and none has waited for long. */

@@ -83,7 +83,7 @@ export class SimulatedNode implements Life {
       settings: {
         stepsWithoutWaitMax: world.stepsWithoutWaitMax,
         openStepsMax: 10_000,
-        instanceBytesMax: 32 * 1024 * 1024,
+        instanceLengthMax: 32 * 1024 * 1024,
         concurrencyMax: plan.concurrencyMax,
         parkedMax: plan.parkedMax,
         descendantsMax: plan.descendantsMax,

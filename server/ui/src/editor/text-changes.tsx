@@ -25,8 +25,7 @@ export function TextChanges({ label, language, before, after }: TextChangesProps
     }),
     [label, before, after],
   );
-  if (!isWide)
-    return <LazyCodeEditor label={label} language={language} value={after} original={before} />;
+  if (!isWide) return <LazyCodeEditor {...{ label, language, value: after, original: before }} />;
   return (
     <Suspense fallback={<Loading />}>
       <SideBySide language={language} {...sides} />

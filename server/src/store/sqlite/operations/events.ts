@@ -144,7 +144,6 @@ export function findUndeliveredEvents(
 }
 
 function eventListItemOf(row: Row): EventListItem {
-  const takenBy = row.textOrNull('takenBy');
   return {
     id: row.text('id'),
     name: row.text('name'),
@@ -152,11 +151,16 @@ function eventListItemOf(row: Row): EventListItem {
     data: row.textOrNull('data'),
     publishedAt: row.number('publishedAt'),
     deliveredTo: row.numberOrNull('deliveredTo'),
-    takenBy: takenBy === null ? [] : (JSON.parse(takenBy) as string[]), // Written by `markEventDelivered`.
+    takenBy: takenByOf(row),
   };
 }
 
-function eventOf(row: Row): EventRecord {
+export function takenByOf(row: Row): readonly string[] {
+  const takenBy = row.textOrNull('takenBy');
+  return takenBy === null ? [] : (JSON.parse(takenBy) as string[]); // Written by `markEventDelivered`.
+}
+
+export function eventOf(row: Row): EventRecord {
   return { ...foundOf(row), data: row.text('data') };
 }
 

@@ -5,6 +5,7 @@ import type { NodeRecord } from '../../records/nodes.js';
 import type { PurgeRequest, StoreStatistics } from '../../records/housekeeping.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
+import type { Row } from '../row.js';
 import { statusOf } from './instance-rows.js';
 
 /** Maximum number of step records removed by one purge, so that long histories do not hold up other operations. */
@@ -24,7 +25,11 @@ export function putNode(database: Database, [node]: OperationArguments<'putNode'
 }
 
 export function listNodes(database: Database): readonly NodeRecord[] {
-  return database.all('SELECT * FROM nodes ORDER BY id').map((row) => ({
+  return database.all('SELECT * FROM nodes ORDER BY id').map(nodeOf);
+}
+
+export function nodeOf(row: Row): NodeRecord {
+  return {
     id: row.text('id'),
     beatAt: row.number('beatAt'),
     url: row.text('url'),
@@ -32,7 +37,7 @@ export function listNodes(database: Database): readonly NodeRecord[] {
     hostname: row.text('hostname'),
     pid: row.number('pid'),
     details: row.textOrNull('details'),
-  }));
+  };
 }
 
 export function removeNode(database: Database, [id]: OperationArguments<'removeNode'>): void {

@@ -58,16 +58,13 @@ export function DefinitionPage({ id }: { readonly id: string }): ReactNode {
           <div className="definition-bar">
             <ViewChoice view={view} onChoose={(next) => choose('view', next)} />
             <VersionChoice
-              version={version}
-              newestVersion={newestVersion}
+              {...{ version, newestVersion }}
               onChoose={(next) => choose('version', String(next))}
             />
           </div>
           {view === 'graph' && <DefinitionGraph definition={shown.data} />}
           {view === 'document' && <DefinitionText definition={shown.data} />}
-          {view === 'changes' && (
-            <DefinitionChanges id={id} version={version} newestVersion={newestVersion} />
-          )}
+          {view === 'changes' && <DefinitionChanges {...{ id, version, newestVersion }} />}
         </>
       )}
     </Page>

@@ -52,8 +52,7 @@ export function EventsPage(): ReactNode {
     >
       <EventFilterForm
         key={`${name}/${key}`}
-        name={name}
-        eventKey={key}
+        {...{ name, eventKey: key }}
         onFilter={(next) => setSearch(next)}
       />
       {error !== null && <ProblemView error={error} onRetry={() => void events.refetch()} />}
@@ -73,8 +72,7 @@ export function EventsPage(): ReactNode {
       )}
       {isPublishing && (
         <PublishForm
-          initialName={name}
-          initialKey={key}
+          {...{ initialName: name, initialKey: key }}
           onClose={() => setPublishing(false)}
           onPublished={() => void queries.invalidateQueries({ queryKey: ['events'] })}
         />

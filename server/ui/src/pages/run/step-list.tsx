@@ -60,7 +60,7 @@ export function StepList({
           </select>
         </label>
       </div>
-      <Steps workflowId={workflowId} stepId={stepId} order={order} />
+      <Steps {...{ workflowId, stepId, order }} />
     </>
   );
 }
@@ -91,11 +91,7 @@ function Steps({ workflowId, stepId, order }: StepsProps): ReactNode {
   return (
     <>
       {steps.error !== null && <ProblemView error={steps.error} />}
-      {items.length > 0 ? (
-        <StepRows items={items} />
-      ) : (
-        <NoSteps stepId={stepId} nextCursor={nextCursor} />
-      )}
+      {items.length > 0 ? <StepRows items={items} /> : <NoSteps {...{ stepId, nextCursor }} />}
       <Pager paging={paging} nextCursor={nextCursor} />
     </>
   );

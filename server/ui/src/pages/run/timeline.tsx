@@ -38,7 +38,7 @@ export function Timeline({
       <ul>
         {items.slice(-shown).map((execution) => (
           <li key={`${execution.executionId}/${execution.attempt}`}>
-            <Bar execution={execution} beginMs={beginMs} endMs={endMs} onSelect={onSelect} />
+            <Bar {...{ execution, beginMs, endMs, onSelect }} />
           </li>
         ))}
       </ul>

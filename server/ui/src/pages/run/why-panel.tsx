@@ -57,8 +57,7 @@ export function WhyPanel({ explanation, control, onDone }: WhyPanelProps): React
               {reason.actions.map((action) => (
                 <FixButton
                   key={action}
-                  action={action}
-                  control={control}
+                  {...{ action, control }}
                   onForm={(kind) => setForm({ reason, kind })}
                 />
               ))}
@@ -98,7 +97,7 @@ function FixButton({
       return null;
     case 'resume':
     case 'retry':
-      return <ControlButton isSmall action={action} control={control} />;
+      return <ControlButton isSmall {...{ action, control }} />;
     case 'publish-event':
     case 'complete-activity':
     case 'fail-activity':

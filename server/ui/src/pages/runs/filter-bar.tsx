@@ -83,7 +83,7 @@ export function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
       />
       <TimeFilter label="Started after" value={filter.from} onChange={(from) => set({ from })} />
       <TimeFilter label="Started before" value={filter.to} onChange={(to) => set({ to })} />
-      <TroubleFilter filter={filter} onChange={onChange} />
+      <TroubleFilter {...{ filter, onChange }} />
       {!isSameFilter(filter, NO_FILTER) && (
         <Button variant="quiet" onPress={() => onChange(NO_FILTER)}>
           Clear

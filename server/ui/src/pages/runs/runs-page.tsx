@@ -25,7 +25,7 @@ import {
   type RunQuery,
 } from './run-filter.js';
 import { SearchBox } from './search-box.js';
-import { useBulkJob, type BulkControl, type BulkJob, type BulkTarget } from './use-bulk-job.js';
+import { useBulkJob, type BulkControl, type BulkJob } from './use-bulk-job.js';
 import { NEW_COUNT_MAX, useRuns } from './use-runs.js';
 
 const COLUMNS: readonly Column<WorkflowSummary>[] = [
@@ -165,7 +165,13 @@ function RunList({
   const rows = page?.items ?? [];
   const parentId = parentIn(filter);
   const startJob = (control: BulkControl, matching: Matching | null): void => {
-    job.start(control, matching === null ? { ids: [...selected] } : targetOf(matching));
+    const { query, found } = matching ?? {};
+    job.start(
+      control,
+      query === undefined
+        ? { ids: [...selected] }
+        : { query, total: found?.isMore === false ? found.count : null },
+    );
     setSelected(new Set());
     setEverything(false);
   };
@@ -180,10 +186,7 @@ function RunList({
       {parentId !== null && <ParentLine parentId={parentId} />}
       <BulkBar
         selectedCount={selected.size}
-        isEverything={isEverything}
-        job={job}
-        onEverything={setEverything}
-        onAction={startJob}
+        {...{ isEverything, job, onEverything: setEverything, onAction: startJob }}
         queryNow={() => untilNow(toQuery(filter, Date.now()))}
         onClear={() => setSelected(new Set())}
       />
@@ -198,10 +201,6 @@ function RunList({
       </Pager>
     </div>
   );
-}
-
-function targetOf({ query, found }: Matching): BulkTarget {
-  return { query, total: found.isMore ? null : found.count };
 }
 
 function RunCount({ count }: { readonly count: number }): ReactNode {

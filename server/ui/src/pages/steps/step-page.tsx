@@ -37,9 +37,7 @@ export function StepPage({ name }: { readonly name: string }): ReactNode {
       {script.isPending && error === null && <Loading />}
       {isEditing && script.data !== undefined && (
         <ScriptEditor
-          name={name}
-          initialScript={script.data}
-          latestVersion={items[0]?.version ?? null}
+          {...{ name, initialScript: script.data, latestVersion: items[0]?.version ?? null }}
           onStored={() => {
             setEditing(false);
             setChosen(null);
@@ -49,10 +47,7 @@ export function StepPage({ name }: { readonly name: string }): ReactNode {
       )}
       {!isEditing && version !== null && script.data !== undefined && (
         <Script
-          name={name}
-          version={version}
-          script={script.data}
-          versions={items}
+          {...{ name, version, script: script.data, versions: items }}
           onChoose={(next) => setChosen(next)}
         />
       )}
@@ -87,10 +82,10 @@ function Script({ name, version, script, versions, onChoose }: ScriptProps): Rea
   return (
     <div className="stacked">
       <div className="definition-bar">
-        <VersionSelect label="Version" versions={versions} value={version} onChoose={onChoose} />
+        <VersionSelect label="Version" {...{ versions }} value={version} onChoose={onChoose} />
         <VersionSelect
           label="Compare with"
-          versions={versions}
+          {...{ versions }}
           value={compared}
           onChoose={setCompared}
           onNone={() => setCompared(null)}

@@ -16,7 +16,7 @@ import { InterpreterProcess } from './interpreter-process.js';
 import { readPyodideVersion } from './pyodide-module.js';
 
 const LEASE_MS = 60_000;
-const SNAPSHOT_BYTES_MAX = 256 * (1 << 20);
+const MAX_SNAPSHOT_BYTES = 256 * (1 << 20);
 
 /** The name depends on the content, so that a stale snapshot is never found. */
 export function defaultSnapshotPath(): string {
@@ -50,7 +50,7 @@ export async function ensureSnapshot(path: string, signal: AbortSignal): Promise
   // This comes first, because it may fail, and the rest takes seconds.
   mkdirSync(dirname(path), { recursive: true });
   const command = createChildCommand(findPyodideFolder(), []);
-  const maker = new InterpreterProcess(command, SNAPSHOT_BYTES_MAX);
+  const maker = new InterpreterProcess(command, MAX_SNAPSHOT_BYTES);
   try {
     const limits = {
       memoryLimitBytes: 1 << 28,

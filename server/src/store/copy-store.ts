@@ -1,0 +1,152 @@
+/**
+ * Copies a store into an empty one while no server runs on either, and compares both at the end.
+ *
+ * The target is closed to servers until the copy is complete and has been compared. A copy that was interrupted is begun
+ * again from the start.
+ */
+import { createHash } from 'node:crypto';
+import {
+  RECORD_KINDS,
+  type ArchivedRecords,
+  type ArchiveImport,
+  type ArchiveReader,
+  type RecordKind,
+  type StoreArchive,
+} from './archive.js';
+import type { NodeRecord } from './records/nodes.js';
+
+/** The copy was not begun; nothing has changed. */
+export class CopyRefusedError extends Error {
+  override readonly name = 'CopyRefusedError' as const;
+}
+
+export interface CopyOptions {
+  readonly source: StoreArchive;
+  readonly target: StoreArchive;
+  readonly onProgress: (progress: CopyProgress) => void;
+  /** How long heartbeats are watched for. */
+  readonly watchMs: number;
+}
+
+export interface CopyProgress {
+  readonly phase: 'copy' | 'compare';
+  readonly kind: RecordKind;
+  readonly records: number;
+  /** At most roughly. */
+  readonly of: number;
+  readonly isLast: boolean;
+}
+
+export interface Tally {
+  readonly records: number;
+  /** Does not depend on the order of the records. */
+  readonly checksum: string;
+}
+
+export type Tallies = Readonly<Record<RecordKind, Tally>>;
+
+/** @throws CopyRefusedError if a server uses one of the stores, or the target is not empty */
+export async function copyStore(options: CopyOptions): Promise<Tallies> {
+  const { source, target } = options;
+  const problem = await source.problemAsSource();
+  if (problem !== null) throw new CopyRefusedError(`${source.place} cannot be copied: ${problem}`);
+  await refuseLiveNodes(options);
+  if (!(await target.isEmpty())) {
+    throw new CopyRefusedError(`The target is not empty: ${target.place}`);
+  }
+  const copy = await target.beginImport();
+  const read = await eachKind((kind) => copyKind(source, copy, kind, options));
+  const written = await eachKind((kind) => compareKind(copy, kind, read[kind], options));
+  await refuseLiveNodes(options);
+  await copy.finish();
+  return written;
+}
+
+async function copyKind<Kind extends RecordKind>(
+  source: ArchiveReader,
+  copy: ArchiveImport,
+  kind: Kind,
+  options: CopyOptions,
+): Promise<Tally> {
+  return tally({ reader: source, kind, phase: 'copy', options }, (records) =>
+    copy.write(kind, records),
+  );
+}
+
+async function compareKind(
+  copy: ArchiveReader,
+  kind: RecordKind,
+  expected: Tally,
+  options: CopyOptions,
+): Promise<Tally> {
+  const found = await tally({ reader: copy, kind, phase: 'compare', options });
+  if (found.records === expected.records && found.checksum === expected.checksum) return found;
+  throw new Error(
+    `The copy differs from the source: ${kind}: ${expected.records} records with checksum ${expected.checksum} were read, ` +
+      `${found.records} with checksum ${found.checksum} were written. The target cannot be used; run migrate-store again`,
+  );
+}
+
+async function eachKind(work: (kind: RecordKind) => Promise<Tally>): Promise<Tallies> {
+  const tallies: Partial<Record<RecordKind, Tally>> = {};
+  for (const kind of RECORD_KINDS) tallies[kind] = await work(kind);
+  // Every kind was given its tally.
+  return tallies as Tallies;
+}
+
+async function tally<Kind extends RecordKind>(
+  pass: {
+    readonly reader: ArchiveReader;
+    readonly kind: Kind;
+    readonly phase: CopyProgress['phase'];
+    readonly options: CopyOptions;
+  },
+  use?: (records: readonly ArchivedRecords[Kind][]) => Promise<void>,
+): Promise<Tally> {
+  const { kind, options, phase, reader } = pass;
+  const expected = await reader.count(kind);
+  let records = 0;
+  let sum = 0n;
+  for await (const batch of reader.read(kind)) {
+    await use?.(batch);
+    for (const record of batch) sum = BigInt.asUintN(128, sum + hashOf(record));
+    records += batch.length;
+    options.onProgress({ phase, kind, records, of: expected, isLast: false });
+  }
+  options.onProgress({ phase, kind, records, of: records, isLast: true });
+  return { records, checksum: sum.toString(16).padStart(32, '0') };
+}
+
+function hashOf(record: object): bigint {
+  const digest = createHash('sha256').update(canonical(record)).digest('hex');
+  return BigInt(`0x${digest.slice(0, 32)}`);
+}
+
+/** JSON with sorted keys: equal for equal records, whichever store they were read from. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(
+          Object.entries(member).sort(([left], [right]) => (left < right ? -1 : 1)),
+        )
+      : member,
+  );
+}
+
+/** By whether their heartbeats go on: clocks of other machines do not matter. */
+async function refuseLiveNodes({ source, target, watchMs }: CopyOptions): Promise<void> {
+  const archives = [source, target];
+  const before = await Promise.all(archives.map((archive) => archive.listNodes()));
+  if (before.every((nodes) => nodes.length === 0)) return;
+  await new Promise((resolve) => setTimeout(resolve, watchMs));
+  for (const [index, archive] of archives.entries()) {
+    const live = (await archive.listNodes()).filter((node) => !isSame(node, before[index] ?? []));
+    if (live.length === 0) continue;
+    const names = live.map(({ hostname, id, pid }) => `${id} (${hostname}, process ${pid})`);
+    throw new CopyRefusedError(`Servers are running on ${archive.place}: stop ${names.join(', ')}`);
+  }
+}
+
+function isSame(node: NodeRecord, others: readonly NodeRecord[]): boolean {
+  return others.some(({ beatAt, id }) => id === node.id && beatAt === node.beatAt);
+}

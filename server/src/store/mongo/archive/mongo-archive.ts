@@ -1,0 +1,86 @@
+/** A database of MongoDB as an archive. While an import is unfinished, a marker keeps servers from starting on it. */
+import { MongoClient } from 'mongodb';
+import {
+  inBatches,
+  type ArchiveImport,
+  type ArchiveReader,
+  type StoreArchive,
+} from '../../archive.js';
+import { addMissingFields, hasAllFields } from '../backfill.js';
+import { collectionsOf, ensureIndexes, type Collections } from '../collections.js';
+import { nodeOf } from '../housekeeping.js';
+import { hasUnfinishedImport, markUnfinishedImport, unmarkImport } from '../unfinished-import.js';
+import { RECORD_ACCESS } from './record-access.js';
+
+const SERVER_SELECTION_TIMEOUT_MS = 10_000;
+
+/** What a store consists of, except for nodes and for what is about the database itself. */
+const RECORD_COLLECTIONS = [
+  'definitions',
+  'definitionStamps',
+  'stepScripts',
+  'instances',
+  'history',
+  'subscriptions',
+  'activities',
+  'events',
+] as const;
+
+/** @throws Error if the database cannot be reached */
+export async function openMongoArchive(options: {
+  readonly url: string;
+  readonly databaseName: string;
+}): Promise<StoreArchive> {
+  const { url, databaseName } = options;
+  const client = new MongoClient(url, {
+    appName: 'stepwright-migrate-store',
+    writeConcern: { w: 'majority' },
+    serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS,
+  });
+  await client.connect();
+  const collections = collectionsOf(client.db(databaseName));
+  return {
+    place: `the database ${databaseName} of MongoDB at ${client.options.hosts.join(',')}`,
+    ...readerOf(collections),
+    listNodes: async () => (await collections.nodes.find().toArray()).map(nodeOf),
+    problemAsSource: () => problemAsSource(collections),
+    isEmpty: () => isEmpty(collections),
+    beginImport: () => beginImport(collections),
+    close: () => client.close(),
+  };
+}
+
+function readerOf(collections: Collections): ArchiveReader {
+  return {
+    count: (kind) => RECORD_ACCESS[kind].count(collections),
+    read: (kind) => inBatches(kind, RECORD_ACCESS[kind].read(collections)),
+  };
+}
+
+async function problemAsSource(collections: Collections): Promise<string | null> {
+  if (await hasUnfinishedImport(collections)) return 'it holds an unfinished copy itself';
+  if (await hasAllFields(collections)) return null;
+  return 'no server of this version has run on it; start one, and stop it when it is ready';
+}
+
+async function isEmpty(collections: Collections): Promise<boolean> {
+  if (await hasUnfinishedImport(collections)) return true;
+  for (const name of RECORD_COLLECTIONS) {
+    if ((await collections[name].findOne({}, { projection: { _id: 1 } })) !== null) return false;
+  }
+  return true;
+}
+
+async function beginImport(collections: Collections): Promise<ArchiveImport> {
+  await markUnfinishedImport(collections);
+  for (const name of [...RECORD_COLLECTIONS, 'nodes'] as const)
+    await collections[name].deleteMany({});
+  await ensureIndexes(collections);
+  // There is nothing to add, which is noted, so that no server looks for it.
+  await addMissingFields(collections);
+  return {
+    ...readerOf(collections),
+    write: (kind, items) => RECORD_ACCESS[kind].write(collections, items),
+    finish: () => unmarkImport(collections),
+  };
+}

@@ -1,0 +1,141 @@
+/** How whole records of each kind are read from the collections, and written into them. */
+import type { Collection, WithId } from 'mongodb';
+import type { ArchivedDefinition, ArchivedRecords, RecordKind } from '../../archive.js';
+import type { Collections, Provenance, VersionDocument } from '../collections.js';
+import { stepScriptOf } from '../definitions.js';
+import { subscriptionOf } from '../events.js';
+import { nodeDocumentOf, nodeOf } from '../housekeeping.js';
+import { historyDocumentOf, subscriptionDocumentOf } from '../side-records.js';
+import * as records from './records.js';
+
+interface RecordAccess<Item> {
+  readonly count: (collections: Collections) => Promise<number>;
+  readonly read: (collections: Collections) => AsyncIterable<Item>;
+  readonly write: (collections: Collections, items: readonly Item[]) => Promise<void>;
+}
+
+export const RECORD_ACCESS: {
+  readonly [Kind in RecordKind]: RecordAccess<ArchivedRecords[Kind]>;
+} = {
+  definition: {
+    count: ({ definitions }) => definitions.estimatedDocumentCount(),
+    read: readDefinitions,
+    async write({ definitions, definitionStamps }, items) {
+      await insertAll(definitionStamps, items.flatMap(records.stampDocumentsOf));
+      await insertAll(definitions, items.map(records.definitionDocumentOf));
+    },
+  },
+  stepScript: documents({
+    collectionOf: ({ stepScripts }) => stepScripts,
+    recordOf: stepScriptOf,
+    documentOf: records.stepScriptDocumentOf,
+  }),
+  instance: documents({
+    collectionOf: ({ instances }) => instances,
+    recordOf: records.archivedInstanceOf,
+    documentOf: records.archivedInstanceDocumentOf,
+  }),
+  history: documents({
+    collectionOf: ({ history }) => history,
+    recordOf: records.historyOf,
+    documentOf: (record) => historyDocumentOf(record, records.IMPORTED),
+    keep: ofKnownInstances,
+  }),
+  subscription: documents({
+    collectionOf: ({ subscriptions }) => subscriptions,
+    recordOf: subscriptionOf,
+    documentOf: (record) => subscriptionDocumentOf(record, records.IMPORTED),
+    keep: ofKnownInstances,
+  }),
+  activity: documents({
+    collectionOf: ({ activities }) => activities,
+    recordOf: records.archivedActivityOf,
+    documentOf: records.archivedActivityDocumentOf,
+    keep: ofKnownInstances,
+  }),
+  event: documents({
+    collectionOf: ({ events }) => events,
+    recordOf: records.archivedEventOf,
+    documentOf: records.archivedEventDocumentOf,
+  }),
+  node: documents({
+    collectionOf: ({ nodes }) => nodes,
+    recordOf: nodeOf,
+    documentOf: nodeDocumentOf,
+  }),
+};
+
+interface Stored {
+  readonly _id: string;
+}
+
+/** Records that are one document each. */
+function documents<Item, Document extends Stored>(kind: {
+  readonly collectionOf: (collections: Collections) => Collection<Document>;
+  readonly recordOf: (document: WithId<Document>) => Item;
+  readonly documentOf: (item: Item) => Document;
+  readonly keep?: (
+    collections: Collections,
+    found: readonly WithId<Document>[],
+  ) => Promise<readonly WithId<Document>[]>;
+}): RecordAccess<Item> {
+  const { collectionOf, documentOf, keep, recordOf } = kind;
+  return {
+    count: (collections) => collectionOf(collections).estimatedDocumentCount(),
+    async *read(collections) {
+      for await (const found of batchesOf(collectionOf(collections))) {
+        const kept = keep === undefined ? found : await keep(collections, found);
+        for (const document of kept) yield recordOf(document);
+      }
+    },
+    write: (collections, items) => insertAll(collectionOf(collections), items.map(documentOf)),
+  };
+}
+
+/** As the server sends them: 16 MB at most. */
+async function* batchesOf<Document extends Stored>(
+  collection: Collection<Document>,
+): AsyncGenerator<readonly WithId<Document>[]> {
+  const cursor = collection.find();
+  try {
+    while (await cursor.hasNext()) yield cursor.readBufferedDocuments();
+  } finally {
+    await cursor.close();
+  }
+}
+
+async function insertAll<Document extends Stored>(
+  collection: Collection<Document>,
+  items: readonly Document[],
+): Promise<void> {
+  if (items.length === 0) return;
+  // The driver's type of a new document is right for any that has its `_id`.
+  const inserted = items as Parameters<Collection<Document>['insertMany']>[0];
+  await collection.insertMany(inserted, { ordered: false });
+}
+
+/** A stamp counts only if it has got its version; the request of any other is repeated as a new one. */
+async function* readDefinitions(collections: Collections): AsyncGenerator<ArchivedDefinition> {
+  for await (const found of batchesOf(collections.definitions)) {
+    const stampIds = found.flatMap(({ stampId }) => stampId ?? []);
+    const stamps = await collections.definitionStamps.find({ _id: { $in: stampIds } }).toArray();
+    const isOf = (document: VersionDocument) => (stamp: (typeof stamps)[number]) =>
+      stamp._id === document.stampId &&
+      stamp.name === document.name &&
+      stamp.version === document.version;
+    for (const document of found) {
+      yield records.archivedDefinitionOf(document, stamps.find(isOf(document)));
+    }
+  }
+}
+
+/** A node that died while it inserted an instance has left records of an instance that does not exist. */
+async function ofKnownInstances<Document extends Provenance & { readonly instanceId: string }>(
+  { instances }: Collections,
+  found: readonly Document[],
+): Promise<readonly Document[]> {
+  const ids = [...new Set(found.map(({ instanceId }) => instanceId))];
+  const known = await instances.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray();
+  const knownIds = new Set(known.map(({ _id }) => _id));
+  return found.filter(({ instanceId }) => knownIds.has(instanceId));
+}

@@ -1,0 +1,115 @@
+/** Whole records as documents, and back. */
+import type {
+  ArchivedActivity,
+  ArchivedDefinition,
+  ArchivedEvent,
+  ArchivedInstance,
+} from '../../archive.js';
+import type { StepScriptRecord } from '../../records/definitions.js';
+import type { HistoryRecord } from '../../records/instances.js';
+import { decodeText, encodeText } from '../../text-codec.js';
+import { activityOf, resultOf } from '../activity-documents.js';
+import { auditDocumentOf, auditEntryOf } from '../audit.js';
+import type {
+  ActivityDocument,
+  EventDocument,
+  HistoryDocument,
+  InstanceDocument,
+  Provenance,
+  StampDocument,
+  VersionDocument,
+} from '../collections.js';
+import { definitionOf, versionDocument } from '../definitions.js';
+import { eventDocumentOf, eventOf } from '../events.js';
+import { instanceDocumentOf, instanceOf } from '../instance-documents.js';
+import { encodeOptional, packText, unpackText } from '../packed-text.js';
+import { activityDocumentOf, attemptOf } from '../side-records.js';
+
+/** From before all commits, so that any commit may replace the record (rule SR2). */
+export const IMPORTED: Provenance = {
+  ...attemptOf({ epoch: 0, inSeq: 0 }),
+  attemptId: 'import',
+};
+
+export function archivedDefinitionOf(
+  document: VersionDocument,
+  stamp: StampDocument | undefined,
+): ArchivedDefinition {
+  const record = definitionOf(document);
+  if (stamp === undefined) return { ...record, stamp: null };
+  const { _id, requestHash } = stamp;
+  return { ...record, stamp: { id: decodeText(_id), requestHash: decodeText(requestHash) } };
+}
+
+export function definitionDocumentOf(record: ArchivedDefinition): VersionDocument {
+  const { body, createdAt, description, id, stamp, version } = record;
+  const name = encodeText(id);
+  const content = {
+    name,
+    createdAt,
+    description: encodeOptional(description),
+    body: packText(body),
+  };
+  return versionDocument(content, version, encodeOptional(stamp?.id ?? null));
+}
+
+export function stampDocumentsOf({ id, stamp, version }: ArchivedDefinition): StampDocument[] {
+  if (stamp === null) return [];
+  const requestHash = encodeText(stamp.requestHash);
+  return [{ _id: encodeText(stamp.id), requestHash, name: encodeText(id), version }];
+}
+
+export function stepScriptDocumentOf(record: StepScriptRecord): VersionDocument {
+  const { createdAt, name, source, version } = record;
+  const content = { name: encodeText(name), createdAt, description: null, body: packText(source) };
+  return versionDocument(content, version, null);
+}
+
+export function archivedInstanceOf(document: InstanceDocument): ArchivedInstance {
+  return { ...instanceOf(document), audit: (document.audit ?? []).map(auditEntryOf) };
+}
+
+export function archivedInstanceDocumentOf({
+  audit,
+  ...record
+}: ArchivedInstance): InstanceDocument {
+  const document = instanceDocumentOf(record);
+  return audit.length === 0 ? document : { ...document, audit: audit.map(auditDocumentOf) };
+}
+
+export function historyOf({ body, instanceId, sequence }: HistoryDocument): HistoryRecord {
+  return { instanceId: decodeText(instanceId), sequence, body: unpackText(body) };
+}
+
+export function archivedActivityOf(document: ActivityDocument): ArchivedActivity {
+  const { deferred, doneAt, settled } = document;
+  const result = document.resultData === null ? null : resultOf(document);
+  return { ...activityOf(document), deferred, settled, doneAt, result };
+}
+
+export function archivedActivityDocumentOf(record: ArchivedActivity): ActivityDocument {
+  const { result } = record;
+  return {
+    ...activityDocumentOf(record, IMPORTED),
+    availableAt: record.availableAt,
+    deferred: record.deferred,
+    attempt: record.attempt,
+    tokenHash: encodeOptional(record.tokenHash),
+    workerId: encodeOptional(record.workerId),
+    done: record.done,
+    doneAt: record.doneAt,
+    settled: record.settled,
+    succeeded: result?.succeeded ?? null,
+    resultHash: encodeOptional(result?.hash ?? null),
+    resultData: result === null ? null : packText(result.data),
+  };
+}
+
+export function archivedEventOf(document: EventDocument): ArchivedEvent {
+  return { ...eventOf(document), takenBy: (document.takenBy ?? []).map(decodeText) };
+}
+
+export function archivedEventDocumentOf({ takenBy, ...event }: ArchivedEvent): EventDocument {
+  const document = eventDocumentOf(event);
+  return document.delivered ? { ...document, takenBy: takenBy.map(encodeText) } : document;
+}

@@ -1,0 +1,116 @@
+/** Whole records from the tables, page by page in the order of their keys. */
+import type { ArchivedActivity, ArchivedRecords, RecordKind } from '../../archive.js';
+import type { AuditEntry } from '../../records/control.js';
+import { activityOf } from '../activities.js';
+import type { Database, Value } from '../database.js';
+import { definitionOf, stepScriptOf } from '../definitions.js';
+import { eventOf, subscriptionOf } from '../events.js';
+import { nodeOf } from '../housekeeping.js';
+import { instanceOf } from '../instance-rows.js';
+import { encodeTextWithoutNul } from '../../text-codec.js';
+import type { Row } from '../row.js';
+
+interface Source<Item> {
+  readonly table: string;
+  /** More than the columns of the table. */
+  readonly columns?: string;
+  /** Columns of the key with what a record has in them. */
+  readonly key: Readonly<Record<string, (item: Item) => string | number>>;
+  readonly recordOf: (row: Row) => Item;
+}
+
+export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Kind]> } = {
+  definition: {
+    table: 'definitions',
+    columns: `(SELECT ARRAY[s.id, s.request_hash] FROM @definition_stamps AS s
+                WHERE s.definition_id = t.id AND s.version = t.version) AS stamp`,
+    key: { id: ({ id }) => id, version: ({ version }) => version },
+    recordOf: (row) => {
+      const [id, requestHash] = row.texts('stamp');
+      const stamp = id === undefined || requestHash === undefined ? null : { id, requestHash };
+      return { ...definitionOf(row), stamp };
+    },
+  },
+  stepScript: {
+    table: 'step_scripts',
+    key: { name: ({ name }) => name, version: ({ version }) => version },
+    recordOf: stepScriptOf,
+  },
+  instance: {
+    table: 'instances',
+    key: { id: ({ id }) => id },
+    recordOf: (row) => ({
+      ...instanceOf(row),
+      // Written by `auditBodyOf`.
+      audit: row.texts('audit').map((body) => JSON.parse(body) as AuditEntry),
+    }),
+  },
+  history: {
+    table: 'history',
+    key: { instance_id: ({ instanceId }) => instanceId, sequence: ({ sequence }) => sequence },
+    recordOf: (row) => ({
+      instanceId: row.text('instance_id'),
+      sequence: row.number('sequence'),
+      body: row.text('body'),
+    }),
+  },
+  subscription: {
+    table: 'subscriptions',
+    key: { id: ({ id }) => id },
+    recordOf: subscriptionOf,
+  },
+  activity: { table: 'activities', key: { id: ({ id }) => id }, recordOf: archivedActivityOf },
+  event: {
+    table: 'events',
+    key: { id: ({ id }) => id },
+    recordOf: (row) => ({ ...eventOf(row), takenBy: row.texts('taken_by') }),
+  },
+  node: { table: 'nodes', key: { id: ({ id }) => id }, recordOf: nodeOf },
+};
+
+/** A page is small, because a record may have several megabytes. */
+const PAGE = 50;
+
+export async function* recordsOf<Kind extends RecordKind>(
+  database: Database,
+  kind: Kind,
+): AsyncGenerator<ArchivedRecords[Kind]> {
+  const { columns, key, recordOf, table } = SOURCES[kind];
+  const names = Object.keys(key);
+  const selected = `SELECT t.*${columns === undefined ? '' : `, ${columns}`} FROM @${table} AS t`;
+  const order = `ORDER BY ${names.map((name) => `t.${name}`).join(', ')} LIMIT ${PAGE}`;
+  const position = names.map((name, index) =>
+    name === 'version' || name === 'sequence' ? `$${index + 1}::bigint` : `$${index + 1}`,
+  );
+  const beyond = `WHERE (${names.map((name) => `t.${name}`).join(', ')}) > (${position.join(', ')})`;
+  let after: readonly Value[] | null = null;
+  for (;;) {
+    const rows: readonly Row[] =
+      after === null
+        ? await database.query(`${selected} ${order}`)
+        : await database.query(`${selected} ${beyond} ${order}`, after);
+    const page = rows.map(recordOf);
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    after = Object.values(key).map((valueOf) => stored(valueOf(last)));
+  }
+}
+
+function stored(value: string | number): Value {
+  return typeof value === 'string' ? encodeTextWithoutNul(value) : value;
+}
+
+function archivedActivityOf(row: Row): ArchivedActivity {
+  const data = row.textOrNull('result_data');
+  return {
+    ...activityOf(row),
+    deferred: row.boolean('deferred'),
+    settled: row.boolean('settled'),
+    doneAt: row.numberOrNull('done_at'),
+    result:
+      data === null
+        ? null
+        : { data, succeeded: row.boolean('succeeded'), hash: row.text('result_hash') },
+  };
+}

@@ -1,0 +1,106 @@
+/** Whole records from the tables of the embedded store. */
+import type { ArchivedActivity, ArchivedRecords, RecordKind } from '../../archive.js';
+import type { Database } from '../database.js';
+import { activityOf } from '../operations/activity-rows.js';
+import { listAudit } from '../operations/audit.js';
+import { eventOf, takenByOf } from '../operations/events.js';
+import { nodeOf } from '../operations/housekeeping.js';
+import { summaryOf } from '../operations/instance-rows.js';
+import { readInbox } from '../operations/messages.js';
+import type { Row } from '../row.js';
+
+interface Source<Item> {
+  readonly table: string;
+  readonly sql: string;
+  readonly recordOf: (row: Row, database: Database) => Item;
+}
+
+export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Kind]> } = {
+  definition: {
+    table: 'definitions',
+    sql: `SELECT definitions.*, definition_stamps.id AS stampId, requestHash FROM definitions
+            LEFT JOIN definition_stamps ON definitionId = definitions.id AND definition_stamps.version = definitions.version`,
+    recordOf: (row) => {
+      const stampId = row.textOrNull('stampId');
+      return {
+        id: row.text('id'),
+        version: row.number('version'),
+        description: row.textOrNull('description'),
+        body: row.text('body'),
+        createdAt: row.number('createdAt'),
+        stamp: stampId === null ? null : { id: stampId, requestHash: row.text('requestHash') },
+      };
+    },
+  },
+  stepScript: {
+    table: 'step_scripts',
+    sql: 'SELECT * FROM step_scripts',
+    recordOf: (row) => ({
+      name: row.text('name'),
+      version: row.number('version'),
+      source: row.text('source'),
+      createdAt: row.number('createdAt'),
+    }),
+  },
+  instance: {
+    table: 'instances',
+    sql: 'SELECT * FROM instances',
+    recordOf: (row, database) => {
+      const summary = summaryOf(row);
+      return {
+        ...summary,
+        inbox: readInbox(database, summary.id),
+        state: row.text('state'),
+        audit: listAudit(database, [summary.id])?.toReversed() ?? [],
+      };
+    },
+  },
+  history: {
+    table: 'history',
+    sql: 'SELECT * FROM history',
+    recordOf: (row) => ({
+      instanceId: row.text('instanceId'),
+      sequence: row.number('sequence'),
+      body: row.text('body'),
+    }),
+  },
+  subscription: {
+    table: 'subscriptions',
+    sql: 'SELECT * FROM subscriptions',
+    recordOf: (row) => ({
+      id: row.text('id'),
+      instanceId: row.text('instanceId'),
+      nameKey: row.text('nameKey'),
+      effectiveAt: row.number('effectiveAt'),
+    }),
+  },
+  activity: {
+    table: 'activities',
+    sql: 'SELECT * FROM activities',
+    recordOf: archivedActivityOf,
+  },
+  event: {
+    table: 'events',
+    sql: 'SELECT * FROM events',
+    recordOf: (row) => ({ ...eventOf(row), takenBy: takenByOf(row) }),
+  },
+  node: {
+    table: 'nodes',
+    sql: 'SELECT * FROM nodes',
+    recordOf: nodeOf,
+  },
+};
+
+function archivedActivityOf(row: Row): ArchivedActivity {
+  const data = row.textOrNull('resultData');
+  return {
+    ...activityOf(row),
+    deferred: row.boolean('deferred'),
+    settled: row.boolean('settled'),
+    doneAt: row.numberOrNull('doneAt'),
+    result:
+      data === null
+        ? null
+        : { data, succeeded: row.boolean('succeeded'), hash: row.text('resultHash') },
+  };
+}

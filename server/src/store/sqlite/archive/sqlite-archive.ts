@@ -1,0 +1,117 @@
+/**
+ * The embedded store as an archive. Blocks, so it is for a process of its own.
+ *
+ * An import fills a file of another name, which takes the place of the store's file when it is complete: no server ever
+ * sees a part of a copy.
+ */
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import {
+  inBatches,
+  RECORD_KINDS,
+  type ArchivedRecords,
+  type ArchiveImport,
+  type ArchiveReader,
+  type RecordKind,
+  type StoreArchive,
+} from '../../archive.js';
+import { Database } from '../database.js';
+import { listNodes } from '../operations/housekeeping.js';
+import { SOURCES } from './read-records.js';
+import { WRITERS } from './write-records.js';
+
+const BUSY_TIMEOUT_MS = 2000;
+/** What SQLite keeps beside a file that is open. */
+const COMPANIONS = ['-wal', '-shm'];
+
+export function openSqliteArchive(file: string): StoreArchive {
+  // A file that does not exist is an empty store; looking at it does not create it.
+  let database = existsSync(file) ? openDatabase(file) : null;
+  let copy: Database | null = null;
+  const close = (): void => {
+    copy?.close();
+    database?.close();
+    copy = null;
+    database = null;
+  };
+  return {
+    place: file,
+    ...readerOf(database),
+    listNodes: async () => (database === null ? [] : listNodes(database)),
+    problemAsSource: async () => (database === null ? 'there is no such file' : null),
+    isEmpty: async () => database === null || isEmpty(database),
+    async beginImport() {
+      const target = `${file}.import`;
+      for (const ending of ['', ...COMPANIONS]) rmSync(target + ending, { force: true });
+      copy = openDatabase(target);
+      return importInto(copy, () => {
+        close();
+        replaceFile(target, file);
+      });
+    },
+    close: async () => close(),
+  };
+}
+
+function isEmpty(database: Database): boolean {
+  return RECORD_KINDS.every((kind) => kind === 'node' || countOf(database, kind) === 0);
+}
+
+function openDatabase(file: string): Database {
+  return new Database({ path: file, busyTimeoutMs: BUSY_TIMEOUT_MS });
+}
+
+function readerOf(database: Database | null): ArchiveReader {
+  return {
+    count: async (kind) => (database === null ? 0 : countOf(database, kind)),
+    read: (kind) => readAll(database, kind),
+  };
+}
+
+function countOf(database: Database, kind: RecordKind): number {
+  return database.get(`SELECT COUNT(*) AS n FROM ${SOURCES[kind].table}`)?.number('n') ?? 0;
+}
+
+async function* readAll<Kind extends RecordKind>(
+  database: Database | null,
+  kind: Kind,
+): AsyncGenerator<readonly ArchivedRecords[Kind][]> {
+  if (database !== null) yield* inBatches(kind, recordsOf(database, kind));
+}
+
+function* recordsOf<Kind extends RecordKind>(
+  database: Database,
+  kind: Kind,
+): Generator<ArchivedRecords[Kind]> {
+  const { recordOf, sql } = SOURCES[kind];
+  for (const row of database.each(sql)) yield recordOf(row, database);
+}
+
+function importInto(database: Database, finish: () => void): ArchiveImport {
+  return {
+    ...readerOf(database),
+    async write(kind, records) {
+      const write = WRITERS[kind];
+      database.transaction(() => {
+        for (const record of records) write(database, record);
+      });
+    },
+    finish: async () => finish(),
+  };
+}
+
+/** Both are closed. */
+function replaceFile(source: string, file: string): void {
+  const open = COMPANIONS.find((ending) => existsSync(file + ending));
+  if (open !== undefined) {
+    throw new Error(`${file} is open in another process (${file}${open} exists): stop it first`);
+  }
+  renameSync(source, file);
+  // The new name is on the disk before anybody is told.
+  const folder = openSync(path.dirname(file), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

@@ -1,0 +1,107 @@
+/** Whole records into the tables of the embedded store, each as one row and what belongs to it. */
+import type { ArchivedRecords, RecordKind } from '../../archive.js';
+import { encodeText } from '../../text-codec.js';
+import type { Database } from '../database.js';
+import { noteAction } from '../operations/audit.js';
+import { putNode } from '../operations/housekeeping.js';
+import { insertInstanceRow } from '../operations/instance-rows.js';
+
+type Writers = {
+  readonly [Kind in RecordKind]: (database: Database, record: ArchivedRecords[Kind]) => void;
+};
+
+export const WRITERS: Writers = {
+  definition(database, { body, createdAt, description, id, stamp, version }) {
+    database.run(
+      'INSERT INTO definitions (id, version, description, createdAt, body) VALUES (?, ?, ?, ?, ?)',
+      encodeText(id),
+      version,
+      encodeOptional(description),
+      createdAt,
+      encodeText(body),
+    );
+    if (stamp === null) return;
+    database.run(
+      'INSERT INTO definition_stamps (id, requestHash, definitionId, version) VALUES (?, ?, ?, ?)',
+      encodeText(stamp.id),
+      encodeText(stamp.requestHash),
+      encodeText(id),
+      version,
+    );
+  },
+  stepScript(database, { createdAt, name, source, version }) {
+    database.run(
+      'INSERT INTO step_scripts (name, version, createdAt, source) VALUES (?, ?, ?, ?)',
+      encodeText(name),
+      version,
+      createdAt,
+      encodeText(source),
+    );
+  },
+  instance(database, { audit, ...record }) {
+    insertInstanceRow(database, record);
+    for (const entry of audit) noteAction(database, record.id, entry);
+  },
+  history(database, { body, instanceId, sequence }) {
+    database.run(
+      'INSERT INTO history (instanceId, sequence, body) VALUES (?, ?, ?)',
+      encodeText(instanceId),
+      sequence,
+      encodeText(body),
+    );
+  },
+  subscription(database, { effectiveAt, id, instanceId, nameKey }) {
+    database.run(
+      'INSERT INTO subscriptions (id, instanceId, nameKey, effectiveAt) VALUES (?, ?, ?, ?)',
+      encodeText(id),
+      encodeText(instanceId),
+      encodeText(nameKey),
+      effectiveAt,
+    );
+  },
+  activity(database, item) {
+    database.run(
+      `INSERT INTO activities (id, instanceId, name, createdAt, availableAt, deferred, attempt, tokenHash, workerId, done,
+                               doneAt, settled, succeeded, resultHash, parameters, resultData)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      encodeText(item.id),
+      encodeText(item.instanceId),
+      encodeText(item.name),
+      item.createdAt,
+      item.availableAt,
+      item.deferred ? 1 : 0,
+      item.attempt,
+      encodeOptional(item.tokenHash),
+      encodeOptional(item.workerId),
+      item.done ? 1 : 0,
+      item.doneAt,
+      item.settled ? 1 : 0,
+      item.result === null ? null : item.result.succeeded ? 1 : 0,
+      encodeOptional(item.result?.hash ?? null),
+      encodeText(item.parameters),
+      encodeOptional(item.result?.data ?? null),
+    );
+  },
+  event(database, event) {
+    database.run(
+      `INSERT INTO events (id, nameKey, name, key, publishedAt, deliveredTo, takenBy, requestHash, data)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      encodeText(event.id),
+      encodeText(event.nameKey),
+      encodeText(event.name),
+      encodeText(event.key),
+      event.publishedAt,
+      event.deliveredTo,
+      event.deliveredTo === null ? null : JSON.stringify(event.takenBy),
+      encodeOptional(event.requestHash),
+      encodeText(event.data),
+    );
+  },
+  node(database, node) {
+    putNode(database, [node]);
+  },
+};
+
+function encodeOptional(text: string | null): string | null {
+  return text === null ? null : encodeText(text);
+}
