@@ -1,6 +1,7 @@
 /**
- * Goal: an inbox is bounded, and nothing that was accepted is lost: events, results of activities and ends of children.
- * Method: the store holds back the commits of one run, as a slow one does, while more arrives than its inbox takes.
+ * Goal: an inbox is limited, and nothing that was accepted is lost: events, results of activities and ends of children.
+ * Method: the store delays the commits of one run, as a slow one does, while more messages arrive than its inbox can
+ * hold.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { observeStore } from '../../src/store/observed-store.js';
@@ -15,11 +16,11 @@ import { STORE_KINDS } from './support/stores.js';
 interface Scene {
   readonly client: Client;
   readonly store: Store;
-  /** Holds back the commits of this run. */
+  /** Delays the commits of this run. */
   hold(workflowId: string): { readonly isHolding: () => boolean; readonly release: () => void };
 }
 
-/** A busy machine takes its time for a megabyte. */
+/** A busy machine needs a while for a megabyte. */
 const PATIENCE = { timeout: 90_000, interval: 20 };
 
 for (const { available, kind, ...stores } of STORE_KINDS) {
@@ -65,7 +66,7 @@ for (const { available, kind, ...stores } of STORE_KINDS) {
   };
 
   const until = (holds: () => unknown) => expect.poll(holds, PATIENCE).toBe(true);
-  /** A message that says nothing, and takes all the room there is. */
+  /** A message without meaning that fills the inbox. */
   const fill = ({ store }: Scene, instanceId: string) => {
     const message = { id: 'filler', body: `{"filler":"${'x'.repeat(INBOX_BYTES_MAX)}"}` };
     return store.postMessages([{ instanceId, message }]);
@@ -109,7 +110,7 @@ for (const { available, kind, ...stores } of STORE_KINDS) {
       expect((await client.ended(id)).data).toEqual({ seen });
     });
 
-    it('sends results of activities again when there is room', async () => {
+    it('has results of activities sent again when there is room', async () => {
       const scene = await begin();
       const { client } = scene;
       const name = fresh('work');
@@ -143,7 +144,7 @@ for (const { available, kind, ...stores } of STORE_KINDS) {
       expect((await client.ended(id)).data).toMatchObject({ done: count, ended: true });
     });
 
-    it('takes the ends of all children, whose data is read when there is room', async () => {
+    it('accepts the ends of all children, and reads their data when there is room', async () => {
       const scene = await begin();
       const { client } = scene;
       const count = 8;

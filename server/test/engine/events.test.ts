@@ -212,7 +212,7 @@ describe('a wait that has not yet searched the stored events', () => {
     expect(run.instance.taken.size).toBe(0);
   });
 
-  it('is every wait after an overflow of the inbox, also for events that are in the inbox', () => {
+  it('is every wait after an overflow of the inbox, even for events that are in the inbox', () => {
     const run = startRun(
       define([waitFor('a')]),
       { id: 'w', data: {}, reference: null, parent: null },

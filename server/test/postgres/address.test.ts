@@ -1,4 +1,4 @@
-/** Addresses of PostgreSQL as people write them, and the messages for those that cannot be used. */
+/** Addresses of PostgreSQL as users write them, and the messages for invalid ones. */
 import { describe, expect, it } from 'vitest';
 import { readPostgresAddress } from '../../src/postgres/address.js';
 
@@ -114,7 +114,7 @@ describe('readPostgresAddress', () => {
     ['postgres://u@db?schema=pg_secret', 'reserves'],
     [`postgres://u@db?schema=${'x'.repeat(64)}`, '63 bytes'],
     ['postgres://u@db?connect_timeout=secret', 'whole seconds'],
-  ])('refuses %s: %s', (address, problem) => {
+  ])('rejects %s: %s', (address, problem) => {
     expect(() => readPostgresAddress(address)).toThrow(problem);
     expect(() => readPostgresAddress(address)).not.toThrow('secret');
   });

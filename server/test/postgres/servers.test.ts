@@ -1,6 +1,6 @@
 /**
- * Goal: connections go to a host that can be written to, with the TLS and the password that the address asks for.
- * Method: a PostgreSQL in a container of its own that has TLS, the one of the run that has none, and ports where nobody listens.
+ * Goal: connections go to a writable host, with the TLS mode and the password of the address.
+ * Method: a separate container with PostgreSQL and TLS, the shared one without TLS, and ports on which nothing listens.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -65,7 +65,7 @@ describe.skipIf(postgres === null)('PostgresServers', () => {
   const addressOf = (hosts: string, query = ''): string =>
     `postgres://${url.username}:${url.password}@${hosts}${url.pathname}${query}`;
 
-  it('passes over a host that does not answer, and begins with the one that did the next time', async () => {
+  it('skips a host that does not respond, and starts with the responsive one next time', async () => {
     const servers = serversAt(addressOf(`127.0.0.1:1,${host}`));
     await using(servers, async (client) => {
       expect(await valueOf(client, '1')).toBe(1);
@@ -73,7 +73,7 @@ describe.skipIf(postgres === null)('PostgresServers', () => {
     expect(servers.config().port).toBe(Number(url.port));
   });
 
-  it('says what every host answered, and no password', async () => {
+  it('reports the error of every host, but no password', async () => {
     const error: unknown = await serversAt('postgres://u:hunter2@127.0.0.1:1,[::1]:2/d')
       .connect()
       .catch((reason: unknown) => reason);
@@ -83,7 +83,7 @@ describe.skipIf(postgres === null)('PostgresServers', () => {
     expect(String(error)).not.toContain('hunter2');
   });
 
-  it('passes over a server that can only be read', async () => {
+  it('skips a read-only server', async () => {
     await runOn(url.href, `CREATE ROLE reader LOGIN PASSWORD 'p'`);
     await runOn(url.href, 'ALTER ROLE reader SET default_transaction_read_only = on');
     try {
@@ -104,7 +104,7 @@ describe.skipIf(postgres === null)('PostgresServers', () => {
     await expect(servers.connect()).rejects.toThrow('ENOENT');
   });
 
-  it('takes nothing from the environment', async () => {
+  it('ignores the environment', async () => {
     process.env['PGPASSWORD'] = url.password;
     try {
       const withoutPassword = serversAt(`postgres://${url.username}@${host}${url.pathname}`);
@@ -114,14 +114,14 @@ describe.skipIf(postgres === null)('PostgresServers', () => {
     }
   });
 
-  it('goes on without TLS where it is only preferred, and the server has none', async () => {
+  it('connects without TLS if it is only preferred and the server has none', async () => {
     expect(await using(serversAt(addressOf(host)), isEncrypted)).toBe(false);
     await expect(serversAt(addressOf(host, '?sslmode=require')).connect()).rejects.toThrow(
       'does not support SSL',
     );
   });
 
-  it('sets the statement time-out and the name of the application', async () => {
+  it('sets the statement timeout and the application name', async () => {
     const servers = serversAt(addressOf(host, '?application_name=mine'));
     await using(servers, async (client) => {
       expect(await valueOf(client, `current_setting('statement_timeout')`)).toBe('7s');
@@ -173,7 +173,7 @@ describe.skipIf(!startsContainers)('PostgresServers with TLS', () => {
     // The certificate is for the address only.
     ['sslmode=verify-full&sslrootcert=', own, 'localhost'],
   ])(
-    'refuses to connect with %s when the certificate does not fit',
+    'refuses to connect with %s if the certificate does not match',
     async (query, caFile, hostname) => {
       await expect(serversWith(`${query}${caFile()}`, hostname).connect()).rejects.toThrow(
         /certificate|altnames/i,

@@ -1,4 +1,4 @@
-/** The settings for PostgreSQL, and the messages for those that cannot be used: each names the setting, none a secret. */
+/** The settings for PostgreSQL, and the messages for invalid ones: each contains the setting, and none a secret. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -38,7 +38,7 @@ describe('settings for PostgreSQL', () => {
     [{ dbhost: `${dbhost}?sslmode=verify-ca&sslrootcert=${certificate}` }],
     [{ dbhost, dbhost_listen: 'postgres://user@db-direct:5432/data' }],
     [{ dbhost, dbhost_pool_max: '1', dbhost_statement_timeout_ms: '1000' }],
-  ])('can be %j', (environment) => {
+  ])('accept %j', (environment) => {
     expect(() => readConfig(environment)).not.toThrow();
   });
 
@@ -72,13 +72,13 @@ describe('settings for PostgreSQL', () => {
     ],
     [{ dbhost, dbhost_pool_max: '0' }, 'dbhost_pool_max must be a whole number from 1 to 1000'],
     [{ dbhost, dbhost_statement_timeout_ms: '1s' }, 'dbhost_statement_timeout_ms must be a whole'],
-  ])('cannot be %j', (environment, message) => {
+  ])('reject %j', (environment, message) => {
     expect(() => readConfig(environment)).toThrow(ConfigError);
     expect(() => readConfig(environment)).toThrow(message);
     expect(() => readConfig(environment)).not.toThrow('hunter2');
   });
 
-  it('are kept from expressions, as are copies of the addresses', () => {
+  it('are hidden from expressions, like copies of the addresses', () => {
     const environment = {
       dbhost: 'postgres://user:hunter2@db',
       DBHOST_LISTEN: 'postgres://user:hunter2@direct',

@@ -1,8 +1,8 @@
 /**
- * Goal: the probe that all tests of attacks rely on sees a main thread that is busy for longer than others may wait, and an
- * unrelated run that waits for too long; and nothing else.
- * Method: the built server gets a hole on purpose, by a module that Node loads before it: requests of `/busy` keep its main
- * thread busy, those of `/asleep` block it without any work.
+ * Goal: the probe that all attack tests rely on detects a main thread that is busy for longer than others may wait, and
+ * an unrelated run that waits too long; and nothing else.
+ * Method: the built server gets a deliberate weakness, a module that Node loads first: requests of `/busy` keep its
+ * main thread busy, those of `/asleep` block it without any work.
  */
 import { expect, it, onTestFinished } from 'vitest';
 import { SpawnedServer } from '../support/spawned-server.js';
@@ -38,18 +38,22 @@ async function measured(...paths: readonly string[]): Promise<LiveLatency<void>>
   });
 }
 
-it('sees requests that keep the main thread busy for 300 ms', TIMEOUT, async () => {
+it('the probe detects requests that keep the main thread busy for 300 ms', TIMEOUT, async () => {
   // On a busy machine the probe may miss a part of one.
   const latency = await measured(...Array.from({ length: 5 }, () => '/busy/300'));
   expect(() => expectLively(latency)).toThrow(/in CPU time/);
 });
 
-it('sees a main thread that is blocked without any work, from a second on', TIMEOUT, async () => {
-  const latency = await measured('/asleep/1200');
-  expect(() => expectLively(latency)).toThrow(/worst latency/);
-});
+it(
+  'the probe detects a main thread that is blocked without any work for a second or more',
+  TIMEOUT,
+  async () => {
+    const latency = await measured('/asleep/1200');
+    expect(() => expectLively(latency)).toThrow(/worst latency/);
+  },
+);
 
-it('does not mind many requests that take less each', TIMEOUT, async () => {
+it('the probe tolerates many requests that take less time each', TIMEOUT, async () => {
   const latency = await measured(...Array.from({ length: 30 }, () => '/busy/20'));
   expectLively(latency);
 });

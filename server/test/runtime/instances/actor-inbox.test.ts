@@ -1,4 +1,7 @@
-/** The messages of one instance: which are new after the stored inbox was read again, and how many are taken in together. */
+/**
+ * The messages of one instance: which are new after the stored inbox was read again, and how many are resolved
+ * together.
+ */
 import { expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
 import type { EventMessage } from '../../../src/engine/flow/messages.js';
@@ -36,7 +39,7 @@ function environmentOf(loaded: string[] = []) {
   };
 }
 
-it('applies a message once, and the overflow message after every read', async () => {
+it('an inbox applies each message once, and the overflow message after every read', async () => {
   const inbox = new ActorInbox('w', 0);
   const kinds = async () => (await inbox.takeIn(environmentOf())).map(({ kind }) => kind);
   inbox.replace({ inSeq: 2, inbox: [RETRY, OVERFLOW_MESSAGE] });
@@ -47,7 +50,7 @@ it('applies a message once, and the overflow message after every read', async ()
   expect(inbox).toMatchObject({ inSeq: 3, hasTakenIn: true });
 });
 
-it('takes in no more references together than fit into memory, and all in the end', async () => {
+it('an inbox resolves only as many references at a time as fit into memory, and finally all', async () => {
   const loaded: string[] = [];
   const inbox = new ActorInbox('w', 0);
   const cost = REFERRED_BYTES_MAX / 4;
@@ -64,7 +67,7 @@ it('takes in no more references together than fit into memory, and all in the en
   expect(atOnce).toBeLessThan(6 * cost);
 });
 
-it('takes in one reference, however long what it refers to is', async () => {
+it('an inbox resolves a single reference of any size', async () => {
   const loaded: string[] = [];
   const inbox = new ActorInbox('w', 0);
   const cost = REFERRED_BYTES_MAX * 3;

@@ -181,7 +181,7 @@ it('an actor is woken by its timer, but not after it was abandoned', async () =>
   expect(left.clock.pending).toBe(0);
 });
 
-it('counts the memory of a result until the commit that holds it is written', async () => {
+it('an actor counts the memory of a result until the commit that contains it is written', async () => {
   const seen = { told: [] as string[] };
   const unanswered = () => (seen.told.push('unanswered'), noAnswer());
   const { actor, call, told } = await scene(CALL, [(commit) => commit(), unanswered]);
@@ -194,8 +194,8 @@ it('counts the memory of a result until the commit that holds it is written', as
   expect(told).toEqual(['unanswered', 'released', 'committed', 'parked']);
 });
 
-it.each(['a result that came', 'a call under way'])(
-  'gives the memory of %s back when it gives up the instance',
+it.each(['a result that has arrived', 'a call under way'])(
+  'an actor releases the memory of %s when it abandons the instance',
   async (what) => {
     const { actor, call, store, told } = await scene(CALL);
     actor.wake();

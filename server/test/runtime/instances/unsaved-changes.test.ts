@@ -101,7 +101,7 @@ describe('a wait that ends', () => {
   const REMOVED = { removeSubscriptions: ['w/1/1'], removeActivities: ['w/2/1'] };
   const NOTHING = { removeSubscriptions: [], removeActivities: [] };
 
-  it('before any commit contained it leaves nothing to write and nothing to remove', () => {
+  it('leaves nothing to write and nothing to remove before any commit contained it', () => {
     const { collect, unsaved } = scene();
     collect(WAITS);
     collect(ENDS);
@@ -109,7 +109,7 @@ describe('a wait that ends', () => {
     expect(unsaved.removals).toMatchObject(NOTHING);
   });
 
-  it('after a commit that may have written it is not written again, and is removed', () => {
+  it('is not written again, and is removed, after a commit that may have written it', () => {
     const { collect, unsaved } = scene();
     collect(WAITS);
     unsaved.markAttempted();
@@ -118,7 +118,7 @@ describe('a wait that ends', () => {
     expect(unsaved.removals).toMatchObject(REMOVED);
   });
 
-  it('of an earlier commit is removed', () => {
+  it('is removed if an earlier commit contained it', () => {
     const { collect, unsaved } = scene();
     collect(ENDS);
     expect(unsaved.removals).toMatchObject(REMOVED);
@@ -134,7 +134,7 @@ describe('an activity', () => {
     expect(unsaved.activityIds).toEqual([OFFER.id]);
   });
 
-  it('that is removed gives its worker back', () => {
+  it('that is removed releases its worker', () => {
     const { collect, released, unsaved } = scene(claimBy('anna'));
     collect({ activities: [OFFER] });
     collect({ removedActivities: [OFFER.id] });
@@ -151,7 +151,7 @@ describe('step records', () => {
     expect(unsaved.side.history).toEqual([]);
   });
 
-  it('beyond 64 move to the history together, numbered without a gap', () => {
+  it('move to the history together beyond 64, with consecutive numbers', () => {
     const { endSteps, run, unsaved } = scene();
     endSteps(65);
     endSteps(10);

@@ -57,7 +57,7 @@ describe('the memory of calls', () => {
     expect(memory).toMatchObject({ used: 0, waiting: 0 });
   });
 
-  it('counts what has been read until it is released, and lets the next one read on (CM5)', async () => {
+  it('counts a response until it is released, and lets the next one continue (CM5)', async () => {
     const { begin, memory, wanted } = setUp(1000 * KB);
     const [first, second] = [begin('same'), begin('same')];
     await first.grow(900 * KB);

@@ -1,4 +1,4 @@
-/** Contract cases: an inbox that is full (rule S8), for each kind of message and each way out. */
+/** Contract cases: a full inbox (rule S8), for each kind of message and each way out of it. */
 import { describe, expect, it } from 'vitest';
 import {
   INBOX_BYTES_MAX,
@@ -37,7 +37,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
   const small = (id: string): InboxMessage => ({ id, body: '{}' });
 
   describe('a full inbox', () => {
-    it('has as many bytes as fit, however they came in, and one message more', async () => {
+    it('contains as many bytes as fit, whatever their source, and one message more', async () => {
       await insert('i', FULL.slice(0, 2));
       await post(FULL[2]!);
       expect(await post({ id: 'long', body: `${QUARTER}${QUARTER}` })).toEqual({
@@ -49,7 +49,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       expect(await idsIn()).toEqual(['1', '2', '3', 'long', 'overflow']);
     });
 
-    it('counts each message besides its length', async () => {
+    it('counts a fixed size for each message in addition to its length', async () => {
       await insert('i', FULL.slice(0, 3));
       await post({ ...FULL[3]!, body: QUARTER.slice(1) });
       expect(await post(small('m'))).not.toHaveProperty('overflowed');
@@ -70,7 +70,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       expect((await get('i')).inbox).toEqual([...FULL, OVERFLOW_MESSAGE]);
     });
 
-    it('makes a commit that has not seen the overflow lose, the second time as well', async () => {
+    it('makes a commit fail that has not seen the overflow, even a second time', async () => {
       await insert('i', FULL);
       for (const id of ['m', 'n']) {
         const before = await get('i');
@@ -79,14 +79,14 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       }
     });
 
-    it('counts a message that it holds as posted, and changes nothing', async () => {
+    it('counts a message that it already contains as posted, and changes nothing', async () => {
       await insert('i', FULL);
       const before = await get('i');
       expect(await post(FULL[1]!)).toEqual({ instanceId: 'i', inSeq: 0, ...NOBODY });
       expect(await get('i')).toEqual(before);
     });
 
-    it('takes messages again after a commit, unless the commit kept them', async () => {
+    it('accepts messages again after a commit, unless the commit kept the inbox', async () => {
       await insert('i', FULL);
       await test.store.commitInstance(commitOf(await get('i'), { keepInbox: true }));
       expect(await post(small('m'))).toMatchObject({ overflowed: true });
@@ -95,7 +95,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       expect(await idsIn()).toEqual(['n']);
     });
 
-    it('concerns only its own instance in a call with several messages', async () => {
+    it('affects only its own instance in a call with several messages', async () => {
       await insert('i', FULL);
       await insert('j');
       await test.store.insertInstance({
@@ -115,7 +115,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       expect(await idsIn('i')).toEqual(['1', '2', '3', '4', 'overflow']);
     });
 
-    it('takes short messages for which there is always room, and records the action', async () => {
+    it('accepts short messages, for which there is always room, and records the action', async () => {
       await insert('i', FULL);
       const audit = { time: 5, actor: 'ada', action: 'retry', detail: null } as const;
       expect(await post(small('m'), 'i', true, audit)).toEqual({
@@ -127,7 +127,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       expect(await test.store.listAudit('i')).toEqual([audit]);
     });
 
-    it('takes the message of a control action, which counts', async () => {
+    it('accepts the message of a control action, which counts towards the limit', async () => {
       await insert('i', FULL.slice(0, 3));
       const message = { ...FULL[3]!, id: 'told' };
       await test.store.controlInstance('i', 'compensate', 1, undefined, message);
