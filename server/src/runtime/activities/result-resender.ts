@@ -14,8 +14,9 @@ const PAGE = 16;
 /** What one call reads at most: results, and their length in characters. */
 const RESULTS_MAX = 512;
 const LENGTH_MAX = 16 * 1024 * 1024;
-/** How long an instance whose inbox is full has to take in its messages. */
-const SOON_MS = 1000;
+/** The pauses between attempts for an instance whose inbox is full. After the last one, only housekeeping tries again. */
+const PAUSE_MS_MIN = 1000;
+const PAUSE_MS_MAX = 8000;
 
 export interface ResultResenderOptions {
   readonly store: Pick<Store, 'findUnsettledActivities' | 'postMessages'>;
@@ -39,6 +40,7 @@ export class ResultResender {
   /** Where the last call stopped; undefined: at the end. */
   #until: ActivityPosition | undefined;
   #cancelSoon: (() => void) | null = null;
+  #pauseMs = PAUSE_MS_MIN;
   #isRunning = false;
   #isStopped = false;
 
@@ -65,14 +67,21 @@ export class ResultResender {
       this.#isRunning = false;
     }
     // An inbox that takes some messages will take the others.
-    if (resent.full.size > 0 && resent.fits) this.soon();
+    this.#pauseMs = resent.fits ? PAUSE_MS_MIN : this.#pauseMs * 2;
+    if (resent.full.size > 0 && this.#pauseMs <= PAUSE_MS_MAX) this.#again();
   }
 
   /** A result did not fit into the inbox of its instance, which is about to take in what is there. */
   soon(): void {
+    if (this.#cancelSoon !== null) return;
+    this.#pauseMs = PAUSE_MS_MIN;
+    this.#again();
+  }
+
+  #again(): void {
     if (this.#cancelSoon !== null || this.#isStopped) return;
     const { clock, logger } = this.#options;
-    this.#cancelSoon = clock.at(clock.now() + SOON_MS, () => {
+    this.#cancelSoon = clock.at(clock.now() + this.#pauseMs, () => {
       this.#cancelSoon = null;
       this.resend(clock.now()).catch((error: unknown) => {
         logger.warn({ err: error }, 'could not send results of activities again');
