@@ -8,7 +8,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
-import { Client, types, type ClientConfig } from 'pg';
+import { Client, TypeOverrides, types, type ClientConfig } from 'pg';
 import type { PostgresAddress, PostgresHost } from './address.js';
 
 export interface PostgresServersOptions {
@@ -25,8 +25,6 @@ export interface PostgresServersOptions {
 
 /** Idle connections are checked by the kernel, so that a peer that vanished is noticed. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
-
-const INT8 = 20;
 
 const READ_ONLY_PARAMETERS: ReadonlySet<string> = new Set([
   'in_hot_standby',
@@ -155,7 +153,7 @@ export class PostgresServers {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
       statement_timeout: this.#sendsStatementTimeout && (statementTimeoutMs ?? false),
-      types: { getTypeParser },
+      types: PARSERS,
     };
   }
 
@@ -225,11 +223,8 @@ async function connectWritable(client: ServerClient): Promise<ServerClient> {
 }
 
 /** Times and counters are far below 2^53. */
-const getTypeParser: typeof types.getTypeParser = (oid: number, format?: string) =>
-  // The driver's type names each kind of result; here it is one of them.
-  (oid === INT8 && format !== 'binary'
-    ? Number
-    : types.getTypeParser(oid, format as 'text')) as ReturnType<typeof types.getTypeParser>;
+const PARSERS = new TypeOverrides();
+PARSERS.setTypeParser(types.builtins.INT8, Number);
 
 /**
  * What libpq does: only the two `verify` modes, and `require` with a CA file, check the certificate. The files are small,

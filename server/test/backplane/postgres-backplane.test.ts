@@ -3,6 +3,7 @@
  * garbage on the channel. The tests wait for received hints, with vitest's deadline.
  */
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { Hint, WorkflowChange } from '../../src/backplane/backplane.js';
@@ -138,13 +139,17 @@ describe.skipIf(postgres === null)('the PostgreSQL backplane', () => {
     const b = await node('b', { channel });
     const before = a.statements.length;
     const ids = Array.from({ length: 10_000 }, (_unused, index) => `instance-${index}`);
-    for (const id of ids) a.backplane.publish({ kind: 'ended', id });
+    for (const [index, id] of ids.entries()) {
+      a.backplane.publish({ kind: 'ended', id });
+      // Not all in one turn of the event loop, so that some come while a statement is in flight.
+      if (index % 100 === 99) await setImmediate();
+    }
     await vi.waitFor(() => expect(b.heard).toHaveLength(ids.length), SOON);
     expect(b.heard).toEqual(ids.map((id) => ({ kind: 'ended', id })));
     expect(a.backplane.dropped).toBe(0);
     expect(inFlightMax).toBe(1);
     const burst = a.statements.slice(before);
-    expect(burst.length).toBeLessThanOrEqual(4);
+    expect(burst.length).toBeLessThanOrEqual(30);
     for (const payload of burst.flat()) expect(payload.length).toBeLessThan(8000);
   });
 

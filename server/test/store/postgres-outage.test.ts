@@ -3,6 +3,7 @@
  * StoreUnavailableError in time, and nothing is lost.
  * Method: separate containers are paused, killed, stopped and started under the store.
  */
+import { setTimeout } from 'node:timers/promises';
 import { getContainerRuntimeClient } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -182,7 +183,7 @@ describe.skipIf(!startsContainers)('createPostgresStore with a failing server', 
           .insertInstance({ record: instanceOf(id), side: NO_SIDE })
           .catch(() => null);
         if (inserted !== null) acknowledged.push(id);
-        else await new Promise((resolve) => setTimeout(resolve, 50));
+        else await setTimeout(50);
       }
     };
     const writers = Promise.all(Array.from({ length: 8 }, (_unused, writer) => write(writer)));

@@ -59,11 +59,25 @@ export async function createTestDatabase(
 }
 
 export async function runOn(url: string, statement: string): Promise<void> {
+  await queryOn(url, statement);
+}
+
+/** The column `value` of the first row. */
+export async function valueOn<Value>(url: string, query: string): Promise<Value> {
+  const [row] = await queryOn(url, query);
+  return row?.['value'] as Value; // What the query says.
+}
+
+async function queryOn(
+  url: string,
+  text: string,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);
   await client.connect();
   try {
-    await client.query(statement);
+    const { rows } = await client.query<Record<string, unknown>>(text);
+    return rows;
   } finally {
     await client.end();
   }

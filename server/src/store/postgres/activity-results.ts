@@ -7,11 +7,12 @@
  */
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
+import { INBOX_BYTES_MAX, messageBytes } from '../records/messages.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import { activityOf } from './activities.js';
 import { appendedAudit, auditBodyOf } from './audit.js';
 import type { Database } from './database.js';
-import { wakesOf } from './instance-rows.js';
+import { OVERFLOW_BODY, OVERFLOW_ID, wakesOf } from './instance-rows.js';
 import { type Columns, Parameters, withParts } from './parameters.js';
 import type { ActivityCompletion, Groups, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
@@ -29,13 +30,14 @@ const COLUMNS: Columns<Placed> = {
   result_data: ['text', ([{ result }]) => encodeTextWithoutNul(result.data)],
   message_id: ['text', ([{ message }]) => encodeTextWithoutNul(message.id)],
   body: ['text', ([{ message }]) => encodeTextWithoutNul(message.body)],
+  bytes: ['bigint', ([{ message }]) => messageBytes(message)],
   audit: ['text', ([{ audit }]) => (audit === undefined ? null : auditBodyOf(audit))],
 };
 
 const IS_HELD = 'a.token_hash = g.token_hash AND NOT a.done';
 
 const LOCKED_INSTANCES = `locked AS MATERIALIZED (
-  SELECT i.id, i.status IN ('Runnable', 'Suspended') AS is_live, i.inbox_ids, i.in_seq, i.epoch, i.owner
+  SELECT i.id, i.status IN ('Runnable', 'Suspended') AS is_live, i.inbox_ids, i.inbox_bytes, i.in_seq, i.epoch, i.owner
     FROM @instances AS i
    WHERE i.id IN (SELECT a.instance_id FROM @activities AS a JOIN given AS g ON g.id = a.id WHERE ${IS_HELD})
    ORDER BY i.id FOR UPDATE
@@ -48,18 +50,29 @@ const LOCKED_ITEMS = `item AS MATERIALIZED (
    ORDER BY a.id FOR UPDATE OF a
 )`;
 
-/** To each instance all its messages but those that it has already. */
+/** The messages that their instances lack. They fit until those before them have filled the inbox (rule S8). */
+const FRESH = `fresh AS MATERIALIZED (
+  SELECT item.instance_id, g.position, g.message_id, g.body, g.bytes, g.audit,
+         row_number() OVER (PARTITION BY item.instance_id ORDER BY g.position) AS rank,
+         locked.inbox_bytes + sum(g.bytes) OVER (PARTITION BY item.instance_id ORDER BY g.position) - g.bytes
+           < ${INBOX_BYTES_MAX} AS fits
+    FROM item JOIN given AS g USING (position) JOIN locked ON locked.id = item.instance_id
+   WHERE locked.is_live AND NOT g.message_id = ANY (locked.inbox_ids)
+)`;
+
 const POSTED = `posted AS (
   UPDATE @instances AS i SET
-         inbox_ids = i.inbox_ids || m.ids, inbox_bodies = i.inbox_bodies || m.bodies,
-         in_seq = i.in_seq + cardinality(m.ids), wake_at = 0,
+         inbox_ids = i.inbox_ids || m.ids || CASE WHEN m.overflows THEN ${OVERFLOW_ID} ELSE '{}' END,
+         inbox_bodies = i.inbox_bodies || m.bodies || CASE WHEN m.overflows THEN ${OVERFLOW_BODY} ELSE '{}' END,
+         inbox_bytes = i.inbox_bytes + m.bytes, in_seq = i.in_seq + m.count, wake_at = 0,
          audit = CASE WHEN m.audit IS NULL THEN i.audit ELSE ${appendedAudit('i.audit', 'm.audit')} END
     FROM (
-      SELECT item.instance_id, array_agg(g.message_id ORDER BY g.position) AS ids,
-             array_agg(g.body ORDER BY g.position) AS bodies,
-             array_agg(g.audit ORDER BY g.position) FILTER (WHERE g.audit IS NOT NULL) AS audit
-        FROM item JOIN given AS g USING (position) JOIN locked ON locked.id = item.instance_id
-       WHERE locked.is_live AND NOT g.message_id = ANY (locked.inbox_ids) GROUP BY item.instance_id
+      SELECT instance_id, count(*) AS count, bool_or(NOT fits) AS overflows,
+             coalesce(sum(bytes) FILTER (WHERE fits), 0) AS bytes,
+             coalesce(array_agg(message_id ORDER BY position) FILTER (WHERE fits), '{}') AS ids,
+             coalesce(array_agg(body ORDER BY position) FILTER (WHERE fits), '{}') AS bodies,
+             array_agg(audit ORDER BY position) FILTER (WHERE audit IS NOT NULL) AS audit
+        FROM fresh GROUP BY instance_id
     ) AS m
    WHERE i.id = m.instance_id
   RETURNING i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way
@@ -75,8 +88,9 @@ const COMPLETED = `completed AS (
 )`;
 
 const RESULT = `
-SELECT completed.*, locked.epoch, locked.owner, coalesce(posted.in_seq, locked.in_seq) AS in_seq
-  FROM completed LEFT JOIN locked ON locked.id = completed.instance_id LEFT JOIN posted ON posted.id = completed.instance_id`;
+SELECT completed.*, locked.epoch, locked.owner, locked.in_seq + coalesce(fresh.rank, 0) AS in_seq,
+       fresh.fits IS FALSE AS overflowed
+  FROM completed LEFT JOIN fresh ON fresh.position = completed.position LEFT JOIN locked ON locked.id = completed.instance_id`;
 
 export function createCompletionGroup(database: Database): Groups['completions'] {
   return new GroupCommit<ActivityCompletion, Outcome>({
@@ -100,7 +114,15 @@ async function completeAll(
   const parameters = new Parameters();
   const placed = completions.map((completion, position) => [completion, position] as const);
   const given = `given AS MATERIALIZED (SELECT * FROM ${parameters.rows('g', placed, COLUMNS)})`;
-  const parts = [given, LOCKED_INSTANCES, LOCKED_ITEMS, POSTED, wakesOf('posted'), COMPLETED];
+  const parts = [
+    given,
+    LOCKED_INSTANCES,
+    LOCKED_ITEMS,
+    FRESH,
+    POSTED,
+    wakesOf('posted'),
+    COMPLETED,
+  ];
   const rows = await database.query(withParts(parts, RESULT), parameters.values);
   const outcomes = new Map<number, Outcome>();
   for (const row of rows) {
@@ -126,6 +148,7 @@ function acceptedOf(row: Row, { message }: ActivityCompletion): Outcome {
           inSeq: row.number('in_seq'),
           epoch: row.number('epoch'),
           owner: row.textOrNull('owner'),
+          ...(row.boolean('overflowed') && { overflowed: true as const }),
         }
       : null;
   return { outcome: 'accepted', activity, message, posted };

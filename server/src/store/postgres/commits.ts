@@ -61,7 +61,8 @@ async function commitAll(
     error_at = w.error_at, wake_at = w.wake_at, under_way = w.under_way, crashes = w.crashes,
     schema_version = w.schema_version, state = w.state, revision = i.revision + 1,
     inbox_ids = CASE WHEN w.keep_inbox THEN i.inbox_ids ELSE '{}' END,
-    inbox_bodies = CASE WHEN w.keep_inbox THEN i.inbox_bodies ELSE '{}' END
+    inbox_bodies = CASE WHEN w.keep_inbox THEN i.inbox_bodies ELSE '{}' END,
+    inbox_bytes = CASE WHEN w.keep_inbox THEN i.inbox_bytes ELSE 0 END
   FROM ${rows}
   WHERE i.id = w.id AND i.epoch = w.epoch AND i.in_seq = w.in_seq AND i.revision = w.revision
   RETURNING i.id, i.owner, i.wake_at, i.under_way, i.status

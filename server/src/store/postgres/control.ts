@@ -1,7 +1,7 @@
 /** Control actions: one update changes the status, wakes the owner, and records who did it. */
 import type { OperationArguments, OperationResult } from '../operations.js';
 import { NEXT_STATUS, type AuditEntry } from '../records/control.js';
-import type { InboxMessage } from '../records/messages.js';
+import { messageBytes, type InboxMessage } from '../records/messages.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import { appendedAudit, auditBodyOf } from './audit.js';
@@ -78,6 +78,7 @@ function changePart(
     assignments.push(
       `inbox_ids = inbox_ids || ARRAY[${id}]::text[]`,
       `inbox_bodies = inbox_bodies || ARRAY[${body}]::text[]`,
+      `inbox_bytes = inbox_bytes + ${parameters.add(messageBytes(message))}::bigint`,
     );
     conditions.push(`${id} <> ALL(inbox_ids)`);
   }

@@ -2,6 +2,7 @@
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { InsertInstance } from '../records/instances.js';
+import { messageBytes } from '../records/messages.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
@@ -23,6 +24,7 @@ const INBOX: Columns<InboxRow> = {
   position: ['bigint', ({ position }) => position],
   message_id: ['text', ({ id }) => encodeTextWithoutNul(id)],
   body: ['text', ({ body }) => encodeTextWithoutNul(body)],
+  bytes: ['bigint', messageBytes],
 };
 
 const COLUMN_NAMES = Object.keys(INSERTED_COLUMNS).join(', ');
@@ -68,7 +70,7 @@ export async function insertAll(
     [
       inbox?.part ?? null,
       `inserted AS (
-  INSERT INTO @instances (${COLUMN_NAMES}${inbox === null ? '' : ', inbox_ids, inbox_bodies'})
+  INSERT INTO @instances (${COLUMN_NAMES}${inbox === null ? '' : ', inbox_ids, inbox_bodies, inbox_bytes'})
   SELECT ${COLUMN_NAMES}${inbox?.columns ?? ''} FROM ${rows} ORDER BY id
   ON CONFLICT (id) DO NOTHING
   RETURNING id, owner, wake_at, under_way
@@ -100,6 +102,8 @@ function inboxPart(
     `COALESCE((SELECT array_agg(m.${column} ORDER BY m.position) FROM messages AS m WHERE m.instance_id = w.id), '{}')`;
   return {
     part: `messages AS (SELECT * FROM ${parameters.rows('m', messages, INBOX)})`,
-    columns: `, ${list('message_id')}, ${list('body')}`,
+    columns:
+      `, ${list('message_id')}, ${list('body')}, ` +
+      'COALESCE((SELECT sum(m.bytes) FROM messages AS m WHERE m.instance_id = w.id), 0)',
   };
 }

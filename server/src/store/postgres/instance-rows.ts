@@ -5,6 +5,7 @@ import type {
   InstanceStatus,
   InstanceSummary,
 } from '../records/instances.js';
+import { OVERFLOW_MESSAGE } from '../records/messages.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Columns } from './parameters.js';
 import type { Row } from './row.js';
@@ -91,3 +92,9 @@ export function wakesOf(source: string): string {
   ON CONFLICT (id) DO UPDATE SET owner = EXCLUDED.owner, wake_at = EXCLUDED.wake_at, under_way = EXCLUDED.under_way
 )`;
 }
+
+/** Expressions: what the inbox of `i` lacks of the message that replaces those that do not fit (rule S8). */
+const missing = (text: string): string =>
+  `CASE WHEN '${OVERFLOW_MESSAGE.id}' = ANY(i.inbox_ids) THEN '{}'::text[] ELSE ARRAY['${text}']::text[] END`;
+export const OVERFLOW_ID = missing(OVERFLOW_MESSAGE.id);
+export const OVERFLOW_BODY = missing(OVERFLOW_MESSAGE.body);

@@ -1,15 +1,15 @@
 /**
- * Messages to instances: one update appends, counts and wakes (rule S3), for all messages that arrive at the same
+ * Messages to instances: one update appends, counts and wakes (rules S3 and S8), for all messages that arrive at the same
  * moment.
  */
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { PostedMessage } from '../records/messages.js';
+import { INBOX_BYTES_MAX, messageBytes, type PostedMessage } from '../records/messages.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import { appendedAudit, auditBodyOf } from './audit.js';
 import type { Database } from './database.js';
-import { wakesOf } from './instance-rows.js';
+import { OVERFLOW_BODY, OVERFLOW_ID, wakesOf } from './instance-rows.js';
 import { type Columns, Parameters, withParts } from './parameters.js';
 import type { Groups, Message, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
@@ -23,6 +23,7 @@ const COLUMNS: Columns<Message> = {
   instance_id: ['text', ({ instanceId }) => encodeTextWithoutNul(instanceId)],
   message_id: ['text', ({ message }) => encodeTextWithoutNul(message.id)],
   body: ['text', ({ message }) => encodeTextWithoutNul(message.body)],
+  bytes: ['bigint', ({ message }) => messageBytes(message)],
 };
 const COLUMNS_WITH_AUDIT: Columns<Message> = {
   ...COLUMNS,
@@ -34,9 +35,8 @@ export function createMessageGroup(database: Database): Groups['messages'] {
     sizeOf: (messages) => messages.reduce((sum, { message }) => sum + message.body.length, 0),
     countMax: CALLS_PER_STATEMENT,
     send: async (calls) => {
-      const messages = calls.flat();
-      const posted = answersOf(messages, await postAll(database, messages));
-      return calls.map((call) => posted.splice(0, call.length));
+      const posted = await postAll(database, calls.flat());
+      return calls.map((messages) => messages.map((each) => posted.get(keyOf(each)) ?? null));
     },
   });
 }
@@ -48,39 +48,50 @@ export async function postMessages(
   return messages.length === 0 ? [] : groups.messages.submit(messages);
 }
 
-/** The result of posting the messages of one instance. */
-interface Delivery extends PostedMessage {
-  /** Ids of the messages that were added; the others already existed. */
-  readonly added: ReadonlySet<string>;
-}
-
 /**
- * One statement, and more only for instances that did not accept their messages, because they already have some of them
- * or have ended. Returns the results by instance; instances that accept no messages are missing.
+ * One statement, and more only for instances that did not accept their messages, because they already have some of them,
+ * are full or have ended. Returns the results by `keyOf`; messages that no instance accepts are missing.
  */
 async function postAll(
   database: Database,
   messages: readonly Message[],
-): Promise<ReadonlyMap<string, Delivery>> {
-  const posted = new Map<string, Delivery>();
-  let left: readonly Message[] = withoutRepeated(messages);
-  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    for (const each of await append(database, left)) {
-      const mine = left.filter(({ instanceId }) => instanceId === each.instanceId);
-      posted.set(each.instanceId, {
-        ...each,
-        added: new Set(mine.map(({ message }) => message.id)),
-      });
+): Promise<ReadonlyMap<string, PostedMessage>> {
+  const wanted = withoutRepeated(messages);
+  const posted = new Map<string, PostedMessage>();
+  const added = new Map((await append(database, wanted)).map((each) => [each.instanceId, each]));
+  const left: Message[] = [];
+  // From the last one backwards, each with the values of the instance right after it was added.
+  for (const each of wanted.toReversed()) {
+    const answer = added.get(each.instanceId);
+    if (answer === undefined) {
+      left.unshift(each);
+    } else {
+      posted.set(keyOf(each), answer);
+      added.set(each.instanceId, { ...answer, inSeq: answer.inSeq - 1 });
     }
-    left = left.filter(({ instanceId }) => !posted.has(instanceId));
-    if (left.length === 0) return posted;
-    left = await findMissing(database, left, posted);
-    if (left.length === 0) return posted;
+  }
+  if (left.length === 0) return posted;
+  const live = await findLive(database, left);
+  for (const each of left) {
+    const answer = live.has(each.instanceId) ? await postOne(database, each) : null;
+    if (answer !== null) posted.set(keyOf(each), answer);
+  }
+  return posted;
+}
+
+/** To a live instance that may be full or have the message. */
+async function postOne(database: Database, message: Message): Promise<PostedMessage | null> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const answer = await appendOne(database, message);
+    if (answer !== null) return answer;
+    const known = (await findLive(database, [message])).get(message.instanceId);
+    if (known === undefined) return null;
+    if (known.texts('inbox_ids').includes(message.message.id)) return postedOf(known);
   }
   throw new StoreUnavailableError('An instance has too many concurrent writers');
 }
 
-/** Adds to each instance all of its messages, unless it already has one of them. */
+/** Adds to each instance all of its messages, unless it already has one of them or they do not all fit. */
 async function append(
   database: Database,
   messages: readonly Message[],
@@ -94,14 +105,16 @@ async function append(
       `posted AS (
   UPDATE @instances AS i SET
     inbox_ids = i.inbox_ids || w.ids, inbox_bodies = i.inbox_bodies || w.bodies,
-    in_seq = i.in_seq + cardinality(w.ids), wake_at = 0
+    inbox_bytes = i.inbox_bytes + w.bytes, in_seq = i.in_seq + cardinality(w.ids), wake_at = 0
     ${isNoted ? `, audit = ${appendedAudit('i.audit', 'w.audit')}` : ''}
   FROM (
-    SELECT instance_id, array_agg(message_id ORDER BY position) AS ids, array_agg(body ORDER BY position) AS bodies
+    SELECT instance_id, array_agg(message_id ORDER BY position) AS ids, array_agg(body ORDER BY position) AS bodies,
+           sum(bytes) AS bytes, (array_agg(bytes ORDER BY position DESC))[1] AS last_bytes
            ${isNoted ? ', array_agg(audit ORDER BY position) FILTER (WHERE audit IS NOT NULL) AS audit' : ''}
       FROM ${source} GROUP BY instance_id ORDER BY instance_id
   ) AS w
   WHERE i.id = w.instance_id AND i.status IN ('Runnable', 'Suspended') AND NOT i.inbox_ids && w.ids
+    AND i.inbox_bytes + w.bytes - w.last_bytes < ${INBOX_BYTES_MAX}
   RETURNING i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way
 )`,
       wakesOf('posted'),
@@ -111,27 +124,52 @@ async function append(
   return (await database.query(text, parameters.values)).map(postedOf);
 }
 
-/** The messages that their instances do not have yet. Instances that have all of them are added to `posted`. */
-async function findMissing(
+/** One message, or what stands for those that do not fit (rule S8). Null: the instance has ended, or has the message. */
+async function appendOne(
+  database: Database,
+  { audit, instanceId, message, toFullInbox }: Message,
+): Promise<PostedMessage | null> {
+  const parameters = new Parameters();
+  const id = parameters.add(encodeTextWithoutNul(message.id));
+  const body = parameters.add(encodeTextWithoutNul(message.body));
+  const fits = `(${parameters.add(toFullInbox === true)} OR i.inbox_bytes < ${INBOX_BYTES_MAX})`;
+  const noted =
+    audit === undefined
+      ? ''
+      : `, audit = ${appendedAudit('i.audit', `ARRAY[${parameters.add(auditBodyOf(audit))}]`)}`;
+  const text = withParts(
+    [
+      `posted AS (
+  UPDATE @instances AS i SET
+    inbox_ids = i.inbox_ids || CASE WHEN ${fits} THEN ARRAY[${id}]::text[] ELSE ${OVERFLOW_ID} END,
+    inbox_bodies = i.inbox_bodies || CASE WHEN ${fits} THEN ARRAY[${body}]::text[] ELSE ${OVERFLOW_BODY} END,
+    inbox_bytes = i.inbox_bytes + CASE WHEN ${fits} THEN ${parameters.add(messageBytes(message))}::bigint ELSE 0 END,
+    in_seq = i.in_seq + 1, wake_at = 0${noted}
+  WHERE i.id = ${parameters.add(encodeTextWithoutNul(instanceId))} AND i.status IN ('Runnable', 'Suspended')
+    AND ${id} <> ALL(i.inbox_ids)
+  RETURNING i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way, ${id} <> ALL(i.inbox_ids) AS overflowed
+)`,
+      wakesOf('posted'),
+    ],
+    'SELECT id, in_seq, epoch, owner, overflowed FROM posted',
+  );
+  const [row] = await database.query(text, parameters.values);
+  if (row === undefined) return null;
+  return { ...postedOf(row), ...(row.boolean('overflowed') && { overflowed: true }) };
+}
+
+/** By instance, those of the messages' instances that take messages. */
+async function findLive(
   database: Database,
   messages: readonly Message[],
-  posted: Map<string, Delivery>,
-): Promise<readonly Message[]> {
+): Promise<ReadonlyMap<string, Row>> {
   const ids = [...new Set(messages.map(({ instanceId }) => instanceId))];
-  const live = await database.query(
+  const rows = await database.query(
     `SELECT id, in_seq, epoch, owner, inbox_ids FROM @instances
       WHERE id = ANY($1::text[]) AND status IN ('Runnable', 'Suspended')`,
     [ids.map(encodeTextWithoutNul)],
   );
-  return live.flatMap((row) => {
-    const id = row.text('id');
-    const known = new Set(row.texts('inbox_ids'));
-    const missing = messages.filter(
-      ({ instanceId, message }) => instanceId === id && !known.has(message.id),
-    );
-    if (missing.length === 0) posted.set(id, { ...postedOf(row), added: new Set() });
-    return missing;
-  });
+  return new Map(rows.map((row) => [row.text('id'), row]));
 }
 
 /** The first message with each id, for each instance. */
@@ -146,21 +184,8 @@ function withoutRepeated(messages: readonly Message[]): readonly Message[] {
   });
 }
 
-/** In the order of the messages, each with the values of the instance right after it was added. */
-function answersOf(
-  messages: readonly Message[],
-  deliveries: ReadonlyMap<string, Delivery>,
-): (PostedMessage | null)[] {
-  const counted = new Map<string, Set<string>>();
-  return messages.map(({ instanceId, message }) => {
-    const delivery = deliveries.get(instanceId);
-    if (delivery === undefined) return null;
-    const { added, inSeq, epoch, owner } = delivery;
-    const soFar = counted.get(instanceId) ?? new Set();
-    counted.set(instanceId, soFar);
-    if (added.has(message.id)) soFar.add(message.id);
-    return { instanceId, inSeq: inSeq - added.size + soFar.size, epoch, owner };
-  });
+function keyOf({ instanceId, message }: Message): string {
+  return JSON.stringify([instanceId, message.id]);
 }
 
 function postedOf(row: Row): PostedMessage {

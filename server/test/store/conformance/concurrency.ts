@@ -222,6 +222,33 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect(await get('i')).toMatchObject({ inSeq: 1, inbox: [{ body: `${winner % 2}` }] });
     });
 
+    it('complete items of one instance, each with the values right after its own message', async () => {
+      const ids = Array.from({ length: 2 * CALLERS }, (_unused, index) => `i/${index}/0`);
+      await insert('i', { ...NO_SIDE, activities: ids.map((id) => activityOf(id, 'i')) });
+      const claims = ids.map((id) =>
+        test.store.takeOverActivity(id, { ...claimBy(id), leaseExpiresAt: 9000 }),
+      );
+      await Promise.all(claims);
+      const complete = (store: Store, id: string) =>
+        store.completeActivity({
+          activityId: id,
+          tokenHash: claimBy(id).tokenHash,
+          result: { succeeded: true, data: '1', hash: 'hash' },
+          now: 3000,
+          message: { id: `result/${id}`, body: '1' },
+        });
+      const results = await race((store, caller) =>
+        Promise.all([0, 1].map((each) => complete(store, ids[2 * caller + each]!))),
+      );
+      const record = await get('i');
+      const inboxIds = record.inbox.map(({ id }) => id);
+      expect(record.inSeq).toBe(ids.length);
+      for (const result of results.flat()) {
+        if (result.outcome !== 'accepted') expect.fail(result.outcome);
+        expect(result.posted?.inSeq).toBe(inboxIds.indexOf(result.message.id) + 1);
+      }
+    });
+
     it('insert one event', async () => {
       const results = await race((store, caller) =>
         store.insertEvent(eventOf('e', { data: `${caller}` })),
