@@ -37,7 +37,7 @@ export class BenchServer {
       PORT: '0',
       DATA_DIR: folder,
       LOG_LEVEL: 'error',
-      ...(dbhost === undefined ? {} : { dbhost, db_name: `bench_${process.pid}` }),
+      ...(dbhost === undefined ? {} : databaseOf(dbhost)),
     };
     const spawned = await SpawnedServer.start(environment, { nodeOptions });
     const server = new BenchServer(spawned, folder, performance.now() - startedAt);
@@ -55,6 +55,15 @@ export class BenchServer {
     await this.#server.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+/** An empty database on that server; on PostgreSQL a schema of the database in the address. */
+function databaseOf(dbhost: string): Record<string, string> {
+  const name = `bench_${process.pid}`;
+  if (!dbhost.startsWith('postgres')) return { dbhost, db_name: name };
+  const address = new URL(dbhost);
+  address.searchParams.set('schema', name);
+  return { dbhost: address.href };
 }
 
 /** All operations that the server has sent to its store so far. */

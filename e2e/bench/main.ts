@@ -14,7 +14,8 @@ import type { Span } from './cpu-profile.ts';
 import { compareWith, measurePeers } from './peers.ts';
 import { writeProfiles } from './profile.ts';
 import { measureRawMongo } from './raw-mongo.ts';
-import { measureRawStore } from './raw-store.ts';
+import { measureRawPostgres } from './raw-postgres.ts';
+import { measureRawStore, type RawStore } from './raw-store.ts';
 import { WORKLOADS, type Numbers } from './workloads.ts';
 
 const given = process.argv.slice(2);
@@ -30,7 +31,7 @@ const profilesFolder =
 const spans: Record<string, Span> = {};
 const { dbhost } = process.env;
 
-const raw = dbhost === undefined ? measureRawStore(600) : await measureRawMongo(dbhost, 600);
+const raw = await measureRaw(600);
 const server = await BenchServer.start(profilesFolder);
 const results: Record<string, Numbers> = {
   machine: { cores: cpus().length },
@@ -60,6 +61,12 @@ else {
   console.log('\nraw store: one synced write, and writes per second in synced batches of 32');
   show(results['raw'] ?? {});
   show(results['server'] ?? {});
+}
+
+async function measureRaw(documentBytes: number): Promise<RawStore> {
+  if (dbhost === undefined) return measureRawStore(documentBytes);
+  const measure = dbhost.startsWith('postgres') ? measureRawPostgres : measureRawMongo;
+  return measure(dbhost, documentBytes);
 }
 
 function nowUs(): number {

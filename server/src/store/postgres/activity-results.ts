@@ -2,7 +2,7 @@
  * Results of activities: the item is done and its instance has the message, with one statement for all results of one
  * moment.
  *
- * The statement locks the instances first and the items then, each in the order of their ids, as commits do (PG5). What it
+ * The statement locks the instances first and the items then, each in the order of their ids, as commits do (PG6). What it
  * decides by are the rows as they are when they are locked.
  */
 import { GroupCommit } from '../group-commit.js';

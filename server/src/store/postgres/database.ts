@@ -7,12 +7,15 @@
  *      are named with their schema: `@instances` in a statement stands for `"schema".instances`.
  *  PG2 A connection that failed, timed out or reached a read-only server is closed, never used again.
  *  PG3 A statement that was rolled back because of concurrent ones is repeated.
+ *  PG4 A statement that is used often is prepared by name, which saves most of its planning. If a pooler loses the name, it
+ *      was not executed: it is repeated without one, and no statement is prepared any more.
  */
 import type { PoolClient } from 'pg';
 import type { Outage } from '../outage.js';
 import { StoreUnavailableError } from '../store.js';
 import type { Connections } from './connect.js';
-import { isConflict, storeErrorOf } from './postgres-errors.js';
+import { isConflict, isLostPreparation, storeErrorOf } from './postgres-errors.js';
+import { PreparedTexts } from './prepared-texts.js';
 import { Row } from './row.js';
 
 export type Value = string | number | boolean | null | Column;
@@ -46,16 +49,16 @@ const RETRY_MS_MAX = 20;
 
 export class Database implements Statements {
   readonly #options: DatabaseOptions;
-  readonly #qualified: Map<string, string>;
+  readonly #texts: PreparedTexts;
 
-  constructor(options: DatabaseOptions, qualified = new Map<string, string>()) {
+  constructor(options: DatabaseOptions, texts = new PreparedTexts(options.schema)) {
     this.#options = options;
-    this.#qualified = qualified;
+    this.#texts = texts;
   }
 
   /** The same database, with more time for each statement. */
   withTimeout(timeoutMs: number): Database {
-    return new Database({ ...this.#options, timeoutMs }, this.#qualified);
+    return new Database({ ...this.#options, timeoutMs }, this.#texts);
   }
 
   async query(text: string, values: readonly Value[] = []): Promise<readonly Row[]> {
@@ -93,13 +96,13 @@ export class Database implements Statements {
       client.release();
       return result;
     } catch (error) {
-      client.release(error instanceof StoreUnavailableError);
+      client.release(error instanceof StoreUnavailableError || isLostPreparation(error));
       throw error;
     }
   }
 
   async #rollBack(client: PoolClient, error: unknown): Promise<void> {
-    if (error instanceof StoreUnavailableError) {
+    if (error instanceof StoreUnavailableError || isLostPreparation(error)) {
       client.release(true);
       return;
     }
@@ -123,12 +126,9 @@ export class Database implements Statements {
     const { onStatement, outage, timeoutMs } = this.#options;
     onStatement?.(text);
     try {
-      const result = await client.query<Readonly<Record<string, unknown>>>({
-        text: this.#qualify(text),
-        values: [...values],
-        // Read by the driver, though its types do not say so.
-        ...{ query_timeout: timeoutMs },
-      });
+      // The driver reads query_timeout, although its types do not contain it.
+      const query = { ...this.#texts.use(text), values: [...values], query_timeout: timeoutMs };
+      const result = await client.query<Readonly<Record<string, unknown>>>(query);
       outage.end();
       return { rows: result.rows.map((row) => new Row(row)), count: result.rowCount ?? 0 };
     } catch (error) {
@@ -138,7 +138,12 @@ export class Database implements Statements {
 
   /** Notes that the server cannot be reached, if that is what the error says. */
   #noted(error: unknown): Error {
-    if (isConflict(error)) return error as Error; // `isConflict` has looked.
+    // Both functions have looked whether it is an error.
+    if (isConflict(error)) return error as Error;
+    if (isLostPreparation(error)) {
+      this.#texts.stopPreparing();
+      return error as Error;
+    }
     const storeError = storeErrorOf(error);
     if (storeError instanceof StoreUnavailableError) {
       this.#options.outage.begin();
@@ -152,28 +157,11 @@ export class Database implements Statements {
       try {
         return await run();
       } catch (error) {
-        if (!isConflict(error)) throw error;
+        if (!isConflict(error) && !isLostPreparation(error)) throw error;
         if (attempt === ATTEMPTS_MAX) throw storeErrorOf(error);
       }
       // Two that met once do not meet again at the same moment.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * RETRY_MS_MAX * attempt));
     }
   }
-
-  #qualify(text: string): string {
-    const known = this.#qualified.get(text);
-    if (known !== undefined) return known;
-    const qualified = qualify(text, this.#options.schema);
-    this.#qualified.set(text, qualified);
-    return qualified;
-  }
-}
-
-/** Names the tables with their schema (PG1). */
-export function qualify(text: string, schema: string): string {
-  return text.replaceAll(/@(?=[a-z])/g, `${quoteName(schema)}.`);
-}
-
-export function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }

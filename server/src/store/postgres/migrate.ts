@@ -4,8 +4,9 @@
  * One node at a time does so, under a lock that ends with its transaction; the others wait and find it done. Nothing is ever
  * taken back: a server that is older than the tables does not start.
  */
-import { type Database, quoteName, type Statements } from './database.js';
+import type { Database, Statements } from './database.js';
 import { MIGRATIONS } from './migrations/all-migrations.js';
+import { quoteName } from './prepared-texts.js';
 
 const SERVER_VERSION_MIN = 140_000;
 

@@ -8,6 +8,8 @@ const UNIQUE_VIOLATION = '23505';
 /** The statement was rolled back because of concurrent ones, and may be repeated. */
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01']);
 
+const LOST_PREPARATION: ReadonlySet<string> = new Set(['26000', '42P05']);
+
 /**
  * Errors that say nothing about the statement: the connection is lost (08), the server lacks resources (53), stops or
  * starts (57P), fails (58), refuses the login (28), is read-only because it is no longer the primary (25006), took too
@@ -22,6 +24,15 @@ const DRIVER_MESSAGES =
 
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === UNIQUE_VIOLATION;
+}
+
+/**
+ * A prepared statement is unknown, or already known, to the session that a pooler has chosen; or a newer server has changed
+ * the tables since it was prepared.
+ */
+export function isLostPreparation(error: unknown): boolean {
+  if (!(error instanceof DatabaseError)) return false;
+  return LOST_PREPARATION.has(error.code ?? '') || error.message.includes('cached plan must not');
 }
 
 export function isConflict(error: unknown): boolean {

@@ -3,12 +3,12 @@
  *
  * Owns: one schema of a database. Must not know: what the stored texts mean.
  *
- * Invariants besides the contract's S1 to S7, PG1 to PG3 of database.ts and GC1 to GC4 of ../group-commit.ts:
- *  PG4 Every operation is one statement, or a short transaction where that is not possible: side records appear together
+ * Invariants besides the contract's S1 to S7, PG1 to PG4 of database.ts and GC1 to GC4 of ../group-commit.ts:
+ *  PG5 Every operation is one statement, or a short transaction where that is not possible: side records appear together
  *      with their instance.
- *  PG5 Whoever changes an instance and what belongs to it changes the instance first, and several in the order of their ids,
+ *  PG6 Whoever changes an instance and what belongs to it changes the instance first, and several in the order of their ids,
  *      so that two nodes rarely wait for each other; where they do, the server ends one statement and PG3 repeats it.
- *  PG6 An operation that did not end in time fails as unavailable (rule S5) and may still happen later. A claim that comes
+ *  PG7 An operation that did not end in time fails as unavailable (rule S5) and may still happen later. A claim that comes
  *      too late for its caller is released.
  */
 import { readPostgresAddress, type PostgresAddress } from '../../postgres/address.js';

@@ -1,0 +1,57 @@
+/** The texts of statements as they are sent: with the schema of the tables, and by name if they are used often. */
+
+/** Uses before a statement is prepared. */
+const USES_BEFORE_PREPARING = 20;
+/** Each costs the server memory on each connection. */
+const PREPARED_MAX = 40;
+
+export interface SentText {
+  readonly text: string;
+  /** Missing: it is not prepared. */
+  readonly name?: string;
+}
+
+interface KnownText {
+  uses: number;
+  sent: SentText;
+}
+
+export class PreparedTexts {
+  readonly #schema: string;
+  readonly #known = new Map<string, KnownText>();
+  #prepared = 0;
+  #prepares = true;
+
+  constructor(schema: string) {
+    this.#schema = schema;
+  }
+
+  use(text: string): SentText {
+    let known = this.#known.get(text);
+    if (known === undefined) {
+      known = { uses: 0, sent: { text: qualify(text, this.#schema) } };
+      this.#known.set(text, known);
+    }
+    known.uses += 1;
+    if (known.uses === USES_BEFORE_PREPARING && this.#prepares && this.#prepared < PREPARED_MAX) {
+      this.#prepared += 1;
+      known.sent = { text: known.sent.text, name: `stepwright_${this.#prepared}` };
+    }
+    return known.sent;
+  }
+
+  /** For the rest of its life: there is a pooler in between that does not know the names. */
+  stopPreparing(): void {
+    this.#prepares = false;
+    for (const known of this.#known.values()) known.sent = { text: known.sent.text };
+  }
+}
+
+/** `@instances` in a statement stands for `"schema".instances`. */
+export function qualify(text: string, schema: string): string {
+  return text.replaceAll(/@(?=[a-z])/g, `${quoteName(schema)}.`);
+}
+
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
