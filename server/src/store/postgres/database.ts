@@ -28,7 +28,7 @@ export interface DatabaseOptions {
   readonly outage: Outage;
   readonly timeoutMs: number;
   /** Told the text of every statement that is sent, for counting. */
-  readonly onStatement?: ((text: string) => void) | undefined;
+  readonly onStatement?: ((text: string, values: readonly Value[]) => void) | undefined;
 }
 
 /** Runs statements: on any connection, or all of them in one transaction. */
@@ -65,6 +65,12 @@ export class Database implements Statements {
     return (await this.#repeatOnConflict(() => this.#runAnywhere(text, values))).rows;
   }
 
+  /** Like `query`, but never prepared: for a statement whose best plan depends on the values. */
+  async queryByValues(text: string, values: readonly Value[]): Promise<readonly Row[]> {
+    const run = (): Promise<StatementResult> => this.#runAnywhere(text, values, false);
+    return (await this.#repeatOnConflict(run)).rows;
+  }
+
   async execute(text: string, values: readonly Value[] = []): Promise<number> {
     return (await this.#repeatOnConflict(() => this.#runAnywhere(text, values))).count;
   }
@@ -89,10 +95,14 @@ export class Database implements Statements {
     });
   }
 
-  async #runAnywhere(text: string, values: readonly Value[]): Promise<StatementResult> {
+  async #runAnywhere(
+    text: string,
+    values: readonly Value[],
+    mayPrepare = true,
+  ): Promise<StatementResult> {
     const client = await this.#connect();
     try {
-      const result = await this.#run(client, text, values);
+      const result = await this.#run(client, text, values, mayPrepare);
       client.release();
       return result;
     } catch (error) {
@@ -122,12 +132,18 @@ export class Database implements Statements {
     }
   }
 
-  async #run(client: PoolClient, text: string, values: readonly Value[]): Promise<StatementResult> {
+  async #run(
+    client: PoolClient,
+    text: string,
+    values: readonly Value[],
+    mayPrepare = true,
+  ): Promise<StatementResult> {
     const { onStatement, outage, timeoutMs } = this.#options;
-    onStatement?.(text);
+    onStatement?.(text, values);
     try {
       // The driver reads query_timeout, although its types do not contain it.
-      const query = { ...this.#texts.use(text), values: [...values], query_timeout: timeoutMs };
+      const sent = this.#texts.use(text, mayPrepare);
+      const query = { ...sent, values: [...values], query_timeout: timeoutMs };
       const result = await client.query<Readonly<Record<string, unknown>>>(query);
       outage.end();
       return { rows: result.rows.map((row) => new Row(row)), count: result.rowCount ?? 0 };

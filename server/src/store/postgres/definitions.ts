@@ -29,7 +29,7 @@ SELECT $1, coalesce(max(version), 0) + 1, $2, $3::bigint, $4 FROM @definitions W
 
 /** The version and its stamp appear together. A stamp that somebody else is inserting fails the whole statement. */
 const INSERT_STAMPED = `
-WITH known AS (SELECT request_hash, version FROM @definition_stamps WHERE id = $5),
+WITH known AS (SELECT request_hash, definition_id, version FROM @definition_stamps WHERE id = $5),
 inserted AS (
   INSERT INTO @definitions (id, version, description, created_at, body)
   SELECT $1, coalesce(max(version), 0) + 1, $2, $3::bigint, $4 FROM @definitions WHERE id = $1
@@ -40,8 +40,8 @@ stamped AS (
   INSERT INTO @definition_stamps (id, request_hash, definition_id, version)
   SELECT $5, $6, $1, version FROM inserted RETURNING version
 )
-SELECT true AS inserted, version, NULL AS request_hash FROM stamped
-UNION ALL SELECT false, version, request_hash FROM known`;
+SELECT true AS inserted, version, NULL AS request_hash, NULL AS definition_id FROM stamped
+UNION ALL SELECT false, version, request_hash, definition_id FROM known`;
 
 const INSERT_STEP_SCRIPT = `
 INSERT INTO @step_scripts (name, version, created_at, source)
@@ -197,7 +197,8 @@ async function insertStamped(
       return { outcome: 'inserted', record: { id, version, description, body, createdAt } };
     }
     if (row.text('request_hash') !== stamp.requestHash) return { outcome: 'conflict' };
-    const record = await getDefinition(context, [id, version]);
+    // It may have been used for another definition.
+    const record = await getDefinition(context, [row.text('definition_id'), version]);
     if (record !== null) return { outcome: 'repeated', record };
   }
   throw tooMuchContention();

@@ -50,7 +50,7 @@ export async function listInstances(
     }
   }
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-  const found = await database.query(
+  const found = await database.queryByValues(
     `SELECT ${SUMMARY_COLUMNS} FROM @instances ${where} ORDER BY ${order} LIMIT ${parameters.add(limit)}::bigint`,
     parameters.values,
   );

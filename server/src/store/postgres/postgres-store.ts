@@ -25,7 +25,7 @@ import { Outage } from '../outage.js';
 import { StoreUnavailableError, type Store } from '../store.js';
 import { withinTime } from '../within-time.js';
 import { Connections } from './connect.js';
-import { Database } from './database.js';
+import { Database, type Value } from './database.js';
 import { createGroups } from './groups.js';
 import { countOpenDescendants } from './instances.js';
 import { migrate } from './migrate.js';
@@ -49,7 +49,7 @@ export interface PostgresStoreOptions {
   /** How long one operation may take. @default 2000 */
   readonly operationTimeoutMs?: number;
   /** Told the text of every statement that is sent, for counting. */
-  readonly onStatement?: (text: string) => void;
+  readonly onStatement?: (text: string, values: readonly Value[]) => void;
   /** Told the server's time (milliseconds since 1970) and how long asking took: at the start and with each heartbeat. */
   readonly onServerTime?: (time: number, roundTripMs: number) => void;
 }

@@ -26,14 +26,15 @@ export class PreparedTexts {
     this.#schema = schema;
   }
 
-  use(text: string): SentText {
+  use(text: string, mayPrepare: boolean): SentText {
     let known = this.#known.get(text);
     if (known === undefined) {
       known = { uses: 0, sent: { text: qualify(text, this.#schema) } };
       this.#known.set(text, known);
     }
+    if (!mayPrepare || !this.#prepares || this.#prepared === PREPARED_MAX) return known.sent;
     known.uses += 1;
-    if (known.uses === USES_BEFORE_PREPARING && this.#prepares && this.#prepared < PREPARED_MAX) {
+    if (known.uses === USES_BEFORE_PREPARING) {
       this.#prepared += 1;
       known.sent = { text: known.sent.text, name: `stepwright_${this.#prepared}` };
     }

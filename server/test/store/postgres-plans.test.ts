@@ -1,0 +1,168 @@
+/**
+ * Goal: every frequent read of the store on PostgreSQL is served by an index (rule S7), and most commits are HOT updates.
+ * Method: a table with many rows; the server explains the plans of the statements that the store sends.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPostgresStore } from '../../src/store/postgres/postgres-store.js';
+import { qualify } from '../../src/store/postgres/prepared-texts.js';
+import type { InstanceFilter } from '../../src/store/records/instance-lists.js';
+import type { Store } from '../../src/store/store.js';
+import { postgresForTests } from '../support/postgres-container.js';
+import { commitOf, instanceOf, NO_SIDE } from './records.js';
+import { openTestSchema, type TestSchema } from './support/postgres-schema.js';
+
+const ROWS = 30_000;
+const PAGE = 20;
+/** A filter that no index has passes over some rows; a span of `change_span` is read as a whole. */
+const MUCH_MORE_THAN_A_PAGE = 300;
+const postgres = await postgresForTests();
+
+/** Updates of the instances, as the server counts them. */
+interface Updates {
+  readonly all: number;
+  readonly hot: number;
+}
+
+interface PlanNode {
+  readonly 'Actual Rows': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+function mostRows(node: PlanNode): number {
+  const own = node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0);
+  return Math.max(own, ...(node.Plans ?? []).map(mostRows));
+}
+
+const FILTERS: readonly InstanceFilter[] = [
+  {},
+  { status: 'Runnable' },
+  { definitionId: 'd1' },
+  { definitionId: 'd1', status: 'Suspended' },
+  { reference: 'r77' },
+  { outcome: 'Failed' },
+  { outcome: 'Succeeded', definitionId: 'd1' },
+  { parentId: null },
+  { parentId: 'i5' },
+  { failedFrom: 1 },
+  { unchangedSince: 9_000_000 },
+];
+
+describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () => {
+  let schema: TestSchema;
+  let store: Store;
+  const statements: { readonly text: string; readonly values: readonly unknown[] }[] = [];
+
+  beforeAll(async () => {
+    schema = await openTestSchema(postgres?.url ?? '');
+    store = createPostgresStore({
+      url: schema.url,
+      operationTimeoutMs: 20_000,
+      onStatement: (text, values) => void statements.push({ text, values }),
+    });
+    await store.start();
+    await schema.client.query(`
+      INSERT INTO "${schema.name}".instances
+        (id, definition_id, version, reference, status, start_time, end_time, outcome, parent_id, root_id, last_change_at,
+         error_at, wake_at, owner, epoch, in_seq, revision, under_way, crashes, schema_version, state)
+      SELECT 'i' || n, 'd' || n % 50, 1, 'r' || n % 5000,
+             CASE WHEN n % 10 < 8 THEN 'Complete' WHEN n % 10 = 8 THEN 'Runnable' ELSE 'Suspended' END,
+             n * 100, CASE WHEN n % 10 < 8 THEN n * 100 END,
+             CASE WHEN n % 10 < 8 THEN CASE WHEN n % 500 = 0 THEN 'Failed' ELSE 'Succeeded' END END,
+             CASE WHEN n % 100 = 1 THEN 'i5' END, CASE WHEN n % 100 = 1 THEN 'i5' END, n * 100,
+             CASE WHEN n % 500 = 0 THEN n END, CASE WHEN n % 10 = 8 THEN n END, 'node' || n % 3, 1, 0, 1, n % 90 = 8, 0, 1, '{}'
+        FROM generate_series(1, ${ROWS}) AS n;
+      INSERT INTO "${schema.name}".wakes (id, owner, wake_at, under_way)
+      SELECT id, owner, wake_at, under_way FROM "${schema.name}".instances WHERE wake_at IS NOT NULL OR under_way;
+      ANALYZE "${schema.name}".instances; ANALYZE "${schema.name}".wakes;`);
+  });
+  afterAll(async () => {
+    await store.stop();
+    await schema.drop();
+  });
+
+  /** Runs an operation, and explains what it has sent. */
+  async function plansOf(operate: () => Promise<unknown>): Promise<readonly string[]> {
+    statements.length = 0;
+    await operate();
+    const plans: string[] = [];
+    for (const { text, values } of statements) {
+      const { rows } = await schema.client.query<Record<'QUERY PLAN', string>>({
+        text: `EXPLAIN ${qualify(text, schema.name)}`,
+        values: [...values],
+      });
+      plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+    }
+    return plans;
+  }
+
+  /** The most rows that a part of the last statement reads, when it is executed. */
+  async function rowsRead(operate: () => Promise<unknown>): Promise<number> {
+    statements.length = 0;
+    await operate();
+    const { text, values } = statements.at(-1)!;
+    const { rows } = await schema.client.query<{ 'QUERY PLAN': readonly { Plan: PlanNode }[] }>({
+      text: `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${qualify(text, schema.name)}`,
+      values: [...values],
+    });
+    return mostRows(rows[0]!['QUERY PLAN'][0]!.Plan);
+  }
+
+  it.each(FILTERS)('reads little more than a page of a list: %j', async (filter) => {
+    for (const after of [null, { time: 1_000_000, id: 'x' }]) {
+      const page = { filter, after, limit: PAGE };
+      expect(await rowsRead(() => store.listInstances(page))).toBeLessThan(MUCH_MORE_THAN_A_PAGE);
+    }
+  });
+
+  const READS: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['due instances', () => store.findDueInstances(1000, 20)],
+    ['due instances after others', () => store.findDueInstances(9, 20, { wakeAt: 3, id: 'a' })],
+    ['instances under way', () => store.findInstancesUnderWay('node1', 'i', 20)],
+    ['changed instances', () => store.findChangedInstances('node1', { time: 2e6, id: 'i' }, 20)],
+    ['one instance', () => store.getInstance('i7')],
+    ['the history', () => store.readHistory('i7', 0, 20)],
+    ['audit entries', () => store.listAudit('i7')],
+    ['a commit', () => store.commitInstance(commitOf(instanceOf('x')))],
+    ['a claim', () => store.claimInstance({ id: 'x', epoch: 1, owner: 'o', suspected: false })],
+    ['a message', () => store.postMessages([{ instanceId: 'x', message: { id: 'm', body: '' } }])],
+    ['a control action', () => store.controlInstance('x', 'suspend', 1)],
+  ];
+  it.each(READS)('finds by an index: %s', async (_title, operate) => {
+    for (const plan of await plansOf(operate)) {
+      expect(plan).not.toMatch(/Seq Scan on (instances|wakes|history|activities|subscriptions)/);
+    }
+  });
+
+  it('writes most commits as HOT updates, which touch no index', async () => {
+    await store.insertInstance({ record: instanceOf('hot'), side: NO_SIDE });
+    const updates = async (): Promise<Updates> => {
+      await schema.client.query('SELECT pg_stat_clear_snapshot()');
+      const { rows } = await schema.client.query<{ all: string; hot: string }>(
+        `SELECT n_tup_upd AS all, n_tup_hot_upd AS hot FROM pg_stat_user_tables
+          WHERE schemaname = $1 AND relname = 'instances'`,
+        [schema.name],
+      );
+      return { all: Number(rows[0]?.all), hot: Number(rows[0]?.hot) };
+    };
+    const before = await updates();
+    const count = 100;
+    for (let n = 0; n < count; n += 1) {
+      const message = { id: `m${n}`, body: '{}' };
+      await store.postMessages([{ instanceId: 'hot', message }]);
+      const record = (await store.getInstance('hot'))!;
+      const changes = {
+        lastChangeAt: 2000 + n,
+        wakeAt: n % 2 === 0 ? null : n,
+        underWay: n % 3 === 0,
+      };
+      expect(await store.commitInstance(commitOf(record, changes))).toBe('committed');
+    }
+    // Sessions report their statistics about once a second.
+    await expect
+      .poll(async () => (await updates()).all - before.all, { timeout: 20_000 })
+      .toBeGreaterThanOrEqual(2 * count);
+    const after = await updates();
+    expect(after.hot - before.hot).toBeGreaterThan(1.8 * count);
+  });
+});
