@@ -14,10 +14,11 @@ import {
 } from '../../archive.js';
 import { Outage } from '../../outage.js';
 import { Connections } from '../connect.js';
-import { Database, quoteName } from '../database.js';
+import { Database } from '../database.js';
 import { nodeOf } from '../housekeeping.js';
 import { migrate, UNFINISHED_IMPORT } from '../migrate.js';
 import { MIGRATIONS } from '../migrations/all-migrations.js';
+import { quoteName } from '../prepared-texts.js';
 import { recordsOf, SOURCES } from './read-records.js';
 import { WRITERS } from './write-records.js';
 
