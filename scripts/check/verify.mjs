@@ -14,6 +14,7 @@ const UNIT_PROJECTS = ['server', 'sdk', 'worker-sdk'];
  */
 const LONG_TESTS = [
   '**/test/faults/**',
+  '**/test/repository/slow-patterns.test.ts',
   '**/test/security/fuzz/**',
   '**/test/security/growth/**',
   '**/test/security/process-limits.test.ts',

@@ -1,7 +1,8 @@
 /** Turns the environment into one frozen configuration, or reports what is wrong with it. */
 import { createTokenVerifier } from '../api/tokens.js';
 import { problemWithPostgres } from './check-postgres.js';
-import { SETTINGS, type Config, type Setting, type SettingName } from './settings.js';
+import type { Setting } from './setting.js';
+import { SETTINGS, type Config, type SettingName } from './settings.js';
 
 /** The value of a setting is invalid. */
 export class ConfigError extends Error {

@@ -45,7 +45,7 @@ everyStore(
         attempt: 1,
       });
       const waiting = await client.untilWaiting(id, 'ask');
-      expect(waiting!.waitsFor).toEqual({ kind: 'activity', activityName: name });
+      expect(waiting.waitsFor).toEqual({ kind: 'activity', activityName: name });
       await client.succeed(item.token, { approved: true });
       const { data, status } = await client.ended(id);
       expect({ data, status }).toEqual({
@@ -259,7 +259,7 @@ everyStore(
           .untilStep(id, 'ask', ({ waitsFor }) => waitsFor !== null && waitsFor.kind === 'retry')
           .catch(() => null);
         if (retrying !== null)
-          expect(retrying!.error).toMatchObject({ type: 'ActivityFailed', data: { tray: 2 } });
+          expect(retrying.error).toMatchObject({ type: 'ActivityFailed', data: { tray: 2 } });
         const again = await client.work(name);
         expect(Date.now() - failedAt).toBeGreaterThanOrEqual(100);
         expect(again).toMatchObject({ workflowId: id, stepId: 'ask' });

@@ -24,7 +24,7 @@ it('a run with the maximum number of descendants fails the step that would start
   );
   const id = await client.start(top);
   const first = await client.untilStep(id, 'first', ({ status }) => status === 'Complete');
-  const child = first!.childWorkflowId!;
+  const child = first.childWorkflowId!;
   // The child of the child counts too.
   const inner = await client.untilStep(child, 'inner', ({ status }) => status === 'Complete');
   await client.publish('go', 'k', null);
@@ -33,8 +33,8 @@ it('a run with the maximum number of descendants fails the step that would start
   const message =
     `run ${id} has 2 open descendants, the maximum (descendants_max); ` +
     'another one can start when one of them has ended';
-  expect(refused!.error).toMatchObject({ type: 'TooManyDescendants', message });
-  expect(refused!.childWorkflowId).toBeNull();
+  expect(refused.error).toMatchObject({ type: 'TooManyDescendants', message });
+  expect(refused.childWorkflowId).toBeNull();
   const { body } = await client.get<Explanation>(`/api/workflow/${id}/explain`);
   expect(body.summary).toContain('descendants_max');
   const metrics = await client.get('/metrics');
@@ -43,7 +43,7 @@ it('a run with the maximum number of descendants fails the step that would start
   const other = await client.start(middle);
   await client.untilStep(other, 'inner', ({ status }) => status === 'Complete');
 
-  await client.terminate(inner!.childWorkflowId!);
+  await client.terminate(inner.childWorkflowId!);
   expect((await client.call('PUT', `/api/workflow/${id}/retry`)).status).toBe(200);
   expect((await client.ended(id)).outcome).toBe('Succeeded');
   // Its descendants continue without it, and still count.

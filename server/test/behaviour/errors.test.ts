@@ -104,7 +104,7 @@ everyStore('step errors', (at) => {
       const retrying = await client.untilWaiting(id, 's');
       expect(retrying).toMatchObject({ attempt: 2, waitsFor: { kind: 'retry' } });
       const failed = (await client.steps(id))[0]!;
-      expect(Date.parse(retrying!.waitsFor!.until!) - Date.parse(failed.endTime!)).toBe(60_000);
+      expect(Date.parse(retrying.waitsFor!.until!) - Date.parse(failed.endTime!)).toBe(60_000);
       expect(await client.workflow(id)).toMatchObject({
         status: 'Runnable',
         lastError: { stepId: 's' },

@@ -25,7 +25,7 @@ everyStore('events', (at) => {
     ];
     await client.untilWaiting(a, 'wait');
     const waiting = await client.untilWaiting(b, 'wait');
-    expect(waiting!.waitsFor).toEqual({ kind: 'event', eventName: name, eventKey: 'b' });
+    expect(waiting.waitsFor).toEqual({ kind: 'event', eventName: name, eventKey: 'b' });
     const published = await client.publish(name, 'a', { x: [1] });
     expect(published.id).not.toBe('');
     expect(published.deliveredTo).toBe(1);

@@ -224,7 +224,7 @@ everyStore('repeated HttpRequests', (at) => {
         ]);
         const waiting = await client.untilWaiting(id, 'call');
         const failed = (await client.steps(id))[0]!;
-        const pauseMs = Date.parse(waiting!.waitsFor!.until!) - Date.parse(failed.endTime!);
+        const pauseMs = Date.parse(waiting.waitsFor!.until!) - Date.parse(failed.endTime!);
         expect(pauseMs).toBe(seconds * 1000);
         await client.terminate(id);
       }

@@ -44,7 +44,7 @@ everyStore(
       it('of hours and minutes are accepted', async () => {
         const id = await at.client.defineAndStart([step('wait', 'Delay', { Period: '"1:30"' })]);
         const waiting = await at.client.untilWaiting(id, 'wait');
-        const { startTime, waitsFor } = waiting!;
+        const { startTime, waitsFor } = waiting;
         const waitMs = Date.parse(waitsFor!.until!) - Date.parse(startTime);
         expect(Math.abs(waitMs - 90 * 60_000)).toBeLessThan(5000);
       });

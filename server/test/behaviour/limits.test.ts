@@ -125,7 +125,7 @@ describe('an unavailable store', () => {
     }
     expect((await client.get('/health/live')).status).toBe(200);
     // The Delay fires while the store is unavailable.
-    const dueAt = Date.parse(waiting!.waitsFor!.until!);
+    const dueAt = Date.parse(waiting.waitsFor!.until!);
     await eventually('the Delay is over', () => Date.now() > dueAt + 100);
     store.isDown = false;
     expect((await client.ended(id)).data).toEqual({ trail: ['after'] });

@@ -177,7 +177,7 @@ everyStore('retries', (at) => {
       const { client } = at;
       const id = await client.defineAndStart([activity('ask', fresh('work'))]);
       const waiting = await client.untilWaiting(id, 'ask');
-      const path = `/api/workflow/${id}/steps/${waiting!.executionId}/fail?retry=false`;
+      const path = `/api/workflow/${id}/steps/${waiting.executionId}/fail?retry=false`;
       expect((await client.post(path, 'no')).status).toBe(202);
       await client.untilWorkflow(id, ({ status }) => status === 'Suspended');
     });

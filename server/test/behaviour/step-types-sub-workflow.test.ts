@@ -280,8 +280,8 @@ async function actionsOf(client: Client, id: string): Promise<readonly unknown[]
 /** The instance that the step `sub` is waiting for. Its id is known a moment before it is started. */
 async function childOf(client: Client, id: string): Promise<string> {
   const waiting = await client.untilWaiting(id, 'sub');
-  expect(waiting!.waitsFor).toMatchObject({ kind: 'workflow' });
-  const childId = waiting!.waitsFor!.workflowId!;
+  expect(waiting.waitsFor).toMatchObject({ kind: 'workflow' });
+  const childId = waiting.waitsFor!.workflowId!;
   await eventually('the child has started', async () => {
     const { status } = await client.get(`/api/workflow/${childId}`);
     return status === 200;

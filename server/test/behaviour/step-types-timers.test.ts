@@ -38,7 +38,7 @@ everyStore(
         const id = await client.defineAndStart([step('wait', 'Delay', { Period: 3600 })]);
         const waiting = await client.untilWaiting(id, 'wait');
         expect(waiting).toMatchObject({ stepType: 'Delay', waitsFor: { kind: 'time' } });
-        const untilMs = Date.parse(waiting!.waitsFor!.until!) - Date.parse(waiting!.startTime);
+        const untilMs = Date.parse(waiting.waitsFor!.until!) - Date.parse(waiting.startTime);
         expect(untilMs).toBeGreaterThanOrEqual(3_600_000);
         expect(untilMs).toBeLessThan(3_601_000);
         await client.terminate(id);

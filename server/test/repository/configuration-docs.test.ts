@@ -1,7 +1,8 @@
 /** Checks that docs/configuration.md is the table of settings. Run with UPDATE_DOCS=1 to update it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { SETTINGS, type Setting } from '../../src/config/settings.js';
+import type { Setting } from '../../src/config/setting.js';
+import { SETTINGS } from '../../src/config/settings.js';
 
 const FILE = new URL('../../../docs/configuration.md', import.meta.url);
 

@@ -60,8 +60,8 @@ interface Modelled {
   readonly title: string;
   readonly runs: number;
   readonly store: Store;
-  clear(): Promise<void>;
-  close(): Promise<void>;
+  readonly clear: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 async function openSqlite(): Promise<Modelled> {

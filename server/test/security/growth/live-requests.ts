@@ -107,7 +107,7 @@ export class Runs {
     const key = `key-${this.#made}`;
     const id = await this.client.start(definition, { key });
     const step = await this.client.untilWaiting(id, 'take');
-    return { id, key, executionId: step?.executionId ?? 0 };
+    return { id, key, executionId: step.executionId };
   }
 
   /** The response; null if the body was rejected, which is fine unless the server failed. */
