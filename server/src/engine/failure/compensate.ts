@@ -12,7 +12,8 @@
 import { cancelInside } from './cancel-inside.js';
 import { entryOf, withAncestors } from './completed-steps.js';
 import { dropPointer, nextStepOf, openSuccessors } from '../flow/end-path.js';
-import { isRetryable, suspendOnError, terminate, tryRetry } from './error-behaviors.js';
+import { suspendOnError, terminate } from './error-behaviors.js';
+import { isRetryable, tryRetry } from './retry.js';
 import type { InstanceOutcome } from '../model/instance.js';
 import type { StepError } from '../model/step-record.js';
 import type { CompensationEntry, Pointer, PointerState } from '../model/pointer.js';

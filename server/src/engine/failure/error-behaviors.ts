@@ -1,77 +1,10 @@
-/** The reactions to a failed step other than compensation. */
+/** The reactions to a failed step other than retries and compensation. */
 import { cancelAll } from './cancel-inside.js';
-import type { StepDefinition } from '../model/definition.js';
 import { endInstance } from '../flow/end-instance.js';
 import type { InstanceOutcome } from '../model/instance.js';
-import { isJsonObject, type Json } from '../values/json.js';
-import { executionKey, type Pointer } from '../model/pointer.js';
+import type { Pointer } from '../model/pointer.js';
 import { restart } from '../flow/pointer-states.js';
-import { stepOf, type Run } from '../flow/run.js';
-
-/** Maximum pause of back-off. */
-const RETRY_INTERVAL_MS_MAX = 24 * 60 * 60 * 1000;
-/** Maximum number of consecutive retries at any interval that the definition sets … */
-const QUICK_RETRIES_MAX = 10;
-/** … and the minimum pause afterwards. Otherwise, a step that cannot succeed would keep a node busy forever. */
-const LATER_RETRY_INTERVAL_MS_MIN = 100;
-
-/**
- * Lets the step sleep until its next attempt, and returns when that is; returns null if its retries are exhausted.
- * @param leastMs a pause that the callee requested; the longer of this and the step's own applies
- */
-export function tryRetry(run: Run, pointer: Pointer, leastMs = 0): number | null {
-  const step = stepOf(run, pointer);
-  if (step.maxRetries !== null && pointer.retries >= step.maxRetries) return null;
-  const wantedMs = Math.min(leastMs, RETRY_INTERVAL_MS_MAX);
-  const intervalMs = Math.max(retryIntervalMs(step, pointer.retries), wantedMs);
-  pointer.retries += 1;
-  const spread = step.retryJitter === 0 ? 0 : step.retryJitter * drawOf(run, pointer);
-  const at = run.now + Math.round(intervalMs * (1 + spread));
-  restart(run, pointer, at);
-  return at;
-}
-
-function retryIntervalMs(step: StepDefinition, retries: number): number {
-  // Bounded before the multiplication: it may be infinite, and 0 times infinity is NaN.
-  const factor = Math.min(step.retryBackoff ** retries, RETRY_INTERVAL_MS_MAX);
-  const grownMs = Math.min(step.retryIntervalMs * factor, RETRY_INTERVAL_MS_MAX);
-  const leastMs = retries < QUICK_RETRIES_MAX ? 0 : LATER_RETRY_INTERVAL_MS_MIN;
-  // Back-off is bounded, but an explicitly longer interval is kept.
-  return Math.max(grownMs, step.retryIntervalMs, leastMs);
-}
-
-/** Whether another attempt of a step may succeed after this error. */
-export function isRetryable(
-  { nonRetryable }: StepDefinition,
-  { data, retryable = true, type }: ErrorNature,
-): boolean {
-  if (!retryable || nonRetryable.length === 0) return retryable;
-  return !nonRetryable.includes(type) && !nonRetryable.includes(reportedType(data));
-}
-
-interface ErrorNature {
-  readonly type: string;
-  readonly data?: Json;
-  readonly retryable?: boolean;
-}
-
-/** The error type that a worker sets in its failure data, as the worker SDK does. */
-function reportedType(data: Json | undefined): string {
-  if (data === undefined || !isJsonObject(data)) return '';
-  const type = data['type'] ?? data['name'];
-  return typeof type === 'string' ? type : '';
-}
-
-/** From 0 to below 1, different for each attempt of each instance, and reproducible on every node (rule E4). */
-function drawOf(run: Run, pointer: Pointer): number {
-  let hash = 0x811c9dc5;
-  for (const letter of executionKey(run.instance.id, pointer)) {
-    hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
-  }
-  // The low bits of neighbouring keys differ too little; this mixes them into the high ones.
-  hash = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b);
-  return ((hash ^ (hash >>> 15)) >>> 0) / 2 ** 32;
-}
+import type { Run } from '../flow/run.js';
 
 /** Suspends the instance; a resume runs the step again, with all its retries. */
 export function suspendOnError(run: Run, pointer: Pointer): void {

@@ -2,7 +2,8 @@
 import { cancelInside } from './cancel-inside.js';
 import { compensate, endFailed, findHandler } from './compensate.js';
 import type { ErrorBehavior, ExhaustedBehavior } from '../model/definition.js';
-import { isRetryable, suspendOnError, terminate, tryRetry } from './error-behaviors.js';
+import { suspendOnError, terminate } from './error-behaviors.js';
+import { isRetryable, tryRetry } from './retry.js';
 import type { StepError } from '../model/step-record.js';
 import type { Json } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';

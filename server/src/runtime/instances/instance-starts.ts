@@ -14,7 +14,7 @@ import { writeStored } from './long-states.js';
 import { newRecord, type NewInstance } from './new-instance.js';
 import type { ResidentSet } from './resident-set.js';
 import type { RunnerEnvironment } from './runner-environment.js';
-import { admitStart } from './start-admission.js';
+import { admitStart } from './start-memory.js';
 import { noSideRecords } from './unsaved-changes.js';
 import type { UncertainWrites } from './uncertain-writes.js';
 

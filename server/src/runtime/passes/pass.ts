@@ -13,7 +13,7 @@ import type { ActorEnvironment } from '../instances/actor-environment.js';
 import { checkCancelConditions } from './cancel-checks.js';
 import { haltBeyond } from './instance-bounds.js';
 import type { PendingEvaluation } from './pending-evaluation.js';
-import { runStep } from './run-step.js';
+import { evaluateWork } from './evaluate-work.js';
 
 /** Maximum number of steps of a pass before it is committed and others get their turn. */
 const PASS_STEPS_MAX = 1000;
@@ -41,7 +41,7 @@ export async function runPass(
     haltBeyond(run, environment.limits);
     const work = nextWork(run);
     if (work === null) break;
-    await runStep(environment, run, { pending, work });
+    await evaluateWork(environment, run, { pending, work });
     const now = performance.now();
     isSpent = run.grown > PASS_LENGTH_MAX || now - startedAt > PASS_MS_MAX;
     if (isSpent || now - heldSince <= SLICE_MS) continue;

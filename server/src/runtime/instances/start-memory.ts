@@ -1,5 +1,5 @@
 /**
- * Whether a start begins immediately. A client's start does, or is rejected; a step's start waits in the store if
+ * Whether the memory of this node has room for a start, so that it begins immediately. A client's start does, or is rejected; a step's start waits in the store if
  * necessary.
  */
 import { rootOf } from '../../engine/model/child-id.js';

@@ -19,7 +19,7 @@ import { shownInputs } from './shown-value.js';
 
 type StepEnvironment = Pick<ActorEnvironment, 'clock' | 'evaluator'>;
 
-export async function runStep(
+export async function evaluateWork(
   { clock, evaluator }: StepEnvironment,
   run: Run,
   { pending, work }: { readonly pending: PendingEvaluation; readonly work: StepWork },
