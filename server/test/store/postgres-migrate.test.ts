@@ -1,0 +1,96 @@
+/**
+ * Goal: many nodes can create the tables at the same time; an older server does not start on newer tables; and the store
+ * works behind a pooler that forgets prepared statements.
+ * Method: a real server, and a schema for each test.
+ */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readPostgresAddress } from '../../src/postgres/address.js';
+import { PostgresServers } from '../../src/postgres/servers.js';
+import { Outage } from '../../src/store/outage.js';
+import { Connections } from '../../src/store/postgres/connect.js';
+import { Database } from '../../src/store/postgres/database.js';
+import { migrate } from '../../src/store/postgres/migrate.js';
+import { MIGRATIONS } from '../../src/store/postgres/migrations/all-migrations.js';
+import { createPostgresStore } from '../../src/store/postgres/postgres-store.js';
+import { postgresForTests } from '../support/postgres-container.js';
+import { openTestSchema, type TestSchema } from './support/postgres-schema.js';
+
+const TIMEOUT_MS = 20_000;
+const SESSIONS = 8;
+const MANY_USES = 50;
+const postgres = await postgresForTests();
+
+async function openDatabase(
+  schema: TestSchema,
+  poolMax: number,
+): Promise<{ readonly database: Database; readonly connections: Connections }> {
+  const servers = new PostgresServers({
+    address: readPostgresAddress(schema.url),
+    databaseName: 'postgres',
+    passwordFile: null,
+    connectTimeoutMs: TIMEOUT_MS,
+    statementTimeoutMs: null,
+  });
+  await servers.find();
+  const connections = new Connections({ servers, poolMax });
+  const outage = new Outage(TIMEOUT_MS);
+  const options = { connections, schema: schema.name, outage, timeoutMs: TIMEOUT_MS };
+  return { database: new Database(options), connections };
+}
+
+describe.skipIf(postgres === null)('the tables of PostgreSQL', () => {
+  let schema: TestSchema;
+  beforeEach(async () => {
+    schema = await openTestSchema(postgres?.url ?? '');
+  });
+  afterEach(() => schema.drop());
+
+  it('are created once by sessions that all have looked for them before', async () => {
+    const opened = await Promise.all(
+      Array.from({ length: SESSIONS }, () => openDatabase(schema, 1)),
+    );
+    const look = `SELECT to_regclass('"${schema.name}".migrations')::text AS found`;
+    for (const { database } of opened) {
+      expect((await database.query(look))[0]?.textOrNull('found')).toBeNull();
+    }
+    await Promise.all(opened.map(({ database }) => migrate(database, schema.name)));
+    const [applied] = await opened[0]!.database.query('SELECT count(*) AS count FROM @migrations');
+    expect(applied?.number('count')).toBe(MIGRATIONS.length);
+    for (const { connections } of opened) await connections.close();
+  });
+
+  it('keep a server from starting that is older than they are', async () => {
+    const store = createPostgresStore({ url: schema.url, operationTimeoutMs: TIMEOUT_MS });
+    await store.start();
+    await store.stop();
+    await schema.client.query(
+      `INSERT INTO "${schema.name}".migrations VALUES (${MIGRATIONS.length + 1}, 'later', now())`,
+    );
+    await expect(store.start()).rejects.toThrow(/newer version of the server/);
+  });
+
+  it('have numbered migrations without gaps', () => {
+    expect(MIGRATIONS.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, n) => n + 1));
+  });
+});
+
+describe.skipIf(postgres === null)('a statement that is used often', () => {
+  it('is repeated without its name when the session has forgotten it', async () => {
+    const schema = await openTestSchema(postgres?.url ?? '');
+    const { connections, database } = await openDatabase(schema, 1);
+    const square = async (n: number): Promise<number | undefined> =>
+      (await database.query('SELECT $1::int * $1::int AS square', [n]))[0]?.number('square');
+    const preparedCount = async (): Promise<number | undefined> => {
+      const text = 'SELECT count(*) AS count FROM pg_prepared_statements';
+      return (await database.queryByValues(text, []))[0]?.number('count');
+    };
+    for (let n = 0; n < MANY_USES; n += 1) expect(await square(n)).toBe(n * n);
+    expect(await preparedCount()).toBe(1);
+    // As a pooler does that gives the next statement to another session.
+    await database.execute('DEALLOCATE ALL');
+    for (let n = 0; n < MANY_USES; n += 1) expect(await square(n)).toBe(n * n);
+    expect(await preparedCount()).toBe(0);
+    await connections.close();
+    await schema.drop();
+  });
+});
