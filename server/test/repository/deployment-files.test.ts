@@ -6,6 +6,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { SETTINGS } from '../../src/config/settings.js';
+import { readPostgresAddress } from '../../src/postgres/address.js';
 
 const ROOT = new URL('../../../', import.meta.url);
 const PACKAGE = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as {
@@ -46,30 +48,78 @@ function valueIn(kind: string, path: string): unknown {
   return value;
 }
 
-describe('the Compose file', () => {
-  const compose = parse(read('deploy/compose.yaml'), { merge: true }) as {
-    services: Record<string, { image: string; build?: string; ports?: string[] }>;
-  };
+interface Compose {
+  readonly services: Record<
+    string,
+    {
+      image: string;
+      build?: string;
+      ports?: string[];
+      environment?: Record<string, string>;
+      secrets?: string[];
+      depends_on?: Record<string, { condition: string }>;
+      healthcheck?: object;
+    }
+  >;
+  readonly secrets?: Record<string, object>;
+}
+
+describe.each(['compose.yaml', 'compose-mongodb.yaml'])('deploy/%s', (file) => {
+  const compose = parse(read(`deploy/${file}`), { merge: true }) as Compose;
   const services = Object.entries(compose.services);
+  const nodes = services.filter(([name]) => name.startsWith('node'));
 
   it.each(services)('pins the image of %s', (_name, { image }) => {
-    expect(image).toMatch(/:\d+\.\d+\.\d+$/);
+    expect(image).toMatch(/^postgres:\d+\.\d+$|:\d+\.\d+\.\d+$/);
   });
 
   it('builds the image of this version once', () => {
-    const nodes = services.filter(([name]) => name.startsWith('node'));
     expect(nodes.map(([, { image }]) => image)).toEqual(nodes.map(() => `stepwright:${VERSION}`));
     expect(nodes.filter(([, { build }]) => build !== undefined)).toHaveLength(1);
   });
 
-  it('publishes ports only on the loopback address, because it has no access control', () => {
+  it('publishes ports on the loopback address only, because there is no access control', () => {
     const ports = services.flatMap(([, service]) => service.ports ?? []);
     expect(ports).toHaveLength(3);
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it('asks for the database passwords instead of containing them', () => {
-    const text = read('deploy/compose.yaml');
+  it('starts the nodes when the database is healthy', () => {
+    for (const [, { depends_on: needed = {} }] of nodes) {
+      const healthy = Object.entries(needed).filter(
+        ([, { condition }]) => condition === 'service_healthy',
+      );
+      expect(healthy).toHaveLength(1);
+      for (const [name] of healthy) {
+        expect(compose.services[name]).toHaveProperty('healthcheck');
+      }
+    }
+  });
+
+  it('sets settings that exist', () => {
+    for (const [, { environment = {} }] of nodes) {
+      expect(Object.keys(SETTINGS)).toEqual(expect.arrayContaining(Object.keys(environment)));
+    }
+  });
+});
+
+describe('the passwords in the Compose files', () => {
+  it('are asked for and given as files with PostgreSQL', () => {
+    const { secrets, services } = parse(read('deploy/compose.yaml'), { merge: true }) as Compose;
+    expect(secrets).toEqual({ postgres_password: { environment: 'POSTGRES_PASSWORD' } });
+    for (const service of Object.values(services)) {
+      expect(service.secrets).toEqual(['postgres_password']);
+      const files = Object.entries(service.environment ?? {}).filter(([name]) =>
+        /password_file$/i.test(name),
+      );
+      expect(files.map(([, path]) => path)).toEqual(['/run/secrets/postgres_password']);
+    }
+    const { dbhost = '' } = services['node1']?.environment ?? {};
+    expect(readPostgresAddress(dbhost)).toMatchObject({ password: null, user: 'stepwright' });
+  });
+
+  it('are asked for with MongoDB', () => {
+    const text = read('deploy/compose-mongodb.yaml');
     expect(text).toContain('mongodb://stepwright:${MONGO_PASSWORD:?');
     expect(text).toContain('redis://:${REDIS_PASSWORD:?');
   });
@@ -89,6 +139,18 @@ describe('the Kubernetes manifests', () => {
 
   it('require tokens, because the service is reachable from the cluster', () => {
     expect(valueIn('Deployment', `${POD}.env`)).toContainEqual({ name: 'auth', value: 'true' });
+  });
+
+  it('mount the password of PostgreSQL where the instructions say', () => {
+    const mounts = valueIn('Deployment', `${POD}.volumeMounts`);
+    expect(mounts).toContainEqual({
+      name: 'postgres',
+      mountPath: '/secrets/postgres',
+      readOnly: true,
+    });
+    expect(read('deploy/kubernetes/stepwright.yaml')).toContain(
+      'dbhost_password_file=/secrets/postgres/password',
+    );
   });
 
   it('select the pods by their labels', () => {
