@@ -1,4 +1,5 @@
 /** The available backplanes, by the scheme of their address. To add one, add an entry here and a folder. */
+import { byScheme } from '../base/by-scheme.js';
 import type { Logger } from '../base/logger.js';
 import type { Backplane } from './backplane.js';
 import { readPostgresAddress } from '../postgres/address.js';
@@ -47,12 +48,7 @@ export const BACKPLANE_SCHEMES = REMOTE.flatMap(({ schemes }) => schemes);
 export async function createBackplane(options: BackplaneOptions): Promise<Backplane> {
   const { address } = options;
   if (address === null) return createStoreBackplane(options);
-  const found = REMOTE.find(({ schemes }) =>
-    schemes.some((scheme) => address.startsWith(`${scheme}://`)),
-  );
-  // The settings accept no other scheme.
-  if (found === undefined) throw new Error('There is no backplane for an address of this scheme');
-  return found.create(address, options);
+  return byScheme(REMOTE, address).create(address, options);
 }
 
 async function createStoreBackplane(options: BackplaneOptions): Promise<Backplane> {

@@ -5,6 +5,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { byScheme } from '../base/by-scheme.js';
 import type { Logger } from '../base/logger.js';
 import { POSTGRES_SCHEMES } from '../postgres/address.js';
 import type { StoreArchive } from './archive.js';
@@ -91,11 +92,5 @@ export const STORE_SCHEMES = REMOTE.flatMap(({ schemes }) => schemes);
 
 /** @param address null: the embedded store */
 export function storeAt(address: string | null): StoreChoice {
-  if (address === null) return EMBEDDED;
-  const found = REMOTE.find(({ schemes }) =>
-    schemes.some((scheme) => address.startsWith(`${scheme}://`)),
-  );
-  // The settings accept no other address.
-  if (found === undefined) throw new Error('There is no store for an address of this scheme');
-  return found;
+  return address === null ? EMBEDDED : byScheme(REMOTE, address);
 }

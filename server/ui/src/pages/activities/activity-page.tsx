@@ -3,10 +3,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useRereadOnChange, useSlowPollInterval } from '../../app/live.js';
-import { toPath } from '../../app/path.js';
 import { useSession } from '../../app/session.js';
 import { Button } from '../../components/button.js';
 import { DataTable, type Column } from '../../components/data-table.js';
+import { EXECUTION_COLUMN, RUN_COLUMN } from '../../components/execution-columns.js';
 import { EmptyState } from '../../components/empty-state.js';
 import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
@@ -30,22 +30,8 @@ const COLUMNS: readonly Column<ActivityItem>[] = [
       <span className={`badge ${STATES[state].tone}`}>{STATES[state].word}</span>
     ),
   },
-  {
-    key: 'run',
-    header: 'Run',
-    kind: 'id',
-    cell: ({ workflowId }) => (
-      <Link href={toPath('runs', workflowId)}>
-        <code>{workflowId}</code>
-      </Link>
-    ),
-  },
-  {
-    key: 'execution',
-    header: 'Execution',
-    kind: 'number',
-    cell: ({ executionId }) => executionId,
-  },
+  RUN_COLUMN,
+  EXECUTION_COLUMN,
   { key: 'attempt', header: 'Delivery', kind: 'number', cell: ({ attempt }) => attempt },
   {
     key: 'offered',

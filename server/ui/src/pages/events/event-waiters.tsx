@@ -1,32 +1,17 @@
 import type { EventWaiter } from '@stepwright/sdk';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Link } from 'wouter';
 import { useRereadOnChange, useSlowPollInterval } from '../../app/live.js';
-import { toPath } from '../../app/path.js';
 import { useSession } from '../../app/session.js';
 import { DataTable, type Column } from '../../components/data-table.js';
+import { EXECUTION_COLUMN, RUN_COLUMN } from '../../components/execution-columns.js';
 import { Pager, usePaging } from '../../components/pager.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { TimeAgo } from '../../components/time-ago.js';
 
 const COLUMNS: readonly Column<EventWaiter>[] = [
-  {
-    key: 'run',
-    header: 'Run',
-    kind: 'id',
-    cell: ({ workflowId }) => (
-      <Link href={toPath('runs', workflowId)}>
-        <code>{workflowId}</code>
-      </Link>
-    ),
-  },
-  {
-    key: 'execution',
-    header: 'Execution',
-    kind: 'number',
-    cell: ({ executionId }) => executionId,
-  },
+  RUN_COLUMN,
+  EXECUTION_COLUMN,
   {
     key: 'since',
     header: 'Effective date',
