@@ -28,7 +28,9 @@ const CPU_SHARE_MAX = 0.5;
 const CLOCK_TICKS_PER_SECOND = 100;
 /** Several heartbeats and scans. */
 const OBSERVED_MS = 15_000;
-const TIMEOUT_MS = 240_000;
+/** On a busy machine, the container also needs a while. */
+const CHANGE_MS_MAX = 90_000;
+const TIMEOUT_MS = 300_000;
 
 const STATEMENTS = `
 SELECT sum(calls)::int AS value FROM pg_stat_statements WHERE query NOT LIKE '%pg_stat_statements%'`;
@@ -114,7 +116,7 @@ async function observe(
   const startedAt = performance.now();
   const refused: Answer[] = [];
   const accepted: string[] = [];
-  await eventually('the server counts as not ready', async () => {
+  const notReady = async (): Promise<boolean> => {
     const started = await client.post<Problem & { readonly workflowId: string }>(
       `/api/workflow/${definition}`,
       {},
@@ -124,16 +126,16 @@ async function observe(
     const listed = await client.get('/api/workflow');
     if (listed.status !== 200) refused.push(listed);
     return (await client.get('/health/ready')).status === 503;
-  });
+  };
+  await eventually('the server counts as not ready', notReady, CHANGE_MS_MAX);
   const seconds = (performance.now() - startedAt) / 1000;
   const cpuSeconds = (ticksOf(server.pid) - ticks) / CLOCK_TICKS_PER_SECOND;
   return { refused, accepted, cpuShare: cpuSeconds / seconds };
 }
 
 async function untilReady(client: Client): Promise<void> {
-  await eventually('the server is ready', async () => {
-    return (await client.get('/health/ready')).status === 200;
-  });
+  const ready = async (): Promise<boolean> => (await client.get('/health/ready')).status === 200;
+  await eventually('the server is ready', ready, CHANGE_MS_MAX);
 }
 
 /** User and system time of the process. */

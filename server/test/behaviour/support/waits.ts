@@ -225,7 +225,8 @@ const SHAPES: readonly Shape[] = [
   },
   {
     does: 'a suspended instance',
-    steps: () => chain(step('wait', 'Delay', { Period: 0.1 }), mark('b')),
+    // Long enough that the suspension comes first on a busy machine.
+    steps: () => chain(step('wait', 'Delay', { Period: 3 }), mark('b')),
     until: (client, id) => client.control(id, 'suspend'),
     finish: async (client, id) => {
       expect(await client.workflow(id)).toMatchObject({ status: 'Suspended', data: {} });
