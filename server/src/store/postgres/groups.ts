@@ -2,7 +2,7 @@
 import { createActivityClaimGroup } from './activity-claims.js';
 import { createCompletionGroup } from './activity-results.js';
 import type { Database } from './database.js';
-import { createClaimGroup } from './claims.js';
+import { createClaimGroup } from './instance-claims.js';
 import { createCommitGroup } from './commits.js';
 import { createEventGroup } from './events.js';
 import { createInsertGroup } from './inserts.js';

@@ -11,7 +11,7 @@ import * as events from './events.js';
 import * as housekeeping from './housekeeping.js';
 import { readHistory } from './history.js';
 import { controlInstance } from './control.js';
-import { claimInstance, setCrashes } from './claims.js';
+import { claimInstance, setCrashes } from './instance-claims.js';
 import { commitInstance } from './commits.js';
 import { insertInstance } from './inserts.js';
 import * as instances from './instances.js';
