@@ -60,7 +60,7 @@ async function onServer(
       });
       expect(response.ok, `${method} ${path}: ${response.status}`).toBe(true);
       const text = await response.text();
-      return text === '' ? null : JSON.parse(text);
+      return text === '' ? null : (JSON.parse(text) as unknown);
     });
   } finally {
     await server.stop();
