@@ -71,7 +71,7 @@ function drawFrame(
   { top, width, x }: { readonly x: number; readonly top: number; readonly width: number },
   share: number,
 ): string {
-  const about = `${name}${place === '' ? '' : ` (${place})`} ${(share * 100).toFixed(1)} %`;
+  const about = `${name}${place === '' ? '' : ` (${place})`} ${(share * 100).toFixed(1)}%`;
   const letters = Math.floor((width - 4) / LETTER_WIDTH);
   const label = letters < 3 ? '' : name.length > letters ? `${name.slice(0, letters - 1)}…` : name;
   const text =

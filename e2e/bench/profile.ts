@@ -86,5 +86,5 @@ function largest(sums: ReadonlyMap<string, number>): readonly (readonly [string,
 }
 
 function percent(ms: number, { totalMs }: Frame): string {
-  return `${((ms / totalMs) * 100).toFixed(1).padStart(5)} %`;
+  return `${((ms / totalMs) * 100).toFixed(1).padStart(5)}%`;
 }

@@ -5,7 +5,7 @@ import { inject } from 'vitest';
 /** `mongo` comes with Redis. */
 export type StoreName = 'sqlite' | 'mongo' | 'postgres';
 
-/** Stores on a server of their own: the link to it is a network link, and nodes need no common machine. */
+/** Stores that run on a separate server, reached over the network: nodes need not share a machine. */
 export const REMOTE_STORES = ['mongo', 'postgres'] as const;
 
 /** Address of the server; null for `sqlite`, and if this test run has none. */

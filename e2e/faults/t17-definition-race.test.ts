@@ -46,12 +46,12 @@ describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] a
 
         // Once one node has acknowledged a version, every node soon uses it: the hint through Redis takes a moment.
         const { body } = await client.call('POST', '/api/definition', { body: content(-1) });
-        const newest = (body as Instance).version;
+        const latest = (body as Instance).version;
         for (const url of fleet.urls) {
           const node = new PersistentClient(() => [url]);
-          await eventually(`${url} starts on version ${newest}`, async () => {
+          await eventually(`${url} starts on version ${latest}`, async () => {
             const start = await node.call('POST', '/api/workflow/contended');
-            return (start.body as Instance).version === newest;
+            return (start.body as Instance).version === latest;
           });
         }
         console.log(`T-17 ${store}`, { versions: count, starts: ids.length, used: used.size });

@@ -121,7 +121,7 @@ describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] a
 );
 
 describe('T-22 a stored state that cannot be read', () => {
-  it('is put in quarantine with a reason, and the other runs continue', async () => {
+  it('is quarantined with a reason, and the other runs continue', async () => {
     await withFleet({ count: 1, store: 'sqlite' }, async ({ fleet }) => {
       const client = new PersistentClient(() => fleet.urls);
       await client.call('POST', '/api/definition', { body: KINDS.waitAfter.definition });

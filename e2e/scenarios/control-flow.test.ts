@@ -149,7 +149,7 @@ scenarios('control flow', {
     expect(data).toMatchObject({ rounds: 3, go: 'went' });
   },
 
-  'runs the newest script of a custom step': async (environment) => {
+  'runs the latest script of a custom step': async (environment) => {
     const name = environment.unique('Double');
     await environment.client.steps.put(name, 'result = value * 2\n');
     const data = await runThroughWait(

@@ -32,5 +32,5 @@ await quote();
 
 // Each execution uses the latest script; the definition does not change.
 await client.steps.put('parcel-price', `${script}price = round(price * 1.1, 2)\n`);
-console.log('The script was replaced by one that takes 10 % more');
+console.log('The script was replaced by one that takes 10% more');
 await quote();

@@ -24,4 +24,4 @@ const savings = await client.workflows.start<Savings, SavingsInput>('savings', {
   interest: 0.05,
 });
 const data = await savings.result({ timeoutMs: 20_000 });
-console.log(`100 EUR at 5 % are ${data.balance} EUR after ${data.years} years`);
+console.log(`100 EUR at 5% become ${data.balance} EUR after ${data.years} years`);

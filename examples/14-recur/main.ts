@@ -15,4 +15,4 @@ await client.definitions.register(await read('watch-job.yaml'));
 
 const watch = await client.workflows.start<WatchedJob, object>('watch-job');
 const { progress, rounds } = await watch.result({ timeoutMs: 20_000 });
-console.log(`At ${progress} % after ${rounds} rounds`);
+console.log(`At ${progress}% after ${rounds} rounds`);

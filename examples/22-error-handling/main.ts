@@ -58,7 +58,7 @@ try {
   const broken = await start(1000, 4);
   await untilSuspended(broken);
   const { lastError } = await broken.get();
-  console.log(`Failures without end: Suspended after ${lastError?.attempt ?? 0} attempts`);
+  console.log(`Endless failures: Suspended after ${lastError?.attempt ?? 0} attempts`);
   isRepaired = true;
   await broken.resume();
   const repaired = await broken.wait({ timeoutMs: 20_000 });

@@ -24,7 +24,10 @@ const ANSWER_WITHIN_MS = 2000;
 export async function POST(request: Request): Promise<Response> {
   const persons = personsOf(await request.json().catch(() => null));
   if (persons === null) {
-    return Response.json({ message: 'persons must be a whole number from 1' }, { status: 400 });
+    return Response.json(
+      { message: 'persons must be a whole number of at least 1' },
+      { status: 400 },
+    );
   }
   // A browser that submits the form twice sends the same key twice, so only one offer is created.
   const idempotencyKey = request.headers.get('idempotency-key');

@@ -73,7 +73,7 @@ describe('the READMEs of examples', () => {
       const files = example.files.filter(({ name }) => name.endsWith(endings));
       expect(
         files.some((file) => file.text.replaceAll(/^ +/gm, '').includes(part)),
-        `the block in line ${line} stands in no file`,
+        `no file contains the block at line ${line}`,
       ).toBe(true);
     }
   });

@@ -166,7 +166,7 @@ function createScripts({ config, environment, logger }: ComposeOptions): ScriptR
   });
 }
 
-/** With the first call it takes a moment longer. */
+/** The first call takes a moment longer. */
 function createHttpRequest(config: Config, logger: Logger, memory: CallMemory): StepBody {
   const options: HttpRequestOptions = {
     ...httpLimits(config),

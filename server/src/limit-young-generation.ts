@@ -1,12 +1,12 @@
-/** How much memory V8 may use for objects that have just been made. */
+/** Limits the memory that V8 uses for newly created objects. */
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Keeps that memory at the size that it has by now: 16 MB once the server is loaded. V8 would let it grow to 128 MB under
- * work, and keep that. What a request makes is gone after some milliseconds, so a small one is emptied as cheaply.
+ * Keeps that memory at its current size: 16 MB once the server is loaded. Under load, V8 would let it grow to 128 MB and
+ * never shrink it. What a request allocates is garbage within milliseconds, so a small space is just as cheap to collect.
  *
- * V8 takes its largest size only before a process begins, which is too late for whoever starts the server by its file;
- * whether it grows is asked anew each time.
+ * V8 accepts a maximum size only before the process begins, which is too late if the server is started by its file; but
+ * it checks each time whether the space may grow.
  */
 export function limitYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=1');

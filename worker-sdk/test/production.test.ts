@@ -70,7 +70,7 @@ describe('a worker whose server is unavailable', () => {
     const hasty = await HttpAnswers.start(problem(404, 'no_work'));
     const worker = new Worker({ baseUrl: hasty.url, log: quiet, activities: { hasty: () => 1 } });
     const running = worker.run();
-    await eventually('it has asked ten times', () => hasty.seen.length >= 10);
+    await eventually('it has polled ten times', () => hasty.seen.length >= 10);
     expect(hasty.seen[9]!.atMs - hasty.seen[0]!.atMs).toBeGreaterThan(9 * 45);
     await worker.stop();
     await running;

@@ -257,7 +257,7 @@ describe('worker.stop', () => {
       activities: { burst: () => 'first' },
     });
     const running = first.run();
-    await eventually('it is in the middle', () => first.stats().succeeded >= 10);
+    await eventually('it is halfway through', () => first.stats().succeeded >= 10);
     await first.stop();
     await running;
     const { received, succeeded, failed, dropped } = first.stats();

@@ -2,7 +2,7 @@ import type { Fleet } from './fleet.js';
 
 const MEGABYTE = 1024 * 1024;
 
-/** The memory usage of each running node, by its own metrics. */
+/** The memory usage of each running node, according to its own metrics. */
 export async function megabytesOf({ urls }: Fleet): Promise<number[]> {
   return Promise.all(
     urls.map(async (url) => {

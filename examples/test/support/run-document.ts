@@ -98,7 +98,7 @@ function failure(
   reason: string,
   { stdout, stderr }: { readonly stdout: string; readonly stderr: string },
 ): Error {
-  const place = `the block in line ${block.line}`;
+  const place = `the block at line ${block.line}`;
   return new Error(`${place}: ${reason}\n--- command\n${command}\n--- printed\n${stdout}${stderr}`);
 }
 

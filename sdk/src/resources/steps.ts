@@ -49,7 +49,7 @@ export class StepsResource {
   /**
    * Returns the script of a custom step.
    *
-   * @param options `version` selects a version; the default is the newest
+   * @param options `version` selects a version; the default is the latest
    * @throws ApiError `step_not_found`
    *
    * @example

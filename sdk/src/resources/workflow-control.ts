@@ -10,7 +10,7 @@ import type { JsonValue } from '../json.js';
 import type { CallOptions, TerminateOptions } from '../options.js';
 import type { Transport } from '../transport.js';
 
-/** The calls that change a run or answer for it, and the record of them. Part of `client.workflows`. */
+/** Calls that control a run or answer on its behalf, and the log of those calls. Part of `client.workflows`. */
 export class WorkflowControl {
   readonly #transport: Transport;
 
@@ -200,7 +200,7 @@ export class WorkflowControl {
   }
 
   /**
-   * Returns the actions that were applied to a run, and by whom, newest first. The server keeps the newest 100.
+   * Returns the actions that were applied to a run, and by whom, newest first. The server keeps the most recent 100.
    *
    * @throws ApiError `workflow_not_found`
    *

@@ -94,7 +94,7 @@ export class WorkflowHandle<TData extends object = DataObject> {
   }
 
   /**
-   * Returns the actions that were applied to the run, and by whom, newest first. The server keeps the newest 100.
+   * Returns the actions that were applied to the run, and by whom, newest first. The server keeps the most recent 100.
    *
    * @throws ApiError `workflow_not_found`
    */

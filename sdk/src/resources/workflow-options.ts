@@ -1,4 +1,4 @@
-/** The options of the calls on runs. */
+/** Options for the calls on runs. */
 import type { FailedOutcome } from '../api-types.js';
 import type { paths } from '../generated/schema.js';
 import type { StartData } from '../json.js';

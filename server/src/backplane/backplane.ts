@@ -37,18 +37,18 @@ export interface WorkflowChange {
   readonly startTime: number;
   readonly endTime: number | null;
   readonly lastChangeTime: number;
-  /** Time of the newest step error, as long as the instance shows it. */
+  /** Time of the most recent step error, as long as the instance shows it. */
   readonly failureTime: number | null;
 }
 
 export interface DefinitionChange {
   readonly id: string;
-  /** The newest version. */
+  /** The latest version. */
   readonly version: number;
 }
 
 export interface ChangeBatch {
-  /** Each instance appears once, in its newest state. */
+  /** Each instance appears once, in its latest state. */
   readonly workflows: readonly WorkflowChange[];
   readonly definitions: readonly DefinitionChange[];
   /** The batch is incomplete. */

@@ -35,7 +35,7 @@ export const SETTINGS = {
   dbhost_listen: setting<string | null>(
     databaseUrl(...POSTGRES_SCHEMES),
     null,
-    'Connection string of PostgreSQL for the connection that receives notifications. Required if `dbhost` leads to a connection pooler such as PgBouncer: the address of the database itself.',
+    'Connection string of PostgreSQL for the connection that receives notifications. Required if `dbhost` points to a connection pooler such as PgBouncer: the address of the database itself.',
     { shown: '`dbhost`', secret: true },
   ),
   dbhost_password_file: setting<string | null>(

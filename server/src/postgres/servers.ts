@@ -32,7 +32,7 @@ const READ_ONLY_PARAMETERS: ReadonlySet<string> = new Set([
 ]);
 
 interface Place extends PostgresHost {
-  /** False once the server has answered that it has no TLS, which only `sslmode=prefer` puts up with. */
+  /** False once the server has answered that it has no TLS, which only `sslmode=prefer` accepts. */
   hasTls: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The body of custom steps: runs the newest script of the step's type, with the inputs as its variables.
+ * The body of custom steps: runs the latest script of the step's type, with the inputs as its variables.
  *
  * Owns: the selection of the script, and the handling of its result. Must not know: how Python runs, where scripts are
  * kept.
@@ -19,7 +19,7 @@ const NON_RETRYABLE = 'NonRetryableError';
 
 export interface CustomStepOptions {
   readonly scripts: Pick<ScriptRuntime, 'runScript'>;
-  /** The newest script of a step type. */
+  /** The latest script of a step type. */
   readonly find: (name: string) => Promise<StepScriptRecord | null>;
   readonly logger?: Logger;
 }

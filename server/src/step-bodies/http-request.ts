@@ -8,7 +8,7 @@
  *      response, `ResponseCode` is 0. With SucceedOn, statuses that it does not name, incomplete and missing responses are
  *      failures.
  *  HR2 Other failures can be corrected by the author: invalid inputs (`InputError`), refused addresses (`AddressRefused`).
- *  HR3 Every connection goes to an address that the policy has allowed, also after redirects and when names change.
+ *  HR3 Every connection goes to an address that the policy has allowed, even after redirects and when names change.
  *  HR4 A call ends within its time limit, and holds at most `responseBytesMax` of a response. All responses being read
  *      together hold at most what `CallMemory` admits.
  */

@@ -96,9 +96,9 @@ export interface Store extends Service {
     definition: Omit<DefinitionRecord, 'version'>,
     idempotency: IdempotencyStamp | null,
   ): Promise<InsertDefinitionResult>;
-  /** The given version, or the newest. */
+  /** The given version, or the latest. */
   getDefinition(id: string, version: number | 'latest'): Promise<DefinitionRecord | null>;
-  /** The newest version of each definition, ordered by id (code points), after `afterId`. */
+  /** The latest version of each definition, ordered by id (code points), after `afterId`. */
   listDefinitions(afterId: string | null, limit: number): Promise<readonly DefinitionRecord[]>;
 
   /** Versions of one definition, newest first, below `beforeVersion`. */
@@ -110,9 +110,9 @@ export interface Store extends Service {
 
   /** Stores the next version of the script. */
   insertStepScript(script: Omit<StepScriptRecord, 'version'>): Promise<StepScriptRecord>;
-  /** The given version, or the newest. */
+  /** The given version, or the latest. */
   getStepScript(name: string, version: number | 'latest'): Promise<StepScriptRecord | null>;
-  /** The newest version of each script, ordered by name, after `afterName`. */
+  /** The latest version of each script, ordered by name, after `afterName`. */
   listStepScripts(afterName: string | null, limit: number): Promise<readonly StepScriptRecord[]>;
   /** Versions of one script, newest first, below `beforeVersion`. */
   listStepScriptVersions(

@@ -23,8 +23,8 @@ describe('the definition endpoints', () => {
     const yaml = `Id: ${id}\nVersion: 77\nSteps:\n- Id: greet\n  StepType: noop\n`;
     const second = await call('POST /api/definition', { yaml });
     expect(second.body).toEqual({ id, version: 2, warnings: [] });
-    const newest = await call(`GET /api/definition/${id}`);
-    expect(newest.body).toMatchObject({
+    const latest = await call(`GET /api/definition/${id}`);
+    expect(latest.body).toMatchObject({
       id,
       version: 2,
       steps: [{ id: 'greet', stepType: 'NoOp' }],

@@ -183,7 +183,7 @@ everyStore(
       }
     });
 
-    it('of a suspended instance are not handed out before the resume', async () => {
+    it('of a suspended instance are not handed out until it is resumed', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([activity('ask', name)]);
@@ -200,7 +200,7 @@ everyStore(
       expect((await client.ended(id)).data).toEqual({ result: 1 });
     });
 
-    it('accept a result while the instance is suspended, and apply it after the resume', async () => {
+    it('accept a result while the instance is suspended, and apply it once it is resumed', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([activity('ask', name)]);
@@ -277,7 +277,7 @@ everyStore(
         expect(await client.ended(id)).toMatchObject({ data: { result: 'done' }, lastError: null });
       });
 
-      it('suspends the run with Suspend, and offers the work again after the resume', async () => {
+      it('suspends the run with Suspend, and offers the work again once it is resumed', async () => {
         const { client } = at;
         const name = fresh('work');
         const id = await client.defineAndStart([

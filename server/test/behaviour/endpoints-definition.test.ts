@@ -29,8 +29,8 @@ everyStore('the definition endpoints', (at) => {
       });
       expect(answer.body).toMatchObject({ id, version });
     }
-    const newest = await client.get<DefinitionDocument>(`/api/definition/${id}`);
-    expect(newest.body).toMatchObject({ id, version: 3, steps: [{ outputs: { v: '3' } }] });
+    const latest = await client.get<DefinitionDocument>(`/api/definition/${id}`);
+    expect(latest.body).toMatchObject({ id, version: 3, steps: [{ outputs: { v: '3' } }] });
     const second = await client.get<DefinitionDocument>(`/api/definition/${id}?version=2`);
     expect(second.body).toMatchObject({
       id,
@@ -50,7 +50,7 @@ everyStore('the definition endpoints', (at) => {
     expect(answers.map(({ body }) => body.version).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  it('open runs keep their version; new ones use the newest at once', async () => {
+  it('open runs keep their version; new ones use the latest immediately', async () => {
     const { client } = at;
     const name = fresh('work');
     const wait = step('wait', 'Activity', { ActivityName: `"${name}"` }, { NextStepId: 'v' });
@@ -79,7 +79,7 @@ everyStore('the definition endpoints', (at) => {
     }
   });
 
-  it('GET of all definitions returns pages with the newest version of each', async () => {
+  it('GET of all definitions returns pages with the latest version of each', async () => {
     const { client } = at;
     const prefix = fresh('list');
     for (const n of [3, 1, 2])

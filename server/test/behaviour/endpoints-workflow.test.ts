@@ -201,7 +201,7 @@ everyStore(
         expect((await client.terminate(id)).body.status).toBe('Terminated');
       });
 
-      it('are accepted while a step is running, whose result is applied after the resume', async () => {
+      it('are accepted while a step is running, whose result is applied once the run is resumed', async () => {
         const { client } = at;
         const slow = await client.script(
           'import time\nend = time.monotonic() + 0.4\nwhile time.monotonic() < end: pass\nv = 1',
@@ -362,7 +362,7 @@ everyStore(
         expect((await client.steps(id)).map(({ endTime }) => endTime === null)).not.toContain(true);
       });
 
-      it('are listed in consistent pages, also for a long run', async () => {
+      it('are listed in consistent pages, even for a long run', async () => {
         const { client } = at;
         const id = await client.defineAndStart(
           [

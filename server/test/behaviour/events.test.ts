@@ -230,7 +230,7 @@ everyStore('events', (at) => {
     });
   });
 
-  it('stay pending for a suspended run until the resume', async () => {
+  it('stay pending for a suspended run until it is resumed', async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart([waitFor('wait', name)], { key: 'k' });

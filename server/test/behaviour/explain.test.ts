@@ -123,7 +123,7 @@ function explains(at: Surroundings): void {
     };
     const inAnHour = Date.now() + 3_600_000;
 
-    it('says that it is in quarantine, and why', async () => {
+    it('says that it is quarantined, and why', async () => {
       const lastError = {
         stepId: '',
         pointerId: 0,

@@ -74,7 +74,7 @@ everyStore('Python and data', (at) => {
     });
   });
 
-  it('a value that an expression modifies in place stays unchanged, also for later outputs', async () => {
+  it('a value that an expression modifies in place stays unchanged, even for later outputs', async () => {
     const { data } = await at.client.run(
       chain(
         compute('c', {

@@ -131,7 +131,7 @@ everyStore('sagas', (at) => {
       },
     ]);
 
-    it('with Suspend suspends after the compensation, and runs again after the resume', async () => {
+    it('with Suspend suspends after the compensation, and runs again once resumed', async () => {
       const { client } = at;
       const id = await client.defineAndStart(
         chain(

@@ -226,7 +226,7 @@ everyStore('simple steps', (at) => {
       expect(data['out']).toEqual(['upper', 'lower', 8, 'data.v']);
     });
 
-    it('runs the script that is newest when the step runs, even in waiting runs', async () => {
+    it('runs the script that is latest when the step runs, even in waiting runs', async () => {
       const { client } = at;
       const name = await client.script('v = "old"');
       const definition = await client.define([

@@ -23,7 +23,7 @@ async function twoNodes(): Promise<{
 it('two nodes act as one server, and each continues the work of the other', async () => {
   const { a, b, nodes } = await twoNodes();
 
-  // Versions posted on both nodes at the same time differ; each node uses the newest at once for new runs.
+  // Versions posted on both nodes at the same time differ; each node uses the latest immediately for new runs.
   const Id = fresh('shared');
   const posted = await Promise.all(
     [a, b, a, b].map((client) =>

@@ -85,7 +85,7 @@ scenarios('a failed activity', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('that suspends the instance is offered again after the resume', () => {
+  it('that suspends the instance is offered again once it is resumed', () => {
     const driver = start([activity('job', { errorBehavior: 'Suspend' })]);
     driver.reject(driver.activity('job'));
     expect(driver.status).toBe('Suspended');
@@ -201,7 +201,7 @@ scenarios('a work item of an instance that is not running', (start) => {
     expect(driver.ran).toEqual(['job', 'after']);
   });
 
-  it('times out only after the resume if its timeout passes while the instance is suspended', () => {
+  it('times out only once the instance is resumed if its timeout passes while it is suspended', () => {
     const driver = start([activity('job', { inputs: { timeout: 10 } })]);
     driver.suspend();
     driver.advance(60);

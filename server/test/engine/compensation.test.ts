@@ -249,7 +249,7 @@ scenarios('a failure inside a compensation', (start) => {
     expect(driver.instance.lastError?.stepId).toBe('undo');
   });
 
-  it('that suspended the instance lets the compensation continue after the resume', () => {
+  it('that suspended the instance lets the compensation continue once it is resumed', () => {
     const driver = start(
       inOrder(
         failing('a', { compensateWith: [work('undo', { errorBehavior: 'Suspend' })] }),

@@ -278,7 +278,7 @@ scenarios('the Timeout input of a WaitFor step', (start) => {
 });
 
 scenarios('an instance that is not running', (start) => {
-  it('that is suspended keeps arriving events until the resume', () => {
+  it('that is suspended keeps arriving events until it is resumed', () => {
     const driver = start(inOrder(take('wait'), noOp('after')), noEvents);
     driver.suspend();
     driver.publish('news', 'key', 1);

@@ -46,7 +46,7 @@ scenarios('the outcome', (start) => {
         return { ...loop, do: [step] };
       },
     ],
-  ])('is Compensated also if the failure was compensated %s', (_where, around) => {
+  ])('is Compensated even if the failure was compensated %s', (_where, around) => {
     const driver = start(inOrder(around(failing('a', undo)), noOp('after')));
     expect(driver.instance).toMatchObject({ outcome: 'Compensated', lastError: { stepId: 'a' } });
   });
@@ -81,7 +81,7 @@ scenarios('the outcome', (start) => {
     });
   });
 
-  it('is Terminated if a client ended the instance, and the newest error stays', () => {
+  it('is Terminated if a client ended the instance, and the most recent error stays', () => {
     const driver = start([fork('f', 'a', 'b'), flaky('a', { errorBehavior: 'Retry' }), work('b')]);
     driver.terminate();
     expect(driver.instance).toMatchObject({ outcome: 'Terminated', lastError: { stepId: 'a' } });

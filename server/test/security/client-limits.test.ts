@@ -249,7 +249,7 @@ describe('the tables of the limits', () => {
     expect(await codeOf(limit.guard('first', notFound))).toBe('activity_not_found');
   });
 
-  it('free their slots, also after failures', async () => {
+  it('free their slots, even after failures', async () => {
     const limit = new WaitingLimit(1);
     expect(await codeOf(limit.guard('a', notFound))).toBe('activity_not_found');
     expect(await codeOf(limit.guard('a', () => Promise.resolve()))).toBe('fine');

@@ -1,5 +1,5 @@
 /**
- * S-21: the store contains corrupt data. Unreadable instances are put in quarantine; the node and all other instances
+ * S-21: the store contains corrupt data. Unreadable instances are quarantined; the node and all other instances
  * continue.
  *
  * The rows are changed in the SQLite file while no server is running, as an attacker with access to the file, a broken

@@ -26,7 +26,7 @@ afterAll(async () => {
   await scripts.stop();
 });
 
-/** A store of scripts whose newest versions can be replaced. */
+/** A store of scripts whose latest versions can be replaced. */
 function libraryOf(sources: Readonly<Record<string, string>>) {
   const records = new Map<string, StepScriptRecord>();
   const put = (name: string, source: string): void => {
@@ -51,7 +51,7 @@ describe('a custom step', () => {
     expect(values).toEqual({ a: 1, c: 3, parts: [1, 2] });
   });
 
-  it('runs the newest script, which it looks up for each run', async () => {
+  it('runs the latest script, which it looks up for each run', async () => {
     const { body, put } = bodyOf({ v: 'x = 1' });
     expect(valuesOf(await body.run('v', {}, contextOf()))).toEqual({ x: 1 });
     put('v', 'x = 2');

@@ -73,10 +73,10 @@ describe('a SQLite store in another process', () => {
     expect(acknowledged.length).toBeGreaterThanOrEqual(ACKNOWLEDGED_BEFORE_KILL);
     await withStore(path, async (store) => {
       for (const id of acknowledged) expect(await store.getInstance(id)).not.toBeNull();
-      const newest = await store.getDefinition('shared', 'latest');
-      expect(newest?.version).toBeGreaterThanOrEqual(acknowledged.length);
+      const latest = await store.getDefinition('shared', 'latest');
+      expect(latest?.version).toBeGreaterThanOrEqual(acknowledged.length);
       const bodies = new Set<string>();
-      for (let version = 1; version <= (newest?.version ?? 0); version += 1) {
+      for (let version = 1; version <= (latest?.version ?? 0); version += 1) {
         bodies.add((await store.getDefinition('shared', version))!.body);
       }
       for (const id of acknowledged) expect(bodies).toContain(id);

@@ -137,7 +137,7 @@ describe.runIf(browserPath !== null)('the pages of events, activities, steps and
     const page = await pages.open('/nodes');
     const row = page.getByRole('row', { name: /this node/ });
     await row.getByText('alive').waitFor();
-    await row.getByText(/\d+ % CPU, \d+ MiB/).waitFor();
+    await row.getByText(/\d+% CPU, \d+ MiB/).waitFor();
     await row.getByText('sqlite').waitFor();
     await row.getByText(/backplane/).waitFor();
   });

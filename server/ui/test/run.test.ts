@@ -28,10 +28,10 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await why(page).getByText('has been waiting for event approved/order-4711').waitFor();
     await why(page).getByRole('button', { name: 'Publish the event' }).click();
     const dialog = page.getByRole('dialog', { name: 'Publish the event' });
-    await dialog.getByLabel('Data of the event').fill('{"by": ');
+    await dialog.getByLabel('Event data').fill('{"by": ');
     await dialog.getByText('Not valid JSON').waitFor();
     expect(await dialog.getByRole('button', { name: 'Publish' }).isDisabled()).toBe(true);
-    await dialog.getByLabel('Data of the event').fill('{"by": "Grace"}');
+    await dialog.getByLabel('Event data').fill('{"by": "Grace"}');
     await dialog.getByRole('button', { name: 'Publish' }).click();
     await expect.poll(() => status(page).textContent()).toBe('Complete');
     await page.getByRole('heading', { name: 'How it ended' }).waitFor();
@@ -218,7 +218,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     const { id } = await pages.client.workflows.start('counting', { n: 0 });
     await pages.client.workflows.wait(id);
     const page = await openRun(id);
-    const looksAt = 'the first 500 and the newest 1000 executions';
+    const looksAt = 'the first 500 and the most recent 1000 executions';
     await page.getByText(`the graph counts only ${looksAt}`).waitFor();
     await page.getByText(`Only ${looksAt} are shown.`).waitFor();
     await page.getByRole('button', { name: 'Show earlier executions' }).waitFor();

@@ -130,7 +130,7 @@ export class ControlController extends Controller {
 
   /**
    * Lists the actions on a run and their callers, the newest first: suspend, resume, terminate, retry, answers in place
-   * of a worker, and events published for the run. The server keeps the newest 100.
+   * of a worker, and events published for the run. The server keeps the most recent 100.
    *
    * @summary List the actions on a run
    * @param id The id of the run

@@ -12,7 +12,7 @@ import { parameterItems, parameterItemsOf } from '../wire/map/parameter-items.js
 import { itemsWithPosition } from '../wire/map/problem-items.js';
 import { sendUnread } from './unread-body.js';
 
-// Express recognises an error handler by its four parameters.
+// Express recognizes an error handler by its four parameters.
 export const errorHandler: ErrorRequestHandler = (error: unknown, request, response, next) => {
   if (response.headersSent) {
     // A partial response cannot be corrected; Express closes the connection.

@@ -3,7 +3,7 @@
  *
  * A browser sends requests for any page: forms, images and `fetch` reach a server on loopback or in a private network
  * that
- * the site itself cannot reach. The server recognises such requests by headers that pages cannot set.
+ * the site itself cannot reach. The server recognizes such requests by headers that pages cannot set.
  *
  *  O1 Without access control, the server responds only under its own names, so that a page cannot reach it as "same
  * origin"

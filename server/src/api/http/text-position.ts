@@ -1,4 +1,4 @@
-/** Offsets in a text as people count: lines and columns from 1. */
+/** Converts offsets in a text to lines and columns, both counted from 1. */
 import type { TextPosition } from './request-context.js';
 
 export function positionAt(text: string, offset: number): TextPosition {

@@ -56,7 +56,7 @@ function invalidYaml(text: string, offset: number, { code, message }: ComposePro
 
 /**
  * The composer creates an error object with a stack for every misplaced token, which takes seconds for a body of nothing
- * else. Its handler is replaced by one that throws, also for warnings such as an unknown tag. If the library renames its
+ * else. Its handler is replaced by one that throws, even for warnings such as an unknown tag. If the library renames its
  * handler, the errors are still found in the document.
  */
 function stopAtFirstError(composer: Composer, text: string): void {

@@ -155,7 +155,7 @@ export class PostgresBackplane implements Backplane {
     if (this.#unheardSince !== null && !this.#hasWarned.deaf) {
       this.#hasWarned.deaf = true;
       this.#options.logger.warn(
-        'LISTEN succeeds, but notifications do not arrive: if dbhost leads to a connection pooler such as PgBouncer, ' +
+        'LISTEN succeeds, but notifications do not arrive: if dbhost points to a connection pooler such as PgBouncer, ' +
           'set dbhost_listen to the address of the database itself',
       );
     }

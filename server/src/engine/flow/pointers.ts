@@ -100,7 +100,7 @@ export function removePointer(run: Run, pointer: Pointer, hasSucceeded: boolean)
   run.dirty = true;
 }
 
-/** The newest error of the open pointers. */
+/** The most recent error of the open pointers. */
 function newestError({ pointers }: WorkflowInstance): StepError | null {
   let newest: StepError | null = null;
   for (const pointer of pointers.values()) newest = newerOf(newest, errorOf(pointer));

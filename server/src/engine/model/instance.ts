@@ -97,11 +97,11 @@ export interface WorkflowInstance {
   /** By event name and key, see `taken-events.ts`. */
   readonly taken: Map<string, TakenEvents>;
   /**
-   * The newest step error while it is relevant: until its step succeeds, is cancelled or is superseded. For an ended
-   * instance, the newest error that no later attempt of the same step has resolved.
+   * The most recent step error while it is relevant: until its step succeeds, is cancelled or is superseded. For an ended
+   * instance, the most recent error that no later attempt of the same step has resolved.
    */
   lastError: StepError | null;
-  /** The newest error of an execution outside all containers that ended without succeeding later. */
+  /** The most recent error of an execution outside all containers that ended without succeeding later. */
   lostError: StepError | null;
   /** Number of records older than the ones in `recent`, already in the store's history. */
   spilled: number;

@@ -138,7 +138,7 @@ export interface Pointer {
   /** Why the last attempt failed. */
   error: StepError | null;
   /**
-   * The newest error of an execution that ended inside without succeeding later; absent if none. A new attempt of the
+   * The most recent error of an execution that ended inside without succeeding later; absent if none. A new attempt of the
    * container resolves it, the container's own success does not.
    */
   lostError?: StepError | null;

@@ -20,7 +20,7 @@ import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations
 import { hashOf } from '../../base/ids.js';
 import type { StepScripts } from './step-scripts.js';
 
-/** How long the newest known version is used without asking the store, if other nodes may add one. */
+/** How long the latest known version is used without asking the store, if other nodes may add one. */
 const LATEST_TTL_MS = 5000;
 const CACHE_MAX = 1000;
 /** Maximum length of the texts of cached definitions; the parsed form takes a few times as much. */

@@ -1,4 +1,4 @@
-/** Custom steps: scripts by name, of which the newest version runs. */
+/** Custom steps: scripts by name, of which the latest version runs. */
 import { LRUCache } from 'lru-cache';
 import { findStepType } from '../../engine/definitions/step-types.js';
 import type { DocumentProblem } from '../../engine/model/definition.js';
@@ -11,7 +11,7 @@ import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations
 import type { StepScriptSummary, StepScriptView, StoredScript } from './custom-step-types.js';
 import { scriptWarnings } from './script-warnings.js';
 
-/** How long a script counts as the newest if other nodes may store a newer one. */
+/** How long a script counts as the latest if other nodes may store a newer one. */
 const TTL_MS = 5000;
 const CACHE_MAX = 1000;
 /** Maximum length of the cached scripts, in characters. */
@@ -96,7 +96,7 @@ export class StepScripts {
     return pageOf(views, page.limit, 'steps', ({ name }) => [name]);
   }
 
-  /** The newest script of the name, for a step that runs now. */
+  /** The latest script of the name, for a step that runs now. */
   async find(name: string): Promise<StepScriptRecord | null> {
     const { clock, isShared, mayBeStale, store } = this.#options;
     const cached = this.#cache.get(name);

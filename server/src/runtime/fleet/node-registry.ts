@@ -100,7 +100,7 @@ export class NodeRegistry implements Service {
     return this.#nodes.get(nodeId);
   }
 
-  /** The latest time at which a dead node can have been working; null if it signed off, or is unknown. */
+  /** The latest time at which a dead node could have been working; null if it signed off, or is unknown. */
   livedUntil(nodeId: string): number | null {
     const beatAt = this.#nodes.get(nodeId)?.beatAt;
     if (beatAt === undefined) return null;

@@ -110,7 +110,7 @@ export function messagesCost(messages: readonly { readonly body: string }[]): nu
   return cost + Math.min(referred, REFERRED_BYTES_MAX + largest);
 }
 
-/** Bytes of what a message refers to; 0 if it is no reference. */
+/** The size of what a message refers to, in bytes; 0 if it is not a reference. */
 export function referredCost(body: string): number {
   if (!REFERENCES.some((start) => body.startsWith(start))) return 0;
   const message = readMessage(body);

@@ -15,7 +15,7 @@ const LENGTH_PER_SECOND_MAX = 1024 * 1024;
 const BURST_SECONDS = 10;
 /** Interval of the reports about omitted lines. */
 const REPORT_MS = 10_000;
-/** Maximum number of definitions tracked; beyond it, the oldest entry is dropped and starts afresh. */
+/** Maximum number of definitions tracked; beyond it, the oldest entry is dropped and starts over. */
 const DEFINITIONS_MAX = 10_000;
 
 export interface EmittedLine {

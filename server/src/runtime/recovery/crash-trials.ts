@@ -1,5 +1,5 @@
 /**
- * Tries suspected instances, which may be what crashes the servers, one at a time: each has the node to itself meanwhile.
+ * Tries instances suspected of crashing the servers, one at a time: during its trial, each has the node to itself.
  *
  * An instance becomes a suspect when two consecutive nodes have died while it was due or at work. Claiming it increments
  * its count of crashes, which marks the trial: a node that finds it with that count and a dead owner knows that it was the

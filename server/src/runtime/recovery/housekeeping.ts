@@ -26,7 +26,7 @@ export interface HousekeepingOptions {
 
 /** After this time, unfinished work is considered abandoned by the node that started it. */
 const UNFINISHED_AFTER_MS = 5000;
-/** How long a completed activity is kept, so that a repeated result is recognised. */
+/** How long a completed activity is kept, so that a repeated result is recognized. */
 const ACTIVITY_MEMORY_MS = 5 * 60_000;
 const PURGE_BATCH = 500;
 /**

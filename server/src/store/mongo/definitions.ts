@@ -50,7 +50,7 @@ export async function getDefinition(
   const name = encodeText(id);
   const found =
     version === 'latest'
-      ? await newestOf(definitions, name)
+      ? await latestOf(definitions, name)
       : await definitions.findOne({ _id: versionId(name, version) });
   return found === null ? null : definitionOf(found);
 }
@@ -59,7 +59,7 @@ export async function listDefinitions(
   { definitions }: MongoContext,
   [afterId, limit]: OperationArguments<'listDefinitions'>,
 ): Promise<readonly DefinitionRecord[]> {
-  return (await listNewest(definitions, afterId, limit)).map(definitionOf);
+  return (await listLatest(definitions, afterId, limit)).map(definitionOf);
 }
 
 export async function listDefinitionVersions(
@@ -91,7 +91,7 @@ export async function getStepScript(
   const stored = encodeText(name);
   const found =
     version === 'latest'
-      ? await newestOf(stepScripts, stored)
+      ? await latestOf(stepScripts, stored)
       : await stepScripts.findOne({ _id: versionId(stored, version) });
   return found === null ? null : stepScriptOf(found);
 }
@@ -100,7 +100,7 @@ export async function listStepScripts(
   { stepScripts }: MongoContext,
   [afterName, limit]: OperationArguments<'listStepScripts'>,
 ): Promise<readonly StepScriptRecord[]> {
-  return (await listNewest(stepScripts, afterName, limit)).map(stepScriptOf);
+  return (await listLatest(stepScripts, afterName, limit)).map(stepScriptOf);
 }
 
 export async function listStepScriptVersions(
@@ -162,11 +162,11 @@ async function insertNextVersion(
 }
 
 async function nextVersion(collection: Collection<VersionDocument>, name: string): Promise<number> {
-  const newest = await collection.findOne(
+  const latest = await collection.findOne(
     { name },
     { sort: { version: -1 }, projection: { version: 1 } },
   );
-  return (newest?.version ?? 0) + 1;
+  return (latest?.version ?? 0) + 1;
 }
 
 /** Returns false if the `_id` is taken. */
@@ -195,7 +195,7 @@ function listVersions(
     .toArray();
 }
 
-function newestOf(
+function latestOf(
   collection: Collection<VersionDocument>,
   name: string,
 ): Promise<VersionDocument | null> {
@@ -203,10 +203,10 @@ function newestOf(
 }
 
 /**
- * Every name has a version 1, so those versions provide the page of names; a second query finds the newest version of
+ * Every name has a version 1, so those versions provide the page of names; a second query finds the latest version of
  * each.
  */
-async function listNewest(
+async function listLatest(
   collection: Collection<VersionDocument>,
   after: string | null,
   limit: number,
@@ -218,13 +218,13 @@ async function listNewest(
     .limit(limit)
     .toArray();
   if (firsts.length === 0) return [];
-  const newest = await collection
+  const latest = await collection
     .aggregate<{ _id: string; version: number }>([
       { $match: { name: { $in: firsts.map(({ name }) => name) } } },
       { $group: { _id: '$name', version: { $max: '$version' } } },
     ])
     .toArray();
-  const ids = newest.map(({ _id, version }) => versionId(_id, version));
+  const ids = latest.map(({ _id, version }) => versionId(_id, version));
   const found = await collection.find({ _id: { $in: ids } }).toArray();
   const byName = new Map(found.map((document) => [document.name, document]));
   return firsts.flatMap(({ name }) => byName.get(name) ?? []);

@@ -9,7 +9,7 @@ import type { Collections } from './collections.js';
 const FLUSH_INTERVAL_MS = 100;
 const KEPT_MAX = 10_000;
 
-/** A claim that nobody knows of, because its response was lost. */
+/** A claim that nobody knows about, because its response was lost. */
 export interface LostClaim {
   /** As stored. */
   readonly activityId: string;

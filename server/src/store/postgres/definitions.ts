@@ -1,7 +1,7 @@
 /**
  * Definitions and custom steps: rows by name and version.
  *
- * A writer takes the version after the newest one that it sees, and the next one if another writer was faster. No lock
+ * A writer takes the version after the latest one that it sees, and the next one if another writer was faster. No lock
  * lasts longer than a statement.
  */
 import type { OperationArguments, OperationResult } from '../operations.js';
@@ -84,7 +84,7 @@ export async function getDefinition(
   return row === undefined ? null : definitionOf(row);
 }
 
-/** Every name has a version 1, which gives the page of names; then the newest version of each of them. */
+/** Every name has a version 1, which gives the page of names; then the latest version of each of them. */
 export async function listDefinitions(
   { database }: PostgresContext,
   [afterId, limit]: OperationArguments<'listDefinitions'>,

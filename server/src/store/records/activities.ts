@@ -60,7 +60,7 @@ export interface ActivityQueue {
 export interface ActivityResult {
   readonly succeeded: boolean;
   readonly data: string;
-  /** Hash of outcome and data, by which a repeated call is recognised. */
+  /** Hash of outcome and data, by which a repeated call is recognized. */
   readonly hash: string;
 }
 

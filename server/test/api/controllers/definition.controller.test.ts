@@ -87,13 +87,13 @@ describe('POST /api/definition/validate', () => {
 });
 
 describe('GET /api/definition', () => {
-  it('returns the newest version, or the requested one', async () => {
+  it('returns the latest version, or the requested one', async () => {
     const document = { id: 'order', version: 1, steps: [{ id: 'a', stepType: 'NoOp' }] };
     const api = await startApi({
       host: { 'definitions.get': async () => ({ document, summary: SUMMARY }) },
     });
-    const newest = await api.fetch('/api/definition/order');
-    expect(await newest.json()).toEqual({ ...document, version: 4 });
+    const latest = await api.fetch('/api/definition/order');
+    expect(await latest.json()).toEqual({ ...document, version: 4 });
     await api.fetch('/api/definition/order?version=2');
     expect(api.calls.map(({ args }) => args)).toEqual([
       ['order', 'latest'],

@@ -103,7 +103,7 @@ describe('GET /api/workflow/{id}', () => {
     expect((await problemOf(response))['errors']).toMatchObject([{ parameter: 'wait' }]);
   });
 
-  it('returns the newest error', async () => {
+  it('returns the most recent error', async () => {
     const lastError = {
       stepId: 's',
       message: 'm',

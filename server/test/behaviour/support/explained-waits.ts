@@ -85,7 +85,7 @@ export const EXPLAINED_WAITS: readonly ExplainedWait[] = [
     },
   },
   {
-    of: 'an event that counts only later, and a wait with a time limit',
+    of: 'a wait with a timeout whose event counts only from a later time',
     arrange: (client) =>
       client.defineAndStart([
         waitFor('ask', fresh('later'), { EffectiveDate: "'2999-01-01T00:00:00Z'", Timeout: DAY }),

@@ -1,4 +1,4 @@
-/** The stores on which every behavior is tested, each opened anew for every server that runs on it. */
+/** The stores on which every behavior is tested, each reopened for every server that runs on it. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

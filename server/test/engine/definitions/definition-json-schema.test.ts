@@ -51,7 +51,7 @@ describe('definitionJsonSchema', () => {
     ['null members', documentWithStep({ Inputs: null, NextStepId: null, Do: null, Saga: null })],
     ['a flat Do', documentWithStep({ StepType: 'Sequence', Do: [{ Id: 'b', StepType: 'NoOp' }] })],
     ['numbers as ids', { Id: 1, Steps: [{ Id: 2, StepType: 'NoOp' }] }],
-    ['error behaviours as numbers', documentWithStep({ ErrorBehavior: 2, OnRetriesExhausted: 1 })],
+    ['error behaviors as numbers', documentWithStep({ ErrorBehavior: 2, OnRetriesExhausted: 1 })],
     ['step types with space around', documentWithInputs(' delay ', { PERIOD: 5 })],
     ['unknown members', { ...documentWithStep({ Unknown: 1 }), Author: 'me' }],
   ])('accepts %s', (_, document) => {
@@ -71,7 +71,7 @@ describe('definitionJsonSchema', () => {
     ['a required input that is null', documentWithInputs('Delay', { Period: null })],
     ['an unknown input', documentWithInputs('EmitLog', { Message: '1', Text: '2' })],
     ['a condition that is a list', documentWithStep({ CancelCondition: [] })],
-    ['an unknown error behaviour', documentWithStep({ ErrorBehavior: 'Ignore' })],
+    ['an unknown error behavior', documentWithStep({ ErrorBehavior: 'Ignore' })],
     ['Retry after the last retry', documentWithStep({ OnRetriesExhausted: 'Retry' })],
     ['a duration without length as Timeout', documentWithStep({ Timeout: 0 })],
     ['a mistake in a nested step', documentWithStep({ StepType: 'If', Do: [[{ Id: 'b' }]] })],

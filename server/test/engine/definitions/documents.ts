@@ -33,7 +33,7 @@ export function parseStepA(document: unknown): StepDefinition {
   return parseValid(document).steps.get('a')!;
 }
 
-/** Problems as `code pointer`, for comparison in tables of cases. */
+/** Problems as `code pointer`, for comparison in test tables. */
 export function errorsOf(parsed: ParsedDefinition): string[] {
   return parsed.errors.map(({ code, pointer }) => `${code} ${pointer}`);
 }

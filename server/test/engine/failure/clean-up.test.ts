@@ -209,7 +209,7 @@ scenarios('a compensation step that fails during a clean-up', (start) => {
     ended(driver);
   });
 
-  it('suspends the instance if its ErrorBehavior is Suspend, and runs again after the resume', () => {
+  it('suspends the instance if its ErrorBehavior is Suspend, and runs again once it is resumed', () => {
     const driver = start(steps({ errorBehavior: 'Suspend' }), noTrail);
     driver.cleanUp();
     driver.failEffect(driver.effect('-b'));

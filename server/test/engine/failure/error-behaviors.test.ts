@@ -124,7 +124,7 @@ scenarios('a step error', (start) => {
 scenarios('Suspend', (start) => {
   const steps = inOrder(work('a', { errorBehavior: 'Suspend' }), noOp('after'));
 
-  it('stops the instance until the resume, then runs the step again', () => {
+  it('stops the instance until it is resumed, then runs the step again', () => {
     const driver = start(steps);
     driver.failEffect(driver.effect('a'));
     expect(driver.status).toBe('Suspended');

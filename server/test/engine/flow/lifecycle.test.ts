@@ -68,7 +68,7 @@ scenarios('suspend and resume', (start) => {
   });
 
   it.each(WAITS.slice(0, 7))(
-    'a result that arrives while suspended ($kind) is kept, and nothing runs before the resume',
+    'a result that arrives while suspended ($kind) is kept, and nothing runs until it is resumed',
     ({ step, answer }) => {
       const driver = start(inOrder(step, noOp('after')));
       driver.suspend();

@@ -26,7 +26,7 @@ const KINDS = [
 
 export interface ExternalEvent {
   readonly kind: (typeof KINDS)[number];
-  /** Random numbers for the choices of each kind, such as which one and how long. */
+  /** A random number for the choices that an event of this kind makes, such as which pointer and how long. */
   readonly pick: number;
   readonly succeeds: boolean;
 }

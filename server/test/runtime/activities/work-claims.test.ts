@@ -107,7 +107,7 @@ describe('a work item handed out without a lease', () => {
     await claims.complete(item!.token, DONE);
   });
 
-  it('goes to another worker if the node dies before the response can have been sent', async () => {
+  it('goes to another worker if the node dies before the response could have been sent', async () => {
     await offer('i');
     const lost = await startNode().take();
     const heir = startNode();

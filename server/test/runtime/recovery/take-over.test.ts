@@ -16,7 +16,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 interface Options {
   readonly crashesMax?: number;
-  /** How long the dead node can have been working; null: nothing is known of it any more. */
+  /** How long the dead node could have been working; null: nothing is known about it any more. */
   readonly livedUntil?: number | null;
 }
 

@@ -28,7 +28,7 @@ describe('readExpressionAnswer', () => {
     });
   });
 
-  it('reads that the interpreter disagrees with the classification', () => {
+  it('recognizes that the interpreter disagrees with the classification', () => {
     expect(readExpressionAnswer(answer('{"unproven":true}'), 1)).toBeNull();
   });
 

@@ -93,7 +93,7 @@ function waitsOfThreads(pid: string): ReadonlyMap<string, number> {
 }
 
 /**
- * Milliseconds for which a run can have waited for a core since then: for a thread of the server, then for an
+ * Milliseconds for which a run could have waited for a core since then: for a thread of the server, then for an
  * interpreter.
  */
 function waitedSince(before: ReadonlyMap<string, ReadonlyMap<string, number>>): number {

@@ -17,7 +17,7 @@ export const CONTAINERS = [
 const PATIENCE_MS = 300_000;
 const AT_ONCE = 16;
 
-export interface Attacked {
+export interface AttackTarget {
   readonly url: string;
 }
 
@@ -73,7 +73,7 @@ export function smallObjects(length: number, piece = '{}'): string {
 
 /** One call; status 0: the connection broke. */
 export async function call(
-  { url }: Attacked,
+  { url }: AttackTarget,
   method: string,
   path: string,
   body?: string,
@@ -161,7 +161,7 @@ export const UNRELATED = {
   ],
 };
 
-export async function define(server: Attacked, definition: object): Promise<void> {
+export async function define(server: AttackTarget, definition: object): Promise<void> {
   const answer = await callUntilAccepted(
     server,
     'POST',
@@ -173,7 +173,7 @@ export async function define(server: Attacked, definition: object): Promise<void
 
 /** Starts this many runs of a definition, which wait for events with the key `k`, with this JSON text in their data. */
 export async function startRuns(
-  server: Attacked,
+  server: AttackTarget,
   count: number,
   { definitionId, load }: { readonly definitionId: string; readonly load: string },
 ): Promise<string[]> {
@@ -192,7 +192,7 @@ export async function startRuns(
 
 /** Waits until this many runs of a definition have succeeded. */
 export async function untilComplete(
-  server: Attacked,
+  server: AttackTarget,
   definitionId: string,
   count: number,
 ): Promise<void> {
@@ -206,7 +206,7 @@ export async function untilComplete(
 }
 
 /** The number of these runs that have succeeded. */
-export async function countComplete(server: Attacked, definitionId: string): Promise<number> {
+export async function countComplete(server: AttackTarget, definitionId: string): Promise<number> {
   let count = 0;
   for (let cursor = ''; ;) {
     const path = `/api/workflow?definitionId=${definitionId}&status=Complete&limit=500${cursor}`;
@@ -220,7 +220,7 @@ export async function countComplete(server: Attacked, definitionId: string): Pro
 }
 
 /** Milliseconds from start to end of an unrelated run. */
-export async function unrelatedRunMs(server: Attacked): Promise<number> {
+export async function unrelatedRunMs(server: AttackTarget): Promise<number> {
   const began = performance.now();
   const started = await callUntilAccepted(server, 'POST', '/api/workflow/unrelated', '{}');
   const { workflowId } = JSON.parse(started.text) as { workflowId?: string };

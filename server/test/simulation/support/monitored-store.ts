@@ -79,7 +79,11 @@ function compare(what: string, before: InstanceRecord | null, after: InstanceRec
   }
   if (what === 'commit') {
     hold(after.revision > before.revision, 'I5 the revision increases', describe);
-    hold(!isOlder(progress(after), progress(before)), 'I5 a commit never goes back', describe);
+    hold(
+      !isOlder(progress(after), progress(before)),
+      'I5 a commit never undoes progress',
+      describe,
+    );
   }
 }
 

@@ -97,7 +97,7 @@ export class SimulatedNode implements Life {
         beatIntervalMs: 2000,
         leaseMs: 6000,
         drainMs: 2000,
-        // As in production. Nodes never die here because of what they run; an instance in quarantine is a violation.
+        // As in production. Nodes never die here because of what they run; a quarantined instance is a violation.
         crashesMax: 5,
         repairIntervalMs: 5000,
         purgeIntervalMs: world.removesSoon ? PURGE_INTERVAL_MS : 3_600_000,

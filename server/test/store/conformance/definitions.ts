@@ -29,7 +29,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
       });
     });
 
-    it('are read by version, or as the newest', async () => {
+    it('are read by version, or as the latest', async () => {
       await insert('a', 'one');
       await insert('a', 'two');
       expect((await test.store.getDefinition('a', 1))?.body).toBe('one');
@@ -63,7 +63,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
       expect(await test.store.getDefinition('a', 2)).toBeNull();
     });
 
-    it('are listed by id with their newest version, in pages', async () => {
+    it('are listed by id with their latest version, in pages', async () => {
       for (const id of ['b', 'a', 'c', 'B', 'a', 'c', 'c', '']) await insert(id, id);
       const list = async (after: string | null, limit: number) =>
         (await test.store.listDefinitions(after, limit)).map(
@@ -114,7 +114,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
   });
 
   describe('custom steps', () => {
-    it('get versions, and are read as the newest', async () => {
+    it('get versions, and are read as the latest', async () => {
       const first = await test.store.insertStepScript({ name: 'tax', source: 'a=1', createdAt: 1 });
       const second = await test.store.insertStepScript({
         name: 'tax',
@@ -144,7 +144,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
       expect(await test.store.listStepScriptVersions('none', null, 5)).toEqual([]);
     });
 
-    it('are listed by name with their newest version', async () => {
+    it('are listed by name with their latest version', async () => {
       for (const name of ['b', 'a', 'c', 'a']) {
         await test.store.insertStepScript({ name, source: name, createdAt: 1 });
       }

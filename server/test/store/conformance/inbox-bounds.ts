@@ -70,7 +70,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       expect((await get('i')).inbox).toEqual([...FULL, OVERFLOW_MESSAGE]);
     });
 
-    it('makes a commit fail that has not seen the overflow, even a second time', async () => {
+    it('fails a commit that has not seen the overflow, even a second time', async () => {
       await insert('i', FULL);
       for (const id of ['m', 'n']) {
         const before = await get('i');

@@ -59,7 +59,7 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
       expect(await get('done')).toMatchObject({ inbox: [], inSeq: 0, wakeAt: null });
     });
 
-    it('makes a commit fail that has not seen the message', async () => {
+    it('fails a commit that has not seen the message', async () => {
       await insert('i');
       const before = await get('i');
       await post('i', 'm');
@@ -146,7 +146,7 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
       expect(await test.store.controlInstance('x', 'suspend', 1)).toEqual({ outcome: 'missing' });
     });
 
-    it('keeps the inbox, and makes a commit fail that has not seen the message', async () => {
+    it('keeps the inbox, and fails a commit that has not seen the message', async () => {
       await insert('i');
       await post('i', 'm');
       const before = await get('i');

@@ -14,7 +14,7 @@ export interface StepLiveState {
   readonly turns: number;
   /** What it is waiting for, in words: `event approved/42`; null if it is not waiting. */
   readonly wait: string | null;
-  /** The message of the newest error, or null. */
+  /** The message of the most recent error, or null. */
   readonly error: string | null;
 }
 

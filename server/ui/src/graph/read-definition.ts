@@ -64,7 +64,7 @@ interface Place {
   readonly depth: number;
 }
 
-/** Members by their name in lower case, because the server accepts any casing. */
+/** Members by lowercase name, because the server accepts any casing. */
 function membersOf(value: unknown): ReadonlyMap<string, Member> {
   const members = new Map<string, Member>();
   if (!isObject(value)) return members;

@@ -1,4 +1,4 @@
-/** Goal: completion finds its position, even in a half-written document, and what the server's schema says about it. */
+/** Goal: completion knows where it is, even in a half-written document, and offers what the server's schema says. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { placeIn, stepIdsIn } from '../../src/editor/definition-context.js';

@@ -101,7 +101,7 @@ Steps:
     expect(() => graphModel(readDefinition(document))).not.toThrow();
   });
 
-  test('is cut at 1,000 steps and at 32 levels, and says so', () => {
+  test('is truncated at 1,000 steps and at 32 levels, and says so', () => {
     const many = { steps: Array.from({ length: 2000 }, (_, index) => ({ id: `s${index}` })) };
     expect(readDefinition(many)).toMatchObject({ stepCount: 1000, isCut: true });
     let deep: object = { id: 'end' };

@@ -142,7 +142,7 @@ export interface WorkflowParent extends WorkflowReference {
 export interface Workflow extends WorkflowSummary {
   data: DataObject;
   /**
-   * The newest step error. While the run is open, this is an error that still matters; when it has ended, an error after
+   * The most recent step error. While the run is open, this is an error that still matters; when it has ended, an error after
    * which no later attempt of the same step succeeded.
    */
   lastError: StepError | null;

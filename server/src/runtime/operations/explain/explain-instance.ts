@@ -141,7 +141,7 @@ function explainCleanUp({ endTime, instance, lastChangeAt }: InstanceFacts): Wai
     next === 0 && pointers.size > 0 ? ', starting when the current compensation ends' : '';
   const left =
     forgotten > 0
-      ? `; ${forgotten} earlier ones are not compensated, because a run keeps only the newest ${COMPLETED_STEPS_MAX}`
+      ? `; ${forgotten} earlier ones are not compensated, because a run keeps only the most recent ${COMPLETED_STEPS_MAX}`
       : '';
   return wholeReason('compensating', {
     text: `being terminated with compensation: ${done}${first}${left}`,

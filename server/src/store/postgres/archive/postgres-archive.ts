@@ -123,7 +123,7 @@ async function beginImport(database: Database, schema: Schema): Promise<ArchiveI
     ...readerOf(database, schema),
     write: (kind, records) => WRITERS[kind](database, records),
     async finish() {
-      // The server plans by statistics, which it has none of yet.
+      // PostgreSQL plans queries from statistics, and has none for these tables yet.
       for (const table of RECORD_TABLES) await database.execute(`ANALYZE @${table}`);
       await database.execute('DELETE FROM @migrations WHERE version = $1', [UNFINISHED_IMPORT]);
     },

@@ -169,7 +169,7 @@ function PublishButton({
     setPending(true);
     try {
       const { id, version } = await client.definitions.register(text);
-      await queries.invalidateQueries({ queryKey: ['definition', id, 'newest'] });
+      await queries.invalidateQueries({ queryKey: ['definition', id, 'latest'] });
       say(`Published ${id} as version ${version}.`);
       navigate(toPath('definitions', id));
     } catch (error) {

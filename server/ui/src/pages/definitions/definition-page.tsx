@@ -27,30 +27,30 @@ export function DefinitionPage({ id }: { readonly id: string }): ReactNode {
   const { client } = useSession();
   const queries = useQueryClient();
   const [search, setSearch] = useAddressQuery();
-  const newest = useQuery({
-    queryKey: ['definition', id, 'newest'],
+  const latest = useQuery({
+    queryKey: ['definition', id, 'latest'],
     queryFn: ({ signal }) => client.definitions.get(id, { signal }),
     refetchInterval: usePollInterval(),
   });
   useLive(({ definitions, lag }) => {
     if (definitions.has(id) || lag) {
-      void queries.invalidateQueries({ queryKey: ['definition', id, 'newest'] });
+      void queries.invalidateQueries({ queryKey: ['definition', id, 'latest'] });
     }
   });
-  const newestVersion = newest.data?.version ?? 1;
-  const version = wantedVersion(search.get('version'), newestVersion);
-  const shown = useDefinition(id, version, newest.data !== undefined);
+  const latestVersion = latest.data?.version ?? 1;
+  const version = wantedVersion(search.get('version'), latestVersion);
+  const shown = useDefinition(id, version, latest.data !== undefined);
   const view = VIEWS.find((name) => name === search.get('view')) ?? 'graph';
-  const error = newest.error ?? shown.error;
+  const error = latest.error ?? shown.error;
   const choose = (name: string, value: string): void =>
     setSearch({ ...Object.fromEntries(search), [name]: value });
   return (
     <Page
       title={id}
       heading={<bdi>{id}</bdi>}
-      actions={newest.data !== undefined && <Actions id={id} />}
+      actions={latest.data !== undefined && <Actions id={id} />}
     >
-      {error !== null && <ProblemView error={error} onRetry={() => void newest.refetch()} />}
+      {error !== null && <ProblemView error={error} onRetry={() => void latest.refetch()} />}
       {shown.isPending && error === null && <Loading />}
       {shown.data !== undefined && (
         <>
@@ -58,13 +58,13 @@ export function DefinitionPage({ id }: { readonly id: string }): ReactNode {
           <div className="definition-bar">
             <ViewChoice view={view} onChoose={(next) => choose('view', next)} />
             <VersionChoice
-              {...{ version, newestVersion }}
+              {...{ version, latestVersion }}
               onChoose={(next) => choose('version', String(next))}
             />
           </div>
           {view === 'graph' && <DefinitionGraph definition={shown.data} />}
           {view === 'document' && <DefinitionText definition={shown.data} />}
-          {view === 'changes' && <DefinitionChanges {...{ id, version, newestVersion }} />}
+          {view === 'changes' && <DefinitionChanges {...{ id, version, latestVersion }} />}
         </>
       )}
     </Page>
@@ -152,17 +152,17 @@ function DefinitionText({ definition }: { readonly definition: DefinitionDocumen
 function DefinitionChanges({
   id,
   version,
-  newestVersion,
+  latestVersion,
 }: {
   readonly id: string;
   readonly version: number;
-  readonly newestVersion: number;
+  readonly latestVersion: number;
 }): ReactNode {
   const [other, setOther] = useState(Math.max(1, version - 1));
   const before = useDefinition(id, other, true);
   const after = useDefinition(id, version, true);
   const error = before.error ?? after.error;
-  if (newestVersion === 1) {
+  if (latestVersion === 1) {
     return (
       <EmptyState title="This definition has only one version.">
         <p>Publish another version to see the changes here.</p>
@@ -174,7 +174,7 @@ function DefinitionChanges({
       <VersionChoice
         label="Compared with version"
         version={other}
-        newestVersion={newestVersion}
+        latestVersion={latestVersion}
         onChoose={setOther}
       />
       {error !== null && <ProblemView error={error} />}
@@ -205,12 +205,12 @@ function useDefinition(id: string, version: number, isWanted: boolean) {
 
 function VersionChoice({
   version,
-  newestVersion,
+  latestVersion,
   onChoose,
   label = 'Version',
 }: {
   readonly version: number;
-  readonly newestVersion: number;
+  readonly latestVersion: number;
   readonly onChoose: (version: number) => void;
   readonly label?: string;
 }): ReactNode {
@@ -220,13 +220,13 @@ function VersionChoice({
       <input
         type="number"
         min={1}
-        max={newestVersion}
+        max={latestVersion}
         value={version}
         onChange={({ target }) => {
           if (target.validity.valid && target.value !== '') onChoose(target.valueAsNumber);
         }}
       />
-      <span className="hint">of {newestVersion}</span>
+      <span className="hint">of {latestVersion}</span>
     </label>
   );
 }
@@ -255,7 +255,7 @@ function DefinitionGraph({ definition }: { readonly definition: DefinitionDocume
   );
 }
 
-function wantedVersion(text: string | null, newest: number): number {
+function wantedVersion(text: string | null, latest: number): number {
   const version = Number(text);
-  return Number.isInteger(version) && version >= 1 && version <= newest ? version : newest;
+  return Number.isInteger(version) && version >= 1 && version <= latest ? version : latest;
 }

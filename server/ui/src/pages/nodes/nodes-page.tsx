@@ -82,7 +82,7 @@ function Load({ node: { load, alive } }: { readonly node: ServerNode }): ReactNo
   const { cpuPercent, memoryBytes, eventLoopDelayMs } = load;
   return (
     <>
-      {Math.round(cpuPercent)} % CPU, {Math.round(memoryBytes / 1_048_576)} MiB, event loop delay{' '}
+      {Math.round(cpuPercent)}% CPU, {Math.round(memoryBytes / 1_048_576)} MiB, event loop delay{' '}
       {Math.round(eventLoopDelayMs)} ms
       <br />
       <span className="quiet">

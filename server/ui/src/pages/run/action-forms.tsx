@@ -21,7 +21,7 @@ const WORDS = {
   'publish-event': {
     title: 'Publish the event',
     submit: 'Publish',
-    data: 'Data of the event (JSON)',
+    data: 'Event data (JSON)',
     start: '{}',
     said: 'The event was published.',
   },

@@ -74,7 +74,7 @@ export function DataView({
         )}
         {changes.length > CHANGES_SHOWN && (
           <p className="hint">
-            Only the newest {CHANGES_SHOWN} of {changes.length} changes are shown.
+            Only the most recent {CHANGES_SHOWN} of {changes.length} changes are shown.
           </p>
         )}
       </section>

@@ -212,7 +212,7 @@ function WaitsFor({
   attempt,
 }: {
   readonly waitsFor: NonNullable<StepExecution['waitsFor']>;
-  /** Of a step that waits for a retry: the next attempt. */
+  /** The next attempt of a step that waits for a retry. */
   readonly attempt: number;
 }): ReactNode {
   const { kind, until, eventName, eventKey, activityName, open } = waitsFor;

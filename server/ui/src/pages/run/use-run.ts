@@ -32,7 +32,7 @@ export interface Executions {
 }
 
 /** The executions that are used if `isCut`, in words. */
-export const CUT_WORDS = `the first ${FIRST_COUNT} and the newest ${NEWEST_COUNT} executions`;
+export const CUT_WORDS = `the first ${FIRST_COUNT} and the most recent ${NEWEST_COUNT} executions`;
 
 /** Fetches everything about a run again, after an action. */
 export function useRereadRun(workflowId: string): () => void {
