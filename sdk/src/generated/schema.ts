@@ -489,7 +489,7 @@ export interface paths {
         };
         /**
          * List the actions on a run
-         * @description Lists the actions on a run and their callers, the newest first: suspend, resume, terminate, retry, answers in place of a worker, and events published for the run. The server keeps the newest 100.
+         * @description Lists the actions on a run and their callers, the newest first: suspend, resume, terminate, retry, answers in place of a worker, and events published for the run. The server keeps the most recent 100.
          */
         get: operations["listWorkflowActions"];
         put?: never;
@@ -1737,7 +1737,7 @@ export interface components {
             /** @description The time of `lastError`. ISO 8601, UTC. */
             failureTime: string | null;
             data: components["schemas"]["DataObject"];
-            /** @description The newest step error. While the run is open, this is an error that still matters; when it has ended, an error after which no later attempt of the same step succeeded. */
+            /** @description The most recent step error. While the run is open, this is an error that still matters; when it has ended, an error after which no later attempt of the same step succeeded. */
             lastError: components["schemas"]["StepError"] | null;
         };
         /**
