@@ -60,7 +60,8 @@ async function onServer(
       });
       expect(response.ok, `${method} ${path}: ${response.status}`).toBe(true);
       const text = await response.text();
-      return text === '' ? null : (JSON.parse(text) as unknown);
+      const parsed: unknown = text === '' ? null : JSON.parse(text);
+      return parsed;
     });
   } finally {
     await server.stop();

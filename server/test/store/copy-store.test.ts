@@ -215,12 +215,13 @@ describe.each(Object.entries(PLACES))('a copy into %s', (_kind, placeOf) => {
       ...archive,
       beginImport: async () => {
         const real = await archive.beginImport();
-        const write = (kind: string, records: readonly object[]): Promise<void> =>
-          Reflect.apply(real.write, real, [
+        const write: ArchiveImport['write'] = (kind, records) =>
+          // Spoiled records are of the same kind.
+          real.write(
             kind,
-            kind === 'history' ? spoilRecords(records) : records,
-          ]);
-        return { ...real, write: write as ArchiveImport['write'] };
+            (kind === 'history' ? spoilRecords(records) : records) as typeof records,
+          );
+        return { ...real, write };
       },
     });
     await expect(copy(source, target, { spoilTarget: spoil })).rejects.toThrow(

@@ -56,7 +56,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
     return new Proxy(instances, {
       get: (target, name) => {
         const member: unknown = Reflect.get(name in replaced ? replaced : target, name);
-        return typeof member === 'function' ? member.bind(target) : member;
+        return typeof member === 'function' ? (member.bind(target) as unknown) : member;
       },
     });
   }
@@ -134,7 +134,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
         IDS.map((id) => inserts.insert([instanceDocumentOf(instanceOf(id))])),
       );
       for (const outcome of outcomes) {
-        expect(outcome).toMatchObject({ reason: expect.any(StoreUnavailableError) });
+        expect(outcome).toMatchObject({ reason: expect.any(StoreUnavailableError) as unknown });
       }
       // Each caller reads back, and finds its own.
       expect(await instances.countDocuments()).toBe(IDS.length);
@@ -247,7 +247,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
       ]);
       expect(outcomes).toMatchObject([
         { value: true },
-        { reason: expect.any(StoreUnavailableError) },
+        { reason: expect.any(StoreUnavailableError) as unknown },
         { value: false },
       ]);
     });
@@ -267,7 +267,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
       );
       expect(alone).toMatchObject({ value: true });
       for (const outcome of group) {
-        expect(outcome).toMatchObject({ reason: expect.any(StoreUnavailableError) });
+        expect(outcome).toMatchObject({ reason: expect.any(StoreUnavailableError) as unknown });
       }
       // Each caller reads back, and finds that it won.
       expect(await statesOf()).toEqual(Object.fromEntries(IDS.map((id) => [id, `by ${id}`])));
@@ -287,8 +287,8 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
       ]);
       expect(outcomes).toMatchObject([
         { value: true },
-        { reason: expect.any(StoreUnavailableError) },
-        { reason: expect.any(StoreUnavailableError) },
+        { reason: expect.any(StoreUnavailableError) as unknown },
+        { reason: expect.any(StoreUnavailableError) as unknown },
       ]);
     });
 
@@ -304,7 +304,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
       ]);
       expect(outcomes).toMatchObject([
         { value: true },
-        { reason: expect.any(MongoServerError) },
+        { reason: expect.any(MongoServerError) as unknown },
         { value: true },
       ]);
       expect(await statesOf()).toEqual({ i0: 'by i0', i1: '{}', i2: 'by i2' });
