@@ -125,7 +125,7 @@ describe('the script runtime', () => {
     'shell by posix.system',
     'environment',
     'socket',
-    'the finder of js',
+    'the finder of the js module',
     'end the process',
     'crafted bytecode',
     'write to another descriptor',
