@@ -142,10 +142,11 @@ async function chooseStore(
 
 /** Null where the server of the store carries no hints. */
 function notificationsOf(store: Store, config: Config): BackplaneOptions['notifications'] {
-  const address = config.dbhost_listen ?? config.dbhost;
-  if (store.notify === undefined || address === null) return null;
+  const { dbhost: storeAddress } = config;
+  if (store.notify === undefined || storeAddress === null) return null;
   return {
-    address,
+    storeAddress,
+    address: config.dbhost_listen ?? storeAddress,
     passwordFile: config.dbhost_password_file,
     notify: store.notify.bind(store),
   };

@@ -1,5 +1,6 @@
 /** The available backplanes, by the scheme of their address. To add one, add an entry here and a folder. */
 import { byScheme } from '../base/by-scheme.js';
+import { createHash } from 'node:crypto';
 import type { Logger } from '../base/logger.js';
 import type { Backplane } from './backplane.js';
 import { readPostgresAddress } from '../postgres/address.js';
@@ -17,6 +18,8 @@ export interface BackplaneOptions {
 
 /** A store whose server can also carry hints. */
 export interface StoreNotifications {
+  /** The connection string of the store, whose schema names the channel. */
+  readonly storeAddress: string;
   /** Where to listen: a connection string of PostgreSQL. */
   readonly address: string;
   readonly passwordFile: string | null;
@@ -41,6 +44,8 @@ const REMOTE: readonly BackplaneChoice[] = [
 ];
 
 const LISTEN_CONNECT_MS_MAX = 2000;
+/** PostgreSQL refuses longer ones. */
+const CHANNEL_BYTES_MAX = 63;
 
 /** The address schemes that `createBackplane` accepts. */
 export const BACKPLANE_SCHEMES = REMOTE.flatMap(({ schemes }) => schemes);
@@ -56,9 +61,11 @@ async function createStoreBackplane(options: BackplaneOptions): Promise<Backplan
   if (notifications === null) return createLocalBackplane();
   const { createPostgresBackplane } = await import('./postgres/postgres-backplane.js');
   const { PostgresServers } = await import('../postgres/servers.js');
+  const store = readPostgresAddress(notifications.storeAddress);
   const address = readPostgresAddress(notifications.address);
   const servers = new PostgresServers({
-    address,
+    // Notifications stay within a database.
+    address: { ...address, database: address.database ?? store.database },
     databaseName,
     passwordFile: notifications.passwordFile,
     connectTimeoutMs: LISTEN_CONNECT_MS_MAX,
@@ -68,9 +75,15 @@ async function createStoreBackplane(options: BackplaneOptions): Promise<Backplan
   return createPostgresBackplane({
     connect: () => servers.connect(),
     notify: notifications.notify,
-    // Stores in other schemas of the same database have channels of their own.
-    channel: `stepwright:${address.schema}`,
+    channel: channelOf(store.schema),
     nodeId,
     logger,
   });
+}
+
+/** Stores in other schemas of the same database have channels of their own. */
+function channelOf(schema: string): string {
+  const channel = `stepwright:${schema}`;
+  if (Buffer.byteLength(channel) <= CHANNEL_BYTES_MAX) return channel;
+  return `stepwright:${createHash('sha256').update(schema).digest('hex').slice(0, 40)}`;
 }

@@ -238,12 +238,24 @@ function tlsOptions(address: PostgresAddress): ConnectionOptions {
     (sslMode === 'require' && caFile !== null);
   return {
     rejectUnauthorized: verifies,
-    ...(caFile !== null && { ca: readFileSync(caFile, 'utf8') }),
-    ...(certificateFile !== null && { cert: readFileSync(certificateFile, 'utf8') }),
-    ...(keyFile !== null && { key: readFileSync(keyFile, 'utf8') }),
+    ...(caFile !== null && { ca: lastReadable(caFile) }),
+    ...(certificateFile !== null && { cert: lastReadable(certificateFile) }),
+    ...(keyFile !== null && { key: lastReadable(keyFile) }),
     // Only `verify-full` compares the name in the certificate.
     ...(sslMode !== 'verify-full' && { checkServerIdentity: () => undefined }),
   };
+}
+
+const readable = new Map<string, string>();
+
+/** A file that is being replaced may be missing for a moment: then the connection is made with what it held before. */
+function lastReadable(file: string): string {
+  try {
+    readable.set(file, readFileSync(file, 'utf8'));
+  } catch (error) {
+    if (!readable.has(file)) throw error;
+  }
+  return readable.get(file) ?? '';
 }
 
 function isSocket({ host }: PostgresHost): boolean {

@@ -78,13 +78,13 @@ export class GroupCommit<Request, Outcome> {
 
   #takeGroup(): readonly Waiting<Request, Outcome>[] {
     const group: Waiting<Request, Outcome>[] = [];
-    const left: Waiting<Request, Outcome>[] = [];
+    let left: Waiting<Request, Outcome>[] = [];
     const { countMax = GROUP_COUNT_MAX, sizeOf } = this.#options;
     const keys = new Set<string>();
     let size = 0;
     for (const [index, each] of this.#waiting.entries()) {
       if (group.length === countMax || (group.length > 0 && size > GROUP_SIZE_MAX)) {
-        left.push(...this.#waiting.slice(index));
+        left = left.concat(this.#waiting.slice(index));
         break;
       }
       if (each.key !== null) {
@@ -124,10 +124,12 @@ export class GroupCommit<Request, Outcome> {
   }
 
   async #failOrRepeat(group: readonly Waiting<Request, Outcome>[], error: unknown): Promise<void> {
-    const isWhole = group.length === 1 || error instanceof StoreUnavailableError;
+    /** The reason for all that follow. */
+    let failure: { readonly error: unknown } | null =
+      group.length === 1 || error instanceof StoreUnavailableError ? { error } : null;
     for (const { request, resolve, reject } of group) {
-      if (isWhole) {
-        reject(error);
+      if (failure !== null) {
+        reject(failure.error);
         continue;
       }
       try {
@@ -135,6 +137,7 @@ export class GroupCommit<Request, Outcome> {
         resolve(outcome as Outcome); // There is one for each.
       } catch (reason) {
         reject(reason);
+        if (reason instanceof StoreUnavailableError) failure = { error: reason };
       }
     }
   }

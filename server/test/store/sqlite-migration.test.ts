@@ -23,7 +23,7 @@ function schemaOf(path: string): unknown {
   return { objects, columns };
 }
 
-async function openOldFile(path: string, version: 1 | 2): Promise<DatabaseSync> {
+async function openOldFile(path: string, version: 1 | 2 | 3): Promise<DatabaseSync> {
   const connection = new DatabaseSync(path);
   const tables = new URL(`./support/schema-${version}.sql`, import.meta.url);
   connection.exec(await readFile(tables, { encoding: 'utf8' }));
@@ -137,4 +137,28 @@ it('instances of schema 2 keep their content', async () => {
     }),
   );
   await store.stop();
+});
+
+it('instances of schema 3 keep their content, and count as children of their parents', async () => {
+  const path = join(directory, 'old-3.db');
+  const connection = await openOldFile(path, 3);
+  connection.exec(`
+    INSERT INTO instances (id, definitionId, version, reference, status, startTime, lastChangeAt, errorAt, wakeAt, owner, epoch,
+                           inSeq, revision, underWay, crashes, schemaVersion, requestHash, state, parentId) VALUES
+      ('open', 'order', 1, NULL, 'Suspended', 1000, 1500, 1200, 7, 'node', 2, 1, 5, 0, 1, 1, 'hash', '{"a":1}', NULL),
+      ('child', 'order', 1, NULL, 'Runnable', 1000, 1500, NULL, NULL, NULL, 1, 0, 1, 0, 0, 1, NULL, '{}', 'open');
+    INSERT INTO inbox VALUES ('open', 'm', 1, 'text');`);
+  connection.close();
+
+  const store = createSqliteStore({ path });
+  await store.start();
+  expect(await store.getInstance('open')).toEqual(
+    instanceOf('open', { ...OPEN, lastChangeAt: 1500, errorAt: 1200 }),
+  );
+  expect(await store.getInstance('child')).toMatchObject({ parentId: 'open', rootId: 'open' });
+  const message = { id: 'n', body: 'more' };
+  const [posted] = await store.postMessages([{ instanceId: 'open', message }]);
+  expect(posted).toMatchObject({ inSeq: 2 });
+  await store.stop();
+  await expectSchemaOfNewFile(path);
 });

@@ -94,7 +94,8 @@ export class GroupedCommits {
     const filter = { _id: { $in: group.map(({ _id }) => _id) } };
     const projection = { attemptId: 1, revision: 1 };
     const found = await this.#instances
-      .find(filter, { projection })
+      // A secondary may not have the updates yet.
+      .find(filter, { projection, readPreference: 'primary' })
       .toArray()
       .catch((error: unknown) => {
         // The updates have been carried out, so they must not be repeated one by one.

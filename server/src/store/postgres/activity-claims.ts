@@ -64,12 +64,19 @@ deferred AS (
 SELECT array(SELECT id FROM deferred) AS passed_over, claimed.*
   FROM (SELECT 1) AS always LEFT JOIN claimed ON true`;
 
-/** If the instance was resumed in the meantime, that resume looked for deferred items too early. */
+/**
+ * If the instance was resumed in the meantime, that resume looked for deferred items too early. The lock waits for a resume
+ * that is in progress, and then shows its status.
+ */
 const UNDO_DEFERRING = `
+WITH held AS MATERIALIZED (
+  SELECT id, status FROM @instances
+   WHERE id IN (SELECT instance_id FROM @activities WHERE id = ANY($1::text[])) ORDER BY id FOR SHARE
+)
 UPDATE @activities AS item SET available_at = item.created_at, deferred = false
-  FROM @instances AS instance
+  FROM held
  WHERE item.id = ANY($1::text[]) AND item.deferred AND NOT item.done
-   AND instance.id = item.instance_id AND instance.status = 'Runnable'`;
+   AND held.id = item.instance_id AND held.status = 'Runnable'`;
 
 export function createActivityClaimGroup(database: Database): Groups['activityClaims'] {
   const lostClaims = new LostClaims(database);

@@ -7,7 +7,7 @@ import type { CommitOutcome, InstanceCommit } from '../records/instances.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
 import { wakesOf } from './instance-rows.js';
-import { type Columns, Parameters, withParts } from './parameters.js';
+import { type Columns, inLockOrder, Parameters, withParts } from './parameters.js';
 import type { Groups, PostgresContext } from './postgres-context.js';
 import { insertSideParts, removeSideParts } from './side-records.js';
 
@@ -50,7 +50,7 @@ async function commitAll(
   commits: readonly InstanceCommit[],
 ): Promise<readonly CommitOutcome[]> {
   const parameters = new Parameters();
-  const rows = parameters.rows('w', commits, COLUMNS);
+  const rows = parameters.rows('w', inLockOrder(commits), COLUMNS);
   const someWake = commits.some(({ underWay, wakeAt }) => wakeAt !== null || underWay);
   const someDoNot = commits.some(({ underWay, wakeAt }) => wakeAt === null && !underWay);
   const text = withParts(

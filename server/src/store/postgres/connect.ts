@@ -33,13 +33,13 @@ export class Connections {
     this.pool.on('error', () => undefined);
   }
 
-  /** True after `lost`: another host in the address may be the primary now. */
+  /** True after `lost`: another host may be the primary now, or the same host may have another server. */
   get isLost(): boolean {
     return this.#isLost;
   }
 
   lost(): void {
-    this.#isLost = this.#servers.hasSeveral;
+    this.#isLost = true;
   }
 
   /** Looks for the writable host; concurrent callers share one search. @throws StoreUnavailableError */

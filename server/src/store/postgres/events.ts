@@ -12,6 +12,7 @@ import {
 } from '../records/events.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
+import { inLockOrder } from './parameters.js';
 import type { Groups, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
 
@@ -56,16 +57,17 @@ async function insertEvents(
   database: Database,
   events: readonly EventRecord[],
 ): Promise<readonly boolean[]> {
+  const sorted = inLockOrder(events);
   const texts = (textOf: (event: EventRecord) => string): readonly string[] =>
-    events.map((event) => encodeTextWithoutNul(textOf(event)));
+    sorted.map((event) => encodeTextWithoutNul(textOf(event)));
   const rows = await database.query(INSERT_EVENTS, [
     texts(({ id }) => id),
     texts(({ nameKey }) => nameKey),
     texts(({ name }) => name),
     texts(({ key }) => key),
-    events.map(({ publishedAt }) => publishedAt),
-    events.map(({ deliveredTo }) => deliveredTo),
-    events.map(({ requestHash }) =>
+    sorted.map(({ publishedAt }) => publishedAt),
+    sorted.map(({ deliveredTo }) => deliveredTo),
+    sorted.map(({ requestHash }) =>
       requestHash === null ? null : encodeTextWithoutNul(requestHash),
     ),
     texts(({ data }) => data),

@@ -117,7 +117,7 @@ async function purgeInstances(database: Database, request: PurgeRequest): Promis
     const ids = await endedInstances(database, request, wanted);
     if (ids.length === 0) break;
     await purgeHistory(database, ids);
-    const removed = await purgeTogether(database, ids);
+    const removed = await purgeTogether(database, ids, request.instancesEndedBefore);
     purged += removed;
     // Another node was faster with all of them, or these were the last ones.
     if (removed === 0 || ids.length < wanted) break;
@@ -152,17 +152,24 @@ async function purgeHistory(database: Database, ids: readonly string[]): Promise
   } while (removed === PURGED_HISTORY_MAX);
 }
 
-async function purgeTogether(database: Database, ids: readonly string[]): Promise<number> {
+/** Looks again at what it removes: another node may have purged an instance, and a client may have started it again. */
+async function purgeTogether(
+  database: Database,
+  ids: readonly string[],
+  endedBefore: number,
+): Promise<number> {
   const [row] = await database.query(
     `WITH gone AS (
        DELETE FROM @instances WHERE id IN (
-         SELECT id FROM @instances WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE) RETURNING id
+         SELECT id FROM @instances
+          WHERE id = ANY($1::text[]) AND status IN ('Complete', 'Terminated') AND end_time < $2::bigint
+          ORDER BY id FOR UPDATE) RETURNING id
      ),
      wakes AS (DELETE FROM @wakes WHERE id IN (SELECT id FROM gone)),
      subscriptions AS (DELETE FROM @subscriptions WHERE instance_id IN (SELECT id FROM gone)),
      activities AS (DELETE FROM @activities WHERE instance_id IN (SELECT id FROM gone))
      SELECT count(*) AS count FROM gone`,
-    [ids],
+    [ids, endedBefore],
   );
   return row?.number('count') ?? 0;
 }

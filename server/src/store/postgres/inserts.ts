@@ -71,7 +71,7 @@ export async function insertAll(
       inbox?.part ?? null,
       `inserted AS (
   INSERT INTO @instances (${COLUMN_NAMES}${inbox === null ? '' : ', inbox_ids, inbox_bodies, inbox_bytes'})
-  SELECT ${COLUMN_NAMES}${inbox?.columns ?? ''} FROM ${rows} ORDER BY id
+  SELECT ${COLUMN_NAMES}${inbox?.columns ?? ''} FROM ${rows} ORDER BY id COLLATE "C"
   ON CONFLICT (id) DO NOTHING
   RETURNING id, owner, wake_at, under_way
 )`,

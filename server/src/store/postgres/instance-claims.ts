@@ -4,7 +4,7 @@ import type { OperationArguments, OperationResult } from '../operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
 import { instanceOf, RECORD_COLUMNS, wakesOf } from './instance-rows.js';
-import { type Columns, Parameters, withParts } from './parameters.js';
+import { type Columns, inLockOrder, Parameters, withParts } from './parameters.js';
 import type { Claim, Groups, PostgresContext } from './postgres-context.js';
 
 /** The statement returns whole records, which may be large. */
@@ -50,7 +50,7 @@ async function claimAll(
   claims: readonly Claim[],
 ): Promise<readonly OperationResult<'claimInstance'>[]> {
   const parameters = new Parameters();
-  const rows = parameters.rows('w', claims, COLUMNS);
+  const rows = parameters.rows('w', inLockOrder(claims), COLUMNS);
   const text = withParts(
     [
       `claimed AS (

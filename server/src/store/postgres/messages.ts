@@ -111,7 +111,7 @@ async function append(
     SELECT instance_id, array_agg(message_id ORDER BY position) AS ids, array_agg(body ORDER BY position) AS bodies,
            sum(bytes) AS bytes, (array_agg(bytes ORDER BY position DESC))[1] AS last_bytes
            ${isNoted ? ', array_agg(audit ORDER BY position) FILTER (WHERE audit IS NOT NULL) AS audit' : ''}
-      FROM ${source} GROUP BY instance_id ORDER BY instance_id
+      FROM ${source} GROUP BY instance_id ORDER BY instance_id COLLATE "C"
   ) AS w
   WHERE i.id = w.instance_id AND i.status IN ('Runnable', 'Suspended') AND NOT i.inbox_ids && w.ids
     AND i.inbox_bytes + w.bytes - w.last_bytes < ${INBOX_BYTES_MAX}

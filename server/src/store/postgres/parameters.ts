@@ -8,6 +8,16 @@ export type Columns<Item> = Readonly<
   Record<string, readonly [type: 'text' | 'bigint' | 'boolean', cellOf: (item: Item) => Cell]>
 >;
 
+/**
+ * In the order of ids, in which all statements lock rows, so that groups of two nodes cannot wait for each other. The
+ * database has the same order where it sorts: ids are ASCII, and sorted by `COLLATE "C"`.
+ */
+export function inLockOrder<Item extends { readonly id: string }>(
+  items: readonly Item[],
+): readonly Item[] {
+  return items.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
 export class Parameters {
   readonly values: Value[] = [];
 

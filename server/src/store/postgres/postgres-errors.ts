@@ -32,7 +32,8 @@ export function isUniqueViolation(error: unknown): boolean {
  */
 export function isLostPreparation(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return false;
-  return LOST_PREPARATION.has(error.code ?? '') || error.message.includes('cached plan must not');
+  // The text of a plan that no longer fits is translated; the function that reports it is not.
+  return LOST_PREPARATION.has(error.code ?? '') || error.routine === 'RevalidateCachedQuery';
 }
 
 export function isConflict(error: unknown): boolean {

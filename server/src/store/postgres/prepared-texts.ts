@@ -1,4 +1,9 @@
-/** The texts of statements as they are sent: with the schema of the tables, and by name if they are used often. */
+/**
+ * The texts of statements as they are sent: with the schema of the tables, and by name if they are used often.
+ *
+ * A name belongs to one text everywhere: behind a pooler, other nodes and other servers may use the same session.
+ */
+import { createHash } from 'node:crypto';
 
 /** Uses before a statement is prepared. */
 const USES_BEFORE_PREPARING = 20;
@@ -36,7 +41,7 @@ export class PreparedTexts {
     known.uses += 1;
     if (known.uses === USES_BEFORE_PREPARING) {
       this.#prepared += 1;
-      known.sent = { text: known.sent.text, name: `stepwright_${this.#prepared}` };
+      known.sent = { text: known.sent.text, name: nameOf(known.sent.text) };
     }
     return known.sent;
   }
@@ -48,9 +53,14 @@ export class PreparedTexts {
   }
 }
 
+/** Names have at most 63 bytes. */
+function nameOf(text: string): string {
+  return `stepwright_${createHash('sha256').update(text).digest('hex').slice(0, 40)}`;
+}
+
 /** `@instances` in a statement stands for `"schema".instances`. */
 export function qualify(text: string, schema: string): string {
-  return text.replaceAll(/@(?=[a-z])/g, `${quoteName(schema)}.`);
+  return text.replaceAll(/@(?=[a-z])/g, () => `${quoteName(schema)}.`);
 }
 
 export function quoteName(name: string): string {

@@ -103,7 +103,7 @@ export function insertSideParts(
     parts.push(`new_subscriptions AS (
   INSERT INTO @subscriptions (id, instance_id, name_key, effective_at)
   SELECT n.id, n.instance_id, n.name_key, n.effective_at
-    FROM ${parameters.rows('n', subscriptions, SUBSCRIPTIONS)} ${from} ORDER BY n.id
+    FROM ${parameters.rows('n', subscriptions, SUBSCRIPTIONS)} ${from} ORDER BY n.id COLLATE "C"
   ON CONFLICT (id) DO UPDATE SET instance_id = EXCLUDED.instance_id, name_key = EXCLUDED.name_key,
     effective_at = EXCLUDED.effective_at
 )`);
@@ -114,7 +114,7 @@ export function insertSideParts(
                                 worker_id, done, settled, parameters)
   SELECT n.id, n.instance_id, n.name, n.created_at, n.available_at, false, n.attempt, n.token_hash,
          n.worker_id, false, false, n.parameters
-    FROM ${parameters.rows('n', activities, ACTIVITIES)} ${from} ORDER BY n.id ${PUT_ACTIVITY}
+    FROM ${parameters.rows('n', activities, ACTIVITIES)} ${from} ORDER BY n.id COLLATE "C" ${PUT_ACTIVITY}
 )`);
   }
   return parts;

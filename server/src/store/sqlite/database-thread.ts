@@ -38,6 +38,7 @@ export class DatabaseThread {
   readonly #logger: ThreadLogger | null;
   readonly #waiting = new Map<number, Waiting>();
   readonly #replies = new Queue<ThreadReply>();
+  #isSettling = false;
   #queue: ThreadRequest[] = [];
   #lastId = 0;
   #worker: Promise<Worker> | null = null;
@@ -151,18 +152,17 @@ export class DatabaseThread {
   }
 
   #receive(replies: readonly ThreadReply[]): void {
-    const isSettling = !this.#replies.isEmpty;
     for (const reply of replies) this.#replies.push(reply);
-    if (!isSettling) this.#settleFor(SLICE_MS);
+    if (!this.#isSettling) this.#settleFor(SLICE_MS);
   }
 
   /** Sockets and timers are served between slices. Long slices are cheaper: each ends with one message to the thread. */
   #settleFor(sliceMs: number): void {
     const end = performance.now() + sliceMs;
     const settleSome = (): void => {
-      for (let count = 0; count < SETTLED_AT_ONCE; count += 1) {
-        if (!this.#settleNext()) return;
-      }
+      for (let count = 0; count < SETTLED_AT_ONCE; count += 1) this.#settleNext();
+      this.#isSettling = !this.#replies.isEmpty;
+      if (!this.#isSettling) return;
       if (performance.now() < end) afterMicrotasks(settleSome);
       else setImmediate(() => this.#settleFor(SLICE_MS));
     };

@@ -4,11 +4,10 @@
  * The state is the last column of an instance, so that lists and scans for due instances do not read the overflow pages
  * of long rows. The inbox is a separate table, so that posting to an instance with a long inbox costs no more than
  * posting the first message.
- * An inbox that was filled before it was counted counts as empty.
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 const INSTANCES = `
 CREATE TABLE instances (
@@ -177,6 +176,34 @@ const FROM_2 = rebuildInstances(INSTANCE_INDEXES_2, {
 });
 
 /**
+ * Columns that instances of schema 3 may lack, because it had them only later. A root is known as far up as the parent, and an
+ * inbox that was filled before it was counted counts as empty.
+ */
+const DERIVED_3: Readonly<Record<string, string>> = { rootId: 'parentId', inboxBytes: '0' };
+
+function from3(connection: DatabaseSync): string {
+  const namesIn = (query: string): readonly string[] =>
+    connection
+      .prepare(query)
+      .all()
+      .map(({ name }) => String(name));
+  const old = namesIn(`SELECT name FROM pragma_table_info('instances')`);
+  const indexes = namesIn(
+    `SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'instances' AND sql IS NOT NULL`,
+  );
+  const missing = Object.entries(DERIVED_3).filter(([name]) => !old.includes(name));
+  const columns = [...old, ...missing.map(([name]) => name)].join(', ');
+  return `
+ALTER TABLE instances RENAME TO instances_old;
+${dropIndexes(indexes)}
+${INSTANCES}
+INSERT INTO instances (${columns})
+  SELECT ${[...old, ...missing.map(([, value]) => value)].join(', ')} FROM instances_old;
+DROP TABLE instances_old;
+`;
+}
+
+/**
  * Creates whatever is missing. Runs inside a write transaction of the caller, so that if several processes open a new
  * file at once, one creates the tables and the others find them.
  */
@@ -191,6 +218,7 @@ export function prepareSchema(connection: DatabaseSync, path: string): void {
   if (version === 0) connection.exec(TABLES);
   if (version === 1) connection.exec(FROM_1);
   if (version === 2) connection.exec(FROM_2);
+  if (version === 3) connection.exec(from3(connection));
   if (version < SCHEMA_VERSION) connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

@@ -68,8 +68,8 @@ export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Ki
   node: { table: 'nodes', key: { id: ({ id }) => id }, recordOf: nodeOf },
 };
 
-/** A page is small, because a record may have several megabytes. */
-const PAGE = 50;
+/** Pages are small, because an instance may have 32 MiB. */
+const PAGE = 8;
 
 export async function* recordsOf<Kind extends RecordKind>(
   database: Database,

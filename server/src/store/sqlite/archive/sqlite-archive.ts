@@ -45,6 +45,9 @@ export function openSqliteArchive(file: string): StoreArchive {
       for (const ending of ['', ...COMPANIONS]) rmSync(target + ending, { force: true });
       copy = openDatabase(target);
       return importInto(copy, () => {
+        if (database === null ? existsSync(file) : !isEmpty(database)) {
+          throw new Error(`${file} has been filled by another process during the copy`);
+        }
         close();
         replaceFile(target, file);
       });
@@ -102,9 +105,10 @@ function importInto(database: Database, finish: () => void): ArchiveImport {
 
 /** Both are closed. */
 function replaceFile(source: string, file: string): void {
-  const open = COMPANIONS.find((ending) => existsSync(file + ending));
+  const companions = [file, source].flatMap((name) => COMPANIONS.map((ending) => name + ending));
+  const open = companions.find((name) => existsSync(name));
   if (open !== undefined) {
-    throw new Error(`${file} is open in another process (${file}${open} exists): stop it first`);
+    throw new Error(`${file} is open in another process (${open} exists): stop it first`);
   }
   renameSync(source, file);
   // The new name is on the disk before anybody is told.
