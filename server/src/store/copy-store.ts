@@ -62,10 +62,10 @@ export async function copyStore(options: CopyOptions): Promise<Tallies> {
   return written;
 }
 
-async function copyKind<Kind extends RecordKind>(
+async function copyKind(
   source: ArchiveReader,
   copy: ArchiveImport,
-  kind: Kind,
+  kind: RecordKind,
   options: CopyOptions,
 ): Promise<Tally> {
   return tally({ reader: source, kind, phase: 'copy', options }, (records) =>

@@ -37,7 +37,7 @@ export const WRITERS: Writers = {
     const side = { history: [], subscriptions: [], activities: [] };
     await insertAll(
       database,
-      records.map(({ audit: _audit, ...record }) => ({ record, side })),
+      records.map((record) => ({ record, side })),
     );
     await fillLists(database, {
       table: 'instances',
