@@ -17,15 +17,14 @@ const LONG_TESTS = [
   '**/test/repository/slow-patterns.test.ts',
   '**/test/security/fuzz/**',
   '**/test/security/growth/**',
-  '**/test/security/process-limits.test.ts',
-  '**/test/security/stored-rubbish.test.ts',
-  '**/test/security/scripts.test.ts',
+  '**/test/security/{attacks*,fork-bombs,live-latency,memory-attacks,process-limits,scripts,stored-rubbish}.test.ts',
   '**/test/scripts/pyodide/escape.test.ts',
   '**/test/scripts/pyodide/exhaustion.test.ts',
   '**/test/scripts/pyodide/interruption.test.ts',
   '**/test/simulation/safeguards.test.ts',
-  '**/test/behaviour/{idle-process,nodes,restarts,two-nodes}.test.ts',
-  'test/{examples,package}.test.ts',
+  '**/test/behaviour/{idle-process,migrate-store,nodes,postgres-outage,restarts,two-nodes}.test.ts',
+  '**/test/store/{copy-store,mongo-outage,postgres-outage}.test.ts',
+  'test/{examples,installed-packages,package,production}.test.ts',
 ];
 
 const UNIT_TESTS = [
@@ -56,6 +55,9 @@ const STEPS = [
   [['test', () => startTool('vitest', UNIT_TESTS)]],
   [['check:generated', () => script('check/generated')]],
 ];
+
+// The conformance suite tests every store; what a run does is tested on one store here, and on all by `pnpm test`.
+process.env['TEST_STORES'] ??= 'memory';
 
 await runMain(async () => {
   for (const step of STEPS) await Promise.all(step.map(([name, run]) => timed(name, run)));

@@ -18,12 +18,16 @@ export interface TestStore {
 
 export interface StoreKind {
   readonly kind: Store['kind'];
-  /** False if this machine has no such database; mongoForTests logs that prominently. */
+  /** False if this machine has no such database, which mongoForTests logs, or if `TEST_STORES` does not name it. */
   readonly available: boolean;
   create(): Promise<TestStore>;
 }
 
-const mongo = await mongoForTests();
+/** `TEST_STORES=memory,sqlite` leaves out the others. */
+const NAMED = process.env['TEST_STORES']?.split(',');
+const isNamed = (kind: StoreKind['kind']): boolean => NAMED === undefined || NAMED.includes(kind);
+
+const mongo = isNamed('mongo') ? await mongoForTests() : null;
 
 export const STORE_KINDS: readonly StoreKind[] = [
   {
@@ -36,7 +40,7 @@ export const STORE_KINDS: readonly StoreKind[] = [
   },
   {
     kind: 'sqlite',
-    available: true,
+    available: isNamed('sqlite'),
     async create() {
       const directory = await mkdtemp(path.join(tmpdir(), 'stepwright-behaviour-'));
       return {
