@@ -1,6 +1,6 @@
 /**
- * Whether the memory of this node has room for a start, so that it begins immediately. A client's start does, or is rejected; a step's start waits in the store if
- * necessary.
+ * Whether the memory of this node has room for a start, so that it begins immediately. If not, a client's start is rejected,
+ * and a step's start waits in the store.
  */
 import { rootOf } from '../../engine/model/child-id.js';
 import { jsonLength } from '../../engine/values/json-length.js';
