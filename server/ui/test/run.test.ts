@@ -228,8 +228,21 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await expect.poll(() => rows.count()).toBe(50);
     expect(await rows.first().textContent()).toContain('loop');
     await page.goto(`${pages.server.url}/ui/runs/${id}?tab=steps&step=count`);
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await rows.first().waitFor();
+    await page.route(`**/api/workflow/${id}/steps*`, async (route) => {
+      await held;
+      await route.continue();
+    });
     await page.getByLabel('Order').selectOption('oldest first');
-    await page.getByRole('button', { name: 'Next' }).click();
+    const next = page.getByRole('button', { name: 'Next' });
+    // What is shown still has the old order, and so has its cursor.
+    await expect.poll(() => next.isDisabled()).toBe(true);
+    release();
+    await next.click();
     await page.getByText('Page 2').waitFor();
     await rows.first().locator('summary').first().click();
     await rows.first().getByText('51', { exact: true }).waitFor();

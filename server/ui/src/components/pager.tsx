@@ -33,10 +33,13 @@ export function usePaging(listKey: string): Paging {
 export function Pager({
   paging,
   nextCursor,
+  isStale,
   children,
 }: {
   readonly paging: Paging;
   readonly nextCursor: string | null;
+  /** The list still shows what was there before: its cursor belongs to another order, filter or page. */
+  readonly isStale: boolean;
   readonly children?: ReactNode;
 }): ReactNode {
   if (paging.pageNumber === 1 && nextCursor === null) {
@@ -55,7 +58,7 @@ export function Pager({
         <span className="pager-number">Page {paging.pageNumber}</span>
         <Button
           isSmall
-          isDisabled={nextCursor === null}
+          isDisabled={nextCursor === null || isStale}
           onPress={() => nextCursor !== null && paging.next(nextCursor)}
         >
           Next

@@ -111,7 +111,7 @@ export function ActivityPage({ name }: { readonly name: string }): ReactNode {
             rows={data.items}
             rowKey={({ workflowId, executionId }) => `${workflowId} ${executionId}`}
           />
-          <Pager paging={paging} nextCursor={data.nextCursor} />
+          <Pager paging={paging} nextCursor={data.nextCursor} isStale={items.isPlaceholderData} />
         </>
       )}
       {asked !== undefined && (

@@ -92,7 +92,11 @@ export function DefinitionsPage(): ReactNode {
             rows={data.items}
             rowKey={({ id }) => id}
           />
-          <Pager paging={paging} nextCursor={data.nextCursor} />
+          <Pager
+            paging={paging}
+            nextCursor={data.nextCursor}
+            isStale={definitions.isPlaceholderData}
+          />
         </>
       )}
     </Page>

@@ -54,7 +54,7 @@ export function EventWaiters({
             rows={data.items}
             rowKey={({ workflowId, executionId }) => `${workflowId} ${executionId}`}
           />
-          <Pager paging={paging} nextCursor={data.nextCursor} />
+          <Pager paging={paging} nextCursor={data.nextCursor} isStale={waiters.isPlaceholderData} />
         </>
       )}
       <h2>Published events</h2>

@@ -67,7 +67,7 @@ export function EventsPage(): ReactNode {
         <>
           <p className="hint">{LATER}</p>
           <DataTable label="Events" columns={COLUMNS} rows={data.items} rowKey={({ id }) => id} />
-          <Pager paging={paging} nextCursor={data.nextCursor} />
+          <Pager paging={paging} nextCursor={data.nextCursor} isStale={events.isPlaceholderData} />
         </>
       )}
       {isPublishing && (

@@ -92,7 +92,7 @@ function Steps({ workflowId, stepId, order }: StepsProps): ReactNode {
     <>
       {steps.error !== null && <ProblemView error={steps.error} />}
       {items.length > 0 ? <StepRows items={items} /> : <NoSteps {...{ stepId, nextCursor }} />}
-      <Pager paging={paging} nextCursor={nextCursor} />
+      <Pager paging={paging} nextCursor={nextCursor} isStale={steps.isPlaceholderData} />
     </>
   );
 }

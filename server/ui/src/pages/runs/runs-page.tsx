@@ -157,7 +157,7 @@ function RunList({
     () => selected.size === 0 && !isEverything && isLeftAlone(area.current),
     [selected, isEverything],
   );
-  const { page, error, isPending, newCount, refetch } = useRuns({
+  const { page, error, isPending, isStale, newCount, refetch } = useRuns({
     filter,
     mayInsert,
     cursor: paging.cursor,
@@ -196,7 +196,7 @@ function RunList({
       ) : (
         <RunTable rows={rows} filter={filter} selected={selected} onSelect={setSelected} />
       )}
-      <Pager paging={paging} nextCursor={page.nextCursor}>
+      <Pager paging={paging} nextCursor={page.nextCursor} isStale={isStale}>
         <RunCount count={rows.length} />
       </Pager>
     </div>

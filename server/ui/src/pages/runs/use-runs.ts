@@ -21,6 +21,8 @@ export interface Runs {
   readonly page: Page<WorkflowSummary> | undefined;
   readonly error: Error | null;
   readonly isPending: boolean;
+  /** The page is still that of an earlier filter or position. */
+  readonly isStale: boolean;
   /** How many runs have started since and are not shown. */
   readonly newCount: number;
   readonly refetch: () => void;
@@ -90,6 +92,7 @@ export function useRuns({ filter, cursor, mayInsert }: RunsOptions): Runs {
     page: runs.data,
     error: runs.error,
     isPending: runs.isPending,
+    isStale: runs.isPlaceholderData,
     newCount: fresh.key === keyText ? fresh.ids.size : 0,
     refetch: () => void refetch(),
   };

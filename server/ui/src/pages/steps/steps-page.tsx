@@ -77,7 +77,7 @@ export function StepsPage(): ReactNode {
             rows={data.items}
             rowKey={({ name }) => name}
           />
-          <Pager paging={paging} nextCursor={data.nextCursor} />
+          <Pager paging={paging} nextCursor={data.nextCursor} isStale={steps.isPlaceholderData} />
         </>
       )}
     </Page>
