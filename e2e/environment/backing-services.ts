@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { GenericContainer, Wait, type StartedTestContainer } from 'testcontainers';
+import { startPostgresContainer } from '../../server/test/support/postgres-container.js';
 
 export interface BackingServices {
   /** Address of MongoDB; null: its tests run on the embedded store. */
@@ -88,18 +89,12 @@ async function startContainers(): Promise<BackingServices> {
         .withExposedPorts(6379)
         .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/)),
     );
-    const postgres = await start(
-      new GenericContainer('postgres:15')
-        .withEnvironment({ POSTGRES_USER: 'stepwright', POSTGRES_PASSWORD: 'secret' })
-        .withCommand(['postgres', '-c', 'max_connections=200'])
-        .withExposedPorts(5432)
-        // The server that prepares the database writes this message, too.
-        .withWaitStrategy(Wait.forLogMessage(/database system is ready to accept connections/, 2)),
-    );
+    const postgres = await startPostgresContainer();
+    started.push(postgres.container);
     return {
       mongo: `mongodb://${addressOf(mongo, 27017)}`,
       redis: `redis://${addressOf(redis, 6379)}`,
-      postgres: `postgres://stepwright:secret@${addressOf(postgres, 5432)}/stepwright`,
+      postgres: postgres.url,
       description: 'containers of mongo:7, redis:7 and postgres:15',
       stop,
     };

@@ -58,10 +58,6 @@ export class PostgresServers {
     }));
   }
 
-  get hasSeveral(): boolean {
-    return this.#places.length > 1;
-  }
-
   get connectTimeoutMs(): number {
     return this.#options.address.connectTimeoutMs ?? this.#options.connectTimeoutMs;
   }

@@ -153,18 +153,18 @@ export class DatabaseThread {
 
   #receive(replies: readonly ThreadReply[]): void {
     for (const reply of replies) this.#replies.push(reply);
-    if (!this.#isSettling) this.#settleFor(SLICE_MS);
+    if (!this.#isSettling) this.#settleSlice();
   }
 
   /** Sockets and timers are served between slices. Long slices are cheaper: each ends with one message to the thread. */
-  #settleFor(sliceMs: number): void {
-    const end = performance.now() + sliceMs;
+  #settleSlice(): void {
+    const end = performance.now() + SLICE_MS;
     const settleSome = (): void => {
       for (let count = 0; count < SETTLED_AT_ONCE; count += 1) this.#settleNext();
       this.#isSettling = !this.#replies.isEmpty;
       if (!this.#isSettling) return;
       if (performance.now() < end) afterMicrotasks(settleSome);
-      else setImmediate(() => this.#settleFor(SLICE_MS));
+      else setImmediate(() => this.#settleSlice());
     };
     settleSome();
   }
