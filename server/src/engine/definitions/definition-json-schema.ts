@@ -5,7 +5,9 @@
  * parser accepts. The reverse does not hold: a schema cannot check unique ids, references to steps, or expressions.
  */
 import { ERROR_BEHAVIORS } from '../model/definition.js';
+import { TAG_NAME_LENGTH_MAX, TAG_VALUE_LENGTH_MAX, TAGS_MAX } from '../model/tags.js';
 import type { JsonObject } from '../values/json.js';
+import { INDEX_FIELDS_MAX } from './parse-search-members.js';
 import {
   DEFINITION_MEMBER_SUMMARIES,
   STEP_MEMBER_SUMMARIES,
@@ -33,6 +35,18 @@ const DEFINITION_SCHEMAS: Readonly<Record<DefinitionMember, JsonObject>> = {
   description: TEXT,
   defaultErrorBehavior: errorBehavior(ERROR_BEHAVIORS),
   defaultErrorRetryInterval: DURATION,
+  input: { type: ['object', 'boolean', 'null'] },
+  index: {
+    type: ['object', 'null'],
+    maxProperties: INDEX_FIELDS_MAX,
+    additionalProperties: { type: 'string', pattern: '^\\s*data(\\.[^\\s.()[\\]]+)+\\s*$' },
+  },
+  tags: {
+    type: ['object', 'null'],
+    maxProperties: TAGS_MAX,
+    propertyNames: { minLength: 1, maxLength: TAG_NAME_LENGTH_MAX },
+    additionalProperties: { type: 'string', maxLength: TAG_VALUE_LENGTH_MAX },
+  },
   steps: { type: 'array', minItems: 1, items: STEP },
 };
 

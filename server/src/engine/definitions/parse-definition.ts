@@ -21,6 +21,8 @@ import { isJsonObject, type JsonObject } from '../values/json.js';
 import { checkReachability, checkReferences } from './check-references.js';
 import { checkSurroundings } from './check-surroundings.js';
 import { MemberReader } from './member-reader.js';
+import { parseInputSchema } from './parse-input-schema.js';
+import { parseIndex, parseTags } from './parse-search-members.js';
 import {
   ParseState,
   type CustomStepUse,
@@ -61,6 +63,9 @@ export function parseDefinition(document: unknown, options: ParseOptions = {}): 
   const id = parseId(reader);
   const description = reader.text('description');
   const defaultErrorBehavior = reader.errorBehavior('defaultErrorBehavior', ERROR_BEHAVIORS);
+  const input = parseInputSchema(reader);
+  const index = parseIndex(reader);
+  const tags = parseTags(reader);
   const { entryStepId } = parseAllSteps(reader);
   checkReferences(state);
   if (!state.errors.isEmpty || id === null || entryStepId === null) {
@@ -80,6 +85,9 @@ export function parseDefinition(document: unknown, options: ParseOptions = {}): 
     version: options.version ?? 0,
     description,
     defaultErrorBehavior: defaultErrorBehavior ?? 'Retry',
+    input,
+    index,
+    tags,
     entryStepId,
     steps: inDocumentOrder(state),
   };

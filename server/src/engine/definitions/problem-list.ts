@@ -19,6 +19,9 @@ export const DOCUMENT_ERROR_CODES = [
   'too_many_steps',
   'too_deep',
   'too_large',
+  'too_many_entries',
+  'foreign_reference',
+  'invalid_schema',
 ] as const;
 export type DocumentErrorCode = (typeof DOCUMENT_ERROR_CODES)[number];
 

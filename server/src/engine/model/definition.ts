@@ -3,7 +3,8 @@
  * and all expressions extracted. `parse-definition.ts` creates it from a posted document.
  */
 import type { BuiltInStepType } from '../definitions/step-type-names.js';
-import type { Json } from '../values/json.js';
+import type { Json, JsonObject } from '../values/json.js';
+import type { Tags } from './tags.js';
 
 export const ERROR_BEHAVIORS = ['Retry', 'Suspend', 'Terminate', 'Compensate'] as const;
 export type ErrorBehavior = (typeof ERROR_BEHAVIORS)[number];
@@ -65,6 +66,12 @@ export interface WorkflowDefinition {
   readonly version: number;
   readonly description: string | null;
   readonly defaultErrorBehavior: ErrorBehavior;
+  /** The JSON Schema of the start data; null: any object is valid. */
+  readonly input: JsonObject | boolean | null;
+  /** The fields by which instances are found: paths in the data, without the leading `data`. */
+  readonly index: ReadonlyMap<string, readonly string[]>;
+  /** Tags of every instance; a start may override them. */
+  readonly tags: Tags;
   readonly entryStepId: string;
   /** Every step by id, including nested and compensation steps. */
   readonly steps: ReadonlyMap<string, StepDefinition>;

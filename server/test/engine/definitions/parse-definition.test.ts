@@ -21,6 +21,9 @@ describe('parseDefinition — definition members', () => {
       version: 0,
       description: null,
       defaultErrorBehavior: 'Retry',
+      input: null,
+      index: new Map(),
+      tags: {},
       entryStepId: 'a',
       steps: new Map([
         [

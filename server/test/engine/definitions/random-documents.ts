@@ -110,7 +110,14 @@ function toDocument(steps: readonly RandomStep[]): Record<string, unknown> {
     CompensateWith: random.compensation.map(write),
     ...random.members,
   });
-  return { Id: 'random', Description: 'made by chance', Steps: steps.map(write) };
+  return {
+    Id: 'random',
+    Description: 'made by chance',
+    Input: { properties: { x: { type: 'string', default: 'y' } }, required: ['x'] },
+    Index: { Customer: 'data.customer.id' },
+    Tags: { Team: 'sales' },
+    Steps: steps.map(write),
+  };
 }
 
 /** Documents without an error. */
@@ -193,5 +200,6 @@ export const randomDocument: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   document: fc.oneof(
     tie('value'),
     fc.record({ Id: tie('value'), Steps: fc.array(tie('value'), { maxLength: 4 }) }),
+    fc.record({ Input: tie('value'), Index: tie('value'), Tags: tie('value') }),
   ),
 })).document;

@@ -142,6 +142,18 @@ export interface DefinitionDocument {
    */
   defaultErrorRetryInterval?: Duration;
   /**
+   * The JSON Schema (draft 2020-12) of the start data. Data that does not fit is refused; defaults are filled in.
+   */
+  input?: { [keyword: string]: unknown } | boolean | null;
+  /**
+   * At most 16 fields of the data by which runs are found, each with a path such as `data.customer.id`.
+   */
+  index?: { [name: string]: string } | null;
+  /**
+   * Tags of every run. A start can add to them and override them.
+   */
+  tags?: { [name: string]: string } | null;
+  /**
    * The steps, at least one. A run begins with the first.
    */
   steps: StepDocument[];
