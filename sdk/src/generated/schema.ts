@@ -958,6 +958,18 @@ export interface components {
             defaultErrorBehavior?: components["schemas"]["ErrorBehavior"];
             /** @description The time between two attempts of a step without its own retry interval. The default is 60 seconds. */
             defaultErrorRetryInterval?: components["schemas"]["Duration"];
+            /** @description The JSON Schema (draft 2020-12) of the start data. Data that does not fit is refused; defaults are filled in. */
+            input?: {
+                [key: string]: unknown;
+            } | boolean | null;
+            /** @description At most 16 fields of the data by which runs are found, each with a path such as `data.customer.id`. */
+            index?: {
+                [key: string]: string;
+            } | null;
+            /** @description Tags of every run. A start can add to them and override them. */
+            tags?: {
+                [key: string]: string;
+            } | null;
             /** @description The steps, at least one. A run begins with the first. */
             steps: components["schemas"]["StepDocument"][];
         };
