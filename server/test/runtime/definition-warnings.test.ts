@@ -176,6 +176,28 @@ describe('the check of loops', () => {
   ])('accepts them if they wait or end: %#', async (document) => {
     expect(await found(document)).toEqual([]);
   });
+
+  const inside = { Do: [[{ ...count, Id: 'i' }]] };
+  it.each([
+    { StepType: 'Delay', Inputs: { Period: 1 } },
+    { StepType: 'Schedule', Inputs: { Interval: 1 }, ...inside },
+    { StepType: 'Recur', Inputs: { Interval: 1 }, ...inside },
+    { StepType: 'WaitFor', Inputs: wait },
+    { StepType: 'Activity', Inputs: { ActivityName: "'n'" } },
+    { StepType: 'HttpRequest', Inputs: { BaseUrl: "'http://localhost'" } },
+    { StepType: 'SubWorkflow', Inputs: { DefinitionId: "'child'" } },
+    { StepType: 'Fail', Inputs: { Message: "'stop'" } },
+  ])('accepts one that contains a $StepType step', async (step) => {
+    expect(await found(loop('True', { Id: 's', ...step }))).toEqual([]);
+  });
+
+  it.each([
+    { StepType: 'EmitLog', Inputs: { Message: "'m'" } },
+    { StepType: 'Parallel', ...inside },
+    { StepType: 'custom' },
+  ])('warns if the loop contains only a $StepType step', async (step) => {
+    expect(await found(loop('True', { Id: 's', ...step }))).toEqual(['loop_without_wait /Steps/0']);
+  });
 });
 
 describe('the check of waits in a saga', () => {

@@ -5,6 +5,7 @@
 import type { InputValue, StepDefinition, WorkflowDefinition } from '../model/definition.js';
 import type { ExamineExpression } from './expression-facts.js';
 import type { DocumentWarningCode, ProblemList } from './problem-list.js';
+import { traitsOf } from './step-types.js';
 
 export interface LoopCheck {
   readonly definition: WorkflowDefinition;
@@ -12,18 +13,6 @@ export interface LoopCheck {
   readonly examine: ExamineExpression;
   readonly warnings: ProblemList<DocumentWarningCode>;
 }
-
-const WAITING: ReadonlySet<string> = new Set([
-  'Delay',
-  'WaitFor',
-  'Activity',
-  'HttpRequest',
-  'Schedule',
-  'Recur',
-  'SubWorkflow',
-  // Ends the branch or the run.
-  'Fail',
-]);
 
 export function checkLoops(check: LoopCheck): void {
   const { definition } = check;
@@ -62,8 +51,8 @@ function isEndless(
   { examine }: LoopCheck,
 ): boolean {
   const leaves = inside.some(
-    ({ cancelCondition, timeoutMs, type }) =>
-      cancelCondition !== null || timeoutMs !== null || (type !== null && WAITING.has(type)),
+    (step) =>
+      step.cancelCondition !== null || step.timeoutMs !== null || traitsOf(step).interruptsLoop,
   );
   if (leaves) return false;
   const written = new Set(inside.flatMap(({ outputs }) => outputs.map(({ key }) => key)));

@@ -46,6 +46,8 @@ export interface StepTraits {
   readonly startsInstance: boolean;
   /** Whether its result reports an external side effect, so that it must be committed before anything else runs. */
   readonly hasSideEffects: boolean;
+  /** Whether it waits, or ends its path or the run, so that a loop that contains it is not an endless one. */
+  readonly interruptsLoop: boolean;
   /** Inputs whose fields may be credentials, which the history hides. */
   readonly inputsWithCredentials: readonly string[];
 }
@@ -65,6 +67,7 @@ const INSIDE: StepTraits = {
   body: null,
   startsInstance: false,
   hasSideEffects: false,
+  interruptsLoop: false,
   inputsWithCredentials: [],
 };
 
@@ -146,12 +149,14 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
   Delay: {
     summary: 'Waits, then continues.',
     runsDo: false,
+    traits: { interruptsLoop: true },
     inputs: [required('Period', 'duration', 'How long to wait.')],
     outputs: [],
   },
   Schedule: {
     summary: 'Waits for the interval, runs Do once, then continues.',
     runsDo: true,
+    traits: { interruptsLoop: true },
     inputs: [
       required('Interval', 'duration', 'How long to wait before Do runs.'),
       optional('Background', 'boolean', {
@@ -164,6 +169,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
   Recur: {
     summary: 'Runs Do immediately and then at every interval, until its stop condition is true.',
     runsDo: true,
+    traits: { interruptsLoop: true },
     inputs: [
       required('Interval', 'duration', 'From the start of one round to the start of the next.'),
       optional('StopCondition', 'boolean', {
@@ -180,6 +186,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
   WaitFor: {
     summary: 'Waits for an event with this name and key.',
     runsDo: false,
+    traits: { interruptsLoop: true },
     inputs: [
       required('EventName', 'name', 'Name of the event.'),
       required('EventKey', 'eventKey', 'Key of the event.'),
@@ -200,6 +207,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
   Activity: {
     summary: 'Offers a work item to external workers and waits for its result.',
     runsDo: false,
+    traits: { interruptsLoop: true },
     inputs: [
       required('ActivityName', 'name', 'Name by which workers claim the work.'),
       optional('Parameters', 'any', { summary: 'The parameters for the worker.' }),
@@ -221,6 +229,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
     traits: {
       body: 'http',
       hasSideEffects: true,
+      interruptsLoop: true,
       inputsWithCredentials: ['Headers', 'Parameters'],
     },
     inputs: [
@@ -260,7 +269,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
   SubWorkflow: {
     summary: 'Starts a run of another definition and waits for it to end.',
     runsDo: false,
-    traits: { startsInstance: true, hasSideEffects: true },
+    traits: { startsInstance: true, hasSideEffects: true, interruptsLoop: true },
     inputs: [
       required('DefinitionId', 'text', 'The definition to start, in its latest version.'),
       optional('Data', 'object', {
@@ -289,6 +298,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
     summary:
       'Fails with this error and is not retried; the error behavior decides what happens next.',
     runsDo: false,
+    traits: { interruptsLoop: true },
     inputs: [
       required('Message', 'text', 'What went wrong.'),
       optional('Type', 'text', {
