@@ -22,19 +22,18 @@ import type { Row } from './row.js';
 /** Others may take the wanted version that often before we give up. */
 const ATTEMPTS_MAX = 200;
 
-const INSERT_DEFINITION = `
+/** Returns no row if another writer was faster, or if the condition is false. */
+const insertDefinitionIf = (condition: string): string => `
 INSERT INTO @definitions (id, version, description, created_at, body)
 SELECT $1, coalesce(max(version), 0) + 1, $2, $3::bigint, $4 FROM @definitions WHERE id = $1
-    ON CONFLICT (id, version) DO NOTHING RETURNING version`;
+${condition} ON CONFLICT (id, version) DO NOTHING RETURNING version`;
+
+const INSERT_DEFINITION = insertDefinitionIf('');
 
 /** The version and its stamp appear together. A stamp that somebody else is inserting fails the whole statement. */
 const INSERT_STAMPED = `
 WITH known AS (SELECT request_hash, definition_id, version FROM @definition_stamps WHERE id = $5),
-inserted AS (
-  INSERT INTO @definitions (id, version, description, created_at, body)
-  SELECT $1, coalesce(max(version), 0) + 1, $2, $3::bigint, $4 FROM @definitions WHERE id = $1
-  HAVING NOT EXISTS (SELECT FROM known)
-      ON CONFLICT (id, version) DO NOTHING RETURNING version
+inserted AS (${insertDefinitionIf('HAVING NOT EXISTS (SELECT FROM known)')}
 ),
 stamped AS (
   INSERT INTO @definition_stamps (id, request_hash, definition_id, version)
