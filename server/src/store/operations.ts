@@ -1,8 +1,9 @@
 /**
- * The store contract as a table: every operation by name, and whether it reads or writes.
+ * The store contract as a table: every operation by name, and whether it reads or writes. It is the only list of them.
  *
  * Adapters and wrappers that treat all operations alike (SQLite's worker thread, the observer, the memory store) use this
- * table instead of repeating the contract.
+ * table instead of repeating the contract. An adapter gathers its operations from its modules by their names, and the
+ * compiler reports what is missing.
  */
 import type { Service } from '../base/service.js';
 import type { Store } from './store.js';
@@ -61,6 +62,9 @@ export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperati
   statistics: 'read',
 };
 
+// The keys of a literal that TypeScript has checked.
+const STORE_OPERATIONS = Object.keys(STORE_OPERATION_KINDS) as StoreOperation[];
+
 export type OperationArguments<Name extends StoreOperation> = Parameters<Store[Name]>;
 export type OperationResult<Name extends StoreOperation> = Awaited<ReturnType<Store[Name]>>;
 
@@ -88,52 +92,12 @@ export type AsynchronousOperations<Context> = {
 
 /** All methods of the contract, each executed by `call`. */
 export function storeMethods(call: CallOperation): Pick<Store, StoreOperation> {
-  return {
-    ping: (...args) => call('ping', args),
-    probeAtomicity: (...args) => call('probeAtomicity', args),
-    insertDefinition: (...args) => call('insertDefinition', args),
-    getDefinition: (...args) => call('getDefinition', args),
-    listDefinitions: (...args) => call('listDefinitions', args),
-    listDefinitionVersions: (...args) => call('listDefinitionVersions', args),
-    insertStepScript: (...args) => call('insertStepScript', args),
-    getStepScript: (...args) => call('getStepScript', args),
-    listStepScripts: (...args) => call('listStepScripts', args),
-    listStepScriptVersions: (...args) => call('listStepScriptVersions', args),
-    insertInstance: (...args) => call('insertInstance', args),
-    getInstance: (...args) => call('getInstance', args),
-    listInstances: (...args) => call('listInstances', args),
-    commitInstance: (...args) => call('commitInstance', args),
-    claimInstance: (...args) => call('claimInstance', args),
-    setCrashes: (...args) => call('setCrashes', args),
-    findDueInstances: (...args) => call('findDueInstances', args),
-    findInstancesUnderWay: (...args) => call('findInstancesUnderWay', args),
-    findChangedInstances: (...args) => call('findChangedInstances', args),
-    postMessages: (...args) => call('postMessages', args),
-    controlInstance: (...args) => call('controlInstance', args),
-    appendAudit: (...args) => call('appendAudit', args),
-    listAudit: (...args) => call('listAudit', args),
-    readHistory: (...args) => call('readHistory', args),
-    claimActivity: (...args) => call('claimActivity', args),
-    getActivities: (...args) => call('getActivities', args),
-    findAvailableActivities: (...args) => call('findAvailableActivities', args),
-    completeActivity: (...args) => call('completeActivity', args),
-    takeOverActivity: (...args) => call('takeOverActivity', args),
-    extendActivity: (...args) => call('extendActivity', args),
-    releaseActivity: (...args) => call('releaseActivity', args),
-    findUnsettledActivities: (...args) => call('findUnsettledActivities', args),
-    listActivityQueues: (...args) => call('listActivityQueues', args),
-    listActivityItems: (...args) => call('listActivityItems', args),
-    insertEvent: (...args) => call('insertEvent', args),
-    getEvent: (...args) => call('getEvent', args),
-    findEvents: (...args) => call('findEvents', args),
-    findSubscriptions: (...args) => call('findSubscriptions', args),
-    listEvents: (...args) => call('listEvents', args),
-    markEventDelivered: (...args) => call('markEventDelivered', args),
-    findUndeliveredEvents: (...args) => call('findUndeliveredEvents', args),
-    putNode: (...args) => call('putNode', args),
-    listNodes: (...args) => call('listNodes', args),
-    removeNode: (...args) => call('removeNode', args),
-    purge: (...args) => call('purge', args),
-    statistics: (...args) => call('statistics', args),
-  };
+  // TypeScript loses the names when an object is built from a list of pairs.
+  const methods = Object.fromEntries(
+    STORE_OPERATIONS.map((name) => [
+      name,
+      (...args: OperationArguments<typeof name>) => call(name, args),
+    ]),
+  ) as unknown;
+  return methods as Pick<Store, StoreOperation>;
 }
