@@ -10,17 +10,12 @@
  *      still take effect later. A claim that succeeds too late for its caller is released.
  */
 import { MongoClient, type MongoClientOptions } from 'mongodb';
-import {
-  storeMethods,
-  type CallOperation,
-  type OperationResult,
-  type StoreOperation,
-} from '../operations.js';
 import { CountedInserts } from '../counted-inserts.js';
+import { storeMethods, type CallOperation } from '../operations.js';
 import { Outage } from '../outage.js';
-import { StoreUnavailableError, type Store } from '../store.js';
+import { remoteCall, type RemoteContexts } from '../remote-calls.js';
+import type { Store } from '../store.js';
 import { withinTime } from '../within-time.js';
-import type { ActivityRecord } from '../records/activities.js';
 import { encodeText } from '../text-codec.js';
 import { CandidateFinder } from './candidate-finder.js';
 import { addMissingFields } from './backfill.js';
@@ -57,14 +52,6 @@ const DEFAULT_TIMEOUT_MS = 2000;
 const SOCKET_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 500;
 const FIRST_TIME_READINGS = 5;
-/** Operations that do a lot at once, or several things in sequence. */
-const LONG_OPERATIONS: ReadonlySet<StoreOperation> = new Set([
-  'purge',
-  'statistics',
-  'listActivityQueues',
-  'probeAtomicity',
-]);
-const LONG_OPERATION_TIMEOUT_MS = 30_000;
 
 export function createMongoStore(options: MongoStoreOptions): Store {
   const connection = new MongoConnection(options);
@@ -76,23 +63,39 @@ export function createMongoStore(options: MongoStoreOptions): Store {
   };
 }
 
+interface Opened extends RemoteContexts<MongoContext> {
+  readonly client: MongoClient;
+}
+
 class MongoConnection {
   readonly #options: MongoStoreOptions;
+  readonly call: CallOperation;
   readonly #operationTimeoutMs: number;
-  #client: MongoClient | null = null;
-  #context: MongoContext | null = null;
-  #outage: Outage | null = null;
+  #opened: Opened | null = null;
 
   constructor(options: MongoStoreOptions) {
     this.#options = options;
     this.#operationTimeoutMs = options.operationTimeoutMs ?? DEFAULT_TIMEOUT_MS;
+    this.call = remoteCall<MongoContext>({
+      operations: MONGO_OPERATIONS,
+      opened: () => this.#opened,
+      timeoutMs: this.#operationTimeoutMs,
+      errorOf: storeErrorOf,
+      release: async ({ lazyWrites }, { createdAt, id, tokenHash }) => {
+        lazyWrites.releaseLostClaim({
+          activityId: encodeText(id),
+          tokenHash: encodeText(tokenHash),
+          createdAt,
+        });
+      },
+    });
   }
 
   async open(): Promise<void> {
-    if (this.#client !== null) return;
+    if (this.#opened !== null) return;
     const { url, databaseName = databaseNameIn(url) ?? DEFAULT_DATABASE } = this.#options;
     const client = new MongoClient(url, this.#clientOptions());
-    this.#outage = outageOf(client, this.#operationTimeoutMs);
+    const outage = outageOf(client, this.#operationTimeoutMs);
     try {
       await prepareCollectionsOf(url, databaseName, this.#clientOptions());
       await client.connect();
@@ -106,9 +109,30 @@ class MongoConnection {
         onCommand(commandName);
       });
     }
+    const context = this.#contextOf(client, databaseName);
+    this.#opened = { client, outage, context, longContext: context };
+    // The quickest response is the most accurate; the first one had to wait for its connection.
+    for (let reading = 0; reading < FIRST_TIME_READINGS; reading += 1) {
+      await context.readServerTime();
+    }
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = null;
+    if (opened === null) return;
+    const { client, context } = opened;
+    // Nothing depends on the lazy writes, so a database that hangs must not delay the end of the process.
+    const sent = withinTime(context.lazyWrites.stop(), this.#operationTimeoutMs);
+    await sent.catch(() => undefined);
+    // The driver first ends its sessions on the server; if the server does not respond, closing ends on its own after a
+    // while.
+    await withinTime(client.close(), CLOSE_TIMEOUT_MS).catch(() => undefined);
+  }
+
+  #contextOf(client: MongoClient, databaseName: string): MongoContext {
     const collections = collectionsOf(client.db(databaseName));
-    this.#client = client;
-    this.#context = {
+    return {
       ...collections,
       candidates: new CandidateFinder(collections.activities),
       lazyWrites: new LazyWrites(collections),
@@ -116,46 +140,7 @@ class MongoConnection {
       groupedWrites: groupedWritesOf(collections),
       readServerTime: () => this.#readServerTime(client),
     };
-    // The quickest response is the most accurate; the first one had to wait for its connection.
-    for (let reading = 0; reading < FIRST_TIME_READINGS; reading += 1) {
-      await this.#readServerTime(client);
-    }
   }
-
-  async close(): Promise<void> {
-    const [client, context] = [this.#client, this.#context];
-    this.#client = null;
-    this.#context = null;
-    if (context !== null) {
-      // Nothing depends on the lazy writes, so a database that hangs must not delay the end of the process.
-      const sent = withinTime(context.lazyWrites.stop(), this.#operationTimeoutMs);
-      await sent.catch(() => undefined);
-    }
-    // The driver first ends its sessions on the server; if the server does not respond, closing ends on its own after a
-    // while.
-    if (client !== null) await withinTime(client.close(), CLOSE_TIMEOUT_MS).catch(() => undefined);
-  }
-
-  readonly call: CallOperation = async (name, args) => {
-    const [context, outage] = [this.#context, this.#outage];
-    if (context === null || outage === null) {
-      throw new StoreUnavailableError('The store has not been started, or has been stopped');
-    }
-    const operation: Promise<OperationResult<typeof name>> = outage.guard(() =>
-      MONGO_OPERATIONS[name](context, args),
-    );
-    const isLong = LONG_OPERATIONS.has(name);
-    const timeoutMs = isLong ? LONG_OPERATION_TIMEOUT_MS : this.#operationTimeoutMs;
-    try {
-      return await withinTime(operation, timeoutMs);
-    } catch (error) {
-      if (name === 'claimActivity') {
-        // The name determines the type of the result.
-        giveBackWhenItComes(context, operation as Promise<ActivityRecord | null>);
-      }
-      throw storeErrorOf(error);
-    }
-  };
 
   async #readServerTime(client: MongoClient): Promise<void> {
     const { onServerTime } = this.#options;
@@ -208,28 +193,6 @@ async function prepareCollectionsOf(
   } finally {
     await client.close();
   }
-}
-
-/**
- * The worker for which the item was claimed has already been told that there is no work; without this, nobody would get
- * the item.
- */
-function giveBackWhenItComes(
-  { lazyWrites }: MongoContext,
-  claim: Promise<ActivityRecord | null>,
-): void {
-  claim.then(
-    (item) => {
-      if (item?.tokenHash == null) return;
-      lazyWrites.releaseLostClaim({
-        activityId: encodeText(item.id),
-        tokenHash: encodeText(item.tokenHash),
-        createdAt: item.createdAt,
-      });
-    },
-    // A claim that fails in the end has released the item itself.
-    () => undefined,
-  );
 }
 
 /** The database name in a connection string; without one, the driver itself would use `test`. */

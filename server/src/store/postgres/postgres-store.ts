@@ -15,15 +15,10 @@ import { readPostgresAddress, type PostgresAddress } from '../../postgres/addres
 import { NOTIFY_STATEMENT } from '../../postgres/notify.js';
 import { PostgresServers } from '../../postgres/servers.js';
 import { CountedInserts } from '../counted-inserts.js';
-import {
-  storeMethods,
-  type CallOperation,
-  type OperationResult,
-  type StoreOperation,
-} from '../operations.js';
+import { storeMethods, type CallOperation } from '../operations.js';
 import { Outage } from '../outage.js';
+import { LONG_OPERATION_TIMEOUT_MS, remoteCall, type RemoteContexts } from '../remote-calls.js';
 import { StoreUnavailableError, type Store } from '../store.js';
-import { withinTime } from '../within-time.js';
 import { Connections } from './connect.js';
 import { Database, type Value } from './database.js';
 import { createGroups } from './groups.js';
@@ -58,14 +53,6 @@ const DEFAULT_DATABASE = 'stepwright';
 const DEFAULT_POOL_MAX = 10;
 const DEFAULT_TIMEOUT_MS = 2000;
 const FIRST_TIME_READINGS = 5;
-/** Operations that do a lot at once, or several things one after the other. */
-const LONG_OPERATIONS: ReadonlySet<StoreOperation> = new Set([
-  'purge',
-  'statistics',
-  'listActivityQueues',
-  'probeAtomicity',
-]);
-const LONG_OPERATION_TIMEOUT_MS = 30_000;
 /** A migration takes as long as it takes. */
 const NO_TIMEOUT = 0;
 
@@ -80,22 +67,28 @@ export function createPostgresStore(options: PostgresStoreOptions): Store {
   };
 }
 
-interface Opened {
+interface Opened extends RemoteContexts<PostgresContext> {
   readonly connections: Connections;
-  readonly outage: Outage;
-  readonly context: PostgresContext;
-  /** The same, with more time for each statement. */
-  readonly longContext: PostgresContext;
 }
 
 class PostgresStore {
   readonly #options: PostgresStoreOptions;
+  readonly call: CallOperation;
   readonly #operationTimeoutMs: number;
   #opened: Opened | null = null;
 
   constructor(options: PostgresStoreOptions) {
     this.#options = options;
     this.#operationTimeoutMs = options.operationTimeoutMs ?? DEFAULT_TIMEOUT_MS;
+    this.call = remoteCall<PostgresContext>({
+      operations: POSTGRES_OPERATIONS,
+      opened: () => this.#opened,
+      timeoutMs: this.#operationTimeoutMs,
+      errorOf: storeErrorOf,
+      release: async (context, { id, tokenHash }) => {
+        await POSTGRES_OPERATIONS.releaseActivity(context, [id, tokenHash]);
+      },
+    });
   }
 
   async open(): Promise<void> {
@@ -127,11 +120,11 @@ class PostgresStore {
     }
     const context = this.#contextOf(database);
     const longContext = { ...context, database: database.withTimeout(LONG_OPERATION_TIMEOUT_MS) };
-    // The quickest answer tells most; the first one had to wait for its connection.
+    this.#opened = { connections, outage, context, longContext };
+    // The quickest response is the most accurate; the first one had to wait for its connection.
     for (let reading = 0; reading < FIRST_TIME_READINGS; reading += 1) {
       await context.readServerTime();
     }
-    this.#opened = { connections, outage, context, longContext };
   }
 
   async close(): Promise<void> {
@@ -146,28 +139,6 @@ class PostgresStore {
     const { context, outage } = opened;
     await outage.guard(() => context.database.query(NOTIFY_STATEMENT, [channel, payloads]));
   }
-
-  readonly call: CallOperation = async (name, args) => {
-    const opened = this.#opened;
-    if (opened === null) {
-      throw new StoreUnavailableError('The store has not been started, or has been stopped');
-    }
-    const { context, longContext, outage } = opened;
-    const isLong = LONG_OPERATIONS.has(name);
-    const operation: Promise<OperationResult<typeof name>> = outage.guard(() =>
-      POSTGRES_OPERATIONS[name](isLong ? longContext : context, args),
-    );
-    const timeoutMs = isLong ? LONG_OPERATION_TIMEOUT_MS : this.#operationTimeoutMs;
-    try {
-      return await withinTime(operation, timeoutMs);
-    } catch (error) {
-      if (name === 'claimActivity') {
-        // The name tells what the operation answers.
-        giveBackWhenItComes(context, operation as Promise<OperationResult<'claimActivity'>>);
-      }
-      throw storeErrorOf(error);
-    }
-  };
 
   #serversOf(address: PostgresAddress): PostgresServers {
     const { connectTimeoutMs, databaseName, passwordFile, statementTimeoutMs } = this.#options;
@@ -198,19 +169,4 @@ class PostgresStore {
     );
     if (row !== undefined) onServerTime(row.number('time'), performance.now() - askedAt);
   }
-}
-
-/** The worker that the item was for has been told that there is nothing; without this, nobody would get it. */
-function giveBackWhenItComes(
-  context: PostgresContext,
-  claim: Promise<OperationResult<'claimActivity'>>,
-): void {
-  const giveBack = async (): Promise<void> => {
-    const item = await claim;
-    if (item?.tokenHash != null) {
-      await POSTGRES_OPERATIONS.releaseActivity(context, [item.id, item.tokenHash]);
-    }
-  };
-  // If it cannot be given back now, it is available again when its lease ends.
-  giveBack().catch(() => undefined);
 }
