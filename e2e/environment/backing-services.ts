@@ -8,11 +8,12 @@
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, connect, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { GenericContainer, Wait, type StartedTestContainer } from 'testcontainers';
+import { freePort } from '../../sdk/test/support/free-port.js';
 import { startPostgresContainer } from '../../server/test/support/postgres-container.js';
 
 export interface BackingServices {
@@ -131,16 +132,6 @@ async function startProcesses(): Promise<BackingServices> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo; // The server listens on TCP.
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function listening(port: number): Promise<void> {

@@ -1,22 +1,12 @@
 /** How calls behave on failures: small real servers fail on purpose. */
-import { getEventListeners, once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { isApiError, isNetworkError, isTimeoutError, SdkError } from '../src/index.js';
 import { endless, halfAnAnswer, json, problem, reset, silence } from './support/http-answers.js';
 import { QUICK_RETRY } from './support/started-server.js';
+import { freePort } from './support/free-port.js';
 
 import { answering, clientOf, failureOf, INFO, ok } from './support/failing-servers.js';
-
-/** A port without a listener. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 describe('retries', () => {
   it.each([

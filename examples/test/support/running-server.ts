@@ -1,9 +1,8 @@
 /** A server in a separate process, with a free port and its own data folder. */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../../sdk/test/support/free-port.ts';
 import { startCommand, type RunningCommand } from './run-command.ts';
 
 export interface RunningServer {
@@ -21,6 +20,7 @@ export interface RunningServer {
 export const SERVER_COMMAND = 'node server/dist/main.js';
 
 export async function prepareServer(): Promise<RunningServer> {
+  // Chosen before the first start, because a restarted server must use the same port.
   const port = await freePort();
   const dataFolder = await mkdtemp(join(tmpdir(), 'stepwright-examples-'));
   const commands: RunningCommand[] = [];
@@ -44,16 +44,6 @@ export async function prepareServer(): Promise<RunningServer> {
       await rm(dataFolder, { recursive: true, force: true });
     },
   };
-}
-
-/** Chooses the port before the first start, because a restarted server must use the same port. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo; // A TCP server has an AddressInfo.
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 function failuresIn(log: string): string[] {

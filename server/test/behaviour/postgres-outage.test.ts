@@ -5,7 +5,6 @@
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { getContainerRuntimeClient } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../../sdk/test/support/eventually.js';
 import type { Problem } from '../../src/api/wire/models/problem.js';
@@ -14,8 +13,12 @@ import {
   runOn,
   startPostgresContainer,
   valueOn,
-  type PostgresContainer,
 } from '../support/postgres-container.js';
+import {
+  dockerContainerOf,
+  type DockerContainer,
+  type ServerContainer,
+} from '../support/shared-server.js';
 import { SpawnedServer } from '../support/spawned-server.js';
 import { Client, type Answer } from './support/client.js';
 import { step } from './support/steps.js';
@@ -39,8 +42,8 @@ const startsContainers =
   (process.env['TEST_POSTGRES'] ?? '') === '' && (await postgresForTests()) !== null;
 
 describe.skipIf(!startsContainers)('a server on a PostgreSQL of its own', () => {
-  let database: PostgresContainer;
-  let docker: Record<'pause' | 'unpause' | 'stop' | 'kill' | 'start', () => Promise<unknown>>;
+  let database: ServerContainer;
+  let docker: DockerContainer;
   let server: SpawnedServer;
   let client: Client;
   beforeAll(async () => {
@@ -48,8 +51,7 @@ describe.skipIf(!startsContainers)('a server on a PostgreSQL of its own', () => 
       keepsPort: true,
       settings: ['shared_preload_libraries=pg_stat_statements'],
     });
-    const runtime = await getContainerRuntimeClient();
-    docker = runtime.container.getById(database.container.getId());
+    docker = await dockerContainerOf(database.container);
     server = await SpawnedServer.start({
       PORT: '0',
       dbhost: database.url,

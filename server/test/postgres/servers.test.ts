@@ -9,12 +9,8 @@ import type { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readPostgresAddress } from '../../src/postgres/address.js';
 import { NoServerError, PostgresServers } from '../../src/postgres/servers.js';
-import {
-  postgresForTests,
-  runOn,
-  startPostgresContainer,
-  type PostgresContainer,
-} from '../support/postgres-container.js';
+import { postgresForTests, runOn, startPostgresContainer } from '../support/postgres-container.js';
+import type { ServerContainer } from '../support/shared-server.js';
 import { secureTestCertificate } from '../step-bodies/support/secure-test-certificate.js';
 import { loopbackCertificate, loopbackKey } from './support/loopback-certificate.js';
 
@@ -131,7 +127,7 @@ describe.skipIf(postgres === null)('PostgresServers', () => {
 });
 
 describe.skipIf(!startsContainers)('PostgresServers with TLS', () => {
-  let server: PostgresContainer;
+  let server: ServerContainer;
   beforeAll(async () => {
     server = await startPostgresContainer({
       files: {

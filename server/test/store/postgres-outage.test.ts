@@ -4,33 +4,29 @@
  * Method: separate containers are paused, killed, stopped and started under the store.
  */
 import { setTimeout } from 'node:timers/promises';
-import { getContainerRuntimeClient } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createPostgresStore,
   type PostgresStoreOptions,
 } from '../../src/store/postgres/postgres-store.js';
 import { StoreUnavailableError, type Store } from '../../src/store/store.js';
+import { postgresForTests, runOn, startPostgresContainer } from '../support/postgres-container.js';
 import {
-  postgresForTests,
-  runOn,
-  startPostgresContainer,
-  type PostgresContainer,
-} from '../support/postgres-container.js';
-import { activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from './records.js';
+  dockerContainerOf,
+  type DockerContainer,
+  type ServerContainer,
+} from '../support/shared-server.js';
+import { instanceOf, NO_SIDE } from './records.js';
+import {
+  BACK,
+  expectQuickFailures,
+  expectRefusedStart,
+  failure,
+  testHangingServer,
+} from './support/outages.js';
 
 const GIVES_UP_WITHIN_MS = 5000;
-const BACK = { timeout: 60_000 };
 const SLOW = { timeout: 120_000 };
-
-async function failure(operation: Promise<unknown>): Promise<{ error: unknown; afterMs: number }> {
-  const startedAt = performance.now();
-  const error = await operation.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  return { error, afterMs: performance.now() - startedAt };
-}
 
 const opened: Store[] = [];
 afterAll(() => Promise.all(opened.map((store) => store.stop())));
@@ -45,12 +41,8 @@ async function open(url: string, options: Partial<PostgresStoreOptions> = {}): P
 describe('createPostgresStore without a server', () => {
   it('fails to start within the time limit, with a plain message that contains no password', async () => {
     const store = createPostgresStore({ url: 'postgres://user:secret@127.0.0.1:1/x' });
-    const { error, afterMs } = await failure(store.start());
-    expect(error).toBeInstanceOf(StoreUnavailableError);
-    expect(String(error)).toContain('127.0.0.1:1');
-    expect(String(error)).not.toContain('secret');
-    expect(afterMs).toBeLessThan(GIVES_UP_WITHIN_MS);
-    await store.stop();
+    await expect(store.start()).rejects.toThrow('127.0.0.1:1');
+    await expectRefusedStart(store, GIVES_UP_WITHIN_MS);
   });
 });
 
@@ -58,14 +50,12 @@ const startsContainers =
   (process.env['TEST_POSTGRES'] ?? '') === '' && (await postgresForTests()) !== null;
 
 describe.skipIf(!startsContainers)('createPostgresStore with a failing server', SLOW, () => {
-  let server: PostgresContainer;
-  /** The same container, for actions that Testcontainers does not support. */
-  let docker: Record<'pause' | 'unpause' | 'kill' | 'start', () => Promise<unknown>>;
+  let server: ServerContainer;
+  let docker: DockerContainer;
   let url: string;
   beforeAll(async () => {
     server = await startPostgresContainer({ keepsPort: true });
-    const runtime = await getContainerRuntimeClient();
-    docker = runtime.container.getById(server.container.getId());
+    docker = await dockerContainerOf(server.container);
     ({ url } = server);
   });
   afterAll(() => server.container.stop());
@@ -80,58 +70,10 @@ describe.skipIf(!startsContainers)('createPostgresStore with a failing server', 
     await expect.poll(answers, BACK).toBe(true);
   };
 
-  it('gives up within the time limit while the server hangs, and works again afterwards', async () => {
-    const store = await open(url);
-    await store.insertInstance({ record: instanceOf('hang'), side: NO_SIDE });
-    await docker.pause();
-    const failures = await Promise.all([
-      failure(store.getInstance('hang')),
-      failure(store.commitInstance(commitOf(instanceOf('hang'), { revision: 1 }))),
-      failure(store.ping()),
-    ]);
-    await docker.unpause();
-    for (const { error, afterMs } of failures) {
-      expect(error).toBeInstanceOf(StoreUnavailableError);
-      expect(afterMs).toBeLessThan(GIVES_UP_WITHIN_MS);
-    }
-    // Unknown until it is read back (rule S5): the commit was never sent, or arrives now. A later one wins in any case.
-    await expect
-      .poll(async () => {
-        const record = await store.getInstance('hang').catch(() => null);
-        if (record === null) return null;
-        const later = commitOf(record, { revision: record.revision, state: 'later' });
-        return store.commitInstance(later).catch(() => null);
-      }, BACK)
-      .toBe('committed');
-    expect((await store.getInstance('hang'))?.state).toBe('later');
-  });
-
-  it('releases an item if the response to its claim came too late', async () => {
-    const store = await open(url);
-    await store.insertInstance({
-      record: instanceOf('late'),
-      side: { ...NO_SIDE, activities: [activityOf('late/1/0', 'late', { name: 'late' })] },
-    });
-    const claim = (worker: string) =>
-      store.claimActivity({ name: 'late', now: 2000, claim: claimBy(worker), deferMs: 1000 });
-    await docker.pause();
-    const { error } = await failure(claim('nobody'));
-    expect(error).toBeInstanceOf(StoreUnavailableError);
-    await docker.unpause();
-    await expect
-      .poll(async () => (await claim('somebody').catch(() => null))?.workerId, BACK)
-      .toBe('somebody');
-  });
-
-  it('stops within the time limit while the server hangs', async () => {
-    const store = await open(url);
-    await store.insertInstance({ record: instanceOf('stop'), side: NO_SIDE });
-    await docker.pause();
-    const startedAt = performance.now();
-    await store.stop();
-    const tookMs = performance.now() - startedAt;
-    await docker.unpause();
-    expect(tookMs).toBeLessThan(GIVES_UP_WITHIN_MS);
+  testHangingServer({
+    open: () => open(url),
+    docker: () => docker,
+    givesUpWithinMs: GIVES_UP_WITHIN_MS,
   });
 
   it('closes connections to a server that became read-only, and uses it again later', async () => {
@@ -200,23 +142,7 @@ describe.skipIf(!startsContainers)('createPostgresStore with a failing server', 
   it('fails within the time limit when the server is gone', async () => {
     const store = await open(url);
     await docker.kill();
-    const operations = [
-      () => store.ping(),
-      () => store.getInstance('x'),
-      () => store.removeNode('x'),
-    ];
-    for (const operation of operations) {
-      const { error, afterMs } = await failure(operation());
-      expect(error).toBeInstanceOf(StoreUnavailableError);
-      expect(afterMs).toBeLessThan(GIVES_UP_WITHIN_MS);
-    }
-    // After a while, only one keeps searching for the server. The others do not wait for it.
-    const firstToFail = (): Promise<string> =>
-      Promise.race([
-        failure(store.getInstance('x')).then(() => 'the one that looks'),
-        failure(store.ping()).then(() => 'the others'),
-      ]);
-    await expect.poll(firstToFail, BACK).toBe('the others');
+    await expectQuickFailures(store, GIVES_UP_WITHIN_MS);
     await startAgain();
     await expect.poll(() => failure(store.ping()).then(({ error }) => error), BACK).toBeNull();
   });

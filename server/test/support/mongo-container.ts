@@ -1,15 +1,9 @@
-/**
- * One MongoDB for a whole test run, started when the first test file requests it.
- *
- * Vitest runs this file's `setup` in its main process (see `globalSetup` in vitest.config.ts). Test files run in other
- * processes and request it over HTTP on the loopback. `TEST_DBHOST` names an existing server.
- */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+/** MongoDB for tests; see `shared-server.ts`. `TEST_DBHOST` names an existing server. */
 import { MongoClient } from 'mongodb';
-import { GenericContainer, type StartedTestContainer } from 'testcontainers';
+import { GenericContainer } from 'testcontainers';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
+import { requestServer, startBroker, type ServerContainer } from './shared-server.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,31 +11,17 @@ declare module 'vitest' {
   }
 }
 
-/** The response of the main process. */
-type BrokerAnswer = { readonly url: string } | { readonly problem: string };
-
 const IMAGE = 'mongo:7';
 const PORT = 27017;
 const READY_TIMEOUT_MS = 60_000;
 
-/**
- * A server for tests, each of which uses its own database name; null if this machine has none, with a prominent
- * message, because the tests that need it are then skipped.
- */
-export async function mongoForTests(): Promise<{ readonly url: string } | null> {
-  const response = await fetch(inject('mongoBrokerUrl'));
-  // The response comes from `setup` below.
-  const answer = (await response.json()) as BrokerAnswer;
-  if ('url' in answer) return answer;
-  console.warn(`\n*** MongoDB is NOT COVERED by this test run: ${answer.problem} ***\n`);
-  return null;
+/** A server for tests, each of which uses its own database name; null if this machine has none. */
+export function mongoForTests(): Promise<{ readonly url: string } | null> {
+  return requestServer(inject('mongoBrokerUrl'), 'MongoDB');
 }
 
 /** A server in a container, for a test that stops or pauses it; the caller stops it at the end. */
-export async function startMongoContainer(): Promise<{
-  readonly url: string;
-  readonly container: StartedTestContainer;
-}> {
+export async function startMongoContainer(): Promise<ServerContainer> {
   const container = await new GenericContainer(IMAGE).withExposedPorts(PORT).start();
   const url = `mongodb://${container.getHost()}:${container.getMappedPort(PORT)}`;
   try {
@@ -54,33 +34,13 @@ export async function startMongoContainer(): Promise<{
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  let started: Promise<Awaited<ReturnType<typeof startMongoContainer>>> | null = null;
-  const answer = async (): Promise<BrokerAnswer> => {
-    const given = process.env['TEST_DBHOST'];
-    try {
-      if (given !== undefined && given !== '') {
-        await waitUntilReady(given);
-        return { url: given };
-      }
-      started ??= startMongoContainer();
-      return { url: (await started).url };
-    } catch (error) {
-      return { problem: error instanceof Error ? error.message : String(error) };
-    }
-  };
-  const broker = createServer((_request, response) => {
-    void answer().then((body) => response.end(JSON.stringify(body)));
+  const broker = await startBroker({
+    existing: process.env['TEST_DBHOST'],
+    check: waitUntilReady,
+    start: startMongoContainer,
   });
-  await new Promise<void>((resolve) => broker.listen(0, '127.0.0.1', resolve));
-  // A server that listens on a port has an address of this type.
-  const { port } = broker.address() as AddressInfo;
-  project.provide('mongoBrokerUrl', `http://127.0.0.1:${port}/`);
-  return async () => {
-    broker.close();
-    broker.closeAllConnections();
-    const running = await started?.catch(() => null);
-    await running?.container.stop();
-  };
+  project.provide('mongoBrokerUrl', broker.url);
+  return () => broker.close();
 }
 
 async function waitUntilReady(url: string): Promise<void> {
