@@ -1,6 +1,6 @@
 /**
- * A run: one stretch of work on one instance between two commits, with the changes that it requests from outside the
- * engine.
+ * A run in memory: an instance with its definition, the queue of pointers that are ready, and the changes that the run
+ * requests from outside the engine. It exists from the start or the loading of the instance until its eviction.
  *
  * Owns: the queue of ready pointers, the list of changes. `pointers.ts` opens and ends pointers, and `pointer-states.ts`
  * changes their states. Must not know: what step types mean, how errors are handled, stores, Python.
