@@ -23,7 +23,7 @@ const USAGE = `Copies a store into an empty one. Stop all servers on both first.
 
 const EMBEDDED_SCHEME = 'sqlite:';
 const DEFAULT_DATABASE = 'stepwright';
-/** Nodes write a heartbeat every 4 seconds at the latest. */
+/** Nodes write a heartbeat at least every 4 seconds. */
 const WATCH_MS = 12_000;
 const PROGRESS_INTERVAL_MS = 2000;
 
@@ -80,7 +80,7 @@ async function copy(source: StoreArchive, target: StoreArchive): Promise<void> {
   }
 }
 
-/** The last of each kind, and one every few seconds. */
+/** Reports the last batch of each kind, and one every few seconds. */
 function progressTo(say: (line: string) => void): (progress: CopyProgress) => void {
   let saidAt = performance.now();
   return ({ isLast, kind, of, phase, records }) => {
@@ -92,7 +92,7 @@ function progressTo(say: (line: string) => void): (progress: CopyProgress) => vo
   };
 }
 
-/** Null: help was asked for. @throws UsageError */
+/** Null if help was requested. @throws UsageError */
 function readArguments(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -145,8 +145,8 @@ function placeOf(
     address.startsWith(EMBEDDED_SCHEME) ||
     STORE_SCHEMES.some((scheme) => address.startsWith(`${scheme}://`));
   if (isKnown) return { address, ...others };
-  // The address may hold a password, so it is not shown.
-  throw new UsageError(`--${side} is not an address of a store\n\n${USAGE}`);
+  // The address may contain a password, so it is not shown.
+  throw new UsageError(`--${side} must be the address of a store\n\n${USAGE}`);
 }
 
 async function open({ address, ...others }: Place, side: 'from' | 'to'): Promise<StoreArchive> {

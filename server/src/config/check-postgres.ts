@@ -1,4 +1,4 @@
-/** Checks the settings for PostgreSQL in combination, and the files that they name. */
+/** Checks the combination of the settings for PostgreSQL, and the files that they name. */
 import { readFileSync } from 'node:fs';
 import {
   isPostgresAddress,
@@ -9,7 +9,7 @@ import type { Config } from './settings.js';
 
 type PostgresSettings = Pick<Config, 'dbhost' | 'dbhost_listen' | 'dbhost_password_file'>;
 
-/** Returns a sentence that says what is wrong, without secrets; null if nothing is. */
+/** Returns a sentence that says what is wrong, without secrets; null if everything is right. */
 export function problemWithPostgres(config: PostgresSettings): string | null {
   const { dbhost, dbhost_listen, dbhost_password_file } = config;
   if (dbhost === null || !isPostgresAddress(dbhost)) {

@@ -1,9 +1,9 @@
 /**
  * Addresses of PostgreSQL (`postgres://` or `postgresql://`) as libpq reads them: several hosts, `sslmode`, CA files.
  *
- * The driver's own parser knows one host and gives `sslmode` another meaning. Everything that is not understood is refused,
- * so that a parameter never has silently no effect. Messages name parts of the address, never their values: a password with
- * an unescaped character may end up in any of them.
+ * The driver's own parser supports only one host and gives `sslmode` another meaning. Unknown parameters are rejected, so
+ * that none is silently ignored. Messages name parts of the address but never their values, because a password with an
+ * unescaped character may end up in any of them.
  */
 
 export const POSTGRES_SCHEMES = ['postgres', 'postgresql'] as const;
@@ -22,7 +22,7 @@ export interface PostgresAddress {
   readonly hosts: readonly PostgresHost[];
   readonly user: string;
   readonly password: string | null;
-  /** Null where the address names none. */
+  /** Null if the address names none. */
   readonly database: string | null;
   readonly sslMode: SslMode;
   /** Paths of PEM files. `caFile` null: the public certificate authorities that Node trusts. */
@@ -30,7 +30,7 @@ export interface PostgresAddress {
   readonly certificateFile: string | null;
   readonly keyFile: string | null;
   readonly applicationName: string | null;
-  /** The schema that holds the tables; a parameter of our own. */
+  /** The schema of the tables; Stepwright's own parameter. */
   readonly schema: string;
   /** Null: the default. */
   readonly connectTimeoutMs: number | null;
@@ -53,7 +53,7 @@ const PARAMETERS = [
 ] as const;
 type Parameter = (typeof PARAMETERS)[number];
 
-/** Parameters that other programs need in the same address, and that change nothing here. */
+/** Parameters that other programs need in the same address, and that have no effect here. */
 const IGNORED: ReadonlySet<string> = new Set([
   'client_encoding',
   'connection_limit',
@@ -70,7 +70,7 @@ const IGNORED: ReadonlySet<string> = new Set([
   'tcp_user_timeout',
 ]);
 
-/** Parameters that would have to mean something; a message may name them. */
+/** Parameters that must not be ignored; a message may name them. */
 const UNSUPPORTED: ReadonlySet<string> = new Set([
   'channel_binding',
   'hostaddr',
@@ -89,7 +89,7 @@ const UNSUPPORTED: ReadonlySet<string> = new Set([
 const DEFAULT_PORT = 5432;
 const HOSTS_MAX = 16;
 const DEFAULT_SCHEMA = 'stepwright';
-/** PostgreSQL cuts longer names. */
+/** PostgreSQL truncates longer names. */
 const SCHEMA_BYTES_MAX = 63;
 
 /** Scheme, user and password, hosts, database, parameters. */
@@ -101,7 +101,7 @@ export function isPostgresAddress(address: string): boolean {
   return POSTGRES_SCHEMES.some((scheme) => address.startsWith(`${scheme}://`));
 }
 
-/** @throws Error with the rest of a sentence that begins with the name of the setting */
+/** @throws Error whose message completes a sentence that begins with the name of the setting */
 export function readPostgresAddress(address: string): PostgresAddress {
   const [, login = '', hostList = '', path = '', query = ''] =
     FORM.exec(address) ??
@@ -156,7 +156,7 @@ function readParameters(query: string): ReadonlyMap<Parameter, string> {
     if (IGNORED.has(given)) continue;
     const name = PARAMETERS.find((known) => known === given);
     if (name === undefined) {
-      // Anything else may be a piece of a password.
+      // Anything else may be part of a password.
       const shown = UNSUPPORTED.has(given) ? `the parameter ${given}, which` : 'a parameter that';
       refuse(`has ${shown} is not supported; supported are ${PARAMETERS.join(', ')}`);
     }
@@ -173,7 +173,7 @@ function readHosts(
 ): readonly PostgresHost[] {
   const named = parameters.get('host');
   if (named !== undefined && hostList !== '') refuse('names hosts twice');
-  // A socket's directory as a parameter contains no ports; its characters are decoded already.
+  // A socket directory given as a parameter contains no port, and is already decoded.
   const entries =
     named === undefined ? hostList.split(',').map(readHost) : named.split(',').map(plainHost);
   if (entries.length > HOSTS_MAX) refuse(`names more than ${HOSTS_MAX} hosts`);
@@ -215,12 +215,12 @@ function readSslMode(text: string | undefined): SslMode {
   );
 }
 
-/** `system` is libpq's word for the authorities that the machine trusts. */
+/** `system` is libpq's term for the authorities that the machine trusts. */
 function readCaFile(text: string | undefined): string | null {
   return text === undefined || text === 'system' ? null : text;
 }
 
-/** The server can only use a database that it can write to, whatever the address says. */
+/** The server needs a database that it can write to, whatever the address says. */
 function checkSessionAttributes(text: string | undefined): void {
   if (text === undefined || ['any', 'read-write', 'primary'].includes(text)) return;
   refuse('must have a target_session_attrs of read-write, primary or any: the server writes');

@@ -1,9 +1,9 @@
 /**
- * Everything in a store, record by record: what is needed to move it into another store while no server runs.
+ * All records of a store, so that they can be copied to another store while no server runs.
  *
- * The operations of the contract (store.ts) serve running workflows; they neither list all records nor set everything that
- * a record holds. So each store has an archive beside it, which reads and writes whole records. What only one kind of store
- * has (such as which commit wrote a record) is not part of a record.
+ * The operations of the contract (store.ts) serve running workflows. They can neither list all records nor set all members
+ * of a record. So each store has an archive, which reads and writes whole records. Whatever only one kind of store has (such
+ * as the commit that wrote a record) is not part of a record.
  */
 import type { ActivityRecord, ActivityResult } from './records/activities.js';
 import type { AuditEntry } from './records/control.js';
@@ -17,7 +17,7 @@ import type { HistoryRecord, InstanceRecord } from './records/instances.js';
 import type { NodeRecord } from './records/nodes.js';
 
 export interface ArchivedDefinition extends DefinitionRecord {
-  /** The stamp that it was inserted with. */
+  /** The stamp with which it was inserted. */
   readonly stamp: IdempotencyStamp | null;
 }
 
@@ -34,7 +34,7 @@ export interface ArchivedActivity extends ActivityRecord {
 }
 
 export interface ArchivedEvent extends EventRecord {
-  /** The first instances that it was handed to. */
+  /** The first instances that took it. */
   readonly takenBy: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export interface ArchivedRecords {
   readonly subscription: SubscriptionRecord;
   readonly activity: ArchivedActivity;
   readonly event: ArchivedEvent;
-  /** Of nodes that died: others take over from them what they left. */
+  /** Nodes that have died, so that others take over their instances. */
   readonly node: NodeRecord;
 }
 
@@ -64,9 +64,9 @@ export const RECORD_KINDS: readonly RecordKind[] = [
   'node',
 ];
 
-/** Where records are read from; a batch is bounded in number and size. */
+/** The source of a copy. A batch of records is limited in number and size. */
 export interface ArchiveReader {
-  /** At most roughly, where counting them takes long. */
+  /** An estimate if counting takes long. */
   count(kind: RecordKind): Promise<number>;
   read<Kind extends RecordKind>(kind: Kind): AsyncIterable<readonly ArchivedRecords[Kind][]>;
 }
@@ -82,19 +82,19 @@ export interface ArchiveImport extends ArchiveReader {
 }
 
 export interface StoreArchive extends ArchiveReader {
-  /** For people, without secrets. */
+  /** A description for people, without secrets. */
   readonly place: string;
   listNodes(): Promise<readonly NodeRecord[]>;
-  /** Why it cannot be copied from; null: it can. */
+  /** Why it cannot be copied; null if it can. */
   problemAsSource(): Promise<string | null>;
   /** True if there is no record besides nodes, or only an unfinished import. */
   isEmpty(): Promise<boolean>;
-  /** Removes nodes, and what an import that did not finish has left. From now on no server starts on it. */
+  /** Removes nodes, and the records of an unfinished import. From now on, no server starts on it. */
   beginImport(): Promise<ArchiveImport>;
   close(): Promise<void>;
 }
 
-/** Of the texts that may be long. */
+/** Counts only the texts that may be long. */
 const LENGTHS: { readonly [Kind in RecordKind]: (record: ArchivedRecords[Kind]) => number } = {
   definition: ({ body }) => body.length,
   stepScript: ({ source }) => source.length,
@@ -107,7 +107,7 @@ const LENGTHS: { readonly [Kind in RecordKind]: (record: ArchivedRecords[Kind]) 
   node: ({ details }) => details?.length ?? 0,
 };
 
-/** What a batch holds at most, except that a single record may be longer. */
+/** Limits of a batch; a single record may be longer. */
 const BATCH_RECORDS = 500;
 const BATCH_LENGTH = 4 << 20;
 

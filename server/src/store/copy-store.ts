@@ -1,8 +1,8 @@
 /**
  * Copies a store into an empty one while no server runs on either, and compares both at the end.
  *
- * The target is closed to servers until the copy is complete and has been compared. A copy that was interrupted is begun
- * again from the start.
+ * No server starts on the target until the copy is complete and has been compared. After an interruption, the copy starts
+ * again from the beginning.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -15,7 +15,7 @@ import {
 } from './archive.js';
 import type { NodeRecord } from './records/nodes.js';
 
-/** The copy was not begun; nothing has changed. */
+/** The copy did not start, and nothing has changed. */
 export class CopyRefusedError extends Error {
   override readonly name = 'CopyRefusedError' as const;
 }
@@ -24,7 +24,7 @@ export interface CopyOptions {
   readonly source: StoreArchive;
   readonly target: StoreArchive;
   readonly onProgress: (progress: CopyProgress) => void;
-  /** How long heartbeats are watched for. */
+  /** How long to watch for heartbeats. */
   readonly watchMs: number;
 }
 
@@ -32,7 +32,7 @@ export interface CopyProgress {
   readonly phase: 'copy' | 'compare';
   readonly kind: RecordKind;
   readonly records: number;
-  /** At most roughly. */
+  /** An estimate. */
   readonly of: number;
   readonly isLast: boolean;
 }
@@ -90,7 +90,7 @@ async function compareKind(
 async function eachKind(work: (kind: RecordKind) => Promise<Tally>): Promise<Tallies> {
   const tallies: Partial<Record<RecordKind, Tally>> = {};
   for (const kind of RECORD_KINDS) tallies[kind] = await work(kind);
-  // Every kind was given its tally.
+  // Every kind has a tally.
   return tallies as Tallies;
 }
 
@@ -122,7 +122,7 @@ function hashOf(record: object): bigint {
   return BigInt(`0x${digest.slice(0, 32)}`);
 }
 
-/** JSON with sorted keys: equal for equal records, whichever store they were read from. */
+/** JSON with sorted keys, so that equal records have equal texts, whichever store they come from. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)
@@ -133,7 +133,7 @@ export function canonical(value: unknown): string {
   );
 }
 
-/** By whether their heartbeats go on: clocks of other machines do not matter. */
+/** The nodes whose heartbeats continue. This does not depend on the clocks of other machines. */
 async function refuseLiveNodes({ source, target, watchMs }: CopyOptions): Promise<void> {
   const archives = [source, target];
   const before = await Promise.all(archives.map((archive) => archive.listNodes()));

@@ -114,7 +114,7 @@ it('runs continue on the new store', { timeout: 120_000 }, async () => {
 
 it.each([
   [['--from=sqlite:.'], /--to is missing/],
-  [['--from=oracle://user:secret@x', '--to=sqlite:.'], /--from is not an address of a store/],
+  [['--from=oracle://user:secret@x', '--to=sqlite:.'], /--from must be the address of a store/],
   [['--from=sqlite:/nonexistent', '--to=sqlite:.'], /there is no directory \/nonexistent/],
   [['--from=sqlite:.', '--to=sqlite:.'], /are the same store/],
   [['--form=x'], /Unknown option '--form'/],

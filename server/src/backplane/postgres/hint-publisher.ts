@@ -13,7 +13,7 @@ export interface HintPublisherOptions {
 
 /** Maximum number of notifications per statement. */
 const PAYLOADS_PER_STATEMENT = 32;
-/** Minimum distance between the starts of two statements. After a pause, the first one starts immediately. */
+/** Minimum time between the starts of two statements. After an idle time, the first one starts immediately. */
 const DISTANCE_MS_MIN = 5;
 const DISTANCE_MS_MAX = 250;
 /** Maximum share of its time that a node spends on notifying. */
@@ -24,7 +24,7 @@ const STOP_MS_MAX = 500;
 export class HintPublisher {
   readonly #options: HintPublisherOptions;
   #sending: Promise<void> | null = null;
-  /** Runs while the next statement has to keep its distance. */
+  /** Runs during the pause before the next statement. */
   #distance: NodeJS.Timeout | null = null;
   #isScheduled = false;
   #saysHello = false;

@@ -1,17 +1,17 @@
 /**
- * Hints by PostgreSQL's LISTEN and NOTIFY, for nodes whose store is PostgreSQL.
+ * Hints over PostgreSQL's LISTEN and NOTIFY, for nodes whose store is PostgreSQL.
  *
- * Owns: one connection that listens. Notifications are sent through the store's connections. Nothing waits for either: a
- * hint that is lost costs latency only.
+ * Owns: one connection that listens. Notifications are sent through the store's connections. Nothing waits for either, and
+ * a lost hint only costs latency.
  *
- *  PB1 At most one statement is in flight, with everything that was published meanwhile: all transactions of a database that
- *      notify commit one after the other. Statements keep a distance that grows with their duration, and do not wait for
- *      the disk.
- *  PB2 A node that is alone sends nothing. A node that begins to listen says so, and the others answer its hints from then
- *      on, although they may not have found it in the store yet.
- *  PB3 The node counts as listening only after it has heard itself: through a connection pooler LISTEN succeeds and nothing
- *      ever arrives. The same shows later that a connection has died silently.
- *  PB4 Whoever can connect to the database can notify: what is no hint is ignored.
+ *  PB1 At most one statement is in flight, and the next one sends everything that was published meanwhile: a database commits
+ *      all transactions that notify one after the other. The pause between statements grows with their duration, and they do
+ *      not wait for the disk.
+ *  PB2 A node without others sends nothing. A node that starts to listen announces itself, and from then on the others send
+ *      hints, although they may not have found it in the store yet.
+ *  PB3 A node counts as listening only after it has received its own notification: through a connection pooler, LISTEN
+ *      succeeds but nothing ever arrives. The same check later detects a connection that has died silently.
+ *  PB4 Anyone who can connect to the database can notify, so payloads that are not hints are ignored.
  */
 import type { Logger } from '../../base/logger.js';
 import type { Backplane, Hint } from '../backplane.js';
@@ -25,17 +25,17 @@ export interface PostgresBackplaneOptions {
   readonly connect: () => Promise<ListeningConnection>;
   /** Sends these payloads on the channel, in one transaction that does not wait for the disk. */
   readonly notify: (channel: string, payloads: readonly string[]) => Promise<void>;
-  /** Nodes with the same name hear each other. Other databases never hear them. */
+  /** Nodes with the same name receive each other's hints. Other databases never receive them. */
   readonly channel: string;
   readonly nodeId: string;
   readonly logger: Logger;
 }
 
-/** How long the start waits until the node hears itself, before it goes on without. */
+/** How long the start waits for the node's own notification before it continues without. */
 const START_MS_MAX = 2000;
-/** A connection on which the node does not hear itself for so long is given up. */
+/** A connection on which the node's own notifications have not arrived for this long is closed. */
 const UNHEARD_MS_MAX = 5000;
-/** How long a node is remembered that was heard but is not in the store's list of nodes yet. */
+/** How long to remember a node that has announced itself but is not in the store's list of nodes yet. */
 const NEWCOMER_MS = 60_000;
 
 export function createPostgresBackplane(options: PostgresBackplaneOptions): PostgresBackplane {
@@ -50,14 +50,14 @@ export class PostgresBackplane implements Backplane {
   #heard: (hint: Hint) => void = () => undefined;
   #isShared: () => boolean = () => true;
   #othersHeardAt: number | null = null;
-  /** When this node last heard itself, and when the oldest notification was sent since that has not come back. */
+  /** When this node last received its own notification, and when it sent the oldest one that has not arrived since. */
   #heardMyselfAt = 0;
   #unheardSince: number | null = null;
   #confirmation: NodeJS.Timeout | null = null;
   #isConfirmed = false;
   #confirmed: () => void = () => undefined;
   #hasWarned = { ignored: false, deaf: false };
-  /** Notifications that were not ours. */
+  /** Notifications that are not hints. */
   ignored = 0;
 
   constructor(options: PostgresBackplaneOptions) {
@@ -97,7 +97,7 @@ export class PostgresBackplane implements Backplane {
     if (this.#hasListeners) this.#publisher.publish(hint);
   }
 
-  /** Waits a moment until it hears itself. Otherwise the node starts all the same, and tries again. */
+  /** Waits briefly for the node's own notification. Without it, the node starts anyway and keeps trying. */
   async start(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const heard = new Promise<void>((resolve) => {
@@ -126,7 +126,7 @@ export class PostgresBackplane implements Backplane {
     return this.#othersHeardAt !== null && performance.now() - this.#othersHeardAt < NEWCOMER_MS;
   }
 
-  /** The connection listens; the next step is to hear oneself. */
+  /** The connection is listening; next, the node's own notification must arrive. */
   #opened(): void {
     this.#publisher.sayHello();
     this.#confirmation = setTimeout(() => this.#notHeard(), UNHEARD_MS_MAX);
@@ -144,14 +144,14 @@ export class PostgresBackplane implements Backplane {
   }
 
   #sent(at: number): void {
-    // It may come back before the statement's own answer.
+    // It may arrive before the response to the statement.
     if (!this.#listener.isOpen || this.#heardMyselfAt >= at) return;
     this.#unheardSince ??= at;
     if (this.#isConfirmed && at - this.#unheardSince > UNHEARD_MS_MAX) this.#listener.reconnect();
   }
 
   #notHeard(): void {
-    // Without a notification that was sent, it is the store that does not answer.
+    // If no notification could be sent, the store is not responding.
     if (this.#unheardSince !== null && !this.#hasWarned.deaf) {
       this.#hasWarned.deaf = true;
       this.#options.logger.warn(

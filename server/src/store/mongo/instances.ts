@@ -75,7 +75,9 @@ async function insertUncounted(
   await takeBackClaims(context, side.activities);
   const existing = await getInstance(context, [record.id]);
   if (existing === null) {
-    throw new StoreUnavailableError(`The instance ${record.id} was removed while it was inserted`);
+    throw new StoreUnavailableError(
+      `The instance ${record.id} was removed while it was being inserted`,
+    );
   }
   return { outcome: 'exists', record: existing };
 }

@@ -1,4 +1,4 @@
-/** Activities that are handed out: leases, take-overs, what is not settled. */
+/** Activities after they were handed out: leases, take-overs, and completed ones whose instances have not settled them. */
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { ActivityRecord } from '../records/activities.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
@@ -73,8 +73,8 @@ export async function releaseActivity(
 }
 
 /**
- * Items of instances that ended (or went) since are settled here: the commit that ended the instance does not look for
- * them, because there are hardly ever any.
+ * Items of instances that have ended or been removed in the meantime are settled here. The commit that ended the instance
+ * does not look for them, because there are hardly ever any.
  */
 export async function findUnsettledActivities(
   { database }: PostgresContext,

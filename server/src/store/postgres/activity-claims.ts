@@ -23,7 +23,7 @@ const ROUNDS_MAX = 50;
  * items fill the queue.
  */
 const EXTRA_ITEMS_MAX = 512;
-/** An item without an instance belongs to an insert that died: it waits as if its instance were suspended. */
+/** An item without an instance belongs to an insert that was interrupted. It waits as if its instance were suspended. */
 const CLAIM = `
 WITH requests AS MATERIALIZED (
   SELECT *, row_number() OVER (PARTITION BY name ORDER BY position) AS rank

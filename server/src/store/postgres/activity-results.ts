@@ -1,9 +1,9 @@
 /**
- * Results of activities: the item is done and its instance has the message, with one statement for all results of one
- * moment.
+ * Results of activities. One statement completes the items and adds the messages to their instances, for all results that
+ * arrive at the same moment.
  *
- * The statement locks the instances first and the items then, each in the order of their ids, as commits do (PG6). What it
- * decides by are the rows as they are when they are locked.
+ * Like a commit, the statement first locks the instances and then the items, each in the order of their ids (PG6). Its
+ * decisions depend on the rows as they are once they are locked.
  */
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
@@ -50,7 +50,7 @@ const LOCKED_ITEMS = `item AS MATERIALIZED (
    ORDER BY a.id FOR UPDATE OF a
 )`;
 
-/** The messages that their instances lack. They fit until those before them have filled the inbox (rule S8). */
+/** The messages that their instances do not have yet. Each fits unless earlier ones have filled the inbox (rule S8). */
 const FRESH = `fresh AS MATERIALIZED (
   SELECT item.instance_id, g.position, g.message_id, g.body, g.bytes, g.audit,
          row_number() OVER (PARTITION BY item.instance_id ORDER BY g.position) AS rank,
@@ -154,7 +154,7 @@ function acceptedOf(row: Row, { message }: ActivityCompletion): Outcome {
   return { outcome: 'accepted', activity, message, posted };
 }
 
-/** Positions of those whose result was accepted before. */
+/** Positions of the items whose result had already been accepted. */
 async function findRepeated(
   database: Database,
   rejected: readonly Placed[],

@@ -11,7 +11,7 @@ import { Parameters, withParts } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
 import { settleAllPart } from './side-records.js';
 
-/** How often other writers may change an instance between our update and our check why it had no effect. */
+/** How many times another writer may change the instance between an update without effect and the check of the reason. */
 const ATTEMPTS_MAX = 10;
 
 const MAKE_DEFERRED_AVAILABLE = `undeferred AS (

@@ -1,8 +1,8 @@
 /**
  * Definitions and custom steps: rows by name and version.
  *
- * A writer takes the version after the latest one that it sees, and the next one if another writer was faster. No lock
- * lasts longer than a statement.
+ * A writer uses the version after the latest one that it sees, and tries the next one if another writer was faster. No lock
+ * is held longer than one statement.
  */
 import type { OperationArguments, OperationResult } from '../operations.js';
 import { StoreUnavailableError } from '../store.js';
@@ -19,7 +19,7 @@ import type { PostgresContext } from './postgres-context.js';
 import { isUniqueViolation } from './postgres-errors.js';
 import type { Row } from './row.js';
 
-/** Others may take the wanted version that often before we give up. */
+/** How many times other writers may be faster before the insert fails. */
 const ATTEMPTS_MAX = 200;
 
 /** Returns no row if another writer was faster, or if the condition is false. */
@@ -30,7 +30,7 @@ ${condition} ON CONFLICT (id, version) DO NOTHING RETURNING version`;
 
 const INSERT_DEFINITION = insertDefinitionIf('');
 
-/** The version and its stamp appear together. A stamp that somebody else is inserting fails the whole statement. */
+/** The version and its stamp appear together. If another writer is inserting the same stamp, the whole statement fails. */
 const INSERT_STAMPED = `
 WITH known AS (SELECT request_hash, definition_id, version FROM @definition_stamps WHERE id = $5),
 inserted AS (${insertDefinitionIf('HAVING NOT EXISTS (SELECT FROM known)')}
@@ -83,7 +83,7 @@ export async function getDefinition(
   return row === undefined ? null : definitionOf(row);
 }
 
-/** Every name has a version 1, which gives the page of names; then the latest version of each of them. */
+/** Every definition has a version 1, which selects the page of ids; the latest version of each follows. */
 export async function listDefinitions(
   { database }: PostgresContext,
   [afterId, limit]: OperationArguments<'listDefinitions'>,
@@ -196,7 +196,7 @@ async function insertStamped(
       return { outcome: 'inserted', record: { id, version, description, body, createdAt } };
     }
     if (row.text('request_hash') !== stamp.requestHash) return { outcome: 'conflict' };
-    // It may have been used for another definition.
+    // The key may have been used for another definition.
     const record = await getDefinition(context, [row.text('definition_id'), version]);
     if (record !== null) return { outcome: 'repeated', record };
   }
@@ -217,7 +217,7 @@ async function stampedRow(
   }
 }
 
-/** From the beginning, an empty name is included. */
+/** A list from the start includes an empty name. */
 function comparison(after: string | null): '>' | '>=' {
   return after === null ? '>=' : '>';
 }
@@ -248,5 +248,7 @@ function stepScriptVersionOf(row: Row): StepScriptVersion {
 }
 
 function tooMuchContention(): StoreUnavailableError {
-  return new StoreUnavailableError('Too many concurrent writers of versions of one name');
+  return new StoreUnavailableError(
+    'Too many concurrent writers are storing versions of the same name',
+  );
 }

@@ -16,11 +16,11 @@ import { inLockOrder } from './parameters.js';
 import type { Groups, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
 
-/** The length in bytes is known without reading a long text. */
+/** PostgreSQL knows the length in bytes without reading a long text. */
 const FOUND_COLUMNS = `id, name_key, name, key, published_at, delivered_to, request_hash,
   CASE WHEN octet_length(data) > ${LONG_EVENT_LENGTH} THEN NULL ELSE data END AS data`;
 
-/** No letter takes more than four bytes; the exact length is compared afterwards. */
+/** No character takes more than four bytes. The exact length is compared afterwards. */
 const LISTED_COLUMNS = `id, name, key, published_at, delivered_to, taken_by,
   CASE WHEN octet_length(data) > ${LISTED_DATA_LENGTH_MAX * 4} THEN NULL ELSE data END AS data`;
 
@@ -29,7 +29,7 @@ INSERT INTO @events (id, name_key, name, key, published_at, delivered_to, reques
 SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::int[], $7::text[], $8::text[])
     ON CONFLICT (id) DO NOTHING RETURNING id`;
 
-/** An event with the id may be purged between the insert and the look, that often. */
+/** How many times an event with the same id may be purged between the insert and the read. */
 const ATTEMPTS_MAX = 3;
 
 export function createEventGroup(database: Database): Groups['events'] {
@@ -49,10 +49,10 @@ export async function insertEvent(
     const known = await getEvent(context, [event.id]);
     if (known !== null) return known;
   }
-  throw new StoreUnavailableError(`The event ${event.id} was removed while it was inserted`);
+  throw new StoreUnavailableError(`The event ${event.id} was removed while it was being inserted`);
 }
 
-/** For each event whether it is new. */
+/** Returns for each event whether it is new. */
 async function insertEvents(
   database: Database,
   events: readonly EventRecord[],
@@ -116,7 +116,7 @@ export async function listEvents(
       ORDER BY published_at DESC, id DESC LIMIT $3::bigint`;
   const rows =
     nameKey === null
-      ? // Each half has an index in this order; one over all events would cost every publication.
+      ? // Each half has an index in this order. An index over all events would slow down every publication.
         await database.query(
           `SELECT * FROM (${page('delivered_to IS NULL')}) AS undelivered
            UNION ALL SELECT * FROM (${page('delivered_to IS NOT NULL')}) AS delivered

@@ -8,11 +8,11 @@ import type { Database } from './database.js';
 import type { PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
 
-/** Instances that one statement removes, with everything that belongs to them. */
+/** Maximum number of instances that one statement removes, with everything that belongs to them. */
 const PURGED_TOGETHER = 50;
-/** Step records that one statement removes, so that long histories hold up nobody. */
+/** Maximum number of step records that one statement removes, so that long histories block nobody. */
 const PURGED_HISTORY_MAX = 10_000;
-/** Wake times that one purge looks at, beginning with the earliest. */
+/** Maximum number of wake times that one purge examines, the earliest first. */
 const CHECKED_WAKES_MAX = 1000;
 
 export async function putNode(
@@ -61,7 +61,7 @@ export async function removeNode(
   await database.execute('DELETE FROM @nodes WHERE id = $1', [encodeTextWithoutNul(id)]);
 }
 
-/** Several nodes may purge at the same time; each skips what another one is removing. */
+/** Several nodes may purge at the same time. Each skips the rows that another one is removing. */
 export async function purge(
   { database }: PostgresContext,
   [request]: OperationArguments<'purge'>,
@@ -119,7 +119,7 @@ async function purgeInstances(database: Database, request: PurgeRequest): Promis
     await purgeHistory(database, ids);
     const removed = await purgeTogether(database, ids, request.instancesEndedBefore);
     purged += removed;
-    // Another node was faster with all of them, or these were the last ones.
+    // Another node has removed all of them, or these were the last ones.
     if (removed === 0 || ids.length < wanted) break;
   }
   return purged;
@@ -140,7 +140,7 @@ async function endedInstances(
   return rows.map((row) => encodeTextWithoutNul(row.text('id')));
 }
 
-/** What belongs to an instance goes first: when this is interrupted, the instance is found again by the next purge. */
+/** Removes the records of an instance before the instance, so that the next purge finds it again after an interruption. */
 async function purgeHistory(database: Database, ids: readonly string[]): Promise<void> {
   let removed: number;
   do {
@@ -152,7 +152,7 @@ async function purgeHistory(database: Database, ids: readonly string[]): Promise
   } while (removed === PURGED_HISTORY_MAX);
 }
 
-/** Looks again at what it removes: another node may have purged an instance, and a client may have started it again. */
+/** Checks again before it removes: another node may have purged an instance, and a client may have started it again. */
 async function purgeTogether(
   database: Database,
   ids: readonly string[],
@@ -174,7 +174,7 @@ async function purgeTogether(
   return row?.number('count') ?? 0;
 }
 
-/** A wake time that was written while its instance was purged would be due for ever. */
+/** A wake time that is written while its instance is being purged would be due forever. */
 async function purgeLeftWakes(database: Database): Promise<void> {
   await database.execute(
     `DELETE FROM @wakes WHERE id IN (

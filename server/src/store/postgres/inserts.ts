@@ -1,4 +1,4 @@
-/** Starts: instances and their side records are inserted together, those of one moment in one statement. */
+/** Starts: one statement inserts the instances that arrive at the same moment, together with their side records. */
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { InsertInstance } from '../records/instances.js';
@@ -53,7 +53,9 @@ export async function insertInstance(
   const existing = await getInstance(context, [record.id]);
   if (existing !== null) return { outcome: 'exists', record: existing };
   if (outcome === null) return { outcome: 'full' };
-  throw new StoreUnavailableError(`The instance ${record.id} was removed while it was inserted`);
+  throw new StoreUnavailableError(
+    `The instance ${record.id} was removed while it was being inserted`,
+  );
 }
 
 /** The outcomes in the order of the inserts. */
@@ -89,7 +91,7 @@ export async function insertAll(
   return records.map(({ id }) => (ids.has(id) ? 'inserted' : 'exists'));
 }
 
-/** Few instances are born with messages. */
+/** Few instances have messages from the start. */
 function inboxPart(
   parameters: Parameters,
   inserts: readonly InsertInstance[],

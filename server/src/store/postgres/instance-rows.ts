@@ -93,7 +93,7 @@ export function wakesOf(source: string): string {
 )`;
 }
 
-/** Expressions: what the inbox of `i` lacks of the message that replaces those that do not fit (rule S8). */
+/** Expressions for the message that replaces those that do not fit (rule S8), empty if the inbox of `i` already has it. */
 const missing = (text: string): string =>
   `CASE WHEN '${OVERFLOW_MESSAGE.id}' = ANY(i.inbox_ids) THEN '{}'::text[] ELSE ARRAY['${text}']::text[] END`;
 export const OVERFLOW_ID = missing(OVERFLOW_MESSAGE.id);

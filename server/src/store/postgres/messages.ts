@@ -14,7 +14,7 @@ import { type Columns, Parameters, withParts } from './parameters.js';
 import type { Groups, Message, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
 
-/** How often other writers may change an instance between our update and our check why it had no effect. */
+/** How many times another writer may change the instance between an update without effect and the check of the reason. */
 const ATTEMPTS_MAX = 10;
 /** Maximum number of calls that share a statement; each may have many messages. */
 const CALLS_PER_STATEMENT = 50;
@@ -49,8 +49,8 @@ export async function postMessages(
 }
 
 /**
- * One statement, and more only for instances that did not accept their messages, because they already have some of them,
- * are full or have ended. Returns the results by `keyOf`; messages that no instance accepts are missing.
+ * Sends one statement, and further ones only for instances that did not accept their messages because they already have
+ * some of them, are full or have ended. Returns the results by `keyOf`; messages that no instance accepts are missing.
  */
 async function postAll(
   database: Database,
@@ -60,7 +60,7 @@ async function postAll(
   const posted = new Map<string, PostedMessage>();
   const added = new Map((await append(database, wanted)).map((each) => [each.instanceId, each]));
   const left: Message[] = [];
-  // From the last one backwards, each with the values of the instance right after it was added.
+  // From the last one backwards: the values of the instance right after each was added.
   for (const each of wanted.toReversed()) {
     const answer = added.get(each.instanceId);
     if (answer === undefined) {
@@ -79,7 +79,7 @@ async function postAll(
   return posted;
 }
 
-/** To a live instance that may be full or have the message. */
+/** Posts to an open instance, which may be full or already have the message. */
 async function postOne(database: Database, message: Message): Promise<PostedMessage | null> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const answer = await appendOne(database, message);
@@ -124,7 +124,10 @@ async function append(
   return (await database.query(text, parameters.values)).map(postedOf);
 }
 
-/** One message, or what stands for those that do not fit (rule S8). Null: the instance has ended, or has the message. */
+/**
+ * Adds one message, or the one that replaces messages that do not fit (rule S8). Null: the instance has ended, or has the
+ * message.
+ */
 async function appendOne(
   database: Database,
   { audit, instanceId, message, toFullInbox }: Message,
@@ -158,7 +161,7 @@ async function appendOne(
   return { ...postedOf(row), ...(row.boolean('overflowed') && { overflowed: true }) };
 }
 
-/** By instance, those of the messages' instances that take messages. */
+/** The instances of these messages that accept messages, by id. */
 async function findLive(
   database: Database,
   messages: readonly Message[],

@@ -1,8 +1,8 @@
 /**
- * Brings the tables to the version that this server knows.
+ * Migrates the tables to the version of this server.
  *
- * One node at a time does so, under a lock that ends with its transaction; the others wait and find it done. Nothing is ever
- * taken back: a server that is older than the tables does not start.
+ * One node does so, under a lock that ends with its transaction; the others wait and then have nothing to do. A migration is
+ * never undone: a server that is older than the tables does not start.
  */
 import type { Database, Statements } from './database.js';
 import { MIGRATIONS } from './migrations/all-migrations.js';
@@ -10,14 +10,14 @@ import { quoteName } from './prepared-texts.js';
 
 const SERVER_VERSION_MIN = 140_000;
 
-/** The number of an entry that stands among the migrations while the tables hold only part of a copy of another store. */
+/** The version of an entry that is among the migrations while the tables hold an incomplete copy of another store. */
 export const UNFINISHED_IMPORT = 2_000_000_000;
 
-/** @throws Error that says why this database cannot be used */
+/** @throws Error with the reason why this database cannot be used */
 export async function migrate(database: Database, schema: string): Promise<void> {
   await checkServer(database);
   const newest = MIGRATIONS.length;
-  // Without the lock, and without the right to create anything, where there is nothing to do.
+  // If there is nothing to do, this needs neither the lock nor the permission to create anything.
   if ((await versionOf(database, schema)) === newest) return;
   await database.transaction(async (statements) => {
     // Building an index on a large table takes as long as it takes.
@@ -45,7 +45,7 @@ async function checkServer(database: Database): Promise<void> {
   if (server === undefined) return;
   if (server.number('number') < SERVER_VERSION_MIN) {
     throw new Error(
-      `The database server is PostgreSQL ${server.text('version')}; version 14 or later is needed`,
+      `The database server is PostgreSQL ${server.text('version')}; version 14 or later is required`,
     );
   }
   if (server.text('encoding') !== 'UTF8') {
@@ -83,7 +83,7 @@ async function versionOf(statements: Statements, schema: string): Promise<number
 }
 
 async function createSchema(statements: Statements, schema: string): Promise<void> {
-  // Somebody who may not create schemas may have been given one.
+  // A user without the permission to create schemas may use an existing one.
   const [known] = await statements.query('SELECT 1 AS found FROM pg_namespace WHERE nspname = $1', [
     schema,
   ]);

@@ -9,8 +9,8 @@ export type Columns<Item> = Readonly<
 >;
 
 /**
- * In the order of ids, in which all statements lock rows, so that groups of two nodes cannot wait for each other. The
- * database has the same order where it sorts: ids are ASCII, and sorted by `COLLATE "C"`.
+ * Sorts by id, the order in which all statements lock rows, so that groups of two nodes cannot wait for each other. The
+ * database sorts in the same order: ids are ASCII and sorted by `COLLATE "C"`.
  */
 export function inLockOrder<Item extends { readonly id: string }>(
   items: readonly Item[],

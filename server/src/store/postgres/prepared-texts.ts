@@ -1,7 +1,7 @@
 /**
  * The texts of statements as they are sent: with the schema of the tables, and by name if they are used often.
  *
- * A name belongs to one text everywhere: behind a pooler, other nodes and other servers may use the same session.
+ * A name stands for the same text everywhere: behind a pooler, other nodes and other servers may use the same session.
  */
 import { createHash } from 'node:crypto';
 
@@ -12,7 +12,7 @@ const PREPARED_MAX = 40;
 
 export interface SentText {
   readonly text: string;
-  /** Missing: it is not prepared. */
+  /** Absent if the statement is not prepared. */
   readonly name?: string;
 }
 
@@ -46,7 +46,7 @@ export class PreparedTexts {
     return known.sent;
   }
 
-  /** For the rest of its life: there is a pooler in between that does not know the names. */
+  /** Stops permanently, because a pooler in between does not keep prepared statements. */
   stopPreparing(): void {
     this.#prepares = false;
     for (const known of this.#known.values()) known.sent = { text: known.sent.text };

@@ -1,4 +1,4 @@
-/** Instances that need a node: due ones, and those that a dead node has left. */
+/** Instances that need a node: those that are due, and those of a dead node. */
 import type { OperationArguments } from '../operations.js';
 import type { DueInstance, InstanceClaim } from '../records/instances.js';
 import { encodeTextWithoutNul } from '../text-codec.js';

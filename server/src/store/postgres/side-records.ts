@@ -1,8 +1,8 @@
 /**
  * Side records, written and removed in the statement that inserts or commits their instances.
  *
- * `source` is the part of that statement with the ids of the instances that were really written: records of other
- * instances are not written (rule S4).
+ * `source` is the part of that statement with the ids of the instances that were written. Records of other instances are
+ * not written (rule S4).
  */
 import type { NewActivityRecord } from '../records/activities.js';
 import type { HistoryRecord, InstanceCommit, SideRecords } from '../records/instances.js';
@@ -120,7 +120,7 @@ export function insertSideParts(
   return parts;
 }
 
-/** All records of a kind; only the last of each key, because one statement cannot write a row twice. */
+/** All records of a kind, but only the last one with each key, because one statement cannot write a row twice. */
 function ownedOf<Item>(
   written: readonly WrittenSide[],
   itemsOf: (side: SideRecords) => readonly Item[],
@@ -133,7 +133,7 @@ function ownedOf<Item>(
   return [...byKey.values()];
 }
 
-/** The parts of the statement that remove and settle what the commits name. `source` also has their `status`. */
+/** The parts of the statement that remove and settle the records that the commits name. `source` also has their `status`. */
 export function removeSideParts(
   parameters: Parameters,
   source: string,

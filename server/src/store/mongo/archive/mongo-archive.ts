@@ -14,7 +14,7 @@ import { RECORD_ACCESS } from './record-access.js';
 
 const SERVER_SELECTION_TIMEOUT_MS = 10_000;
 
-/** What a store consists of, except for nodes and for what is about the database itself. */
+/** All collections of a store except the nodes and those about the database itself. */
 const RECORD_COLLECTIONS = [
   'definitions',
   'definitionStamps',
@@ -76,7 +76,7 @@ async function beginImport(collections: Collections): Promise<ArchiveImport> {
   for (const name of [...RECORD_COLLECTIONS, 'nodes'] as const)
     await collections[name].deleteMany({});
   await ensureIndexes(collections);
-  // There is nothing to add, which is noted, so that no server looks for it.
+  // There are no fields to add. Recording that saves servers the search.
   await addMissingFields(collections);
   return {
     ...readerOf(collections),

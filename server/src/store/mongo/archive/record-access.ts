@@ -92,7 +92,7 @@ function documents<Item, Document extends Stored>(kind: {
   };
 }
 
-/** As the server sends them: 16 MB at most. */
+/** The server sends at most 16 MB at once. */
 async function* batchesOf<Document extends Stored>(
   collection: Collection<Document>,
 ): AsyncGenerator<readonly WithId<Document>[]> {
@@ -109,12 +109,12 @@ async function insertAll<Document extends Stored>(
   items: readonly Document[],
 ): Promise<void> {
   if (items.length === 0) return;
-  // The driver's type of a new document is right for any that has its `_id`.
+  // The driver's type of a new document fits every document that has an `_id`.
   const inserted = items as Parameters<Collection<Document>['insertMany']>[0];
   await collection.insertMany(inserted, { ordered: false });
 }
 
-/** A stamp counts only if it has got its version; the request of any other is repeated as a new one. */
+/** A stamp counts only if it has a version. The request of any other stamp is repeated as a new one. */
 async function* readDefinitions(collections: Collections): AsyncGenerator<ArchivedDefinition> {
   for await (const found of batchesOf(collections.definitions)) {
     const stampIds = found.flatMap(({ stampId }) => stampId ?? []);
@@ -129,7 +129,7 @@ async function* readDefinitions(collections: Collections): AsyncGenerator<Archiv
   }
 }
 
-/** A node that died while it inserted an instance has left records of an instance that does not exist. */
+/** A node that died while inserting an instance has left records of an instance that does not exist. */
 async function ofKnownInstances<Document extends Provenance & { readonly instanceId: string }>(
   { instances }: Collections,
   found: readonly Document[],

@@ -25,7 +25,7 @@ import { WRITERS } from './write-records.js';
 const CONNECT_TIMEOUT_MS = 10_000;
 const NO_TIMEOUT = 0;
 
-/** What a store consists of, except for nodes. */
+/** All tables of a store except the nodes. */
 const RECORD_TABLES = [
   ...RECORD_KINDS.filter((kind) => kind !== 'node').map((kind) => SOURCES[kind].table),
   'definition_stamps',
@@ -123,7 +123,7 @@ async function beginImport(database: Database, schema: Schema): Promise<ArchiveI
     ...readerOf(database, schema),
     write: (kind, records) => WRITERS[kind](database, records),
     async finish() {
-      // PostgreSQL plans queries from statistics, and has none for these tables yet.
+      // PostgreSQL plans queries by statistics, and has none for these tables yet.
       for (const table of RECORD_TABLES) await database.execute(`ANALYZE @${table}`);
       await database.execute('DELETE FROM @migrations WHERE version = $1', [UNFINISHED_IMPORT]);
     },

@@ -1,4 +1,4 @@
-/** Whole records from the tables, page by page in the order of their keys. */
+/** Reads whole records from the tables, page by page, in the order of their keys. */
 import type { ArchivedActivity, ArchivedRecords, RecordKind } from '../../archive.js';
 import type { AuditEntry } from '../../records/control.js';
 import { activityOf } from '../activities.js';
@@ -14,7 +14,7 @@ interface Source<Item> {
   readonly table: string;
   /** More than the columns of the table. */
   readonly columns?: string;
-  /** Columns of the key with what a record has in them. */
+  /** The columns of the key, each with its value in a record. */
   readonly key: Readonly<Record<string, (item: Item) => string | number>>;
   readonly recordOf: (row: Row) => Item;
 }

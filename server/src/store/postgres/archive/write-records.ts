@@ -1,4 +1,4 @@
-/** Whole records into the tables, all of a batch with one statement for each table. */
+/** Writes whole records into the tables: a batch takes one statement for each table. */
 import type {
   ArchivedActivity,
   ArchivedDefinition,

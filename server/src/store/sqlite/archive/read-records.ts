@@ -1,4 +1,4 @@
-/** Whole records from the tables of the embedded store. */
+/** Reads whole records from the tables of the embedded store. */
 import type { ArchivedActivity, ArchivedRecords, RecordKind } from '../../archive.js';
 import type { Database } from '../database.js';
 import { activityOf } from '../operations/activity-rows.js';

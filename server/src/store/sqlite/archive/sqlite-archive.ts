@@ -1,8 +1,8 @@
 /**
- * The embedded store as an archive. Blocks, so it is for a process of its own.
+ * The embedded store as an archive. It blocks, so it needs a separate process.
  *
- * An import fills a file of another name, which takes the place of the store's file when it is complete: no server ever
- * sees a part of a copy.
+ * An import fills a file with another name, which replaces the file of the store when it is complete. So no server ever
+ * sees an incomplete copy.
  */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -21,7 +21,7 @@ import { SOURCES } from './read-records.js';
 import { WRITERS } from './write-records.js';
 
 const BUSY_TIMEOUT_MS = 2000;
-/** What SQLite keeps beside a file that is open. */
+/** The files that SQLite keeps beside an open one. */
 const COMPANIONS = ['-wal', '-shm'];
 
 export function openSqliteArchive(file: string): StoreArchive {
@@ -111,7 +111,7 @@ function replaceFile(source: string, file: string): void {
     throw new Error(`${file} is open in another process (${open} exists): stop it first`);
   }
   renameSync(source, file);
-  // The new name is on the disk before anybody is told.
+  // The new name must be on the disk before the import counts as complete.
   const folder = openSync(path.dirname(file), 'r');
   try {
     fsyncSync(folder);

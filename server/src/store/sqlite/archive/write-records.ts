@@ -1,4 +1,4 @@
-/** Whole records into the tables of the embedded store, each as one row and what belongs to it. */
+/** Writes whole records into the tables of the embedded store: each is one row with the rows that belong to it. */
 import type { ArchivedRecords, RecordKind } from '../../archive.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
