@@ -9,7 +9,7 @@ const NARROWEST = 3;
 /** The average width of a character in this font. */
 const LETTER_WIDTH = 6.1;
 
-const COLOURS: readonly (readonly [RegExp, string])[] = [
+const COLORS: readonly (readonly [RegExp, string])[] = [
   [/^node_modules/, '#e9c46a'],
   [/^node:/, '#a8c5da'],
   [/^api\//, '#f4a261'],
@@ -77,11 +77,11 @@ function drawFrame(
   const text =
     label === '' ? '' : `<text x="${(x + 2).toFixed(1)}" y="${top + 12}">${escaped(label)}</text>`;
   const box = `x="${x.toFixed(1)}" y="${top}" width="${width.toFixed(1)}" height="${ROW}"`;
-  return `<g><title>${escaped(about)}</title><rect ${box} fill="${colourOf(place)}"/>${text}</g>`;
+  return `<g><title>${escaped(about)}</title><rect ${box} fill="${colorOf(place)}"/>${text}</g>`;
 }
 
-function colourOf(place: string): string {
-  return COLOURS.find(([pattern]) => pattern.test(place))?.[1] ?? NATIVE;
+function colorOf(place: string): string {
+  return COLORS.find(([pattern]) => pattern.test(place))?.[1] ?? NATIVE;
 }
 
 function escaped(text: string): string {

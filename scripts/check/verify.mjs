@@ -41,13 +41,13 @@ const STEPS = [
   [
     ['lint', () => startTool('eslint', ['.', '--max-warnings', '0'])],
     [
-      'format, types, dependencies, dead code, licences',
+      'format, types, dependencies, dead code, licenses',
       async () => {
         await startTool('prettier', ['--check', '--log-level', 'warn', '.']);
         await packageScript('check:types');
         await packageScript('check:deps');
         await startTool('knip', []);
-        await script('check/licences');
+        await script('check/licenses');
         await script('check/audit');
       },
     ],

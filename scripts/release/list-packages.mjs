@@ -1,7 +1,7 @@
 /**
- * Lists every package that the published parts need at run time, where it is installed, with its licence.
+ * Lists every package that the published parts need at run time, where it is installed, with its license.
  *
- * Called by: sbom.mjs, check/licences.mjs.
+ * Called by: sbom.mjs, check/licenses.mjs.
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,7 +26,7 @@ export function listPackages() {
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const { name, version } = manifest;
     if (!isOurs && found.has(`${name}@${version}`)) continue;
-    if (!isOurs) found.set(`${name}@${version}`, { name, version, licence: licenceOf(manifest) });
+    if (!isOurs) found.set(`${name}@${version}`, { name, version, license: licenseOf(manifest) });
     const needed = { ...manifest.dependencies, ...manifest.optionalDependencies };
     for (const dependency of Object.keys(needed)) {
       if (left.has(`${name}>${dependency}`)) continue;
@@ -50,7 +50,7 @@ function leftOut() {
   return new Set(removed.map(([names]) => names));
 }
 
-function licenceOf({ license, licenses }) {
+function licenseOf({ license, licenses }) {
   if (typeof license === 'string') return license;
   if (typeof license?.type === 'string') return license.type;
   return Array.isArray(licenses) ? licenses.map(({ type }) => type).join(' OR ') : '';

@@ -27,9 +27,9 @@ export function billOfMaterials() {
       version: entry.version,
       purl: `pkg:npm/${entry.name.replace('@', '%40')}@${entry.version}`,
       licenses: [
-        / (OR|AND) /.test(entry.licence)
-          ? { expression: entry.licence }
-          : { license: { id: entry.licence } },
+        / (OR|AND) /.test(entry.license)
+          ? { expression: entry.license }
+          : { license: { id: entry.license } },
       ],
     })),
   };

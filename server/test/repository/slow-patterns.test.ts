@@ -1,5 +1,5 @@
 /**
- * No regular expression of the server or the SDKs takes more than linear time: recheck analyses every one in their
+ * No regular expression of the server or the SDKs takes more than linear time: recheck analyzes every one in their
  * sources, exactly (as an automaton) where possible, and otherwise by searching for an attack.
  */
 import { readFileSync, globSync } from 'node:fs';

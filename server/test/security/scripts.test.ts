@@ -79,7 +79,7 @@ describe('pnpm token', () => {
 
 describe('the published package', () => {
   it('contains only dependencies with allowed licenses', () => {
-    const { status, stdout, stderr } = run('check/licences.mjs');
+    const { status, stdout, stderr } = run('check/licenses.mjs');
     expect(status, stderr).toBe(0);
     expect(stdout).toMatch(/^\d{2,} packages/);
   });
@@ -93,11 +93,11 @@ describe('the published package', () => {
     ['AGPL-3.0', false],
     ['SEE LICENSE IN file', false],
     ['', false],
-  ])('allows a dependency with %j: %s', async (licence, allowed) => {
-    const { isAllowed } = (await import(path.join(ROOT, 'scripts/check/licences.mjs'))) as {
+  ])('allows a dependency with %j: %s', async (license, allowed) => {
+    const { isAllowed } = (await import(path.join(ROOT, 'scripts/check/licenses.mjs'))) as {
       isAllowed: (text: string) => boolean;
     };
-    expect(isAllowed(licence)).toBe(allowed);
+    expect(isAllowed(license)).toBe(allowed);
   });
 
   it('has a bill of materials that lists every package once', () => {

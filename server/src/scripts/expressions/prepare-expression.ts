@@ -1,5 +1,5 @@
 /**
- * The exact source that CPython compiles for an expression, and that the server analyses: both must read the same text.
+ * The exact source that CPython compiles for an expression, and that the server analyzes: both must read the same text.
  *
  * Padding is removed, and an expression of several lines is put into parentheses, because authors omit them in YAML
  * block scalars (`data.a +` on one line, `data.b` on the next).

@@ -13,7 +13,7 @@ import type {
   EvaluationVariables,
   ScriptError,
 } from '../script-runtime.js';
-import { ExpressionAnalyser, type AnalysedExpression } from '../expressions/analyse-expression.js';
+import { ExpressionAnalyser, type AnalysedExpression } from '../expressions/analyze-expression.js';
 import type { Classification, VariablePath } from '../expressions/classify-expression.js';
 import { evaluatePlain } from '../expressions/evaluate-plain-expression.js';
 import type { PlainExpression } from '../expressions/plain-expression.js';
@@ -36,7 +36,7 @@ export interface ExpressionEvaluatorOptions {
   readonly ask: AskInterpreter;
 }
 
-/** Maximum number of characters in new expressions that are analysed without yielding. */
+/** Maximum number of characters in new expressions that are analyzed without yielding. */
 const ANALYSED_AT_ONCE_MAX = 8_192;
 
 /** An expression or a constant to evaluate, with the results of its analysis. */
@@ -45,7 +45,7 @@ interface Item {
   /** Set if the item can be evaluated without Python, depending on its values. */
   readonly plain: PlainExpression | null;
   /** Null for a constant. */
-  readonly analysed: AnalysedExpression | null;
+  readonly analyzed: AnalysedExpression | null;
 }
 
 const CONSTANT: Classification = { pure: true, reads: [] };
@@ -71,7 +71,7 @@ export class ExpressionEvaluator {
       (request) => 'source' in request && isExpressionTooLong(request.source),
     );
     if (tooLong !== -1) return { ok: false, index: tooLong, error: TOO_LONG };
-    if (this.#isMuchToAnalyse(requests)) return this.#evaluateInTurns(requests, variables, options);
+    if (this.#isMuchToAnalyze(requests)) return this.#evaluateInTurns(requests, variables, options);
     return this.#evaluateItems(
       requests.map((request) => this.#toItem(request)),
       variables,
@@ -91,14 +91,14 @@ export class ExpressionEvaluator {
 
   #toItem(request: EvaluationRequest): Item {
     if ('constant' in request) {
-      return { request, plain: { kind: 'constant', value: request.constant }, analysed: null };
+      return { request, plain: { kind: 'constant', value: request.constant }, analyzed: null };
     }
-    const analysed = this.#analyser.analyse(request.source);
-    return { request, plain: analysed.plain, analysed };
+    const analyzed = this.#analyser.analyze(request.source);
+    return { request, plain: analyzed.plain, analyzed };
   }
 
   /** The parser takes up to 2 ms per kilobyte. */
-  #isMuchToAnalyse(requests: readonly EvaluationRequest[]): boolean {
+  #isMuchToAnalyze(requests: readonly EvaluationRequest[]): boolean {
     let length = 0;
     for (const request of requests) if ('source' in request) length += request.source.length;
     if (length <= ANALYSED_AT_ONCE_MAX) return false;
@@ -208,13 +208,13 @@ const UNPROVEN: ScriptError = {
 };
 
 /** The source that CPython compiles. */
-function sourceOf({ analysed, request }: Item): string {
+function sourceOf({ analyzed, request }: Item): string {
   if ('constant' in request) return pythonLiteral(request.constant);
-  return analysed?.prepared.text ?? request.source;
+  return analyzed?.prepared.text ?? request.source;
 }
 
-function classificationOf({ analysed }: Item): Classification {
-  return analysed?.classification ?? CONSTANT;
+function classificationOf({ analyzed }: Item): Classification {
+  return analyzed?.classification ?? CONSTANT;
 }
 
 /** The union of what the expressions read; null unless all of them are pure. */
@@ -233,7 +233,7 @@ function wholeVariables({ data, context, step }: EvaluationVariables): JsonObjec
 }
 
 function placeError(error: ScriptError, item: Item | undefined): ScriptError {
-  const prepared = item?.analysed?.prepared;
+  const prepared = item?.analyzed?.prepared;
   if (error.line === undefined || prepared === undefined) return error;
   return { ...error, line: placeInSource(prepared, error.line, null).line };
 }

@@ -141,7 +141,7 @@ function calendarCalls(exports: () => PythonExports): Record<string, HostFunctio
       view.setInt32((target >>> 0) + 4 * word, field, true);
     });
   };
-  const normalise = (pointer: Pointer): bigint => {
+  const normalize = (pointer: Pointer): bigint => {
     const view = memory();
     const field = (word: number): number => view.getInt32((pointer >>> 0) + 4 * word, true);
     const time = new Date(0);
@@ -160,8 +160,8 @@ function calendarCalls(exports: () => PythonExports): Record<string, HostFunctio
       memory().setInt32((target >>> 0) + 4 * TM_IS_DST, 0, true);
       memory().setInt32((target >>> 0) + 4 * TM_UTC_OFFSET, 0, true);
     },
-    _timegm_js: normalise,
-    _mktime_js: normalise,
+    _timegm_js: normalize,
+    _mktime_js: normalize,
     _tzset_js: () => undefined,
   };
 }

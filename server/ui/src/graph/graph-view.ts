@@ -29,6 +29,6 @@ export function startView(
   const start = placed.nodes.find(({ node }) => node.id === START_ID);
   const middle = start === undefined ? placed.width / 2 : start.x + start.width / 2;
   const isWider = placed.width * zoom > room.width;
-  const centre = isWider ? middle : placed.width / 2;
-  return { x: box.width / 2 - centre * zoom, y: MARGIN, zoom };
+  const center = isWider ? middle : placed.width / 2;
+  return { x: box.width / 2 - center * zoom, y: MARGIN, zoom };
 }

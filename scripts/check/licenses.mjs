@@ -1,7 +1,7 @@
 /**
- * Fails if a package that the product needs at run time has a licence that has not been approved.
+ * Fails if a package that the product needs at run time has a license that has not been approved.
  *
- * Called by: `pnpm check:licences`, verify.mjs.
+ * Called by: `pnpm check:licenses`, verify.mjs.
  */
 import { isMain, runMain } from '../tool.mjs';
 import { listPackages } from '../release/list-packages.mjs';
@@ -24,9 +24,9 @@ const ALLOWED = new Set([
   'Zlib',
 ]);
 
-/** SPDX: `OR` needs one allowed licence, `AND` needs all to be allowed. */
-export function isAllowed(licence) {
-  const text = licence.replace(/[()]/g, ' ').trim();
+/** SPDX: `OR` needs one allowed license, `AND` needs all to be allowed. */
+export function isAllowed(license) {
+  const text = license.replace(/[()]/g, ' ').trim();
   return text
     .split(/\s+OR\s+/)
     .some((choice) => choice.split(/\s+AND\s+/).every((name) => ALLOWED.has(name.trim())));
@@ -35,12 +35,12 @@ export function isAllowed(licence) {
 if (isMain(import.meta.url)) {
   await runMain(() => {
     const packages = listPackages();
-    const refused = packages.filter(({ licence }) => !isAllowed(licence));
-    for (const { licence, name, version } of refused) {
-      console.error(`${name}@${version}: ${licence === '' ? 'no licence' : licence}`);
+    const refused = packages.filter(({ license }) => !isAllowed(license));
+    for (const { license, name, version } of refused) {
+      console.error(`${name}@${version}: ${license === '' ? 'no license' : license}`);
     }
     if (packages.length === 0) throw new Error('there are no packages to check: run pnpm install');
-    if (refused.length > 0) throw new Error(`${refused.length} licences are not allowed`);
-    console.log(`${packages.length} packages, all with allowed licences`);
+    if (refused.length > 0) throw new Error(`${refused.length} licenses are not allowed`);
+    console.log(`${packages.length} packages, all with allowed licenses`);
   });
 }

@@ -19,24 +19,24 @@ export class ExpressionAnalyser {
   readonly #known = new LRUCache<string, AnalysedExpression>({
     max: MAX_ENTRIES,
     maxSize: MAX_TOTAL_LENGTH,
-    sizeCalculation: (_analysed, source) => source.length + 1,
+    sizeCalculation: (_analyzed, source) => source.length + 1,
   });
 
   knows(source: string): boolean {
     return this.#known.has(source);
   }
 
-  analyse(source: string): AnalysedExpression {
+  analyze(source: string): AnalysedExpression {
     const known = this.#known.get(source);
     if (known !== undefined) return known;
     const prepared = prepareExpression(source);
-    const analysed = {
+    const analyzed = {
       prepared,
       plain: readPlainExpression(prepared.text),
       classification: classifyExpression(prepared.text),
     };
-    this.#known.set(source, analysed);
-    return analysed;
+    this.#known.set(source, analyzed);
+    return analyzed;
   }
 
   /** An interpreter found something that this parser had missed: from now on, the expression is treated as impure. */
