@@ -75,7 +75,7 @@ export class RequestMemory {
     // A response that is too large to share the memory is sent alone.
     if (mayRefuse && problem !== null && !(problem === 'never' && this.#answers.pool.used === 0)) {
       this.#options.refused('answer');
-      throw refusal(problem === 'never' ? 'all' : problem, 'answers');
+      throw refusal(problem === 'never' ? 'all' : problem, 'responses');
     }
     share.resize(bytes);
     response.setTimeout(UNREAD_MS);
@@ -96,7 +96,7 @@ function refusal(shortage: Shortage, what: string): AppError {
     const message = `The ${what} in progress use all the memory that this server may use for them`;
     return new AppError('overloaded', message, retry);
   }
-  const message = `The ${what} of this address use half of the memory that this server may use for them`;
+  const message = `The ${what} of this address already use half of the memory that this server may use for ${what}`;
   return new AppError('too_many_requests', message, retry);
 }
 

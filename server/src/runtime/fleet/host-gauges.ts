@@ -37,7 +37,7 @@ export function showGauges(
   );
   metrics.gauge(
     'stepwright_change_listeners',
-    'Change streams open on this node.',
+    'Open change streams on this node.',
     () => services.changes.listeners,
   );
   metrics.gauge(

@@ -83,7 +83,7 @@ export class RuntimeMetrics {
   readonly #events = this.#counter('stepwright_events_published_total', 'Events published.');
   readonly #activities = this.#counter(
     'stepwright_activities_total',
-    'Activity items, by transition.',
+    'Work items, by transition.',
     ['what'],
   );
 
@@ -95,13 +95,13 @@ export class RuntimeMetrics {
   });
   readonly #waitingActivities = new Gauge({
     name: 'stepwright_activities_waiting',
-    help: 'Activity items waiting for a worker, for the names with the most items.',
+    help: 'Work items waiting for a worker, for the activities with the most items.',
     labelNames: ['activity'],
     registers: [this.registry],
   });
   readonly #oldestActivity = new Gauge({
     name: 'stepwright_activities_oldest_age_seconds',
-    help: 'Time the oldest waiting activity item has been waiting.',
+    help: 'How long the oldest waiting work item has been waiting, in seconds.',
     labelNames: ['activity'],
     registers: [this.registry],
   });

@@ -5,7 +5,7 @@ import type { PlainExpression } from './plain-expression.js';
 import { prepareExpression, type PreparedExpression } from './prepare-expression.js';
 import { readPlainExpression } from './read-plain-expression.js';
 
-export interface AnalysedExpression {
+export interface AnalyzedExpression {
   readonly prepared: PreparedExpression;
   /** Set if the expression can be evaluated without Python, depending on its values. */
   readonly plain: PlainExpression | null;
@@ -15,8 +15,8 @@ export interface AnalysedExpression {
 const MAX_ENTRIES = 10_000;
 const MAX_TOTAL_LENGTH = 8 * (1 << 20);
 
-export class ExpressionAnalyser {
-  readonly #known = new LRUCache<string, AnalysedExpression>({
+export class ExpressionAnalyzer {
+  readonly #known = new LRUCache<string, AnalyzedExpression>({
     max: MAX_ENTRIES,
     maxSize: MAX_TOTAL_LENGTH,
     sizeCalculation: (_analyzed, source) => source.length + 1,
@@ -26,7 +26,7 @@ export class ExpressionAnalyser {
     return this.#known.has(source);
   }
 
-  analyze(source: string): AnalysedExpression {
+  analyze(source: string): AnalyzedExpression {
     const known = this.#known.get(source);
     if (known !== undefined) return known;
     const prepared = prepareExpression(source);

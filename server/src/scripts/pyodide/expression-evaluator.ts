@@ -13,7 +13,7 @@ import type {
   EvaluationVariables,
   ScriptError,
 } from '../script-runtime.js';
-import { ExpressionAnalyser, type AnalysedExpression } from '../expressions/analyze-expression.js';
+import { ExpressionAnalyzer, type AnalyzedExpression } from '../expressions/analyze-expression.js';
 import type { Classification, VariablePath } from '../expressions/classify-expression.js';
 import { evaluatePlain } from '../expressions/evaluate-plain-expression.js';
 import type { PlainExpression } from '../expressions/plain-expression.js';
@@ -37,7 +37,7 @@ export interface ExpressionEvaluatorOptions {
 }
 
 /** Maximum number of characters in new expressions that are analyzed without yielding. */
-const ANALYSED_AT_ONCE_MAX = 8_192;
+const ANALYZED_AT_ONCE_MAX = 8_192;
 
 /** An expression or a constant to evaluate, with the results of its analysis. */
 interface Item {
@@ -45,7 +45,7 @@ interface Item {
   /** Set if the item can be evaluated without Python, depending on its values. */
   readonly plain: PlainExpression | null;
   /** Null for a constant. */
-  readonly analyzed: AnalysedExpression | null;
+  readonly analyzed: AnalyzedExpression | null;
 }
 
 const CONSTANT: Classification = { pure: true, reads: [] };
@@ -53,7 +53,7 @@ const CONSTANT: Classification = { pure: true, reads: [] };
 export class ExpressionEvaluator {
   readonly #options: ExpressionEvaluatorOptions;
 
-  readonly #analyser = new ExpressionAnalyser();
+  readonly #analyzer = new ExpressionAnalyzer();
   readonly #environment: JsonObject;
 
   constructor(options: ExpressionEvaluatorOptions) {
@@ -93,7 +93,7 @@ export class ExpressionEvaluator {
     if ('constant' in request) {
       return { request, plain: { kind: 'constant', value: request.constant }, analyzed: null };
     }
-    const analyzed = this.#analyser.analyze(request.source);
+    const analyzed = this.#analyzer.analyze(request.source);
     return { request, plain: analyzed.plain, analyzed };
   }
 
@@ -101,8 +101,8 @@ export class ExpressionEvaluator {
   #isMuchToAnalyze(requests: readonly EvaluationRequest[]): boolean {
     let length = 0;
     for (const request of requests) if ('source' in request) length += request.source.length;
-    if (length <= ANALYSED_AT_ONCE_MAX) return false;
-    return requests.some((request) => 'source' in request && !this.#analyser.knows(request.source));
+    if (length <= ANALYZED_AT_ONCE_MAX) return false;
+    return requests.some((request) => 'source' in request && !this.#analyzer.knows(request.source));
   }
 
   async #evaluateInTurns(
@@ -196,7 +196,7 @@ export class ExpressionEvaluator {
       { sources },
       'Python rejected expressions that were classified as plain',
     );
-    for (const source of sources) this.#analyser.distrust(source);
+    for (const source of sources) this.#analyzer.distrust(source);
   }
 }
 
