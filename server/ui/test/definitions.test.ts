@@ -114,7 +114,7 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
     const data = page.getByLabel('Data (JSON object)');
     await data.fill('{amount');
     await page.getByRole('button', { name: 'Start', exact: true }).click();
-    await page.getByText('Not valid JSON').waitFor();
+    await page.getByText('Invalid JSON').waitFor();
     await data.fill('{"amount": 300, "orderId": "o-1"}');
     await page.getByLabel('Reference').fill('from-the-form');
     await page.getByRole('button', { name: 'Start', exact: true }).click();

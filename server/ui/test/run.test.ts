@@ -29,7 +29,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await why(page).getByRole('button', { name: 'Publish the event' }).click();
     const dialog = page.getByRole('dialog', { name: 'Publish the event' });
     await dialog.getByLabel('Event data').fill('{"by": ');
-    await dialog.getByText('Not valid JSON').waitFor();
+    await dialog.getByText('Invalid JSON').waitFor();
     expect(await dialog.getByRole('button', { name: 'Publish' }).isDisabled()).toBe(true);
     await dialog.getByLabel('Event data').fill('{"by": "Grace"}');
     await dialog.getByRole('button', { name: 'Publish' }).click();

@@ -1,17 +1,14 @@
 import type { ActivityItem } from '@stepwright/sdk';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useRereadOnChange, useSlowPollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
 import { Button } from '../../components/button.js';
-import { DataTable, type Column } from '../../components/data-table.js';
+import type { Column } from '../../components/data-table.js';
 import { EXECUTION_COLUMN, RUN_COLUMN } from '../../components/execution-columns.js';
 import { EmptyState } from '../../components/empty-state.js';
-import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
-import { Pager, usePaging } from '../../components/pager.js';
-import { ProblemView } from '../../components/problem-view.js';
+import { PagedTable, usePagedQuery } from '../../components/paged-table.js';
 import { TimeAgo } from '../../components/time-ago.js';
 import { AnswerForm, type Answer } from './answer-form.js';
 import './activities.css';
@@ -80,46 +77,31 @@ function answerColumn(onAsk: (asked: Asked) => void): Column<ActivityItem> {
 /** The items of one queue, the oldest first. The operator can complete or fail each in place of its worker. */
 export function ActivityPage({ name }: { readonly name: string }): ReactNode {
   const { client } = useSession();
-  const paging = usePaging(name);
-  const items = useQuery({
-    queryKey: ['activity items', name, paging.cursor ?? null],
-    queryFn: ({ signal }) =>
-      client.activities.items(name, { limit: 50, signal }).page(paging.cursor),
-    placeholderData: keepPreviousData,
+  const items = usePagedQuery({
+    key: ['activity items', name],
+    list: (options) => client.activities.items(name, options),
     refetchInterval: useSlowPollInterval(),
   });
-  useRereadOnChange(() => void items.refetch());
-  const { data, error } = items;
+  useRereadOnChange(items.refetch);
   const [asked, setAsked] = useState<Asked>();
   const columns = [...COLUMNS, answerColumn(setAsked)];
   return (
     <Page title={name} heading={<bdi>{name}</bdi>}>
-      {error !== null && <ProblemView error={error} onRetry={() => void items.refetch()} />}
-      {items.isPending && <Loading />}
-      {data?.items.length === 0 && (
-        <EmptyState title="This queue has no work items.">
-          <p>
-            <Link href="/activities">All queues</Link>
-          </p>
-        </EmptyState>
-      )}
-      {data !== undefined && data.items.length > 0 && (
-        <>
-          <DataTable
-            label="Work items"
-            columns={columns}
-            rows={data.items}
-            rowKey={({ workflowId, executionId }) => `${workflowId} ${executionId}`}
-          />
-          <Pager paging={paging} nextCursor={data.nextCursor} isStale={items.isPlaceholderData} />
-        </>
-      )}
+      <PagedTable
+        list={items}
+        label="Work items"
+        columns={columns}
+        rowKey={({ workflowId, executionId }) => `${workflowId} ${executionId}`}
+        empty={
+          <EmptyState title="This queue has no work items.">
+            <p>
+              <Link href="/activities">All queues</Link>
+            </p>
+          </EmptyState>
+        }
+      />
       {asked !== undefined && (
-        <AnswerForm
-          {...asked}
-          onClose={() => setAsked(undefined)}
-          onDone={() => void items.refetch()}
-        />
+        <AnswerForm {...asked} onClose={() => setAsked(undefined)} onDone={items.refetch} />
       )}
     </Page>
   );

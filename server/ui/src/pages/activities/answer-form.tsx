@@ -1,9 +1,9 @@
-import { parseJson, type ActivityItem } from '@stepwright/sdk';
+import type { ActivityItem } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
 import { useSession } from '../../app/session.js';
-import { Button } from '../../components/button.js';
-import { FormDialog } from '../../components/confirm-dialog.js';
-import { ProblemView } from '../../components/problem-view.js';
+import { DialogForm } from '../../components/dialog-form.js';
+import { JsonField } from '../../components/json-field.js';
+import { jsonProblem, readJsonText } from '../../components/json-text.js';
 import { useToasts } from '../../components/toasts.js';
 
 export type Answer = 'complete' | 'fail';
@@ -28,69 +28,40 @@ const WORDS = {
 } as const;
 
 interface AnswerFormProps {
-  readonly item: ActivityItem;
+  readonly item: Pick<ActivityItem, 'workflowId' | 'executionId'>;
   readonly answer: Answer;
+  /** The activity, if the page does not show it anyway. */
+  readonly target?: ReactNode;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
 /** Completes or fails a work item in place of its worker. */
-export function AnswerForm({ item, answer, onClose, onDone }: AnswerFormProps): ReactNode {
+export function AnswerForm(props: AnswerFormProps): ReactNode {
+  const { item, answer, target, onClose, onDone } = props;
   const { client } = useSession();
   const { say } = useToasts();
   const words = WORDS[answer];
   const [text, setText] = useState<string>(words.start);
-  const [error, setError] = useState<unknown>(null);
-  const [isPending, setPending] = useState(false);
   const send = async (): Promise<void> => {
-    setPending(true);
-    setError(null);
     const { workflowId, executionId } = item;
-    try {
-      const value = parseJson(text);
-      await (answer === 'complete'
-        ? client.workflows.completeActivity(workflowId, executionId, value)
-        : client.workflows.failActivity(workflowId, executionId, value));
-      say(words.said);
-      onDone();
-      onClose();
-    } catch (problem) {
-      setError(problem);
-      setPending(false);
-    }
+    const end = answer === 'complete' ? 'completeActivity' : 'failActivity';
+    await client.workflows[end](workflowId, executionId, readJsonText(text));
+    say(words.said);
+    onDone();
   };
   return (
-    <FormDialog title={words.title} onClose={onClose}>
-      <form
-        className="stacked"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send();
-        }}
-      >
-        <label className="field">
-          <span>{words.field}</span>
-          <textarea
-            rows={6}
-            spellCheck={false}
-            value={text}
-            onChange={({ target }) => setText(target.value)}
-          />
-        </label>
-        {error !== null && <ProblemView error={error} />}
-        <p className="hint">{words.note}</p>
-        <div className="dialog-buttons">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            variant={answer === 'fail' ? 'danger' : 'primary'}
-            needs="controller"
-            isPending={isPending}
-          >
-            {words.submit}
-          </Button>
-        </div>
-      </form>
-    </FormDialog>
+    <DialogForm
+      title={words.title}
+      submit={words.submit}
+      isDangerous={answer === 'fail'}
+      isInvalid={jsonProblem(text) !== null}
+      hint={words.note}
+      onSubmit={send}
+      onClose={onClose}
+    >
+      {target}
+      <JsonField autoFocus label={words.field} value={text} onChange={setText} />
+    </DialogForm>
   );
 }

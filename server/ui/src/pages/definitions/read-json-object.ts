@@ -1,4 +1,4 @@
-import { parseJson } from '@stepwright/sdk';
+import { readJsonText } from '../../components/json-text.js';
 
 /**
  * Parses the data of a run as entered by the user; empty text is the empty object.
@@ -7,14 +7,7 @@ import { parseJson } from '@stepwright/sdk';
  */
 export function readJsonObject(text: string): Record<string, unknown> {
   if (text.trim() === '') return {};
-  let value: unknown;
-  try {
-    value = parseJson(text);
-  } catch (error) {
-    throw new Error(`Not valid JSON: ${error instanceof Error ? error.message : ''}`, {
-      cause: error,
-    });
-  }
+  const value = readJsonText(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Error('Data must be a JSON object, such as {"name": "value"}');
   }

@@ -1,5 +1,5 @@
 import type { EventSummary } from '@stepwright/sdk';
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useAddressQuery } from '../../app/address-query.js';
@@ -7,13 +7,11 @@ import { useRereadOnChange, useSlowPollInterval } from '../../app/live.js';
 import { toPath } from '../../app/path.js';
 import { useSession } from '../../app/session.js';
 import { Button } from '../../components/button.js';
-import { DataTable, type Column } from '../../components/data-table.js';
+import type { Column } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
 import { JsonView } from '../../components/json-view.js';
-import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
-import { Pager, usePaging } from '../../components/pager.js';
-import { ProblemView } from '../../components/problem-view.js';
+import { PagedTable, usePagedQuery } from '../../components/paged-table.js';
 import { TimeAgo } from '../../components/time-ago.js';
 import { EventFilterForm } from './event-filter-form.js';
 import { EventWaiters } from './event-waiters.js';
@@ -31,16 +29,12 @@ export function EventsPage(): ReactNode {
   const key = search.get('key') ?? '';
   const isFiltered = name !== '' && key !== '';
   const filter = isFiltered ? { eventName: name, eventKey: key } : {};
-  const paging = usePaging(`events ${JSON.stringify(filter)}`);
-  const events = useQuery({
-    queryKey: ['events', filter, paging.cursor ?? null],
-    queryFn: ({ signal }) =>
-      client.events.list({ ...filter, limit: 50, signal }).page(paging.cursor),
-    placeholderData: keepPreviousData,
+  const events = usePagedQuery({
+    key: ['events', JSON.stringify(filter)],
+    list: (options) => client.events.list({ ...filter, ...options }),
     refetchInterval: useSlowPollInterval(),
   });
-  useRereadOnChange(() => void events.refetch());
-  const { data, error } = events;
+  useRereadOnChange(events.refetch);
   return (
     <Page
       title="Events"
@@ -55,21 +49,19 @@ export function EventsPage(): ReactNode {
         {...{ name, eventKey: key }}
         onFilter={(next) => setSearch(next)}
       />
-      {error !== null && <ProblemView error={error} onRetry={() => void events.refetch()} />}
       {isFiltered && <EventWaiters eventName={name} eventKey={key} />}
-      {events.isPending && <Loading />}
-      {data?.items.length === 0 && (
-        <EmptyState title={isFiltered ? NO_SUCH_EVENT : 'There are no events yet.'}>
-          <p>WaitFor steps wait for events. Publish an event here or through the API.</p>
-        </EmptyState>
-      )}
-      {data !== undefined && data.items.length > 0 && (
-        <>
-          <p className="hint">{LATER}</p>
-          <DataTable label="Events" columns={COLUMNS} rows={data.items} rowKey={({ id }) => id} />
-          <Pager paging={paging} nextCursor={data.nextCursor} isStale={events.isPlaceholderData} />
-        </>
-      )}
+      <PagedTable
+        list={events}
+        label="Events"
+        columns={COLUMNS}
+        rowKey={({ id }) => id}
+        empty={
+          <EmptyState title={isFiltered ? NO_SUCH_EVENT : 'There are no events yet.'}>
+            <p>WaitFor steps wait for events. Publish an event here or through the API.</p>
+          </EmptyState>
+        }
+        note={<p className="hint">{LATER}</p>}
+      />
       {isPublishing && (
         <PublishForm
           {...{ initialName: name, initialKey: key }}

@@ -1,15 +1,12 @@
 import type { StepSummary } from '@stepwright/sdk';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { toPath } from '../../app/path.js';
 import { useSession } from '../../app/session.js';
-import { DataTable, type Column } from '../../components/data-table.js';
+import type { Column } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
-import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
-import { Pager, usePaging } from '../../components/pager.js';
-import { ProblemView } from '../../components/problem-view.js';
+import { PagedTable, usePagedQuery } from '../../components/paged-table.js';
 import { TimeAgo } from '../../components/time-ago.js';
 
 const COLUMNS: readonly Column<StepSummary>[] = [
@@ -40,13 +37,10 @@ const COLUMNS: readonly Column<StepSummary>[] = [
 /** The list of custom steps. */
 export function StepsPage(): ReactNode {
   const { client } = useSession();
-  const paging = usePaging('steps');
-  const steps = useQuery({
-    queryKey: ['steps', paging.cursor ?? null],
-    queryFn: ({ signal }) => client.steps.list({ limit: 50, signal }).page(paging.cursor),
-    placeholderData: keepPreviousData,
+  const steps = usePagedQuery({
+    key: ['steps'],
+    list: (options) => client.steps.list(options),
   });
-  const { data } = steps;
   return (
     <Page
       title="Steps"
@@ -56,30 +50,24 @@ export function StepsPage(): ReactNode {
         </Link>
       }
     >
-      {steps.error !== null && (
-        <ProblemView error={steps.error} onRetry={() => void steps.refetch()} />
-      )}
-      {steps.isPending && <Loading />}
-      {data?.items.length === 0 && (
-        <EmptyState title="There are no custom steps yet.">
-          <p>
-            A custom step is a Python script that definitions use as a step type. Create one with{' '}
-            <Link href="/new-step">New step</Link>, or post it to{' '}
-            <code>/api/step/&lt;name&gt;</code>.
-          </p>
-        </EmptyState>
-      )}
-      {data !== undefined && data.items.length > 0 && (
-        <>
-          <DataTable
-            label="Custom steps"
-            columns={COLUMNS}
-            rows={data.items}
-            rowKey={({ name }) => name}
-          />
-          <Pager paging={paging} nextCursor={data.nextCursor} isStale={steps.isPlaceholderData} />
-        </>
-      )}
+      <PagedTable
+        list={steps}
+        label="Custom steps"
+        columns={COLUMNS}
+        rowKey={({ name }) => name}
+        empty={<NoSteps />}
+      />
     </Page>
+  );
+}
+
+function NoSteps(): ReactNode {
+  return (
+    <EmptyState title="There are no custom steps yet.">
+      <p>
+        A custom step is a Python script that definitions use as a step type. Create one with{' '}
+        <Link href="/new-step">New step</Link>, or post it to <code>/api/step/&lt;name&gt;</code>.
+      </p>
+    </EmptyState>
   );
 }
