@@ -87,9 +87,13 @@ export function usePages(options: PageTestOptions = {}): PageTest {
   };
 }
 
+/** Chromium aborts calls when a network of the machine changes, as when a container starts. The page repeats them. */
+const NETWORK_CHANGED = 'net::ERR_NETWORK_CHANGED';
+
 function listen(page: Page, ownUrl: string, browserErrors: string[]): void {
   page.on('pageerror', (error) => browserErrors.push(`error: ${error.message}`));
   page.on('console', (message) => {
+    if (message.text().includes(NETWORK_CHANGED)) return;
     if (message.type() === 'error' || message.type() === 'warning') {
       browserErrors.push(`console: ${message.text()} (${message.location().url})`);
     }
