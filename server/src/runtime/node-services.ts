@@ -91,7 +91,7 @@ const EXPLANATIONS_MAX = 4;
 
 export class NodeServices {
   readonly gate = new RequestGate();
-  readonly endWaiters = new EndWaiters();
+  readonly endWaiters: EndWaiters;
   readonly changes: ChangeFeed;
   readonly steps: StepScripts;
   readonly catalog: DefinitionCatalog;
@@ -120,6 +120,7 @@ export class NodeServices {
     this.#options = options;
     const { clock, store } = options;
     this.#startTime = clock.now();
+    this.endWaiters = new EndWaiters(clock);
     this.changes = new ChangeFeed({
       clock,
       publish: (hint) => options.backplane.publish(hint),
@@ -314,9 +315,9 @@ export class NodeServices {
       emitLinesPerSecondMax: settings.emitLinesPerSecondMax,
       workers: this.broker,
       changes: this.changes,
-      ended: (id, view) => {
-        this.endWaiters.ended(id, view);
-        backplane.publish({ kind: 'ended', id });
+      ended: (view) => {
+        this.endWaiters.ended(view.id, view);
+        backplane.publish({ kind: 'ended', id: view.id });
       },
     });
   }

@@ -48,6 +48,7 @@ import type {
   FoundEvent,
   EventListItem,
   EventPage,
+  InsertEventResult,
   SubscriptionRecord,
 } from './records/events.js';
 import type { PurgeRequest, PurgeResult, StoreStatistics } from './records/housekeeping.js';
@@ -266,8 +267,12 @@ export interface Store extends Service {
 
   // -- events
 
-  /** Inserts the event, or returns the existing one with this id. */
-  insertEvent(event: EventRecord): Promise<EventRecord | null>;
+  /**
+   * Inserts the event, or returns the existing one with this id. A store that can do so also posts `message` to the
+   * instances that have subscribed to the event, in the same step. Unless the result says that the event is delivered, the
+   * caller then has to find the subscriptions, and delivers the event to the other instances.
+   */
+  insertEvent(event: EventRecord, message?: InboxMessage): Promise<InsertEventResult>;
   getEvent(id: string): Promise<EventRecord | null>;
   /** Events of the name and key at or after (`publishedAt`, `id`), in that order. */
   findEvents(

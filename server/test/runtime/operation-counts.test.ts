@@ -148,6 +148,9 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       const { reads, writes } = await during(start);
       expect(reads).toEqual([]);
       expect(writes.length).toBeLessThanOrEqual(2);
+      // The end is known from memory, whether the caller waits for it or asks later.
+      const withEnd = await during(async () => client.ended(await start()));
+      expect(withEnd.reads).toEqual([]);
       if (kind !== 'mongo') return;
       expect(await fewest(start, MONGO_READS)).toEqual([]);
       expect((await fewest(start, MONGO_WRITES)).length).toBeLessThanOrEqual(2);
@@ -191,7 +194,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       },
     );
 
-    it('an event that wakes a run takes at most five writes and three reads', async () => {
+    it('an event that wakes a run takes at most three writes and one read, on MongoDB five and two', async () => {
       const name = fresh('event');
       const definition = await client.define([
         step(
@@ -209,9 +212,11 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       };
       await roundTrip();
       const { reads, writes } = await during(roundTrip);
-      expect(writes.length).toBeLessThanOrEqual(5);
-      // Reads the earlier events, the subscriptions for this one, and the end.
-      expect(reads.length, reads.join(' ')).toBeLessThanOrEqual(3);
+      // SQLite stores and delivers the event in one step.
+      const [writesMax, readsMax] = kind === 'sqlite' ? [3, 1] : [5, 2];
+      expect(writes.length, writes.join(' ')).toBeLessThanOrEqual(writesMax);
+      // Reads the earlier events, and on MongoDB the subscriptions for this one.
+      expect(reads.length, reads.join(' ')).toBeLessThanOrEqual(readsMax);
     });
 
     it('operations per iteration and the document do not grow in a While of 10,000 iterations', async () => {

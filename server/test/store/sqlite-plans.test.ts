@@ -130,6 +130,7 @@ function runEveryOperation(database: Database): void {
     commitOf(held, { side: again, ...removals, status: 'Complete', endTime: 5 }),
   ]);
   run.insertEvent(database, [eventOf('e')]);
+  run.insertEvent(database, [eventOf('f'), { id: 'm', body: '{}' }]);
   run.getEvent(database, ['e']);
   run.findEvents(database, ['k', { publishedAt: 1, id: '' }, 5]);
   run.findUndeliveredEvents(database, [9, 5]);

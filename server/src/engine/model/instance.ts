@@ -120,6 +120,6 @@ export interface WorkflowInstance {
   stepsWithoutWait: number;
 }
 
-export function isEnded(instance: WorkflowInstance): boolean {
+export function isEnded(instance: Pick<WorkflowInstance, 'status'>): boolean {
   return instance.status === 'Complete' || instance.status === 'Terminated';
 }

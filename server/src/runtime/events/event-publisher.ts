@@ -6,7 +6,7 @@
  */
 import { writeJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
-import type { EventRecord, FoundEvent } from '../../store/records/events.js';
+import { EVENT_TAKERS_MAX, type EventRecord, type FoundEvent } from '../../store/records/events.js';
 import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
@@ -18,8 +18,6 @@ import type { InstanceControl } from '../operations/instance-control.js';
 import type { InstanceQueries } from '../operations/instance-queries.js';
 
 const PAGE = 500;
-/** Maximum number of recipients that are recorded by id. */
-const TAKERS_MAX = 20;
 
 export interface EventPublisherOptions {
   readonly store: Store;
@@ -71,24 +69,35 @@ export class EventPublisher {
       deliveredTo: null,
       requestHash: idempotency?.requestHash ?? null,
     };
-    const existing = await this.#options.store.insertEvent(event);
-    if (existing === null) return { id: event.id, deliveredTo: await this.#deliver(event) };
-    if (existing.requestHash !== event.requestHash) {
+    const message = eventMessage(event);
+    const stored = await this.#options.store.insertEvent(event, message);
+    if (stored.outcome === 'inserted') {
+      const { isDelivered, posted } = stored;
+      for (const answer of posted) this.#options.posted(answer, message);
+      const reached = posted.map(({ instanceId }) => instanceId);
+      const deliveredTo = isDelivered
+        ? reached.length
+        : await this.#deliver(event, message, reached);
+      return { id: event.id, deliveredTo };
+    }
+    const { deliveredTo, id, requestHash } = stored.event;
+    if (requestHash !== event.requestHash) {
       throw new AppError(
         'idempotency_conflict',
         'This Idempotency-Key was already used for an event with different data',
       );
     }
-    return {
-      id: existing.id,
-      deliveredTo: existing.deliveredTo ?? (await this.#deliver(existing)),
-    };
+    return { id, deliveredTo: deliveredTo ?? (await this.#deliver(stored.event)) };
   }
 
-  async #deliver(event: FoundEvent): Promise<number> {
+  /** @param reached instances that have received the event */
+  async #deliver(
+    event: FoundEvent,
+    message = eventMessage(event),
+    reached: readonly string[] = [],
+  ): Promise<number> {
     const { store } = this.#options;
-    const message = eventMessage(event);
-    const instances = new Set<string>();
+    const instances = new Set(reached);
     let afterId: string | null = null;
     for (;;) {
       const page = await store.findSubscriptions(event.nameKey, event.publishedAt, afterId, PAGE);
@@ -99,7 +108,8 @@ export class EventPublisher {
       if (last === undefined || page.length < PAGE) break;
       afterId = last.id;
     }
-    await store.markEventDelivered(event.id, instances.size, [...instances].slice(0, TAKERS_MAX));
+    const takers = [...instances].slice(0, EVENT_TAKERS_MAX);
+    await store.markEventDelivered(event.id, instances.size, takers);
     return instances.size;
   }
 

@@ -19,8 +19,7 @@ export interface CommitFollowUpOptions {
   readonly emitLinesPerSecondMax: number;
   readonly workers: Pick<ActivityBroker, 'created'>;
   readonly changes: Pick<ChangeFeed, 'committed'>;
-  /** @param view how the instance ended; returns null if the caller must read it from the store */
-  readonly ended: (instanceId: string, view: () => InstanceView | null) => void;
+  readonly ended: (view: InstanceView) => void;
 }
 
 export class CommitFollowUp {
@@ -35,8 +34,8 @@ export class CommitFollowUp {
     this.#failedAttempts = new FailedAttemptsLog(options);
   }
 
-  /** @param committedAt null if the store does not show this commit as the last change */
-  committed(instance: WorkflowInstance, saved: UnsavedChanges, committedAt: number | null): void {
+  /** @param committedAt when the instance last changed, as the store shows it */
+  committed(instance: WorkflowInstance, saved: UnsavedChanges, committedAt: number): void {
     const { changes, ended, metrics, workers } = this.#options;
     const { definitionId, id: workflowId, outcome, status } = instance;
     for (const line of saved.logLines) this.#emitted.write({ workflowId, definitionId, ...line });
@@ -46,7 +45,7 @@ export class CommitFollowUp {
     changes.committed(instance);
     if (status !== 'Complete' && status !== 'Terminated') return;
     metrics.workflowEnded(status, outcome ?? '');
-    ended(workflowId, () => (committedAt === null ? null : viewCommitted(instance, committedAt)));
+    ended(viewCommitted(instance, committedAt));
   }
 
   /** Writes the lines that the logs have held back. */

@@ -1,5 +1,7 @@
-/** Callers that are waiting for an instance to end. */
+/** Callers that are waiting for an instance to end, and the ends of the most recent ones. */
+import type { Clock } from '../../base/clock.js';
 import type { InstanceView } from '../operations/instance-types.js';
+import { RecentEnds } from './recent-ends.js';
 
 export interface EndWait {
   /**
@@ -14,6 +16,16 @@ type Wake = (view: InstanceView | null) => void;
 
 export class EndWaiters {
   readonly #waiters = new Map<string, Set<Wake>>();
+  readonly #recent: RecentEnds;
+
+  constructor(clock: Clock) {
+    this.#recent = new RecentEnds(clock);
+  }
+
+  /** How the instance ended, if it has just ended on this node. */
+  recent(id: string): InstanceView | null {
+    return this.#recent.get(id);
+  }
 
   wait(id: string, timer: (wake: () => void) => () => void, signal: AbortSignal): EndWait {
     let wake: Wake = () => undefined;
@@ -39,12 +51,12 @@ export class EndWaiters {
     return { over, cancel };
   }
 
-  /** @param view how the instance ended; called only if somebody is waiting, returns null if the store must be read */
-  ended(id: string, view: () => InstanceView | null = () => null): void {
+  /** @param view how the instance ended; null if the store must be read */
+  ended(id: string, view: InstanceView | null = null): void {
+    if (view !== null) this.#recent.add(view);
     const waiters = this.#waiters.get(id);
     if (waiters === undefined) return;
-    const shown = view();
-    for (const done of [...waiters]) done(shown);
+    for (const done of [...waiters]) done(view);
   }
 
   endAll(): void {

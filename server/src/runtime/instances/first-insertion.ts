@@ -8,8 +8,8 @@ export interface FirstPass {
   readonly run: Run;
   /** When the store's scan must find the instance. */
   wakeAt(): number | null;
-  /** Called just before this state is stored. */
-  wrote(state: string): void;
+  /** Called just before this state is stored, with that time. */
+  wrote(state: string, now: number): void;
 }
 
 /**

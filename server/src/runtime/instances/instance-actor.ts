@@ -18,6 +18,7 @@
 import { applyEffect, applyMessage } from '../../engine/flow/messages.js';
 import { canGoOn, type Run } from '../../engine/flow/run.js';
 import { fireTimers, nextTimer } from '../../engine/flow/timers.js';
+import type { InstanceStatus } from '../../store/records/instances.js';
 import type { InboxMessage } from '../../store/records/messages.js';
 import { ActorMemory } from '../memory/actor-memory.js';
 import { runPass } from '../passes/pass.js';
@@ -97,8 +98,13 @@ export class InstanceActor {
     return this.#committer.isStored;
   }
 
-  /** The time that the newest commit shows as the last change; null before the first commit after the insert. */
-  get committedAt(): number | null {
+  /** The status that the store has, as far as this node knows. */
+  get storedStatus(): InstanceStatus {
+    return this.#committer.status;
+  }
+
+  /** The time that the newest commit shows as the last change. */
+  get committedAt(): number {
     return this.#committer.committedAt;
   }
 

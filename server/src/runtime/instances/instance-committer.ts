@@ -71,7 +71,7 @@ export class InstanceCommitter implements FirstPass {
   readonly #stored: Stored;
   /** Inserts the instance into the store; null once it is stored. */
   #insert: Insert | null;
-  #committedAt: number | null = null;
+  #committedAt: number;
   #unsaved = new UnsavedChanges();
   readonly #stateLength: StateLength;
   readonly #crashes: CrashCount;
@@ -83,12 +83,14 @@ export class InstanceCommitter implements FirstPass {
     if (origin.kind === 'new') {
       this.#stored = { epoch: 1, revision: 0, status: 'Runnable' };
       this.#insert = origin.insert;
+      this.#committedAt = run.instance.startTime;
       this.#stateLength = new StateLength(0, instanceLengthMax);
       this.#crashes = new CrashCount(0, run.instance);
     } else {
-      const { crashes, epoch, revision, state, status } = origin.record;
+      const { crashes, epoch, lastChangeAt, revision, state, status } = origin.record;
       this.#stored = { epoch, revision, status };
       this.#insert = null;
+      this.#committedAt = lastChangeAt;
       this.#stateLength = new StateLength(Buffer.byteLength(state), instanceLengthMax);
       this.#crashes = new CrashCount(crashes, run.instance);
     }
@@ -106,8 +108,8 @@ export class InstanceCommitter implements FirstPass {
     return this.#insert === null;
   }
 
-  /** The time that the newest commit shows as the last change; null before the first commit after the insert. */
-  get committedAt(): number | null {
+  /** The time that the newest commit shows as the last change. */
+  get committedAt(): number {
     return this.#committedAt;
   }
 
@@ -126,7 +128,8 @@ export class InstanceCommitter implements FirstPass {
     return wakeTimeOf(this.run, this.isLeaving);
   }
 
-  wrote(state: string): void {
+  wrote(state: string, now: number): void {
+    this.#committedAt = now;
     this.#parts.memory.wrote(state);
   }
 

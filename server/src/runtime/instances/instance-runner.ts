@@ -137,10 +137,10 @@ export class InstanceRunner implements Service, ActorOwner {
     return this.#residents.memory;
   }
 
-  /** True if the instance is in memory and in the store, and has not ended. */
+  /** True if the instance is in memory and in the store, and its end is still to be committed. */
   isRunning(id: string): boolean {
     const actor = this.#residents.get(id);
-    return actor?.isStored === true && !isEnded(actor.run.instance);
+    return actor?.isStored === true && !isEnded({ status: actor.storedStatus });
   }
 
   /** The time up to which the follow-up work of this node's commits is complete; see `TakeOver`. */

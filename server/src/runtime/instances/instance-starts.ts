@@ -136,9 +136,10 @@ export class InstanceStarts {
     const { environment, nodeId } = this.#options;
     const { clock, limits, store } = environment;
     const state = await writeStored(instance);
-    firstPass?.wrote(state);
+    const now = clock.now();
+    firstPass?.wrote(state, now);
     const wakeAt = firstPass === null ? start.startTime : firstPass.wakeAt();
-    const place = { owner: nodeId, now: clock.now(), wakeAt, state };
+    const place = { owner: nodeId, now, wakeAt, state };
     const record = newRecord(start, instance, place);
     return store.insertInstance({ record, side, openDescendantsMax: limits.descendantsMax });
   }

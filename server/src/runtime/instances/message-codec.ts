@@ -1,7 +1,7 @@
 /** Messages between instances, events and activities in their stored form: JSON text that the engine can read. */
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
-import type { ChildMessage, Message } from '../../engine/flow/messages.js';
+import type { ChildMessage, EventMessage, Message } from '../../engine/flow/messages.js';
 import type { Logger } from '../../base/logger.js';
 import { LONG_EVENT_LENGTH } from '../../store/records/events.js';
 import type { InboxMessage } from '../../store/records/messages.js';
@@ -55,15 +55,15 @@ export function eventMessage(event: {
     const reference: EventReference = { kind: 'event-reference', eventId: event.id, ...cost };
     return { id, body: writeJson(reference) };
   }
-  const message: Message = {
+  const message: Omit<EventMessage, 'data'> = {
     kind: 'event',
     eventId: event.id,
     name,
     key,
     publishedAt,
-    data: readJson(data), // Stored by us as JSON.
   };
-  return { id, body: writeJson(message) };
+  // The data is JSON already.
+  return { id, body: `${writeJson(message).slice(0, -1)},"data":${data}}` };
 }
 
 export function inboxMessage(id: string, message: Message): InboxMessage {

@@ -16,7 +16,7 @@ export interface InstanceRunnerOptions {
   readonly committed: (
     instance: WorkflowInstance,
     saved: UnsavedChanges,
-    committedAt: number | null,
+    committedAt: number,
   ) => void;
   /** The status of an instance was changed in the store, by this node or another. */
   readonly changed: (record: InstanceSummary) => void;

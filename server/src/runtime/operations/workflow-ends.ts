@@ -32,6 +32,8 @@ export class WorkflowEnds {
     const { clock, endWaiters, gate, isShared, runner } = this.#options;
     const deadline = clock.now() + timeoutMs;
     for (;;) {
+      const recent = gate.state === 'open' ? endWaiters.recent(id) : null;
+      if (recent !== null) return recent;
       // The wait begins before the read, so that an end between the two is not missed.
       const isLocal = !isShared();
       const wakeAt = isLocal ? deadline : Math.min(deadline, clock.now() + END_RECHECK_MS);

@@ -1,24 +1,35 @@
 /** Published events, and the subscriptions to them. */
 import type { OperationArguments, OperationResult } from '../operations.js';
 import {
+  EVENT_TAKERS_MAX,
   LISTED_DATA_LENGTH_MAX,
   LONG_EVENT_LENGTH,
   type EventListItem,
   type EventRecord,
   type FoundEvent,
+  type InsertEventResult,
   type SubscriptionRecord,
 } from '../records/events.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData, StoredEvent } from './memory-data.js';
+import { postMessage } from './messages.js';
 
 export function insertEvent(
   data: MemoryData,
-  [event]: OperationArguments<'insertEvent'>,
-): EventRecord | null {
-  const known = data.events.get(event.id);
-  if (known !== undefined) return recordOf(known);
-  data.events.set(event.id, { ...event, takenBy: [] });
-  return null;
+  [event, message]: OperationArguments<'insertEvent'>,
+): InsertEventResult {
+  const { id, nameKey, publishedAt } = event;
+  const known = data.events.get(id);
+  if (known !== undefined) return { outcome: 'exists', event: recordOf(known) };
+  data.events.set(id, { ...event, takenBy: [] });
+  if (message === undefined) return { outcome: 'inserted', posted: [], isDelivered: false };
+  const subscriptions = findSubscriptions(data, [nameKey, publishedAt, null, Infinity]);
+  const posted = [...new Set(subscriptions.map(({ instanceId }) => instanceId))]
+    .map((instanceId) => postMessage(data, { instanceId, message }))
+    .filter((answer) => answer !== null);
+  const takers = posted.slice(0, EVENT_TAKERS_MAX).map(({ instanceId }) => instanceId);
+  markEventDelivered(data, [id, posted.length, takers]);
+  return { outcome: 'inserted', posted, isDelivered: true };
 }
 
 export function getEvent(

@@ -6,26 +6,36 @@ import {
   type EventListItem,
   type EventRecord,
   type FoundEvent,
+  type InsertEventResult,
   type SubscriptionRecord,
 } from '../records/events.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { compareText } from '../text-order.js';
+import { StoreUnavailableError } from '../store.js';
 import type { EventDocument, SubscriptionDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
 
+/** How often an event with the same id may be removed between the insert and the read. */
+const INSERT_ATTEMPTS_MAX = 3;
+
+/** The event only: no step can change two documents. */
 export async function insertEvent(
   context: MongoContext,
   [event]: OperationArguments<'insertEvent'>,
-): Promise<EventRecord | null> {
-  try {
-    await context.events.insertOne(eventDocumentOf(event));
-    return null;
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
-    return getEvent(context, [event.id]);
+): Promise<InsertEventResult> {
+  for (let attempt = 0; attempt < INSERT_ATTEMPTS_MAX; attempt += 1) {
+    try {
+      await context.events.insertOne(eventDocumentOf(event));
+      return { outcome: 'inserted', posted: [], isDelivered: false };
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+    const known = await getEvent(context, [event.id]);
+    if (known !== null) return { outcome: 'exists', event: known };
   }
+  throw new StoreUnavailableError(`The event ${event.id} was removed while it was inserted`);
 }
 
 export async function getEvent(

@@ -1,7 +1,5 @@
 /** Published events, and the subscriptions to them. */
-import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
-import { StoreUnavailableError } from '../store.js';
 import {
   LISTED_DATA_LENGTH_MAX,
   LONG_EVENT_LENGTH,
@@ -11,9 +9,7 @@ import {
   type SubscriptionRecord,
 } from '../records/events.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
-import type { Database } from './database.js';
-import { inLockOrder } from './parameters.js';
-import type { Groups, PostgresContext } from './postgres-context.js';
+import type { PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
 
 /** PostgreSQL knows the length in bytes without reading a long text. */
@@ -23,58 +19,6 @@ const FOUND_COLUMNS = `id, name_key, name, key, published_at, delivered_to, requ
 /** No character takes more than four bytes. The exact length is compared afterwards. */
 const LISTED_COLUMNS = `id, name, key, published_at, delivered_to, taken_by,
   CASE WHEN octet_length(data) > ${LISTED_DATA_LENGTH_MAX * 4} THEN NULL ELSE data END AS data`;
-
-const INSERT_EVENTS = `
-INSERT INTO @events (id, name_key, name, key, published_at, delivered_to, request_hash, data)
-SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::int[], $7::text[], $8::text[])
-    ON CONFLICT (id) DO NOTHING RETURNING id`;
-
-/** How many times an event with the same id may be purged between the insert and the read. */
-const ATTEMPTS_MAX = 3;
-
-export function createEventGroup(database: Database): Groups['events'] {
-  return new GroupCommit<EventRecord, boolean>({
-    keyOf: ({ id }) => id,
-    sizeOf: ({ data, key, name }) => data.length + key.length + name.length,
-    send: (events) => insertEvents(database, events),
-  });
-}
-
-export async function insertEvent(
-  context: PostgresContext,
-  [event]: OperationArguments<'insertEvent'>,
-): Promise<EventRecord | null> {
-  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    if (await context.groups.events.submit(event)) return null;
-    const known = await getEvent(context, [event.id]);
-    if (known !== null) return known;
-  }
-  throw new StoreUnavailableError(`The event ${event.id} was removed while it was being inserted`);
-}
-
-/** Returns for each event whether it is new. */
-async function insertEvents(
-  database: Database,
-  events: readonly EventRecord[],
-): Promise<readonly boolean[]> {
-  const sorted = inLockOrder(events);
-  const texts = (textOf: (event: EventRecord) => string): readonly string[] =>
-    sorted.map((event) => encodeTextWithoutNul(textOf(event)));
-  const rows = await database.query(INSERT_EVENTS, [
-    texts(({ id }) => id),
-    texts(({ nameKey }) => nameKey),
-    texts(({ name }) => name),
-    texts(({ key }) => key),
-    sorted.map(({ publishedAt }) => publishedAt),
-    sorted.map(({ deliveredTo }) => deliveredTo),
-    sorted.map(({ requestHash }) =>
-      requestHash === null ? null : encodeTextWithoutNul(requestHash),
-    ),
-    texts(({ data }) => data),
-  ]);
-  const inserted = new Set(rows.map((row) => row.text('id')));
-  return events.map(({ id }) => inserted.has(id));
-}
 
 export async function getEvent(
   { database }: PostgresContext,

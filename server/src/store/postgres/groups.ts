@@ -4,7 +4,7 @@ import { createCompletionGroup } from './activity-results.js';
 import type { Database } from './database.js';
 import { createClaimGroup } from './instance-claims.js';
 import { createCommitGroup } from './commits.js';
-import { createEventGroup } from './events.js';
+import { createEventGroup } from './event-inserts.js';
 import { createInsertGroup } from './inserts.js';
 import { createMessageGroup } from './messages.js';
 import type { Groups } from './postgres-context.js';

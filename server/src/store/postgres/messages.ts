@@ -101,8 +101,20 @@ async function append(
   const rows = parameters.rows('m', messages, isNoted ? COLUMNS_WITH_AUDIT : COLUMNS);
   const source = rows.replace(' AS m (', ' WITH ORDINALITY AS m (').replace(/\)$/, ', position)');
   const text = withParts(
-    [
-      `posted AS (
+    [postedPart(source, isNoted), wakesOf('posted')],
+    'SELECT id, in_seq, epoch, owner FROM posted',
+  );
+  return (await database.query(text, parameters.values)).map(postedOf);
+}
+
+/**
+ * The part of a statement that adds messages to their instances, several in the order of `position`. An instance that has
+ * one of them already, or no room for all of them, is left out.
+ *
+ * @param source rows with `instance_id`, `message_id`, `body`, `bytes`, `position`, and `audit` if `isNoted`
+ */
+export function postedPart(source: string, isNoted: boolean): string {
+  return `posted AS (
   UPDATE @instances AS i SET
     inbox_ids = i.inbox_ids || w.ids, inbox_bodies = i.inbox_bodies || w.bodies,
     inbox_bytes = i.inbox_bytes + w.bytes, in_seq = i.in_seq + cardinality(w.ids), wake_at = 0
@@ -115,13 +127,8 @@ async function append(
   ) AS w
   WHERE i.id = w.instance_id AND i.status IN ('Runnable', 'Suspended') AND NOT i.inbox_ids && w.ids
     AND i.inbox_bytes + w.bytes - w.last_bytes < ${INBOX_BYTES_MAX}
-  RETURNING i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way
-)`,
-      wakesOf('posted'),
-    ],
-    'SELECT id, in_seq, epoch, owner FROM posted',
-  );
-  return (await database.query(text, parameters.values)).map(postedOf);
+  RETURNING i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way, w.ids
+)`;
 }
 
 /**
@@ -191,7 +198,7 @@ function keyOf({ instanceId, message }: Message): string {
   return JSON.stringify([instanceId, message.id]);
 }
 
-function postedOf(row: Row): PostedMessage {
+export function postedOf(row: Row): PostedMessage {
   return {
     instanceId: row.text('id'),
     inSeq: row.number('in_seq'),

@@ -7,6 +7,7 @@ import { completeActivity } from './activity-results.js';
 import { probeAtomicity } from './atomicity-probe.js';
 import * as audit from './audit.js';
 import * as definitions from './definitions.js';
+import { insertEvent } from './event-inserts.js';
 import * as events from './events.js';
 import * as housekeeping from './housekeeping.js';
 import { readHistory } from './history.js';
@@ -25,6 +26,7 @@ export const POSTGRES_OPERATIONS: AsynchronousOperations<PostgresContext> = {
   },
   probeAtomicity,
   postMessages,
+  insertEvent,
   insertInstance,
   commitInstance,
   claimInstance,

@@ -3,12 +3,12 @@ import type { CountedInserts } from '../counted-inserts.js';
 import type { GroupCommit } from '../group-commit.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { ActivityRecord } from '../records/activities.js';
-import type { EventRecord } from '../records/events.js';
 import type { CommitOutcome, InsertInstance, InstanceCommit } from '../records/instances.js';
 import type { PostedMessage } from '../records/messages.js';
 import type { Database } from './database.js';
 
 export type Message = OperationArguments<'postMessages'>[0][number];
+export type EventInsert = OperationArguments<'insertEvent'>;
 export type Claim = OperationArguments<'claimInstance'>[0];
 export type ActivityClaimRequest = OperationArguments<'claimActivity'>[0];
 export type ActivityCompletion = OperationArguments<'completeActivity'>[0];
@@ -21,8 +21,8 @@ export interface Groups {
   readonly claims: GroupCommit<Claim, OperationResult<'claimInstance'>>;
   readonly activityClaims: GroupCommit<ActivityClaimRequest, ActivityRecord | null>;
   readonly completions: GroupCommit<ActivityCompletion, OperationResult<'completeActivity'>>;
-  /** Whether the event is new. */
-  readonly events: GroupCommit<EventRecord, boolean>;
+  /** The instances to which the event was posted; null if the event exists. */
+  readonly events: GroupCommit<EventInsert, readonly PostedMessage[] | null>;
 }
 
 export interface PostgresContext {

@@ -1,4 +1,5 @@
 /** Events and subscriptions, as they are stored. */
+import type { PostedMessage } from './messages.js';
 
 export interface EventRecord {
   readonly id: string;
@@ -15,6 +16,20 @@ export interface EventRecord {
   readonly deliveredTo: number | null;
   readonly requestHash: string | null;
 }
+
+/** The result of storing an event. */
+export type InsertEventResult =
+  | { readonly outcome: 'exists'; readonly event: EventRecord }
+  | {
+      readonly outcome: 'inserted';
+      /** The instances that received the message in the same step. */
+      readonly posted: readonly PostedMessage[];
+      /** No other instance had subscribed by then, and the event is marked as delivered. */
+      readonly isDelivered: boolean;
+    };
+
+/** Maximum number of recipients of an event that are recorded by id. */
+export const EVENT_TAKERS_MAX = 20;
 
 /** An event that a step may be waiting for. Long data is null here; `getEvent` returns it. */
 export interface FoundEvent extends Omit<EventRecord, 'data'> {

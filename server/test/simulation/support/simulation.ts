@@ -39,6 +39,19 @@ const DOCUMENTS = Object.values(WORKFLOWS).map(({ document }) => {
   return { id: definition.id, description: null, body: JSON.stringify(canonical), createdAt: 0 };
 });
 
+/** Half of the events are stored as on a database that cannot deliver them in the same step. */
+function createStore(): Store {
+  const store = createMemoryStore();
+  return {
+    ...store,
+    insertEvent: (event, message) =>
+      store.insertEvent(
+        event,
+        (event.id.codePointAt(event.id.length - 1) ?? 0) % 2 === 0 ? message : undefined,
+      ),
+  };
+}
+
 /** `spoil` removes a safeguard, to show that the simulation notices. */
 export async function simulate(
   seed: number,
@@ -46,7 +59,7 @@ export async function simulate(
 ): Promise<SimulationResult> {
   resetIds();
   const world = new World(seed, (self) =>
-    monitorStore(spoil(createMemoryStore()), {
+    monitorStore(spoil(createStore()), {
       archive: self.archive,
       violated: (violation) => self.violated(violation),
     }),

@@ -13,10 +13,74 @@ export function describeEvents(test: StoreUnderTest): void {
   describe('events', () => {
     it('are inserted once', async () => {
       const event = eventOf('e', { data: '{"a":1}', requestHash: 'h' });
-      expect(await test.store.insertEvent(event)).toBeNull();
-      expect(await test.store.insertEvent(eventOf('e', { data: 'other' }))).toEqual(event);
+      const inserted = { outcome: 'inserted', posted: [], isDelivered: false };
+      expect(await test.store.insertEvent(event)).toEqual(inserted);
+      const other = await test.store.insertEvent(eventOf('e', { data: 'other' }));
+      expect(other).toEqual({ outcome: 'exists', event });
       expect(await test.store.getEvent('e')).toEqual(event);
       expect(await test.store.getEvent('x')).toBeNull();
+    });
+
+    describe('with a message', () => {
+      const message = (id: string) => ({ id: `event/${id}`, body: `{"kind":"${id}"}` });
+      const subscribe = async (id: string, effectiveAt: number, ...waits: string[]) => {
+        const subscriptions = waits.map((wait) => ({
+          id: `${id}/${wait}`,
+          instanceId: id,
+          nameKey: 'paid/7',
+          effectiveAt,
+        }));
+        await test.store.insertInstance({
+          record: instanceOf(id),
+          side: { ...NO_SIDE, subscriptions },
+        });
+      };
+      const inboxOf = async (id: string) => (await test.store.getInstance(id))?.inbox;
+      const insert = async (id: string) => {
+        const result = await test.store.insertEvent(eventOf(id), message(id));
+        if (result.outcome === 'exists') expect.fail('the event exists');
+        return result;
+      };
+
+      it('are posted in the same step to the instances that have subscribed, if the store can', async () => {
+        await subscribe('i', 1000, '1/0', '2/0');
+        await subscribe('j', 0, '1/0');
+        await subscribe('later', 1001, '1/0');
+        await subscribe('ended', 0, '1/0');
+        await test.store.controlInstance('ended', 'terminate', 5);
+        const { isDelivered, posted } = await insert('e');
+        const { kind } = test.store;
+        expect(isDelivered).toBe(kind === 'sqlite' || kind === 'memory');
+        const reached = posted.map(({ instanceId }) => instanceId);
+        expect(reached.toSorted()).toEqual(kind === 'mongo' ? [] : ['i', 'j']);
+        for (const { epoch, inSeq, instanceId } of posted) {
+          const instance = await test.store.getInstance(instanceId);
+          expect(instance).toMatchObject({ epoch, inSeq, wakeAt: 0, inbox: [message('e')] });
+        }
+        expect((await test.store.getEvent('e'))?.deliveredTo).toBe(isDelivered ? 2 : null);
+        expect(await inboxOf('later')).toEqual([]);
+        expect(await inboxOf('ended')).toEqual([]);
+      });
+
+      it('are not posted again if they exist', async () => {
+        await insert('e');
+        await subscribe('i', 0, '1/0');
+        const again = await test.store.insertEvent(eventOf('e'), message('e'));
+        expect(again.outcome).toBe('exists');
+        expect(await inboxOf('i')).toEqual([]);
+      });
+
+      it('are posted one after the other, also several at the same moment', async () => {
+        await subscribe('i', 0, '1/0');
+        const ids = Array.from({ length: 20 }, (_, n) => `e${n}`);
+        const results = await Promise.all(ids.map(insert));
+        const inbox = (await inboxOf('i')) ?? [];
+        for (const [n, { posted }] of results.entries()) {
+          for (const { inSeq } of posted) expect(inbox[inSeq - 1]).toEqual(message(`e${n}`));
+        }
+        const isPosted = test.store.kind !== 'mongo';
+        expect(results.flatMap(({ posted }) => posted)).toHaveLength(isPosted ? 20 : 0);
+      });
     });
 
     it('are found by name and key from a position onwards, in order', async () => {

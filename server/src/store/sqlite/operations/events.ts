@@ -1,34 +1,69 @@
 /** Published events, and the subscriptions to them. */
 import type { OperationArguments, OperationResult } from '../../operations.js';
 import {
+  EVENT_TAKERS_MAX,
   LISTED_DATA_LENGTH_MAX,
   LONG_EVENT_LENGTH,
   type EventListItem,
   type EventRecord,
   type FoundEvent,
+  type InsertEventResult,
   type SubscriptionRecord,
 } from '../../records/events.js';
+import type { InboxMessage, PostedMessage } from '../../records/messages.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
+import { postMessage } from './messages.js';
 
+/** Maximum number of subscriptions that are served together with the insert of their event. */
+const SUBSCRIPTIONS_MAX = 500;
+
+/**
+ * An instance that subscribes later finds the event, because transactions run one after another. So an event that was
+ * posted to all subscriptions is delivered.
+ */
 export function insertEvent(
   database: Database,
-  [event]: OperationArguments<'insertEvent'>,
-): EventRecord | null {
-  const added = database.run(
-    `INSERT OR IGNORE INTO events (id, nameKey, name, key, publishedAt, deliveredTo, requestHash, data)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  [event, message]: OperationArguments<'insertEvent'>,
+): InsertEventResult {
+  const known = getEvent(database, [event.id]);
+  if (known !== null) return { outcome: 'exists', event: known };
+  const delivery = message === undefined ? null : deliver(database, event, message);
+  const isDelivered = delivery?.isToAll === true;
+  const posted = delivery?.posted ?? [];
+  const takers = posted.slice(0, EVENT_TAKERS_MAX).map(({ instanceId }) => instanceId);
+  database.run(
+    `INSERT INTO events (id, nameKey, name, key, publishedAt, deliveredTo, takenBy, requestHash, data)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     encodeText(event.id),
     encodeText(event.nameKey),
     encodeText(event.name),
     encodeText(event.key),
     event.publishedAt,
-    event.deliveredTo,
+    isDelivered ? posted.length : event.deliveredTo,
+    isDelivered ? JSON.stringify(takers) : null,
     event.requestHash === null ? null : encodeText(event.requestHash),
     encodeText(event.data),
   );
-  return added > 0 ? null : getEvent(database, [event.id]);
+  return { outcome: 'inserted', posted, isDelivered };
+}
+
+function deliver(
+  database: Database,
+  { nameKey, publishedAt }: EventRecord,
+  message: InboxMessage,
+): { readonly posted: readonly PostedMessage[]; readonly isToAll: boolean } {
+  const found = database.all(
+    'SELECT instanceId FROM subscriptions WHERE nameKey = ? AND effectiveAt <= ? ORDER BY id LIMIT ?',
+    encodeText(nameKey),
+    publishedAt,
+    SUBSCRIPTIONS_MAX,
+  );
+  const posted = [...new Set(found.map((row) => row.text('instanceId')))]
+    .map((instanceId) => postMessage(database, { instanceId, message }))
+    .filter((answer) => answer !== null);
+  return { posted, isToAll: found.length < SUBSCRIPTIONS_MAX };
 }
 
 export function getEvent(

@@ -1,0 +1,46 @@
+/**
+ * The runs that have just ended on this node. Most callers ask for the end of a run right after they have started it or sent it
+ * something, so the end is often known without reading the store.
+ *
+ * An ended run never changes, except that it is removed after its retention period, which is at least a minute.
+ */
+import { weigh } from '../../engine/values/json-parts.js';
+import type { Clock } from '../../base/clock.js';
+import type { InstanceView } from '../operations/instance-types.js';
+
+/** Maximum number of runs, and the maximum size of the data of each, as `weigh` counts it (100 kB of text, for example). */
+const COUNT_MAX = 32;
+const WEIGHT_MAX = 1600;
+const KEPT_MS = 30_000;
+
+interface RecentEnd {
+  readonly view: InstanceView;
+  readonly until: number;
+}
+
+export class RecentEnds {
+  readonly #clock: Clock;
+  /** The oldest first. */
+  readonly #ends = new Map<string, RecentEnd>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get(id: string): InstanceView | null {
+    const end = this.#ends.get(id);
+    return end === undefined || end.until < this.#clock.now() ? null : end.view;
+  }
+
+  /** The run has ended, or what its list entry shows has changed since. */
+  add(view: InstanceView): void {
+    this.#ends.delete(view.id);
+    if (weigh(view.data, WEIGHT_MAX) > WEIGHT_MAX) return;
+    this.#ends.set(view.id, { view, until: this.#clock.now() + KEPT_MS });
+    if (this.#ends.size <= COUNT_MAX) return;
+    for (const oldest of this.#ends.keys()) {
+      this.#ends.delete(oldest);
+      return;
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Goal: the ends of recent runs are known, and take a bounded amount of memory.
+ * Method: views of runs with data of different sizes, on a clock that the test sets.
+ */
+import { expect, it } from 'vitest';
+import { RecentEnds } from '../../../src/runtime/instances/recent-ends.js';
+import type { InstanceView } from '../../../src/runtime/operations/instance-types.js';
+import { ManualClock } from '../support/manual-clock.js';
+
+function viewOf(id: string, data: InstanceView['data'] = {}): InstanceView {
+  return {
+    id,
+    definitionId: 'd',
+    version: 1,
+    reference: null,
+    status: 'Complete',
+    outcome: 'Succeeded',
+    parent: null,
+    startTime: 1,
+    endTime: 2,
+    lastChangeTime: 2,
+    failureTime: null,
+    lastError: null,
+    data,
+  };
+}
+
+it('the end of a run is known for half a minute', () => {
+  const clock = new ManualClock();
+  const ends = new RecentEnds(clock);
+  const view = viewOf('a');
+  ends.add(view);
+  clock.advance(30_000);
+  expect(ends.get('a')).toBe(view);
+  clock.advance(1);
+  expect(ends.get('a')).toBeNull();
+  expect(ends.get('b')).toBeNull();
+});
+
+it('only the last 32 runs are kept', () => {
+  const ends = new RecentEnds(new ManualClock());
+  for (let n = 0; n < 33; n += 1) ends.add(viewOf(`${n}`));
+  expect(ends.get('0')).toBeNull();
+  expect(ends.get('1')).not.toBeNull();
+});
+
+it.each([
+  ['50 kB of text', { text: 'x'.repeat(50_000) }, true],
+  ['200 kB of text', { text: 'x'.repeat(200_000) }, false],
+  ['2,000 empty lists', { lists: Array.from({ length: 2000 }, () => []) }, false],
+])('a run with %s', (_, data, isKept) => {
+  const ends = new RecentEnds(new ManualClock());
+  ends.add(viewOf('a'));
+  ends.add(viewOf('a', data));
+  expect(ends.get('a')?.data).toEqual(isKept ? data : undefined);
+});
