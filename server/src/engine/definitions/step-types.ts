@@ -48,6 +48,8 @@ export interface StepTraits {
   readonly hasSideEffects: boolean;
   /** Whether it waits, or ends its path or the run, so that a loop that contains it is not an endless one. */
   readonly interruptsLoop: boolean;
+  /** Whether the steps in its `Do` see an item, as `context.Item`. */
+  readonly hasItems: boolean;
   /** Inputs whose fields may be credentials, which the history hides. */
   readonly inputsWithCredentials: readonly string[];
 }
@@ -68,6 +70,7 @@ const INSIDE: StepTraits = {
   startsInstance: false,
   hasSideEffects: false,
   interruptsLoop: false,
+  hasItems: false,
   inputsWithCredentials: [],
 };
 
@@ -133,6 +136,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
       }),
     ],
     outputs: [],
+    traits: { hasItems: true },
   },
   Parallel: {
     summary: 'Runs all sequences of Do in parallel, and continues when all have ended.',

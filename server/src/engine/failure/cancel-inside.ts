@@ -12,21 +12,29 @@ export function cancelInside(run: Run, container: Pointer, recorded?: Pointer): 
   const inside = [...run.instance.pointers.values()].filter((pointer) =>
     isInside(run, pointer, container.id),
   );
-  cancelEach(run, inside, recorded);
+  cancelEach(run, inside, { recorded });
   run.joins.delete(container.id);
 }
 
 /** Ends everything. `recorded` already has its record. */
 export function cancelAll(run: Run, recorded?: Pointer): void {
-  cancelEach(run, [...run.instance.pointers.values()], recorded);
+  cancelEach(run, [...run.instance.pointers.values()], { recorded });
 }
 
-/** Expects containers before the pointers inside them. `recorded` already has its record. */
-export function cancelEach(run: Run, pointers: readonly Pointer[], recorded?: Pointer): void {
+/**
+ * Expects containers before the pointers inside them.
+ * @param how `recorded` already has its record; the records of the others show the `reason`
+ */
+export function cancelEach(
+  run: Run,
+  pointers: readonly Pointer[],
+  how: { readonly recorded?: Pointer | undefined; readonly reason?: string } = {},
+): void {
+  const { recorded, ...details } = how;
   // Children have higher ids than their container, so the reverse order takes the innermost first.
   for (const pointer of [...pointers].reverse()) {
     stopWaiting(run, pointer);
-    if (pointer !== recorded) writeRecord(run, pointer, 'Cancelled');
+    if (pointer !== recorded) writeRecord(run, pointer, 'Cancelled', details);
     passOnCompleted(run, pointer);
     removePointer(run, pointer, false);
   }

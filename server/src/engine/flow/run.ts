@@ -80,7 +80,8 @@ export interface Changes {
 }
 
 export interface Run {
-  readonly definition: WorkflowDefinition;
+  /** Replaced when a modification moves the instance to another version. */
+  definition: WorkflowDefinition;
   readonly instance: WorkflowInstance;
   /** Taken out and replaced by the runner. */
   changes: Changes;

@@ -13,7 +13,11 @@ export function writeRecord(
   run: Run,
   pointer: Pointer,
   status: StepRecordStatus,
-  details: { readonly outputs?: Json; readonly error?: StepError | null } = {},
+  details: {
+    readonly outputs?: Json;
+    readonly error?: StepError | null;
+    readonly reason?: string;
+  } = {},
 ): void {
   const record: StepRecord = {
     pointerId: pointer.id,
@@ -27,12 +31,21 @@ export function writeRecord(
     outputs: details.outputs ?? null,
     error: details.error ?? null,
     ...bodyAttemptOf(pointer),
+    ...reasonOf(pointer, details.reason),
   };
   run.instance.recent.push(record);
   const { typeName: type } = stepOf(run, pointer);
   run.changes.endedAttempts.push({ type, status, durationMs: run.now - record.startTime });
   run.grown += RECORD_LENGTH + (record.error === null ? 0 : jsonLength(record.error.data));
   run.dirty = true;
+}
+
+function reasonOf(
+  { startedBecause }: Pointer,
+  cancelledBecause: string | undefined,
+): Pick<StepRecord, 'reason'> {
+  const reason = cancelledBecause ?? startedBecause;
+  return reason === undefined ? {} : { reason };
 }
 
 /** Recorded only if the result is older than the attempt whose outputs were evaluated. */

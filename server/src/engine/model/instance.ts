@@ -72,7 +72,7 @@ export interface ParentLink {
 export interface WorkflowInstance {
   readonly id: string;
   readonly definitionId: string;
-  readonly version: number;
+  version: number;
   readonly reference: string | null;
   readonly startTime: number;
   readonly parent: ParentLink | null;

@@ -109,7 +109,7 @@ export interface CompensationEntry {
 
 export interface Pointer {
   readonly id: number;
-  readonly stepId: string;
+  stepId: string;
   readonly parentId: number | null;
   /** The item of the innermost enclosing Foreach; absent outside one. */
   readonly item?: Json;
@@ -144,6 +144,8 @@ export interface Pointer {
   lostError?: StepError | null;
   /** True if a failure inside was given up after its compensation, in the current attempt. */
   isCompensated?: boolean;
+  /** The reason of the modification that opened it; absent if a step did. */
+  startedBecause?: string;
   /** The instance is being cleaned up: this ends together with the work in progress inside it, and has no successors. */
   isEnding?: true;
 }

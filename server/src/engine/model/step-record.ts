@@ -36,4 +36,6 @@ export interface StepRecord {
   readonly error: StepError | null;
   /** The attempt that produced the result, if only outputs and selectors were evaluated again since. */
   readonly bodyAttempt?: number;
+  /** The reason of the modification that cancelled the step, or else of the one that started it. */
+  readonly reason?: string;
 }

@@ -1,0 +1,66 @@
+/**
+ * A modification: what a person changes in an instance to put it right, and what came of it.
+ *
+ * It is applied as a whole or not at all. If anything stands in its way, its result is the list of all obstacles.
+ */
+import type { Json, JsonObject } from '../values/json.js';
+
+export interface Modification {
+  readonly reason: string;
+  /** A JSON Merge Patch (RFC 7396) on the data; null: no change. */
+  readonly data: JsonObject | null;
+  /** Ids of the open executions to cancel, with everything inside them. */
+  readonly cancel: readonly number[] | 'all';
+  readonly start: readonly StepStart[];
+  /** Maps ids of steps that stay open to their ids in the other version of the definition. */
+  readonly stepMap: Readonly<Record<string, string>>;
+  readonly resume: boolean;
+}
+
+/** A step to open. */
+export interface StepStart {
+  readonly stepId: string;
+  /** The execution of the container that it is opened in; null: the only open one. */
+  readonly inside: number | null;
+  readonly item?: Json;
+  readonly index?: number;
+}
+
+export interface Execution {
+  readonly executionId: number;
+  readonly stepId: string;
+}
+
+export interface Obstacle {
+  readonly code:
+    | 'unknown_execution'
+    | 'execution_ended'
+    | 'unknown_step'
+    | 'container_not_open'
+    | 'ambiguous_container'
+    | 'wrong_container'
+    | 'item_required'
+    | 'step_missing'
+    | 'step_type_differs'
+    | 'container_differs';
+  readonly message: string;
+  /** JSON pointer into the modification. */
+  readonly pointer: string;
+  /** The containers to choose from. */
+  readonly executionIds?: readonly number[];
+}
+
+export interface ModificationWarning {
+  readonly code: 'parent_not_told' | 'compensation_lost' | 'clean_up_stopped';
+  readonly message: string;
+}
+
+export interface AppliedModification {
+  readonly cancelled: readonly Execution[];
+  readonly started: readonly Execution[];
+  readonly warnings: readonly ModificationWarning[];
+}
+
+export type ModificationResult =
+  | ({ readonly outcome: 'applied' } & AppliedModification)
+  | { readonly outcome: 'impossible'; readonly obstacles: readonly Obstacle[] };

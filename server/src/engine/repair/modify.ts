@@ -1,0 +1,131 @@
+/**
+ * Modifies an instance: cancels what is open, changes the data, moves to another version, starts steps, resumes, in this
+ * order, and all of it or nothing.
+ *
+ *  E11 A modification that meets an obstacle changes nothing.
+ *  E12 What a modification cancels has no successors and is not compensated. A container that stays open with nothing open
+ *      inside it joins as usual.
+ */
+import { cancelEach } from '../failure/cancel-inside.js';
+import { withdrawAnnouncement } from '../flow/end-instance.js';
+import { completeIfDone } from '../flow/end-path.js';
+import { openPointer } from '../flow/pointers.js';
+import type { Run } from '../flow/run.js';
+import { settle } from '../flow/settle.js';
+import type { WorkflowDefinition } from '../model/definition.js';
+import { isEnded } from '../model/instance.js';
+import type { Pointer } from '../model/pointer.js';
+import { jsonLength } from '../values/json-length.js';
+import { mergePatch } from '../values/merge-patch.js';
+import { planModification } from './find-obstacles.js';
+import type {
+  Execution,
+  Modification,
+  ModificationResult,
+  ModificationWarning,
+} from './modification.js';
+import { moveToVersion } from './move-version.js';
+
+/** @param target the version of the definition that holds afterwards; the instance's own for no change */
+export function modifyRun(
+  run: Run,
+  modification: Modification,
+  target: WorkflowDefinition,
+): ModificationResult {
+  const plan = planModification(run, modification, target);
+  if (plan.obstacles.length > 0) return { outcome: 'impossible', obstacles: plan.obstacles };
+  const warnings: ModificationWarning[] = [];
+  const wasEnded = isEnded(run.instance);
+  const cancelled = cancelPointers(run, plan.cancel, modification.reason);
+  const beginsAnew = modification.cancel === 'all' || (wasEnded && plan.start.length > 0);
+  if (run.instance.pointers.size === 0 && beginsAnew) forgetFailures(run, warnings);
+  if (modification.data !== null) patchData(run, modification.data);
+  if (target !== run.definition) move(run, target, modification.stepMap, warnings);
+  if (wasEnded && plan.start.length > 0) reopen(run, warnings);
+  const started = plan.start.map(({ stepId, surroundings }) => {
+    const pointer = openPointer(run, stepId, surroundings);
+    pointer.startedBecause = modification.reason;
+    return executionOf(pointer);
+  });
+  goOn(run, modification, plan.cancel);
+  return { outcome: 'applied', cancelled, started, warnings };
+}
+
+function cancelPointers(
+  run: Run,
+  pointers: readonly Pointer[],
+  reason: string,
+): readonly Execution[] {
+  const cancelled = pointers.map(executionOf);
+  cancelEach(run, pointers, { reason });
+  return cancelled;
+}
+
+/** Nothing is open any more: what runs from now on has its own outcome, and errors and a clean-up are a thing of the past. */
+function forgetFailures({ instance }: Run, warnings: ModificationWarning[]): void {
+  instance.lastError = null;
+  instance.lostError = null;
+  instance.isCompensated = false;
+  if (instance.cleanUp === null) return;
+  const { forgotten, next, plan } = instance.cleanUp;
+  const left = plan.slice(next);
+  if (left.length > 0) {
+    const message = `The termination with compensation was stopped: ${left.length} completed steps are not compensated`;
+    warnings.push({ code: 'clean_up_stopped', message });
+  }
+  instance.completed = left.toReversed();
+  instance.forgotten = forgotten;
+  instance.cleanUp = null;
+}
+
+function patchData(run: Run, patch: NonNullable<Modification['data']>): void {
+  run.instance.data = mergePatch(run.instance.data, patch);
+  run.grown += jsonLength(patch);
+  run.cancelCheckDue = true;
+  run.dirty = true;
+}
+
+function move(
+  run: Run,
+  target: WorkflowDefinition,
+  stepMap: Modification['stepMap'],
+  warnings: ModificationWarning[],
+): void {
+  const lost = moveToVersion(run, target, stepMap);
+  run.dirty = true;
+  if (lost === 0) return;
+  const message = `${lost} completed steps have no CompensateWith in version ${target.version}; they can no longer be compensated`;
+  warnings.push({ code: 'compensation_lost', message });
+}
+
+/** Nobody but the parent has learned of the end, and the parent takes the result only once. */
+function reopen({ instance }: Run, warnings: ModificationWarning[]): void {
+  const isTold = !instance.outbox.some(({ kind }) => kind === 'child-ended');
+  if (instance.parent !== null && isTold) {
+    const message = `The run ${instance.parent.workflowId}, which started this one, has been told of its end; it is not told again`;
+    warnings.push({ code: 'parent_not_told', message });
+  }
+  withdrawAnnouncement(instance);
+  instance.status = 'Runnable';
+  instance.endTime = null;
+  instance.outcome = null;
+}
+
+function goOn(run: Run, modification: Modification, cancelled: readonly Pointer[]): void {
+  const { instance } = run;
+  instance.stepsWithoutWait = 0;
+  run.dirty = true;
+  if (isEnded(instance)) return;
+  for (const { parentId } of cancelled) {
+    const container = parentId === null ? undefined : instance.pointers.get(parentId);
+    if (container?.children === 0) run.joins.add(container.id);
+  }
+  const endsHere = modification.cancel === 'all' && instance.pointers.size === 0;
+  if (modification.resume || endsHere) instance.status = 'Runnable';
+  completeIfDone(run);
+  settle(run);
+}
+
+function executionOf({ id, stepId }: Pointer): Execution {
+  return { executionId: id, stepId };
+}
