@@ -160,7 +160,11 @@ function planStart(planning: Planning, wanted: StepStart, at: string): PlannedSt
 }
 
 /** The container to open the step in, null for the top level; undefined if there is an obstacle. */
-function containerFor(planning: Planning, wanted: StepStart, at: string): Pointer | null | undefined {
+function containerFor(
+  planning: Planning,
+  wanted: StepStart,
+  at: string,
+): Pointer | null | undefined {
   const { obstacles, staying, target } = planning;
   const { inside, stepId } = wanted;
   const candidates = openContainers(planning, stepId);
@@ -220,7 +224,9 @@ function openContainers(planning: Planning, stepId: string): readonly Pointer[] 
     ({ state }) =>
       compensates !== null &&
       state.kind === 'compensating' &&
-      state.plan.some((entry) => targetStepId(planning.modification.stepMap, entry.stepId) === compensates),
+      state.plan.some(
+        (entry) => targetStepId(planning.modification.stepMap, entry.stepId) === compensates,
+      ),
   );
   if (compensating.length > 0 || container === null) return compensating;
   return planning.staying.filter(

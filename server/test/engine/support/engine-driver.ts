@@ -27,6 +27,8 @@ import {
 } from '../../../src/engine/flow/messages.js';
 import { type Pointer } from '../../../src/engine/model/pointer.js';
 import { type ActivityOffer, type Run } from '../../../src/engine/flow/run.js';
+import type { Modification, ModificationResult } from '../../../src/engine/repair/modification.js';
+import { modifyRun } from '../../../src/engine/repair/modify.js';
 import { readState, writeState, type InstanceColumns } from '../../../src/engine/model/snapshot.js';
 import { fireTimers, nextTimer } from '../../../src/engine/flow/timers.js';
 import { broken, checkRun, CompensationCheck, RecordCheck } from './check-invariants.js';
@@ -48,13 +50,23 @@ export interface DriverOptions {
   readonly stepsMax?: number;
 }
 
+const NO_MODIFICATION: Modification = {
+  reason: 'a test',
+  data: null,
+  cancel: [],
+  start: [],
+  stepMap: {},
+  resume: false,
+};
+
 /** Thrown if a definition runs on without ever waiting. */
 export class EndlessLoopError extends Error {
   override readonly name = 'EndlessLoopError' as const;
 }
 
 export class EngineDriver extends RunView {
-  readonly definition: WorkflowDefinition;
+  /** Changes when a modification moves the instance to another version. */
+  definition: WorkflowDefinition;
   readonly logMessages: Json[] = [];
   /** How often the engine requested a commit before continuing. */
   commitsDue = 0;
@@ -201,6 +213,17 @@ export class EngineDriver extends RunView {
       applyMessage(this.#run, { kind: 'clean-up' }, 'Runnable');
     });
     this.pump();
+  }
+
+  /** @param target the version that the instance is moved to; its own by default */
+  modify(parts: Partial<Modification>, target = this.definition): ModificationResult {
+    const modification = { ...NO_MODIFICATION, ...parts };
+    const before = this.#text;
+    const result = this.#enter(() => modifyRun(this.#run, modification, target));
+    if (result.outcome === 'impossible' && this.#text !== before) broken('E11', modification);
+    this.definition = this.#run.definition;
+    this.pump();
+    return result;
   }
 
   /** Another node takes over the instance, without the state that was in memory. */

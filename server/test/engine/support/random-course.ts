@@ -8,6 +8,8 @@ import type { EngineDriver } from './engine-driver.js';
 import type { Effect } from './outside.js';
 import { EVENT_NAMES } from './random-definition.js';
 
+const MODIFICATIONS = ['cancel-one', 'start-anew', 'start-inside'] as const;
+
 const KINDS = [
   'effect',
   'activity',
@@ -22,7 +24,13 @@ const KINDS = [
   'retry-now',
   'suspend',
   'resume',
+  ...MODIFICATIONS,
 ] as const;
+
+/** Only a modification can open an instance again after it has ended. */
+export function isModification(kind: string): kind is (typeof MODIFICATIONS)[number] {
+  return MODIFICATIONS.some((modification) => modification === kind);
+}
 
 export interface ExternalEvent {
   readonly kind: (typeof KINDS)[number];
@@ -107,6 +115,11 @@ export class Course {
         return;
       case 'resume':
         if (driver.status === 'Suspended') driver.resume();
+        return;
+      case 'cancel-one':
+      case 'start-anew':
+      case 'start-inside':
+        modify(driver, kind, pick);
     }
   }
 
@@ -126,6 +139,16 @@ export class Course {
     if (succeeds) this.#driver.succeed(offer);
     else this.#driver.reject(offer);
   }
+}
+
+/** Cancels an execution, starts any step instead of everything that is open, or starts one beside it. */
+function modify(driver: EngineDriver, kind: (typeof MODIFICATIONS)[number], pick: number): void {
+  const { id } = pickFrom(driver.pointers, pick) ?? { id: 0 };
+  const stepId = pickFrom([...driver.definition.steps.keys()], pick) ?? '';
+  const start = [{ stepId, inside: null, item: pick, index: pick }];
+  if (kind === 'cancel-one') driver.modify({ cancel: [id], resume: pick % 2 === 0 });
+  else if (kind === 'start-anew') driver.modify({ cancel: 'all', start, data: { patched: pick } });
+  else driver.modify({ start });
 }
 
 /** Responds to everything that the instance is waiting for until it has ended. */
