@@ -9,7 +9,7 @@ import {
 
 // Vitest reserves one core for itself. On a machine with two cores, it would run one file at a time, although most tests
 // spend most of their time waiting.
-const PARALLEL = { maxWorkers: Math.max(2, availableParallelism() - 1) };
+const PARALLEL = { maxWorkers: Math.max(3, availableParallelism() - 1) };
 
 const UNIT = {
   include: ['test/**/*.test.ts'],

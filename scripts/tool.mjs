@@ -39,10 +39,10 @@ export function runTool(tool, args, options = {}) {
   if (result.status !== 0) throw new ToolError(tool, result.status ?? 1);
 }
 
-/** Like `runTool`, but does not block the caller. */
-export function startTool(tool, args) {
+/** Like `runTool`, but does not block the caller. A signal ends the tool. */
+export function startTool(tool, args, { signal } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(tool, args, toolOptions());
+    const child = spawn(tool, args, { ...toolOptions(), signal });
     child.once('error', reject);
     child.once('exit', (status) =>
       status === 0 ? resolve() : reject(new ToolError(tool, status ?? 1)),
