@@ -187,7 +187,7 @@ describe('the check of loops', () => {
     { StepType: 'HttpRequest', Inputs: { BaseUrl: "'http://localhost'" } },
     { StepType: 'SubWorkflow', Inputs: { DefinitionId: "'child'" } },
     { StepType: 'Fail', Inputs: { Message: "'stop'" } },
-  ])('accepts one that contains a $StepType step', async (step) => {
+  ])('accepts one that contains $StepType', async (step) => {
     expect(await found(loop('True', { Id: 's', ...step }))).toEqual([]);
   });
 
@@ -195,7 +195,7 @@ describe('the check of loops', () => {
     { StepType: 'EmitLog', Inputs: { Message: "'m'" } },
     { StepType: 'Parallel', ...inside },
     { StepType: 'custom' },
-  ])('warns if the loop contains only a $StepType step', async (step) => {
+  ])('warns if one contains only $StepType', async (step) => {
     expect(await found(loop('True', { Id: 's', ...step }))).toEqual(['loop_without_wait /Steps/0']);
   });
 });
