@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'invalid_request'
   | 'invalid_definition'
   | 'invalid_script'
+  | 'invalid_data'
   | 'unreadable_body'
   | 'unsupported_media_type'
   | 'body_too_large'

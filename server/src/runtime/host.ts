@@ -106,6 +106,7 @@ export class Host implements Service {
     this.#services.results.stop();
     await this.#services.runner.stop();
     this.#services.followUp.stop();
+    await this.#services.inputSchemas.stop();
     await this.#services.nodes.stop();
     await this.#options.scripts.stop();
     await this.#options.backplane.stop();

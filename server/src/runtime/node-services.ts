@@ -12,6 +12,7 @@ import type { StepBody } from '../step-bodies/step-body.js';
 import type { InboxMessage, PostedMessage } from '../store/records/messages.js';
 import type { NodeRecord } from '../store/records/nodes.js';
 import type { Store } from '../store/store.js';
+import { InputSchemas } from '../schemas/input-schemas.js';
 import { WorkClaims } from './activities/work-claims.js';
 import { NodeQueries } from './fleet/node-queries.js';
 import { WorkflowEnds } from './operations/workflow-ends.js';
@@ -92,6 +93,7 @@ const EXPLANATIONS_MAX = 4;
 export class NodeServices {
   readonly gate = new RequestGate();
   readonly endWaiters: EndWaiters;
+  readonly inputSchemas = new InputSchemas();
   readonly changes: ChangeFeed;
   readonly steps: StepScripts;
   readonly catalog: DefinitionCatalog;
@@ -245,6 +247,7 @@ export class NodeServices {
       ...this.#options,
       ...this.#news(),
       stepScripts: this.steps,
+      inputSchemas: this.inputSchemas,
       stored: (id, version) => {
         this.changes.definitionStored(id, version);
         this.#options.backplane.publish({ kind: 'definition', id });
@@ -253,13 +256,14 @@ export class NodeServices {
   }
 
   #createStarts(): WorkflowStarts {
-    const { catalog, environment, gate, runner } = this;
+    const { catalog, environment, gate, inputSchemas, runner } = this;
     const { clock, metrics, settings } = this.#options;
     return new WorkflowStarts({
       clock,
       metrics,
       catalog,
       environment,
+      inputSchemas,
       runner,
       startsMax: settings.startsMax,
       isStopping: () => gate.state === 'stopping',

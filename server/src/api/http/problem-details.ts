@@ -11,6 +11,7 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   invalid_request: { status: 400, title: 'Invalid request' },
   invalid_definition: { status: 400, title: 'Invalid definition' },
   invalid_script: { status: 400, title: 'Invalid script' },
+  invalid_data: { status: 400, title: 'Invalid data' },
   unreadable_body: { status: 400, title: 'Unreadable body' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   body_too_large: { status: 413, title: 'Body too large' },

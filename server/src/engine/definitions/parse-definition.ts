@@ -14,6 +14,7 @@ import { describeValue } from '../values/convert-input.js';
 import {
   ERROR_BEHAVIORS,
   type DocumentProblem,
+  type InputSchema,
   type StepDefinition,
   type WorkflowDefinition,
 } from '../model/definition.js';
@@ -47,6 +48,8 @@ export interface ParsedDefinition {
   /** Strings that are not evaluated but may have been meant as expressions. */
   readonly literalTexts: readonly LiteralText[];
   readonly stepPointers: ReadonlyMap<string, string>;
+  /** The schema in `Input` and its position, even if there are errors elsewhere. */
+  readonly input: { readonly schema: InputSchema; readonly pointer: string } | null;
   /** Every use of a custom step, so that the server can look them up together. */
   readonly customSteps: readonly CustomStepUse[];
 }
@@ -102,6 +105,7 @@ function findings(state: ParseState): Omit<ParsedDefinition, 'definition' | 'can
     literalTexts: state.literalTexts,
     stepPointers: state.stepPointers,
     customSteps: state.customSteps,
+    input: state.input,
   };
 }
 

@@ -8,6 +8,7 @@ import { describeValue, quoteText } from '../values/convert-input.js';
 import { leftOf, TOO_DEEP } from '../values/json-length.js';
 import { getField, isJsonObject, type Json, type JsonObject } from '../values/json.js';
 import { childPointer } from './json-pointer.js';
+import type { InputSchema } from '../model/definition.js';
 import type { MemberReader } from './member-reader.js';
 import type { ParseState } from './parse-state.js';
 import { schemaPositions } from './schema-positions.js';
@@ -18,9 +19,6 @@ export const INPUT_SCHEMA_BYTES_MAX = 64 * 1024;
 const INPUT_SCHEMA_DEPTH_MAX = 64;
 
 const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
-
-/** A JSON Schema: an object with keywords, or true (anything is valid) or false (nothing is). */
-export type InputSchema = JsonObject | boolean;
 
 export function parseInputSchema(reader: MemberReader<DefinitionMember>): InputSchema | null {
   const value = reader.value('input');
@@ -37,6 +35,7 @@ export function parseInputSchema(reader: MemberReader<DefinitionMember>): InputS
     checkReferences(schema, place, state);
   }
   reader.keep('input', value);
+  state.input = { schema: value, pointer };
   return value;
 }
 

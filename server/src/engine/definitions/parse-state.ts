@@ -1,5 +1,5 @@
 import { childPointer } from './json-pointer.js';
-import type { StepDefinition } from '../model/definition.js';
+import type { InputSchema, StepDefinition } from '../model/definition.js';
 import { ProblemList, type DocumentErrorCode, type DocumentWarningCode } from './problem-list.js';
 import type { StepMember } from './step-members.js';
 import type { StepType } from './step-types.js';
@@ -73,6 +73,8 @@ export class ParseState {
   /** The first position of each step id, in document order. */
   readonly stepPointers = new Map<string, string>();
   readonly steps = new Map<string, StepDefinition>();
+  /** The member Input, if its form is valid. */
+  input: { readonly schema: InputSchema; readonly pointer: string } | null = null;
   readonly maxSteps: number;
   readonly maxDepth: number;
   readonly isStored: boolean;

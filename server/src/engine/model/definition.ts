@@ -61,13 +61,16 @@ export interface StepDefinition {
   readonly saga: boolean;
 }
 
+/** A JSON Schema: an object with keywords, or true (anything is valid) or false (nothing is). */
+export type InputSchema = JsonObject | boolean;
+
 export interface WorkflowDefinition {
   readonly id: string;
   readonly version: number;
   readonly description: string | null;
   readonly defaultErrorBehavior: ErrorBehavior;
   /** The JSON Schema of the start data; null: any object is valid. */
-  readonly input: JsonObject | boolean | null;
+  readonly input: InputSchema | null;
   /** The fields by which instances are found: paths in the data, without the leading `data`. */
   readonly index: ReadonlyMap<string, readonly string[]>;
   /** Tags of every instance; a start may override them. */

@@ -18,6 +18,7 @@ import type {
 import type { IdempotencyKey } from '../operations/idempotency-key.js';
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import { hashOf } from '../../base/ids.js';
+import type { InputSchemas } from '../../schemas/input-schemas.js';
 import type { StepScripts } from './step-scripts.js';
 
 /** How long the latest known version is used without asking the store, if other nodes may add one. */
@@ -31,6 +32,7 @@ export interface DefinitionCatalogOptions {
   readonly clock: Clock;
   readonly scripts: ScriptRuntime;
   readonly stepScripts: StepScripts;
+  readonly inputSchemas: Pick<InputSchemas, 'check'>;
   /** True while another node could add a version without this node learning of it immediately. */
   readonly mayBeStale: () => boolean;
   /** True while other nodes share the store. */

@@ -27,6 +27,7 @@ import {
   type DocumentWarningCode,
 } from '../../engine/definitions/problem-list.js';
 import type { ScriptRuntime, SyntaxProblem } from '../../scripts/script-runtime.js';
+import type { InputSchemas } from '../../schemas/input-schemas.js';
 import type { StepScripts } from './step-scripts.js';
 
 /** Maximum number of expressions that Python checks in one call, and their maximum total length. */
@@ -36,6 +37,7 @@ const BATCH_LENGTH_MAX = 64 * 1024;
 export interface DefinitionCheckerOptions {
   readonly scripts: Pick<ScriptRuntime, 'checkSyntax' | 'examine'>;
   readonly stepScripts: Pick<StepScripts, 'known'>;
+  readonly inputSchemas: Pick<InputSchemas, 'check'>;
 }
 
 export class DefinitionChecker {
@@ -49,7 +51,8 @@ export class DefinitionChecker {
     // Reading a large document took time on this thread: let others run first.
     await setImmediate();
     const parsed = parseDefinition(document);
-    const withSteps = mergeProblems(parsed.errors, await this.#unknownSteps(parsed));
+    const withSchema = mergeProblems(parsed.errors, await this.#schemaErrors(parsed));
+    const withSteps = mergeProblems(withSchema, await this.#unknownSteps(parsed));
     const room = MAX_PROBLEMS - withSteps.length;
     const errors = mergeProblems(withSteps, await this.#syntaxErrors(parsed.expressions, room));
     const warnings = mergeProblems(parsed.warnings, await this.#oddities(parsed));
@@ -78,6 +81,14 @@ export class DefinitionChecker {
       checkLoops({ definition, stepPointers, warnings, examine: (text) => examiner.examine(text) });
     }
     return warnings.toArray();
+  }
+
+  async #schemaErrors({ errors, input }: ParsedDefinition): Promise<readonly DocumentProblem[]> {
+    if (input === null) return [];
+    // A schema that refers to other documents cannot be compiled, and that has been reported.
+    if (errors.some(({ pointer }) => pointer.startsWith(`${input.pointer}/`))) return [];
+    const problems = await this.#options.inputSchemas.check(input.schema);
+    return problems.map((problem) => ({ ...problem, pointer: input.pointer + problem.pointer }));
   }
 
   async #unknownSteps({ customSteps }: ParsedDefinition): Promise<readonly DocumentProblem[]> {

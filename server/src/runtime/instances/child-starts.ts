@@ -54,7 +54,8 @@ export class ChildStarts {
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       if (error.code === 'stopping') return null;
-      return { ok: false, failure: { type: 'SubWorkflowFailed', message: error.message } };
+      const type = error.code === 'invalid_data' ? 'InvalidData' : 'SubWorkflowFailed';
+      return { ok: false, failure: { type, message: error.message } };
     } finally {
       end();
     }

@@ -1,6 +1,7 @@
 /** Starts instances: for clients, who may repeat a request with the same Idempotency-Key, and for SubWorkflow steps. */
 import { toObject, toText } from '../../engine/values/convert-input.js';
 import { referenceOf } from '../../engine/primitives/effects.js';
+import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import type { Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
@@ -10,6 +11,7 @@ import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
 import type { ChildStart } from '../instances/child-starts.js';
 import type { NodeEnvironment } from '../instances/node-environment.js';
+import type { InputSchemas } from '../../schemas/input-schemas.js';
 import type { InstanceView, StartRequest } from './instance-types.js';
 import { viewNew, viewStarted } from './instance-views.js';
 
@@ -19,6 +21,7 @@ export interface WorkflowStartsOptions {
   readonly catalog: DefinitionCatalog;
   readonly runner: Pick<InstanceRunner, 'startInstance'>;
   readonly environment: Pick<NodeEnvironment, 'retryStore'>;
+  readonly inputSchemas: Pick<InputSchemas, 'admit'>;
   /** Maximum number of concurrent starts of clients; more are rejected. */
   readonly startsMax: number;
   readonly isStopping: () => boolean;
@@ -32,7 +35,7 @@ export class WorkflowStarts {
     this.#options = options;
   }
 
-  /** @throws AppError `definition_not_found`, `idempotency_conflict` */
+  /** @throws AppError `definition_not_found`, `invalid_data`, `idempotency_conflict` */
   async start(request: StartRequest): Promise<InstanceView> {
     if (this.#underWay >= this.#options.startsMax) {
       throw new AppError('overloaded', 'Too many workflows are being started', {
@@ -48,8 +51,9 @@ export class WorkflowStarts {
   }
 
   async #start(request: StartRequest): Promise<InstanceView> {
-    const { data, definitionId, idempotency, reference } = request;
+    const { definitionId, idempotency, reference } = request;
     const definition = await this.#options.catalog.latest(definitionId);
+    const data = await this.#admit(definition, request.data);
     const id =
       idempotency === null
         ? newId(this.#options.clock.now())
@@ -74,7 +78,7 @@ export class WorkflowStarts {
       );
     }
     this.#options.metrics.workflowStarted();
-    return viewNew(id, definition, request, startTime);
+    return viewNew(id, definition, { ...request, data }, startTime);
   }
 
   /** `full`: the root has reached its maximum number of open descendants. */
@@ -92,12 +96,13 @@ export class WorkflowStarts {
       isStopping,
     );
     if (definition === null) throw new AppError('stopping', 'The server is stopping');
+    const childData = await this.#admit(definition, data.value);
     const result = await environment.retryStore(
       () =>
         runner.startInstance({
           id: workflowId,
           definition,
-          data: data.value,
+          data: childData,
           reference: referenceOf(inputs),
           parent,
           requestHash: null,
@@ -109,5 +114,10 @@ export class WorkflowStarts {
     if (result.outcome === 'full') return result.outcome;
     metrics.workflowStarted();
     return 'started';
+  }
+
+  /** The start data with the defaults of the definition's Input. @throws AppError `invalid_data` */
+  #admit(definition: WorkflowDefinition, data: JsonObject): Promise<JsonObject> | JsonObject {
+    return definition.input === null ? data : this.#options.inputSchemas.admit(definition, data);
   }
 }

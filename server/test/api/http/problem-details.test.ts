@@ -9,6 +9,7 @@ const STATUSES: Record<ErrorCode, number> = {
   invalid_request: 400,
   invalid_definition: 400,
   invalid_script: 400,
+  invalid_data: 400,
   unreadable_body: 400,
   unsupported_media_type: 415,
   body_too_large: 413,

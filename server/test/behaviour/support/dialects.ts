@@ -6,6 +6,7 @@
  */
 import { stringify } from 'yaml';
 import { BUILT_IN_STEP_TYPES } from '../../../src/engine/definitions/step-type-names.js';
+import { writeJson } from '../../../src/engine/values/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/engine/values/json.js';
 
 export interface Dialect {
@@ -26,7 +27,7 @@ function dialect(format: 'JSON' | 'YAML', example: string, casing: Casing): Dial
   return {
     name: `${format}, ${example}`,
     mediaType: format === 'JSON' ? 'application/json' : 'application/yaml',
-    write: (value) => (format === 'JSON' ? JSON.stringify(value) : stringify(value)),
+    write: (value) => (format === 'JSON' ? writeJson(value) : stringify(value)),
     spell: (definition) => spellMembers(definition, casing),
   };
 }

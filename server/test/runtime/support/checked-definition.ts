@@ -6,6 +6,7 @@ import type { ParsedDefinition } from '../../../src/engine/definitions/parse-def
 const checker = new DefinitionChecker({
   scripts: { checkSyntax: async () => [], examine: examineExpression },
   stepScripts: { known: async (names) => new Set(names) },
+  inputSchemas: { check: async () => [] },
 });
 
 export function checkDocument(document: unknown): Promise<ParsedDefinition> {

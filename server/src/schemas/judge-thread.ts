@@ -1,0 +1,114 @@
+/**
+ * The main thread's side of a thread that judges data: one request at a time, in order.
+ *
+ *  JT1 A request that ends the thread (out of memory) or blocks it for good fails alone: the next one gets a new thread.
+ *  JT2 The thread starts with the first request, so servers without schemas do not pay for it.
+ */
+import { Worker } from 'node:worker_threads';
+import { Queue } from '../base/queue.js';
+import type { JudgeAnswer, JudgeRequest } from './judging/protocol.js';
+
+/** Memory of the thread in MB. More is only needed by schemas that multiply what they judge. */
+const MEMORY_MB_MAX = 256;
+/** The thread limits itself; this is for work that it cannot interrupt, including its start. */
+const STUCK_MS = 15_000;
+
+interface Waiting {
+  readonly request: JudgeRequest;
+  readonly isWanted: () => boolean;
+  readonly resolve: (answer: JudgeAnswer) => void;
+}
+
+export class JudgeThread {
+  readonly #waiting = new Queue<Waiting>();
+  #worker: Worker | null = null;
+  #current: Waiting | null = null;
+  #watchdog: NodeJS.Timeout | null = null;
+  #isStopped = false;
+  #load = 0;
+
+  /** Requests that are judged or wait. */
+  get load(): number {
+    return this.#load;
+  }
+
+  /**
+   * Never rejects: a request that cannot be answered is out of time.
+   *
+   * @param isWanted checked when it is the request's turn; otherwise, the request is out of time at once
+   */
+  ask(request: JudgeRequest, isWanted: () => boolean = () => true): Promise<JudgeAnswer> {
+    this.#load += 1;
+    return new Promise((resolve) => {
+      this.#waiting.push({ request, isWanted, resolve });
+      this.#next();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#worker?.terminate();
+    this.#settle({ kind: 'out-of-time' });
+  }
+
+  #next(): void {
+    if (this.#current !== null) return;
+    const waiting = this.#waiting.shift();
+    if (waiting === undefined) return;
+    this.#current = waiting;
+    if (this.#isStopped || !waiting.isWanted()) {
+      this.#settle({ kind: 'out-of-time' });
+      return;
+    }
+    this.#worker ??= this.#start();
+    this.#worker.ref();
+    this.#worker.postMessage(waiting.request);
+    this.#watchdog = setTimeout(() => void this.#worker?.terminate(), STUCK_MS).unref();
+  }
+
+  #settle(answer: JudgeAnswer): void {
+    const current = this.#current;
+    if (this.#watchdog !== null) clearTimeout(this.#watchdog);
+    this.#current = null;
+    this.#worker?.unref();
+    if (current !== null) this.#load -= 1;
+    current?.resolve(answer);
+    this.#next();
+  }
+
+  #start(): Worker {
+    const isSource = import.meta.url.endsWith('.ts');
+    const url = new URL(isSource ? './judging/worker.ts' : './judging/worker.js', import.meta.url);
+    const worker = new Worker(isSource ? sourceLoader(url) : url, {
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
+      // The thread needs none of it.
+      env: {},
+      execArgv: [],
+    });
+    // The exit follows, and answers the request.
+    worker.on('error', () => undefined);
+    worker.on('message', (answer: JudgeAnswer) => this.#settle(answer));
+    worker.once('exit', () => {
+      if (this.#worker === worker) this.#worker = null;
+      this.#settle({ kind: 'out-of-time' });
+    });
+    return worker;
+  }
+}
+
+/**
+ * A module that loads a source file. Node strips the types, but does not resolve an import of `./x.js` to `./x.ts`.
+ * Under Vitest and tsx, the main thread has loaders for that, but a worker thread does not inherit all of them.
+ */
+function sourceLoader(url: URL): URL {
+  const code = `
+    import { registerHooks } from 'node:module';
+    registerHooks({
+      resolve(specifier, context, next) {
+        const isOwn = specifier.startsWith('.') && specifier.endsWith('.js') && context.parentURL?.endsWith('.ts');
+        return next(isOwn ? specifier.slice(0, -3) + '.ts' : specifier, context);
+      },
+    });
+    await import(${JSON.stringify(url.href)});`;
+  return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+}

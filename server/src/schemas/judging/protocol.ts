@@ -1,0 +1,22 @@
+/** Messages between the main thread and a thread that judges. Schemas and data are JSON texts. */
+import type { DocumentProblem } from '../../engine/model/definition.js';
+
+export type JudgeRequest =
+  | { readonly kind: 'check'; readonly schema: string; readonly limitMs: number }
+  | {
+      readonly kind: 'judge';
+      readonly schema: string;
+      readonly data: string;
+      readonly limitMs: number;
+    };
+
+export type JudgeAnswer =
+  | {
+      readonly kind: 'done';
+      readonly problems: readonly DocumentProblem[];
+      /** The data with defaults; null if none were filled in. */
+      readonly data: string | null;
+    }
+  | { readonly kind: 'out-of-time' }
+  /** The schema cannot be used for this data: it refers to itself without end, or its defaults do. */
+  | { readonly kind: 'failed'; readonly reason: string };

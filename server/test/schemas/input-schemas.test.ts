@@ -1,0 +1,199 @@
+/**
+ * Goal: no schema and no data blocks the event loop, whatever they are; each is judged or refused in limited time (JD1 to JD3,
+ * JT1, JT2).
+ * Method: hostile schemas and data on the real threads; measures the processor time of the main thread.
+ */
+import { afterAll, describe, expect, it } from 'vitest';
+import { parseDefinition } from '../../src/engine/definitions/parse-definition.js';
+import type { InputSchema, WorkflowDefinition } from '../../src/engine/model/definition.js';
+import type { Json, JsonObject } from '../../src/engine/values/json.js';
+import { AppError } from '../../src/base/errors.js';
+import { InputSchemas } from '../../src/schemas/input-schemas.js';
+
+const BLOCKED_MS_MAX = 200;
+const TEST_MS = 60_000;
+
+const schemas = new InputSchemas();
+afterAll(() => schemas.stop());
+
+function definitionWith(Input: InputSchema): WorkflowDefinition {
+  const document = { Id: 'w', Input, Steps: [{ Id: 'a', StepType: 'NoOp' }] };
+  const { definition, errors } = parseDefinition(document);
+  expect(errors).toEqual([]);
+  return definition!;
+}
+
+type Verdict = 'accepted' | 'refused' | 'given up';
+
+async function judge(definition: WorkflowDefinition, data: JsonObject): Promise<Verdict> {
+  try {
+    await schemas.admit(definition, data);
+    return 'accepted';
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'invalid_data')) throw error;
+    return error.problems.length > 0 ? 'refused' : 'given up';
+  }
+}
+
+/**
+ * Milliseconds that this thread computed during the work. It cannot have blocked others for longer, and unlike the time that
+ * passed, this does not depend on what else the machine does.
+ */
+async function computedDuring(work: () => Promise<unknown>): Promise<number> {
+  const before = process.threadCpuUsage();
+  await work();
+  const { system, user } = process.threadCpuUsage(before);
+  return (system + user) / 1000;
+}
+
+/** Each level refers twice to the next one. */
+function bomb(levels: number, keyword: 'allOf' | 'anyOf' | 'oneOf'): JsonObject {
+  const $defs: JsonObject = { [`n${levels}`]: { required: ['no'] } };
+  for (let level = 0; level < levels; level += 1) {
+    const $ref = `#/$defs/n${level + 1}`;
+    $defs[`n${level}`] = { [keyword]: [{ $ref }, { $ref }] };
+  }
+  return { properties: { a: { $ref: '#/$defs/n0' } }, $defs };
+}
+
+const LONG = 'a'.repeat(100_000);
+const LIST: Json = Array.from({ length: 20_000 }, (_, n) => ({ n: `${n}`, list: [n] }));
+
+const HOSTILE: readonly (readonly [string, JsonObject, JsonObject, readonly Verdict[]])[] = [
+  ['(a+)+$ on 100 kB', { properties: { a: { pattern: '(a+)+$' } } }, { a: LONG }, ['accepted']],
+  ['(a+)+$ in vain', { properties: { a: { pattern: '^(a+)+$' } } }, { a: `${LONG}!` }, ['refused']],
+  [
+    '(x+x+)+y',
+    { properties: { a: { pattern: '(x+x+)+y' } } },
+    { a: 'x'.repeat(100_000) },
+    ['refused'],
+  ],
+  [
+    'a pattern for names',
+    { patternProperties: { '^(([a-z])+.)+[A-Z]([a-z])+$': false } },
+    { [LONG]: 1 },
+    ['accepted'],
+  ],
+  ['unique items', { properties: { a: { uniqueItems: true } } }, { a: LIST }, ['accepted']],
+  ['a bomb of allOf', bomb(40, 'allOf'), { a: {} }, ['given up']],
+  ['a bomb of anyOf', bomb(40, 'anyOf'), { a: {} }, ['given up']],
+  ['a bomb of oneOf', bomb(40, 'oneOf'), { a: {} }, ['given up']],
+  [
+    'a circle of references',
+    { properties: { a: { $ref: '#/$defs/x' } }, $defs: { x: { anyOf: [{ $ref: '#/$defs/x' }] } } },
+    { a: 1 },
+    ['given up'],
+  ],
+  [
+    'a hundred violations in each of 20,000 items',
+    {
+      properties: {
+        a: { items: { allOf: Array.from({ length: 100 }, () => ({ type: 'null' })) } },
+      },
+    },
+    { a: LIST },
+    ['refused', 'given up'],
+  ],
+  [
+    'defaults that multiply the data',
+    { properties: { a: { items: { properties: { x: { default: 'x'.repeat(60_000) } } } } } },
+    { a: LIST },
+    ['given up'],
+  ],
+  [
+    'contains in each of 20,000 items',
+    { properties: { a: { items: { properties: { list: { contains: { const: -1 } } } } } } },
+    { a: LIST },
+    ['refused'],
+  ],
+  [
+    'names of the prototype',
+    {
+      properties: { ['__proto__']: { type: 'string' }, constructor: { type: 'number' } },
+      required: ['constructor', 'toString'],
+      additionalProperties: false,
+    },
+    { constructor: 'x' },
+    ['refused'],
+  ],
+];
+
+describe('InputSchemas', () => {
+  it.each(HOSTILE)(
+    'judges or refuses %s in limited time',
+    async (_, schema, data, verdicts) => {
+      const definition = definitionWith(schema);
+      let verdict: Verdict | null = null;
+      const began = performance.now();
+      const computed = await computedDuring(async () => (verdict = await judge(definition, data)));
+      expect(verdicts).toContain(verdict);
+      expect(computed).toBeLessThan(BLOCKED_MS_MAX);
+      // 1 s to judge, and what a busy machine adds.
+      expect(performance.now() - began).toBeLessThan(30_000);
+    },
+    TEST_MS,
+  );
+
+  it(
+    'judges others meanwhile',
+    async () => {
+      const slow = definitionWith(bomb(41, 'allOf'));
+      const quick = definitionWith({ required: ['a'] });
+      const order: string[] = [];
+      const note = (name: string) => (verdict: Verdict) => order.push(`${name} ${verdict}`);
+      const slowOnes = [1, 2, 3].map(() => judge(slow, { a: {} }).then(note('slow')));
+      await judge(quick, {}).then(note('quick'));
+      await judge(quick, { a: 1 }).then(note('quick'));
+      await Promise.all(slowOnes);
+      expect(order).toEqual([
+        'quick refused',
+        'quick accepted',
+        ...Array.from({ length: 3 }, () => 'slow given up'),
+      ]);
+    },
+    TEST_MS,
+  );
+
+  it(
+    'refuses hostile schemas when they are posted',
+    async () => {
+      const refusedFor = async (schema: InputSchema): Promise<string> => {
+        const problems = await schemas.check(schema);
+        return problems.map(({ message }) => message).join(' ');
+      };
+      const endless = { properties: { a: { $ref: '#', default: {} } } };
+      expect(await refusedFor(endless)).toContain('its defaults contain themselves');
+      expect(await refusedFor({ $ref: '#' })).toContain('refers to itself without end');
+      const bombs = bomb(40, 'allOf');
+      expect(await refusedFor({ ...bombs, $ref: '#/$defs/n0' })).toContain('takes too long');
+      const patterns = '(x{1,900})?'.repeat(5000);
+      expect(await refusedFor({ pattern: patterns })).toContain('too large');
+      expect(await refusedFor({ type: 'object', 'x-a': { pattern: '(' } })).toBe('');
+    },
+    TEST_MS,
+  );
+
+  it('never lets schemas or data reach the prototypes of the server', async () => {
+    const schema = JSON.parse(
+      '{"properties":{"a":{"default":{"__proto__":{"polluted":1}}},"__proto__":{"default":{"polluted":1}}}}',
+    ) as JsonObject;
+    const filled = await schemas.admit(definitionWith(schema), {});
+    expect(JSON.stringify(filled)).toBe(
+      '{"a":{"__proto__":{"polluted":1}},"__proto__":{"polluted":1}}',
+    );
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+    const quotes = { properties: { ['"];throw 1;//`${1}']: { enum: ['\u2028"`);//'] } } };
+    expect(await judge(definitionWith(quotes), { ['"];throw 1;//`${1}']: 1 })).toBe('refused');
+  });
+
+  it('returns the same object if nothing is filled in, and asks no thread without a schema', async () => {
+    const data = { a: 1 };
+    expect(await schemas.admit(definitionWith({ required: ['a'] }), data)).toBe(data);
+    const idle = new InputSchemas();
+    expect(await idle.admit(definitionWith(true), data)).toBe(data);
+    await idle.stop();
+    await expect(idle.admit(definitionWith(false), data)).rejects.toMatchObject({
+      code: 'stopping',
+    });
+  });
+});
