@@ -12,4 +12,4 @@ const hello = await client.workflows.start<{ greeting: string }, { name: string 
   name: 'Ada',
 });
 const { greeting } = await hello.result({ timeoutMs: 20_000 });
-console.log(`It has ended, and says: ${greeting}`);
+console.log(`The run has ended: ${greeting}`);

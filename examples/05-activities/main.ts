@@ -42,7 +42,7 @@ try {
     right: 22,
   });
   const two = await second.result({ timeoutMs: 20_000 });
-  console.log(`The workflows say ${one.sum} and ${two.sum}`);
+  console.log(`Results: ${one.sum} and ${two.sum}`);
 } finally {
   stop.abort();
   await running;

@@ -39,7 +39,7 @@ try {
   const unicorns = await check('unicorn');
   console.log(`unicorn: ${unicorns.found ? 'found' : 'the shop answered 404'}, nothing ordered`);
 
-  console.log('The shop was asked:');
+  console.log('Requests to the shop:');
   for (const line of shop.log) console.log(`  ${line}`);
 } finally {
   shop.close();

@@ -27,4 +27,4 @@ const order = await client.workflows.start<PackOrder, PackOrderInput>('pack-orde
 });
 const data = await order.result({ timeoutMs: 20_000 });
 for (const line of data.packed) console.log(line);
-console.log(`Together ${data.weight} kg`);
+console.log(`Total weight: ${data.weight} kg`);

@@ -74,6 +74,6 @@ await report(rejected);
 
 const slow = await submit(500, 0.2);
 await untilAsked(slow, 'ask-director');
-console.log('The manager did not answer in time: the director is asked');
+console.log('The manager did not answer in time, so the director is asked');
 await decide(slow, { approved: true });
 await report(slow);

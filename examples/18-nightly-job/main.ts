@@ -44,7 +44,7 @@ await client.definitions.register(await read('nightly-clean-up.yaml'));
 const schedule = { firstRunAfter: 0, interval: 0.5 };
 const jobs = await Promise.all([1, 2, 3].map(() => ensureJob(schedule)));
 const ids = new Set(jobs.map(({ id }) => id));
-console.log(`Deployments that asked for the job: ${jobs.length}, jobs that run: ${ids.size}`);
+console.log(`Deployments that requested the job: ${jobs.length}, running jobs: ${ids.size}`);
 
 const stop = new AbortController();
 let nights = 0;

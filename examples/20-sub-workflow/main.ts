@@ -31,4 +31,4 @@ const billing = await client.workflows.start<MonthlyBilling, MonthlyBillingInput
 );
 const data = await billing.result({ timeoutMs: 20_000 });
 for (const { customer, amount } of data.invoices) console.log(`${customer}: ${amount} EUR`);
-console.log(`In all ${data.total} EUR`);
+console.log(`Total: ${data.total} EUR`);

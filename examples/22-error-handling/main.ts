@@ -62,7 +62,7 @@ try {
   isRepaired = true;
   await broken.resume();
   const repaired = await broken.wait({ timeoutMs: 20_000 });
-  console.log(`The line was repaired, the workflow resumed: ${repaired.outcome}`);
+  console.log(`After the repair, the resumed run ended: ${repaired.outcome}`);
 
   const lonely = await start(0, 0);
   const refused = await lonely.wait({ timeoutMs: 20_000 });

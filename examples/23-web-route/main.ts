@@ -21,16 +21,16 @@ async function call(path: string, init: RequestInit = {}): Promise<[number, Offe
   return [response.status, (await response.json()) as Offer]; // The route returns this type.
 }
 
-function ask(persons: unknown, headers: Record<string, string> = {}): Promise<[number, Offer]> {
-  return call('/api/quote', { method: 'POST', body: JSON.stringify({ persons }), headers });
+function ask(people: unknown, headers: Record<string, string> = {}): Promise<[number, Offer]> {
+  return call('/api/quote', { method: 'POST', body: JSON.stringify({ people }), headers });
 }
 
 try {
   const [status, family] = await ask(4);
-  console.log(`4 persons: ${status}, ${family.price ?? '?'} EUR`);
+  console.log(`4 people: ${status}, ${family.price ?? '?'} EUR`);
 
   const [refused] = await ask('many');
-  console.log(`"many" persons: ${refused}`);
+  console.log(`"many" people: ${refused}`);
 
   // The same key: one offer, even if the form is submitted twice.
   const key = { 'idempotency-key': `form-${Date.now()}` };
@@ -38,7 +38,7 @@ try {
   console.log(`Sent twice: ${one.id === same.id ? 'one offer' : 'two offers'}`);
 
   const [accepted, group] = await ask(30);
-  console.log(`30 persons: ${accepted}, a colleague has to name the price`);
+  console.log(`30 people: ${accepted}, a colleague must set the price`);
   await client.events.publish('group-price', group.id, { price: 125 });
   const [ready, offer] = await call(`/api/quote?id=${group.id}`);
   console.log(`Asked again: ${ready}, ${offer.price ?? '?'} EUR`);

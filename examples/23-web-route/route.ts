@@ -8,7 +8,7 @@ import { createClient, isApiError, isTimeoutError, type WorkflowHandle } from '@
 
 /** The start data of the run. */
 interface QuoteInput {
-  persons: number;
+  people: number;
 }
 
 /** The data of the run when it has succeeded. */
@@ -22,10 +22,10 @@ const client = createClient({ baseUrl: process.env['STEPWRIGHT_URL'] ?? 'http://
 const ANSWER_WITHIN_MS = 2000;
 
 export async function POST(request: Request): Promise<Response> {
-  const persons = personsOf(await request.json().catch(() => null));
-  if (persons === null) {
+  const people = peopleOf(await request.json().catch(() => null));
+  if (people === null) {
     return Response.json(
-      { message: 'persons must be a whole number of at least 1' },
+      { message: 'people must be a whole number of at least 1' },
       { status: 400 },
     );
   }
@@ -33,7 +33,7 @@ export async function POST(request: Request): Promise<Response> {
   const idempotencyKey = request.headers.get('idempotency-key');
   const quote = await client.workflows.start<Quote, QuoteInput>(
     'quote',
-    { persons },
+    { people },
     idempotencyKey === null ? {} : { idempotencyKey },
   );
   return answer(quote, request);
@@ -61,8 +61,8 @@ async function answer(quote: WorkflowHandle<Quote>, { signal }: Request): Promis
   }
 }
 
-function personsOf(body: unknown): number | null {
-  if (typeof body !== 'object' || body === null || !('persons' in body)) return null;
-  const { persons } = body;
-  return typeof persons === 'number' && Number.isInteger(persons) && persons >= 1 ? persons : null;
+function peopleOf(body: unknown): number | null {
+  if (typeof body !== 'object' || body === null || !('people' in body)) return null;
+  const { people } = body;
+  return typeof people === 'number' && Number.isInteger(people) && people >= 1 ? people : null;
 }

@@ -51,7 +51,7 @@ async function book(name: string, course: string, card: string): Promise<void> {
     console.log(`${course}: booked, receipt ${receipt}`);
   } catch (error) {
     if (!isWorkflowFailedError(error)) throw error;
-    console.log(`${course}: ${error.outcome}, ${error.error?.message ?? 'nobody knows why'}`);
+    console.log(`${course}: ${error.outcome}, ${error.error?.message ?? 'unknown reason'}`);
   }
   for await (const { stepId, attempt, error } of booking.steps()) {
     if (error !== null) console.log(`  ${stepId}, attempt ${attempt}: ${error.type}`);

@@ -112,7 +112,7 @@ describe('on another node', async () => {
     { timeout: 60_000 },
     async () => {
       const [here, there] = await twoNodes({});
-      // A node learns of another one with its next heartbeats.
+      // A node learns about another one with its next heartbeats.
       await new Client(there.url).define([mark('a')]);
       const live = await LiveChanges.open(here.url);
       await live.until(({ event }) => event === 'lag', 30_000);

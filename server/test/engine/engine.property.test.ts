@@ -12,7 +12,7 @@ import { answerEverything, Course, happenings, isModification } from './support/
 import { RANDOM_DATA, randomDefinition } from './support/random-definition.js';
 
 const numRuns = Number(process.env['ENGINE_PROPERTY_RUNS'] ?? 700);
-/** Takes some milliseconds each; a busy machine may need much longer. */
+/** Each takes a few milliseconds; a busy machine may need much longer. */
 const timeout = 30_000 + numRuns * 300;
 
 const numbers = fc.array(fc.nat(999), { minLength: 20, maxLength: 250, size: 'max' });

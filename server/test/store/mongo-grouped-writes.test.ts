@@ -186,7 +186,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
       expect(await store.getInstance('i5')).toMatchObject({ state: '{"committed":true}' });
     });
 
-    it('withdraw the side records of those that lost only', async () => {
+    it('withdraw only the side records of those that lost', async () => {
       await Promise.all(['i0', 'i1', 'i2'].map((id) => start(id)));
       const historyOf = (id: string) => [{ instanceId: id, sequence: 0, body: id }];
       const commits = ['i0', 'i1', 'i2'].map((id) =>

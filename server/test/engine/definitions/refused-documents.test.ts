@@ -1,5 +1,5 @@
 /**
- * Goal: everything that is wrong with a document is told, with a stable code and the place in the document as it was
+ * Goal: everything that is wrong with a document is reported, with a stable code and the place in the document as it was
  * posted.
  * Method: one table of documents and their errors.
  */

@@ -267,7 +267,7 @@ export class EngineDriver extends RunView {
       this.#lookForEvents()
     )
       return true;
-    // Timers of zero length are due at once; a server would process them immediately.
+    // Timers of zero length are due immediately; a server would process them immediately.
     return this.#fireTimers();
   }
 

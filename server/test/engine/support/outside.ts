@@ -1,6 +1,6 @@
 /**
- * Everything outside of an instance that it has asked for: subscriptions, offered activities, effects, and the events that
- * are stored. What is asked for must be exactly what its pointers wait for (E7).
+ * Everything outside of an instance that it has requested: subscriptions, offered activities, effects, and the events that
+ * are stored. The requests must be exactly what its pointers wait for (E7).
  */
 import type { EventPosition, WorkflowInstance } from '../../../src/engine/model/instance.js';
 import type { EventMessage } from '../../../src/engine/flow/messages.js';

@@ -18,7 +18,8 @@ import type { ProbeReport } from './live-probe.js';
 /** No caller may keep the server from responding to others for longer. */
 const LIVE_LATENCY_MAX_MS = 200;
 /**
- * For the time that the main thread waits without working: the kernel does not tell how much of it the machine causes.
+ * For the time in which the main thread waits without working: the kernel does not report how much of it other processes
+ * cause.
  */
 const WAIT_MAX_MS = 1000;
 /** No caller may delay an unrelated run, which takes about ten milliseconds, for longer. */
