@@ -958,7 +958,7 @@ export interface components {
             defaultErrorBehavior?: components["schemas"]["ErrorBehavior"];
             /** @description The time between two attempts of a step without its own retry interval. The default is 60 seconds. */
             defaultErrorRetryInterval?: components["schemas"]["Duration"];
-            /** @description The JSON Schema (draft 2020-12) of the start data. Data that does not fit is refused; defaults are filled in. */
+            /** @description The JSON Schema (draft 2020-12) of the start data. Invalid data is rejected; defaults are filled in. */
             input?: {
                 [key: string]: unknown;
             } | boolean | null;

@@ -6,6 +6,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { Queue } from '../base/queue.js';
+import { threadEntry } from '../base/thread-entry.js';
 import type { JudgeAnswer, JudgeRequest } from './judging/protocol.js';
 
 /** Memory of the thread in MB. More is only needed by schemas that multiply what they judge. */
@@ -77,9 +78,7 @@ export class JudgeThread {
   }
 
   #start(): Worker {
-    const isSource = import.meta.url.endsWith('.ts');
-    const url = new URL(isSource ? './judging/worker.ts' : './judging/worker.js', import.meta.url);
-    const worker = new Worker(isSource ? sourceLoader(url) : url, {
+    const worker = new Worker(threadEntry(import.meta.url, './judging/worker'), {
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
       // The thread needs none of it.
       env: {},
@@ -94,21 +93,4 @@ export class JudgeThread {
     });
     return worker;
   }
-}
-
-/**
- * A module that loads a source file. Node strips the types, but does not resolve an import of `./x.js` to `./x.ts`.
- * Under Vitest and tsx, the main thread has loaders for that, but a worker thread does not inherit all of them.
- */
-function sourceLoader(url: URL): URL {
-  const code = `
-    import { registerHooks } from 'node:module';
-    registerHooks({
-      resolve(specifier, context, next) {
-        const isOwn = specifier.startsWith('.') && specifier.endsWith('.js') && context.parentURL?.endsWith('.ts');
-        return next(isOwn ? specifier.slice(0, -3) + '.ts' : specifier, context);
-      },
-    });
-    await import(${JSON.stringify(url.href)});`;
-  return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 }

@@ -46,7 +46,7 @@ export const DEFINITION_MEMBER_SUMMARIES: Readonly<Record<DefinitionMember, stri
   defaultErrorBehavior:
     'What happens when a step fails, unless the step or a step around it overrides it',
   defaultErrorRetryInterval: 'Delay before a retry, for steps without their own RetryInterval',
-  input: 'JSON Schema (draft 2020-12) of the start data. Data that does not fit is refused',
+  input: 'JSON Schema (draft 2020-12) of the start data. Invalid data is rejected',
   index:
     'Fields of the data by which runs are found, each a name and a path such as data.customer.id',
   tags: 'Tags of every run. A start can add to them and override them',

@@ -142,7 +142,7 @@ export interface DefinitionDocument {
    */
   defaultErrorRetryInterval?: Duration;
   /**
-   * The JSON Schema (draft 2020-12) of the start data. Data that does not fit is refused; defaults are filled in.
+   * The JSON Schema (draft 2020-12) of the start data. Invalid data is rejected; defaults are filled in.
    */
   input?: { [keyword: string]: unknown } | boolean | null;
   /**
