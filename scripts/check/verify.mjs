@@ -21,6 +21,7 @@ const LONG_TESTS = [
   '**/test/scripts/pyodide/escape.test.ts',
   '**/test/scripts/pyodide/exhaustion.test.ts',
   '**/test/scripts/pyodide/interruption.test.ts',
+  '**/test/runtime/operation-counts.test.ts',
   '**/test/simulation/safeguards.test.ts',
   '**/test/behaviour/{idle-process,migrate-store,nodes,postgres-outage,restarts,two-nodes}.test.ts',
   '**/test/store/{copy-store,mongo-outage,postgres-outage}.test.ts',

@@ -25,11 +25,11 @@ export interface ModificationPlan {
   readonly obstacles: readonly Obstacle[];
 }
 
-/** What the checks share. */
+/** The input of all checks. */
 interface Planning {
   readonly run: Run;
   readonly modification: Modification;
-  /** The definition that holds after the modification. */
+  /** The definition that applies after the modification. */
   readonly target: WorkflowDefinition;
   /** Pointers that stay open. */
   readonly staying: readonly Pointer[];
@@ -125,7 +125,7 @@ function counterpartObstacle(
   return { code: 'container_differs', message, pointer };
 }
 
-/** Names steps of the other version that could be meant: of the same type and new there. */
+/** Suggests new steps of the other version that have the same type. */
 function mappingHint(from: WorkflowDefinition, to: WorkflowDefinition, stepId: string): string {
   const typeName = from.steps.get(stepId)?.typeName;
   const added = [...to.steps.values()]
@@ -152,7 +152,7 @@ function planStart(planning: Planning, wanted: StepStart, at: string): PlannedSt
   if (container === undefined) return null;
   const item = itemFor(planning.target, container, wanted);
   if (item === null) {
-    const message = `The step ${quoteText(stepId)} is inside a Foreach: give the item that it runs for, and its index`;
+    const message = `The step ${quoteText(stepId)} is inside a Foreach: specify its item and index`;
     obstacles.push({ code: 'item_required', message, pointer: `${at}/item` });
     return null;
   }
@@ -217,7 +217,7 @@ function wrongContainer(
   return { code: 'wrong_container', message, pointer, executionIds };
 }
 
-/** The open containers that the step belongs into. */
+/** The open containers in which the step can be opened. */
 function openContainers(planning: Planning, stepId: string): readonly Pointer[] {
   const { container, compensates } = placeOfStep(planning.target, stepId);
   const compensating = planning.staying.filter(

@@ -1,4 +1,4 @@
-/** Which Foreach item a started step sees. */
+/** The Foreach item of a step that a modification starts. */
 import { builtInStepType } from '../definitions/step-types.js';
 import type { WorkflowDefinition } from '../model/definition.js';
 import type { Pointer } from '../model/pointer.js';
@@ -12,8 +12,8 @@ interface Item {
 }
 
 /**
- * The item that was given, or else the one that a Foreach still knows: the current item if it runs one after another.
- * Null if an item is needed and not known.
+ * The item that the modification specifies, or the current item of a sequential Foreach. Null if an item is required but
+ * unknown.
  */
 export function itemFor(
   definition: WorkflowDefinition,

@@ -1,7 +1,7 @@
 /**
- * A modification: what a person changes in an instance to put it right, and what came of it.
+ * A modification: the changes by which an operator repairs an instance, and their result.
  *
- * It is applied as a whole or not at all. If anything stands in its way, its result is the list of all obstacles.
+ * It is applied as a whole or not at all. If anything prevents it, its result is the list of all obstacles.
  */
 import type { Json, JsonObject } from '../values/json.js';
 

@@ -1,10 +1,10 @@
 /**
- * Modifies an instance: cancels what is open, changes the data, moves to another version, starts steps, resumes, in this
- * order, and all of it or nothing.
+ * Modifies an instance: cancels executions, changes the data, moves to another version, starts steps and resumes, in this
+ * order; all of it or nothing.
  *
  *  E11 A modification that meets an obstacle changes nothing.
- *  E12 What a modification cancels has no successors and is not compensated. A container that stays open with nothing open
- *      inside it joins as usual.
+ *  E12 An execution that a modification cancels has no successors and is not compensated. A container that stays open with
+ *      nothing open inside it joins as usual.
  */
 import { cancelEach } from '../failure/cancel-inside.js';
 import { withdrawAnnouncement } from '../flow/end-instance.js';
@@ -26,7 +26,7 @@ import type {
 } from './modification.js';
 import { moveToVersion } from './move-version.js';
 
-/** @param target the version of the definition that holds afterwards; the instance's own for no change */
+/** @param target the version of the definition that applies afterwards; the instance's own if it does not change */
 export function modifyRun(
   run: Run,
   modification: Modification,
@@ -61,7 +61,7 @@ function cancelPointers(
   return cancelled;
 }
 
-/** Nothing is open any more: what runs from now on has its own outcome, and errors and a clean-up are a thing of the past. */
+/** Nothing is open any more: earlier errors, compensations and clean-ups do not affect the outcome of the steps that start now. */
 function forgetFailures({ instance }: Run, warnings: ModificationWarning[]): void {
   instance.lastError = null;
   instance.lostError = null;
@@ -98,11 +98,11 @@ function move(
   warnings.push({ code: 'compensation_lost', message });
 }
 
-/** Nobody but the parent has learned of the end, and the parent takes the result only once. */
+/** Of the other runs, only the parent may have learned of the end, and it takes the result only once. */
 function reopen({ instance }: Run, warnings: ModificationWarning[]): void {
   const isTold = !instance.outbox.some(({ kind }) => kind === 'child-ended');
   if (instance.parent !== null && isTold) {
-    const message = `The run ${instance.parent.workflowId}, which started this one, has been told of its end; it is not told again`;
+    const message = `The run ${instance.parent.workflowId}, which started this one, has already been notified of its end and is not notified again`;
     warnings.push({ code: 'parent_not_told', message });
   }
   withdrawAnnouncement(instance);

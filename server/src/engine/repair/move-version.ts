@@ -8,7 +8,7 @@ export function targetStepId(stepMap: Readonly<Record<string, string>>, stepId: 
   return Object.hasOwn(stepMap, stepId) ? (stepMap[stepId] ?? stepId) : stepId;
 }
 
-/** @returns the number of completed steps that the other version cannot compensate any more */
+/** @returns the number of completed steps that the other version can no longer compensate */
 export function moveToVersion(
   run: Run,
   target: WorkflowDefinition,
