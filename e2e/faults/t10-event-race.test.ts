@@ -24,28 +24,40 @@ const RACE = definition('race', [
   })),
 ]);
 
+/** How much longer each side of a race pauses. */
+interface Pauses {
+  readonly workflowMs: number;
+  readonly publisherMs: number;
+  /** The number of adjustments before it. */
+  readonly adjustments: number;
+}
+
 /**
  * Keeps the wait and its event close together, however slow this machine is: the side that came first is delayed next
- * time, and more so if it comes first repeatedly.
+ * time, and more so if it comes first repeatedly. A race that began before the last adjustment does not count: the races
+ * in progress would all demand the same correction, and together cause pauses of many seconds.
  */
 class Handicap {
   /** How much longer than the publisher the run pauses; if negative, the publisher waits. */
   #aheadMs = 0;
   #strideMs = 10;
   #wasWaiting = false;
+  #adjustments = 0;
 
-  learn(wasWaiting: boolean): void {
+  learn({ adjustments }: Pauses, wasWaiting: boolean): void {
+    if (adjustments !== this.#adjustments) return;
+    this.#adjustments += 1;
     this.#strideMs = wasWaiting === this.#wasWaiting ? Math.min(this.#strideMs * 1.5, 2000) : 10;
     this.#wasWaiting = wasWaiting;
     this.#aheadMs += wasWaiting ? this.#strideMs : -this.#strideMs;
   }
 
-  get workflowMs(): number {
-    return Math.max(0, this.#aheadMs);
-  }
-
-  get publisherMs(): number {
-    return Math.max(0, -this.#aheadMs);
+  get pauses(): Pauses {
+    return {
+      workflowMs: Math.max(0, this.#aheadMs),
+      publisherMs: Math.max(0, -this.#aheadMs),
+      adjustments: this.#adjustments,
+    };
   }
 }
 
@@ -62,8 +74,9 @@ describe.each([
       const handicap = new Handicap();
       const met = { waiting: 0, early: 0 };
       const race = async (name: string): Promise<void> => {
-        const pause = (SPREAD_MS + handicap.workflowMs) / 1000;
-        const pauseMs = 2 * random() * SPREAD_MS + handicap.publisherMs;
+        const { pauses } = handicap;
+        const pause = (SPREAD_MS + pauses.workflowMs) / 1000;
+        const pauseMs = 2 * random() * SPREAD_MS + pauses.publisherMs;
         const start = { body: { name, pause }, key: name };
         const started = await starter.call('POST', '/api/workflow/race', start);
         const { workflowId } = started.body as Instance;
@@ -74,7 +87,7 @@ describe.each([
         const event = await publish(publisher, 'one');
         const wasWaiting = (event.body as { readonly deliveredTo: number }).deliveredTo > 0;
         met[wasWaiting ? 'waiting' : 'early'] += 1;
-        handicap.learn(wasWaiting);
+        handicap.learn(pauses, wasWaiting);
         const read = async (): Promise<Instance> =>
           (await publisher.call('GET', `/api/workflow/${workflowId}`)).body as Instance;
         await eventually(`${name} takes its event`, async () => {
