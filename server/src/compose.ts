@@ -23,7 +23,7 @@ import { createPyodideRuntime } from './scripts/pyodide/pyodide-script-runtime.j
 import type { ScriptRuntime } from './scripts/script-runtime.js';
 import type { Config } from './config/settings.js';
 import { createCustomStepBody } from './step-bodies/custom-step.js';
-import { CallMemory } from './step-bodies/http-request/call-memory.js';
+import { CallMemory } from './step-bodies/call-memory.js';
 import type { HttpRequestOptions } from './step-bodies/http-request.js';
 import { createAddressPolicy } from './step-bodies/http-request/address-policy.js';
 import type { StepBody } from './step-bodies/step-body.js';
@@ -75,7 +75,7 @@ export async function compose(options: ComposeOptions): Promise<Server> {
     }),
     scripts,
     httpRequest,
-    customStep: (find) => createCustomStepBody({ scripts, find, logger }),
+    customStep: (find) => createCustomStepBody({ scripts, find, logger, memory: callMemory }),
     clock: sharedClock ?? systemClock,
     logger,
     metrics,

@@ -13,7 +13,7 @@ export interface MemoryBudget {
   readonly bodies: number;
   /** Responses that are being created, or waiting for their reader. */
   readonly answers: number;
-  /** Responses that HttpRequest steps read. */
+  /** Responses that HttpRequest steps read, and results of HttpRequest and custom steps that no run has saved yet. */
   readonly calls: number;
   /** Maximum length of the state of one instance, as text. */
   readonly stateMax: number;

@@ -75,6 +75,8 @@ export type ScriptResult =
       readonly ok: true;
       /** All variables remaining in the script's scope, except code and names with a leading underscore. */
       readonly variables: JsonObject;
+      /** Estimated bytes of the variables in memory, except unchanged inputs. */
+      readonly memoryBytes: number;
       /** What the script printed, up to a limit. */
       readonly output: string;
     }

@@ -6,21 +6,28 @@
  *
  *  CS1 The script is looked up when the step runs, so that a corrected script helps instances that wait for a retry.
  *  CS2 The output of a script goes to the log, even if the script fails.
+ *  CS3 A result counts towards `CallMemory` until its run has saved it. If there is no room for it, it is dropped, and the
+ *      script runs again once there is: a script changes nothing but its result.
  */
 import type { JsonObject } from '../engine/values/json.js';
 import type { EffectResult } from '../engine/flow/messages.js';
 import type { Logger } from '../base/logger.js';
 import type { ScriptResult, ScriptRuntime } from '../scripts/script-runtime.js';
 import type { StepScriptRecord } from '../store/records/definitions.js';
+import { CallMemory, type AnswerShare } from './call-memory.js';
 import type { StepBodyContext } from './step-body.js';
 
 /** The exception that a script raises if another attempt cannot succeed. */
 const NON_RETRYABLE = 'NonRetryableError';
 
+const NOTHING = (): void => undefined;
+
 export interface CustomStepOptions {
   readonly scripts: Pick<ScriptRuntime, 'runScript'>;
   /** The latest script of a step type. */
   readonly find: (name: string) => Promise<StepScriptRecord | null>;
+  /** @default without a limit */
+  readonly memory?: CallMemory;
   readonly logger?: Logger;
 }
 
@@ -30,6 +37,7 @@ export interface CustomStepBody {
 }
 
 export function createCustomStepBody(options: CustomStepOptions): CustomStepBody {
+  const { memory = new CallMemory(Infinity) } = options;
   return {
     async run(stepType, inputs, context) {
       let script: StepScriptRecord | null;
@@ -42,14 +50,50 @@ export function createCustomStepBody(options: CustomStepOptions): CustomStepBody
       if (script === null) {
         return failure('StepNotFound', `there is no step type or custom step named ${stepType}`);
       }
-      const result = await options.scripts.runScript(script.source, inputs, {
-        signal: context.signal,
-        ...(context.definitionId === undefined ? {} : { definitionId: context.definitionId }),
-      });
-      logResult(log(options, context), script, result);
-      return toEffectResult(result);
+      const share = memory.begin(context.definitionId ?? '', context.signal);
+      let { release } = share;
+      try {
+        const result = await runWithin(share, () =>
+          options.scripts.runScript(script.source, inputs, {
+            signal: context.signal,
+            ...(context.definitionId === undefined ? {} : { definitionId: context.definitionId }),
+          }),
+        );
+        if (result === null) return failure('Aborted', 'the step was cancelled');
+        logResult(log(options, context), script, result);
+        if (context.retain !== undefined) {
+          share.complete();
+          context.retain(share.release);
+          release = NOTHING;
+        }
+        return toEffectResult(result);
+      } finally {
+        release();
+      }
     },
   };
+}
+
+/** Null: the signal fired while the script was waiting for memory. */
+async function runWithin(
+  share: AnswerShare,
+  run: () => Promise<ScriptResult>,
+): Promise<ScriptResult | null> {
+  /** The result, or the bytes of one that was dropped. */
+  const attempt = async (): Promise<ScriptResult | number> => {
+    const result = await run();
+    return result.ok && !share.become(result.memoryBytes) ? result.memoryBytes : result;
+  };
+  for (let reserved = 0; ;) {
+    const outcome = await attempt();
+    if (typeof outcome !== 'number') return outcome;
+    try {
+      await share.grow(outcome - reserved);
+    } catch {
+      return null;
+    }
+    reserved = outcome;
+  }
 }
 
 function toEffectResult(result: ScriptResult): EffectResult {

@@ -22,7 +22,6 @@ import { memoryCost } from '../engine/values/memory-cost.js';
 import { createAddressPolicy, type AddressPolicy } from './http-request/address-policy.js';
 import type { AddressPolicyOptions } from './http-request/address-policy.js';
 import { AnswerBodyError, decodeBody, readBytes, tooLarge } from './http-request/answer-body.js';
-import { CallMemory, type AnswerShare } from './http-request/call-memory.js';
 import { CallSlots } from './http-request/call-slots.js';
 import { Deadline } from './http-request/deadline.js';
 import { readHttpCall, type CallTerms, type HttpCall } from './http-request/http-call.js';
@@ -36,6 +35,7 @@ import {
 } from './http-request/pinned-connector.js';
 import { followRedirect, REDIRECTS_MAX } from './http-request/redirect.js';
 import { failureOf } from './http-request/succeed-on.js';
+import { CallMemory, type AnswerShare } from './call-memory.js';
 import type { StepBody, StepBodyContext } from './step-body.js';
 
 export interface HttpRequestOptions extends AddressPolicyOptions {
@@ -49,7 +49,7 @@ export interface HttpRequestOptions extends AddressPolicyOptions {
   readonly connectionsPerHost: number;
   /** Maximum number of concurrent calls, and of open connections, in total; further calls wait. */
   readonly connectionsMax: number;
-  /** For responses that are being read. @default without a limit */
+  /** For responses that are being read or saved. @default without a limit */
   readonly memory?: CallMemory;
   readonly logger?: Logger;
   /** @default the operating system's resolution */

@@ -1,8 +1,9 @@
 /** Custom steps on the real Python runtime: which script runs, what it gets, and how it ends. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { LogFields, Logger } from '../../src/base/logger.js';
 import { createPyodideRuntime } from '../../src/scripts/pyodide/pyodide-script-runtime.js';
 import type { ScriptRuntime } from '../../src/scripts/script-runtime.js';
+import { CallMemory } from '../../src/step-bodies/call-memory.js';
 import { createCustomStepBody } from '../../src/step-bodies/custom-step.js';
 import type { StepScriptRecord } from '../../src/store/records/definitions.js';
 import { contextOf, failureOf, valuesOf } from './support/call.js';
@@ -109,6 +110,60 @@ describe('a custom step', () => {
     });
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({ level: 'error', fields: { workflowId: 'w1' } });
+  });
+});
+
+describe('the result of a custom step', () => {
+  /** Custom steps with a large result, and memory for one of them. */
+  function setUp() {
+    const memory = new CallMemory(100_000);
+    const runScript = vi.fn(scripts.runScript.bind(scripts));
+    const { find } = libraryOf({ large: 'text = "x" * 100_000\nprint("done")' });
+    const { lines, logger } = createLogRecorder();
+    const step = createCustomStepBody({ scripts: { runScript }, find, memory, logger });
+    const releases: (() => void)[] = [];
+    const start = (signal = new AbortController().signal) =>
+      step.run('large', {}, contextOf({ signal, retain: (release) => releases.push(release) }));
+    return { lines, memory, releases, runScript, start };
+  }
+
+  it('counts until its run has saved it', async () => {
+    const { memory, releases, start } = setUp();
+    expect(valuesOf(await start())['text']).toHaveLength(100_000);
+    expect(memory.used).toBeGreaterThanOrEqual(200_000);
+    for (const release of releases) release();
+    expect(memory.used).toBe(0);
+  });
+
+  it('is computed again if there was no memory for it', async () => {
+    const { lines, memory, releases, runScript, start } = setUp();
+    await start();
+    const { used } = memory;
+    const [second, third] = [start(), start()];
+    await expect.poll(() => memory.waiting).toBe(2);
+    // What does not fit takes no memory.
+    expect(memory.used).toBe(used);
+    releases[0]!();
+    const [first] = await Promise.all([second, expect.poll(() => releases.length).toBe(2)]);
+    expect(valuesOf(first)['text']).toHaveLength(100_000);
+    releases[1]!();
+    valuesOf(await third);
+    releases[2]!();
+    expect(memory).toMatchObject({ used: 0, waiting: 0 });
+    expect(runScript).toHaveBeenCalledTimes(5);
+    expect(lines).toHaveLength(3);
+  });
+
+  it('is dropped if the step is cancelled while it waits for memory', async () => {
+    const { memory, releases, start } = setUp();
+    await start();
+    const controller = new AbortController();
+    const running = start(controller.signal);
+    await expect.poll(() => memory.waiting).toBe(1);
+    controller.abort();
+    expect(failureOf(await running).type).toBe('Aborted');
+    releases[0]!();
+    expect(memory).toMatchObject({ used: 0, waiting: 0 });
   });
 });
 

@@ -9,6 +9,7 @@ import { IntegerTooLong, readJson } from '../../engine/values/exact-json.js';
 import { leftOf, TOO_DEEP } from '../../engine/values/json-length.js';
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
 import { endOfString } from '../../engine/values/json-string.js';
+import { memoryCost } from '../../engine/values/memory-cost.js';
 import type { EvaluationResult, ScriptError } from '../script-runtime.js';
 
 /** Documents in the stores nest at most 100 levels deep, and values are stored inside other values. */
@@ -24,7 +25,7 @@ export class MalformedAnswer extends Error {
 }
 
 export type ScriptAnswer =
-  | { readonly ok: true; readonly variables: JsonObject }
+  | { readonly ok: true; readonly variables: JsonObject; readonly memoryBytes: number }
   | { readonly ok: false; readonly error: ScriptError };
 
 /** @returns null if the interpreter disagrees that these expressions are pure, and has not evaluated them */
@@ -61,13 +62,15 @@ export function readScriptAnswer(answer: Buffer, inputs: JsonObject): ScriptAnsw
     if (value === undefined) throw new MalformedAnswer('an unchanged input that does not exist');
     setField(variables, name, value);
   }
+  let memoryBytes = 0;
   for (const [index, line] of lines.entries()) {
     const value = readValue(line);
+    memoryBytes += memoryCost(line);
     const name = names[index] ?? '';
     if (value instanceof UnstorableValue) return { ok: false, error: nameVariable(name, value) };
     setField(variables, name, value);
   }
-  return { ok: true, variables };
+  return { ok: true, variables, memoryBytes };
 }
 
 function nameVariable(name: string, { error }: UnstorableValue): ScriptError {

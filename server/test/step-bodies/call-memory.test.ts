@@ -1,8 +1,8 @@
 /** Goal: responses of HttpRequest steps take a limited share of the memory, and no call waits forever. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { CallMemory } from '../../../src/step-bodies/http-request/call-memory.js';
-import { contextOf, useCalls, valuesOf } from '../support/call.js';
+import { CallMemory } from '../../src/step-bodies/call-memory.js';
+import { contextOf, useCalls, valuesOf } from './support/call.js';
 
 const KB = 1024;
 /** Lets settled promises run on. */
@@ -71,6 +71,47 @@ describe('the memory of calls', () => {
     first.release();
     second.release();
     expect(memory.used).toBe(0);
+  });
+
+  it('makes everything wait while results that no run has saved exceed the limit (CM6)', async () => {
+    const { begin, memory, wanted } = setUp(1000 * KB);
+    const kept = [begin('a'), begin('b')];
+    for (const answer of kept) {
+      await answer.grow(900 * KB);
+      answer.complete();
+    }
+    const large = begin('c');
+    const growing = wanted(large.grow(900 * KB));
+    const small = begin('d');
+    const growingSmall = wanted(small.grow(KB));
+    const result = begin('e');
+    expect(result.become(KB)).toBe(false);
+    await settle();
+    expect([growing.isDone, growingSmall.isDone]).toEqual([false, false]);
+    expect(memory).toMatchObject({ used: 1800 * KB, waiting: 2 });
+    // A run has saved one of them.
+    kept[0]!.release();
+    await settle();
+    expect([growing.isDone, growingSmall.isDone]).toEqual([true, true]);
+    expect(result.become(KB)).toBe(true);
+    for (const answer of [...kept, large, small, result]) answer.release();
+    expect(memory).toMatchObject({ used: 0, waiting: 0 });
+  });
+
+  it('never exceeds the limit by more than one result, however long nothing is saved', async () => {
+    const { begin, memory } = setUp(1000 * KB);
+    const answers = Array.from({ length: 50 }, (_, at) => begin(`definition ${at}`));
+    for (const answer of answers) {
+      void answer.grow(400 * KB).then(() => answer.complete());
+      await settle();
+    }
+    expect(memory).toMatchObject({ used: 1200 * KB, waiting: 47 });
+    for (const answer of answers) {
+      answer.release();
+      await settle();
+      expect(memory.used).toBeLessThanOrEqual(1200 * KB);
+    }
+    expect(memory).toMatchObject({ used: 0, waiting: 0 });
   });
 
   it('blocks nobody if a waiting call is cancelled (CM4)', async () => {
