@@ -40,7 +40,8 @@ export interface ChildMessage {
   /** Earlier versions of the server omit the outcome and the error. */
   readonly outcome?: InstanceOutcome;
   readonly error?: Pick<StepError, 'stepId' | 'type' | 'message' | 'data'> | null;
-  readonly data: JsonObject;
+  /** Null if it no longer exists. */
+  readonly data: JsonObject | null;
 }
 
 /** Ends the wait for the next attempt of all failed steps. */
@@ -188,13 +189,17 @@ function childFailure(
   outcome: InstanceOutcome,
   error: NonNullable<ChildMessage['error']> | null,
 ): Failure {
-  const because = error === null ? '' : `: step ${error.stepId} failed: ${error.message}`;
+  const because = error === null ? '' : `: ${describeError(error)}`;
   const shown = error === null ? null : { ...error };
   return {
     type: 'ChildFailed',
     message: `run ${workflowId} ended with the outcome ${outcome}${because}`,
     data: { workflowId, outcome, error: shown },
   };
+}
+
+function describeError({ message, stepId }: NonNullable<ChildMessage['error']>): string {
+  return stepId === '' ? message : `step ${stepId} failed: ${message}`;
 }
 
 /** Ends every wait for a next attempt immediately; the timers, which are processed next, do the rest. */

@@ -16,15 +16,20 @@ export interface EventReference {
   readonly cost?: number;
 }
 
-/** Refers to a child that has ended, for a parent whose inbox has no room for the child's data. */
+/**
+ * Refers to a child that has ended, for a parent whose inbox has no room for the child's data. The outcome and the error count
+ * if the child no longer exists when the parent reads it; earlier versions of the server omit them.
+ */
 export interface ChildReference extends Pick<
   ChildMessage,
-  'pointerId' | 'attempt' | 'workflowId' | 'status'
+  'pointerId' | 'attempt' | 'workflowId' | 'status' | 'outcome' | 'error'
 > {
   readonly kind: 'child-reference';
   /** Bytes that the data takes in memory. */
   readonly cost: number;
 }
+
+type ChildError = NonNullable<ChildMessage['error']>;
 
 /** A message, or a reference to an event or a child. */
 export type StoredMessage = Message | EventReference | ChildReference;
@@ -35,6 +40,9 @@ export interface ArrivedMessage {
   readonly body: string;
   readonly inSeq: number;
 }
+
+/** Of each text of an error in a reference to a child. */
+const REFERENCE_TEXT_LENGTH_MAX = 500;
 
 /** Assumed memory of the data of a large event that has not been read yet. */
 export const UNREAD_EVENT_COST = 4 * 1024 * 1024;
@@ -72,17 +80,26 @@ export function inboxMessage(id: string, message: Message): InboxMessage {
 
 /** The short form of a message about the end of a child. */
 export function childReference({ id, body }: InboxMessage, end: ChildMessage): InboxMessage {
-  const { attempt, pointerId, status, workflowId } = end;
-  const cost = memoryCost(body);
+  const { attempt, outcome, pointerId, status, workflowId } = end;
   const reference: ChildReference = {
     kind: 'child-reference',
+    cost: memoryCost(body),
     pointerId,
     attempt,
     workflowId,
     status,
-    cost,
+    ...(outcome !== undefined && { outcome }),
+    error: shortened(end.error ?? null),
   };
   return { id, body: writeJson(reference) };
+}
+
+/** Without its data, and with the first part of its texts. */
+function shortened(error: ChildError | null): ChildError | null {
+  if (error === null) return null;
+  const { message, stepId, type } = error;
+  const cut = (text: string): string => text.slice(0, REFERENCE_TEXT_LENGTH_MAX);
+  return { stepId: cut(stepId), type: cut(type), message: cut(message), data: null };
 }
 
 /**

@@ -19,6 +19,14 @@ export interface OutboxOptions {
   readonly controlled: (record: InstanceRecord) => void;
 }
 
+/** For references of earlier versions of the server. */
+const GONE: NonNullable<ChildMessage['error']> = {
+  stepId: '',
+  type: 'Gone',
+  message: 'the run has ended, but its data no longer exists or cannot be read',
+  data: null,
+};
+
 export class Outbox {
   readonly #options: OutboxOptions;
 
@@ -51,21 +59,16 @@ export class Outbox {
     const record = await this.#options.store.getInstance(workflowId);
     const child = record === null ? null : await readStored(record).catch(() => null);
     if (child !== null) return endMessage(child, reference);
-    const { attempt, pointerId } = reference;
+    const { attempt, error = GONE, outcome, pointerId, status } = reference;
     return {
       kind: 'child',
       pointerId,
       attempt,
       workflowId,
-      status: 'Terminated',
-      outcome: 'Failed',
-      error: {
-        stepId: '',
-        type: 'Gone',
-        message: 'the run has ended, but its data no longer exists or cannot be read',
-        data: null,
-      },
-      data: {},
+      status,
+      ...(outcome !== undefined && { outcome }),
+      error,
+      data: null,
     };
   }
 

@@ -1,0 +1,62 @@
+/** What a parent learns of a child whose end it reads late: after the child was purged, or from an older server. */
+import { expect, it } from 'vitest';
+import type { ChildMessage } from '../../../src/engine/flow/messages.js';
+import {
+  childReference,
+  inboxMessage,
+  readMessage,
+  type ChildReference,
+} from '../../../src/runtime/instances/message-codec.js';
+import { Outbox } from '../../../src/runtime/instances/outbox.js';
+import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
+import { systemClock } from '../../../src/base/clock.js';
+import { INBOX_BYTES_MAX, messageBytes } from '../../../src/store/records/messages.js';
+
+/** Nothing is in its store. */
+const outbox = new Outbox({
+  store: createMemoryStore(),
+  clock: systemClock,
+  posted: () => undefined,
+  controlled: () => undefined,
+});
+
+const END: ChildMessage = {
+  kind: 'child',
+  pointerId: 3,
+  attempt: 2,
+  workflowId: 'child',
+  status: 'Terminated',
+  outcome: 'Compensated',
+  error: { stepId: 'pay', type: 'HttpStatus', message: 'status 402', data: { code: 7 } },
+  data: { total: 9 },
+};
+
+function referenceTo(end: ChildMessage): ChildReference {
+  const { body } = childReference(inboxMessage('child/child', end), end);
+  return readMessage(body) as ChildReference;
+}
+
+it('a purged child leaves its outcome and its error to its parent', async () => {
+  expect(await outbox.loadEnd(referenceTo(END))).toEqual({
+    ...END,
+    error: { ...END.error, data: null },
+    data: null,
+  });
+  const succeeded: ChildMessage = { ...END, status: 'Complete', outcome: 'Succeeded', error: null };
+  expect(await outbox.loadEnd(referenceTo(succeeded))).toEqual({ ...succeeded, data: null });
+});
+
+it('a reference of an earlier version of the server tells that the child is gone', async () => {
+  const { error: _, outcome: __, ...older } = referenceTo(END);
+  const end = await outbox.loadEnd(older);
+  expect(end).toMatchObject({ status: 'Terminated', error: { type: 'Gone' }, data: null });
+  expect(end).not.toHaveProperty('outcome');
+});
+
+it('the reference to a child is short, however long its error is', () => {
+  const long = 'x'.repeat(100_000);
+  const end = { ...END, error: { stepId: long, type: long, message: long, data: long } };
+  const message = childReference(inboxMessage('child/child', end), end);
+  // A thousand children fit beside a full inbox.
+  expect(messageBytes(message) * 1000).toBeLessThan(INBOX_BYTES_MAX);
+});
