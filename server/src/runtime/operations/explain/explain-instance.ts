@@ -41,7 +41,9 @@ export function explainInstance(facts: InstanceFacts): Explanation {
     .filter((pointer) => whole === null || pointer.id !== whole.executionId)
     .map((pointer) => explainPointer(pointer, facts))
     .sort((a, b) => ORDER[a.kind] - ORDER[b.kind] || (a.since ?? 0) - (b.since ?? 0));
-  const reasons = [whole, explainCleanUp(facts), ...waits].filter((reason) => reason !== null);
+  const reasons = [whole, explainCleanUp(facts), explainInbox(facts), ...waits].filter(
+    (reason) => reason !== null,
+  );
   if (reasons.length === 0) reasons.push(explainTurn(facts));
   const moreReasons = isOver ? 0 : facts.moreLeaves;
   return {
@@ -147,6 +149,16 @@ function explainCleanUp({ endTime, instance, lastChangeAt }: InstanceFacts): Wai
     text: `being terminated with compensation: ${done}${first}${left}`,
     since: lastChangeAt,
     actions: ['terminate'],
+  });
+}
+
+/** Null unless the inbox is full. */
+function explainInbox({ endTime, inbox, lastChangeAt }: InstanceFacts): WaitReason | null {
+  if (endTime !== null || !inbox.isFull) return null;
+  const size = `${inbox.messages} messages, ${(inbox.bytes / 2 ** 20).toFixed(1)} MiB`;
+  return wholeReason('scheduled', {
+    text: `its inbox is full (${size}): no message fits until the run has saved the effects of these; events are kept in the store meanwhile, and results are sent again`,
+    since: lastChangeAt,
   });
 }
 

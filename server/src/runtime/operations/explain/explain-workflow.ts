@@ -10,6 +10,7 @@ import { AppError } from '../../../base/errors.js';
 import type { ActivityRecord } from '../../../store/records/activities.js';
 import type { AuditAction } from '../../../store/records/control.js';
 import type { InstanceRecord, InstanceStatus } from '../../../store/records/instances.js';
+import { INBOX_BYTES_MAX, inboxBytes } from '../../../store/records/messages.js';
 import type { NodeRecord } from '../../../store/records/nodes.js';
 import type { Store } from '../../../store/store.js';
 import type { Clock } from '../../../base/clock.js';
@@ -71,6 +72,7 @@ async function explain(
     startTime: record.startTime,
     endTime: record.endTime,
     lastChangeAt: record.lastChangeAt,
+    inbox: inboxFacts(record),
     instance,
     definition: await findDefinition(record, options),
     isNewer,
@@ -80,6 +82,11 @@ async function explain(
     moreLeaves: all.length - leaves.length,
     of: instance === null ? new Map() : await factsOf(instance, leaves, options, asked),
   });
+}
+
+function inboxFacts({ inbox }: InstanceRecord): InstanceFacts['inbox'] {
+  const bytes = inboxBytes(inbox);
+  return { messages: inbox.length, bytes, isFull: bytes >= INBOX_BYTES_MAX };
 }
 
 async function readInstance(record: InstanceRecord): Promise<WorkflowInstance | null> {

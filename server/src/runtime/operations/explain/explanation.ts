@@ -95,6 +95,7 @@ export interface InstanceFacts {
   readonly startTime: number;
   readonly endTime: number | null;
   readonly lastChangeAt: number;
+  readonly inbox: { readonly messages: number; readonly bytes: number; readonly isFull: boolean };
   /** Null: its state cannot be read. */
   readonly instance: WorkflowInstance | null;
   /** Null: it no longer exists or cannot be read. */
