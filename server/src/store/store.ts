@@ -16,9 +16,10 @@
  *  S6 User data is stored as opaque text: no key or value in it has a meaning to the store.
  *  S7 Every read is bounded by a limit and served by an index.
  *  S8 An inbox is bounded (`INBOX_BYTES_MAX`). A message that does not fit is not added. Instead, in the same step, the inbox
- *     gets `OVERFLOW_MESSAGE` (once), `inSeq` is incremented and `wakeAt` is set to 0, so that the instance searches for
- *     what it missed. This also happens if the inbox has the overflow message already: a commit that is in progress must
- *     not remove it unseen. Control actions always fit.
+ *     gets `OVERFLOW_MESSAGE`, `inSeq` is incremented and `wakeAt` is set to 0, so that the instance searches for what it
+ *     missed. If the inbox has the overflow message already, nothing changes: the commit that removes it has seen it (S2),
+ *     and the instance searches only after that commit (R13). So no number of messages keeps an instance with a full inbox
+ *     from committing. Control actions always fit.
  *
  * Times are milliseconds since 1970, from the caller's clock. Callers create the ids. `records/` defines the stored
  * records, with one file for each kind.

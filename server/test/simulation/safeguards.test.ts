@@ -17,6 +17,7 @@ const SEEDS_MAX = 4000;
 const FIRST_SEEDS: Readonly<Record<string, number>> = {
   'a node that lost an instance can still commit it (epoch and revision)': 370,
   'a commit overwrites messages that it has not seen (inSeq)': 170,
+  'nothing reminds of the messages that do not fit (S8)': 195,
   'a publisher ignores the waiting subscriptions': 22,
   'a repeated start resets the existing run': 40,
   'work without a lease is held from the claim on': 4010,

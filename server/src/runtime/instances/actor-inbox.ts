@@ -2,11 +2,11 @@
  * The messages of one instance: those not yet applied, and those applied since the last commit. The next commit clears the
  * latter from the store.
  *
- * Each message increments the counter of the stored inbox. A gap in the counter shows that messages were missed, or that
+ * Each message that is added increments the counter of the stored inbox. A gap in the counter shows that messages were missed, or that
  * something else changed. The instance must then be read again.
  */
 import type { Message } from '../../engine/flow/messages.js';
-import { OVERFLOW_MESSAGE, type InboxMessage } from '../../store/records/messages.js';
+import type { InboxMessage } from '../../store/records/messages.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import {
@@ -87,8 +87,7 @@ export class ActorInbox {
     const messages: Message[] = [];
     for (const arrived of this.#takeTogether()) {
       this.#inSeq = arrived.inSeq;
-      // After each read, the overflow message may stand for messages that were posted since the last one.
-      if (this.#takenIn.has(arrived.id) && arrived.id !== OVERFLOW_MESSAGE.id) continue;
+      if (this.#takenIn.has(arrived.id)) continue;
       this.#takenIn.add(arrived.id);
       const message = await readArrived(this.#instanceId, arrived, environment);
       if (message !== null) messages.push(message);

@@ -14,6 +14,8 @@
  *  R12 An evaluation that is no longer needed is cancelled: its instance was suspended or terminated, belongs to another
  *      node or has run out of time, or the server is stopping. The cancellation leaves no trace in the instance or in the
  *      log.
+ *  R13 A wait searches for events only after the commit that contains it. So an overflow message that a commit removes also
+ *      stands for the messages that did not fit while the commit was in progress (S8).
  */
 import { applyEffect, applyMessage } from '../../engine/flow/messages.js';
 import { canGoOn, type Run } from '../../engine/flow/run.js';

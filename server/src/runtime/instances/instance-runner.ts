@@ -22,7 +22,11 @@ import type {
   InsertInstanceResult,
   InstanceRecord,
 } from '../../store/records/instances.js';
-import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
+import {
+  OVERFLOW_MESSAGE,
+  type InboxMessage,
+  type PostedMessage,
+} from '../../store/records/messages.js';
 import type { InstanceMemory } from '../memory/instance-memory.js';
 import { Quarantine } from '../recovery/quarantine.js';
 import { TakeOver } from '../recovery/take-over.js';
@@ -173,11 +177,14 @@ export class InstanceRunner implements Service, ActorOwner {
 
   /** A message was stored for an instance: notifies the node that runs it. */
   posted(posted: PostedMessage, message: InboxMessage): void {
-    if (posted.overflowed === true) this.#options.inboxOverflowed();
-    const actor = this.#residents.get(posted.instanceId);
-    if (actor === undefined) this.#tellOwner(posted.instanceId, posted.owner);
-    else if (actor.epoch !== posted.epoch || posted.overflowed === true) actor.refresh();
-    else actor.deliver({ ...message, inSeq: posted.inSeq });
+    const { epoch, inSeq, instanceId, overflowed, owner } = posted;
+    const added = overflowed === true ? OVERFLOW_MESSAGE : message;
+    if (overflowed === true) this.#options.inboxOverflowed();
+    const actor = this.#residents.get(instanceId);
+    if (actor !== undefined && actor.epoch === epoch) actor.deliver({ ...added, inSeq });
+    else if (actor !== undefined) actor.refresh();
+    // The owner was told of the messages that filled the inbox.
+    else if (overflowed !== true) this.#tellOwner(instanceId, owner);
   }
 
   /** The status of an instance was changed in the store. */

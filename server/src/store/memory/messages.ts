@@ -32,13 +32,11 @@ export function postMessage(
   if (has(id)) return { instanceId, inSeq: current.inSeq, epoch, owner };
   const isFull = toFullInbox !== true && inboxBytes(inbox) >= INBOX_BYTES_MAX;
   const added = isFull ? OVERFLOW_MESSAGE : { id, body };
-  const inSeq = current.inSeq + 1;
-  data.instances.set(instanceId, {
-    ...current,
-    inbox: has(added.id) ? inbox : [...inbox, added],
-    inSeq,
-    wakeAt: 0,
-  });
+  const isNew = !has(added.id);
+  const inSeq = isNew ? current.inSeq + 1 : current.inSeq;
+  if (isNew) {
+    data.instances.set(instanceId, { ...current, inbox: [...inbox, added], inSeq, wakeAt: 0 });
+  }
   noteAction(data, instanceId, audit);
   return { instanceId, inSeq, epoch, owner, ...(isFull && { overflowed: true }) };
 }

@@ -77,18 +77,20 @@ export async function postMessage(
   message: Message,
 ): Promise<PostedMessage | null> {
   const live = { _id: encodeText(message.instanceId), status: { $in: [...LIVE] } };
-  const returning = { returnDocument: 'after', projection: POSTED_FIELDS } as const;
+  const change = ({ filter, update }: Change) =>
+    update === null
+      ? instances.findOne<Posted>(filter, { projection: POSTED_FIELDS })
+      : instances.findOneAndUpdate(filter, update, {
+          returnDocument: 'after',
+          projection: POSTED_FIELDS,
+        });
   for (let attempt = 0; attempt < POST_ATTEMPTS_MAX; attempt += 1) {
-    const { filter, update } = appending(message);
-    const changed = await instances.findOneAndUpdate(filter, update, returning);
+    const changed = await change(appending(message));
     if (changed !== null) return postedTo(message, changed);
-    const overflow = overflowing(message);
-    const overflowed = await instances.findOneAndUpdate(
-      overflow.filter,
-      overflow.update,
-      returning,
-    );
-    if (overflowed !== null) return { ...postedTo(message, overflowed), overflowed: true };
+    if (message.toFullInbox !== true) {
+      const overflowed = (await change(overflowing(message))) ?? (await change(lacking(message)));
+      if (overflowed !== null) return { ...postedTo(message, overflowed), overflowed: true };
+    }
     const known = await instances.findOne<Posted>(live, {
       projection: { ...POSTED_FIELDS, 'inbox.id': 1 },
     });
@@ -112,10 +114,11 @@ function postedTo({ instanceId }: Message, document: Posted): PostedMessage {
 
 interface Change {
   readonly filter: Filter<InstanceDocument>;
-  readonly update: UpdateFilter<InstanceDocument>;
+  /** Null if there is nothing to change. */
+  readonly update: UpdateFilter<InstanceDocument> | null;
 }
 
-function appending({ audit, instanceId, message, toFullInbox }: Message): Change {
+function appending({ audit, instanceId, message, toFullInbox }: Message) {
   const id = encodeText(message.id);
   return {
     filter: {
@@ -130,24 +133,36 @@ function appending({ audit, instanceId, message, toFullInbox }: Message): Change
       $inc: { inSeq: 1, inboxBytes: messageBytes(message) },
       $set: { wakeAt: 0 },
     },
-  };
+  } satisfies Change;
 }
 
+/** For a full inbox without the overflow message. */
 function overflowing({ audit, instanceId, message }: Message): Change {
   const { body, id } = OVERFLOW_MESSAGE;
-  const auditEntry = auditPush(audit);
   return {
     filter: {
       _id: encodeText(instanceId),
       status: { $in: [...LIVE] },
-      'inbox.id': { $ne: encodeText(message.id) },
+      'inbox.id': { $nin: [encodeText(message.id), encodeText(id)] },
       inboxBytes: { $gte: INBOX_BYTES_MAX },
     },
     update: {
-      $addToSet: { inbox: { id: encodeText(id), body: packText(body) } },
-      ...('audit' in auditEntry && { $push: auditEntry }),
+      $push: { inbox: { id: encodeText(id), body: packText(body) }, ...auditPush(audit) },
       $inc: { inSeq: 1 },
       $set: { wakeAt: 0 },
     },
+  };
+}
+
+/** For a full inbox with the overflow message, but without this one. */
+function lacking({ audit, instanceId, message }: Message): Change {
+  return {
+    filter: {
+      _id: encodeText(instanceId),
+      status: { $in: [...LIVE] },
+      'inbox.id': { $eq: encodeText(OVERFLOW_MESSAGE.id), $ne: encodeText(message.id) },
+      inboxBytes: { $gte: INBOX_BYTES_MAX },
+    },
+    update: audit === undefined ? null : { $push: auditPush(audit) },
   };
 }

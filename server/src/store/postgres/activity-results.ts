@@ -12,7 +12,7 @@ import { encodeTextWithoutNul } from '../text-codec.js';
 import { activityOf } from './activities.js';
 import { appendedAudit, auditBodyOf } from './audit.js';
 import type { Database } from './database.js';
-import { OVERFLOW_BODY, OVERFLOW_ID, wakesOf } from './instance-rows.js';
+import { HAS_OVERFLOWED, OVERFLOW_BODY, OVERFLOW_ID, wakesOf } from './instance-rows.js';
 import { type Columns, Parameters, withParts } from './parameters.js';
 import type { ActivityCompletion, Groups, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
@@ -37,7 +37,8 @@ const COLUMNS: Columns<Placed> = {
 const IS_HELD = 'a.token_hash = g.token_hash AND NOT a.done';
 
 const LOCKED_INSTANCES = `locked AS MATERIALIZED (
-  SELECT i.id, i.status IN ('Runnable', 'Suspended') AS is_live, i.inbox_ids, i.inbox_bytes, i.in_seq, i.epoch, i.owner
+  SELECT i.id, i.status IN ('Runnable', 'Suspended') AS is_live, i.inbox_ids, i.inbox_bytes, i.in_seq, i.epoch, i.owner,
+         ${HAS_OVERFLOWED} AS has_overflowed
     FROM @instances AS i
    WHERE i.id IN (SELECT a.instance_id FROM @activities AS a JOIN given AS g ON g.id = a.id WHERE ${IS_HELD})
    ORDER BY i.id FOR UPDATE
@@ -51,30 +52,34 @@ const LOCKED_ITEMS = `item AS MATERIALIZED (
 )`;
 
 /** The messages that their instances do not have yet. Each fits unless earlier ones have filled the inbox (rule S8). */
-const FRESH = `fresh AS MATERIALIZED (
-  SELECT item.instance_id, g.position, g.message_id, g.body, g.bytes, g.audit,
-         row_number() OVER (PARTITION BY item.instance_id ORDER BY g.position) AS rank,
+const FRESH = `lacked AS MATERIALIZED (
+  SELECT item.instance_id, g.position, g.message_id, g.body, g.bytes, g.audit, NOT locked.has_overflowed AS is_first,
          locked.inbox_bytes + sum(g.bytes) OVER (PARTITION BY item.instance_id ORDER BY g.position) - g.bytes
            < ${INBOX_BYTES_MAX} AS fits
     FROM item JOIN given AS g USING (position) JOIN locked ON locked.id = item.instance_id
    WHERE locked.is_live AND NOT g.message_id = ANY (locked.inbox_ids)
+), fresh AS MATERIALIZED (
+  SELECT *, NOT fits AND is_first AS overflows,
+         count(*) FILTER (WHERE fits) OVER (PARTITION BY instance_id ORDER BY position) + (NOT fits AND is_first)::int AS added
+    FROM lacked
 )`;
 
 const POSTED = `posted AS (
   UPDATE @instances AS i SET
-         inbox_ids = i.inbox_ids || m.ids || CASE WHEN m.overflows THEN ${OVERFLOW_ID} ELSE '{}' END,
-         inbox_bodies = i.inbox_bodies || m.bodies || CASE WHEN m.overflows THEN ${OVERFLOW_BODY} ELSE '{}' END,
-         inbox_bytes = i.inbox_bytes + m.bytes, in_seq = i.in_seq + m.count, wake_at = 0,
+         inbox_ids = i.inbox_ids || m.ids || CASE WHEN m.overflows THEN ARRAY[${OVERFLOW_ID}] ELSE '{}' END,
+         inbox_bodies = i.inbox_bodies || m.bodies || CASE WHEN m.overflows THEN ARRAY[${OVERFLOW_BODY}] ELSE '{}' END,
+         inbox_bytes = i.inbox_bytes + m.bytes, in_seq = i.in_seq + m.added,
+         wake_at = CASE WHEN m.added > 0 THEN 0 ELSE i.wake_at END,
          audit = CASE WHEN m.audit IS NULL THEN i.audit ELSE ${appendedAudit('i.audit', 'm.audit')} END
     FROM (
-      SELECT instance_id, count(*) AS count, bool_or(NOT fits) AS overflows,
+      SELECT instance_id, max(added) AS added, bool_or(overflows) AS overflows,
              coalesce(sum(bytes) FILTER (WHERE fits), 0) AS bytes,
              coalesce(array_agg(message_id ORDER BY position) FILTER (WHERE fits), '{}') AS ids,
              coalesce(array_agg(body ORDER BY position) FILTER (WHERE fits), '{}') AS bodies,
              array_agg(audit ORDER BY position) FILTER (WHERE audit IS NOT NULL) AS audit
         FROM fresh GROUP BY instance_id
     ) AS m
-   WHERE i.id = m.instance_id
+   WHERE i.id = m.instance_id AND (m.added > 0 OR m.audit IS NOT NULL)
   RETURNING i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way
 )`;
 
@@ -88,7 +93,7 @@ const COMPLETED = `completed AS (
 )`;
 
 const RESULT = `
-SELECT completed.*, locked.epoch, locked.owner, locked.in_seq + coalesce(fresh.rank, 0) AS in_seq,
+SELECT completed.*, locked.epoch, locked.owner, locked.in_seq + coalesce(fresh.added, 0) AS in_seq,
        fresh.fits IS FALSE AS overflowed
   FROM completed LEFT JOIN fresh ON fresh.position = completed.position LEFT JOIN locked ON locked.id = completed.instance_id`;
 

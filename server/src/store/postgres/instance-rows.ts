@@ -93,8 +93,7 @@ export function wakesOf(source: string): string {
 )`;
 }
 
-/** Expressions for the message that replaces those that do not fit (rule S8), empty if the inbox of `i` already has it. */
-const missing = (text: string): string =>
-  `CASE WHEN '${OVERFLOW_MESSAGE.id}' = ANY(i.inbox_ids) THEN '{}'::text[] ELSE ARRAY['${text}']::text[] END`;
-export const OVERFLOW_ID = missing(OVERFLOW_MESSAGE.id);
-export const OVERFLOW_BODY = missing(OVERFLOW_MESSAGE.body);
+/** Expressions for the message that replaces those that do not fit (rule S8), and for whether the inbox of `i` has it. */
+export const OVERFLOW_ID = `'${OVERFLOW_MESSAGE.id}'::text`;
+export const OVERFLOW_BODY = `'${OVERFLOW_MESSAGE.body}'::text`;
+export const HAS_OVERFLOWED = `${OVERFLOW_ID} = ANY(i.inbox_ids)`;

@@ -9,7 +9,7 @@ import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import { appendedAudit, auditBodyOf } from './audit.js';
 import type { Database } from './database.js';
-import { OVERFLOW_BODY, OVERFLOW_ID, wakesOf } from './instance-rows.js';
+import { HAS_OVERFLOWED, OVERFLOW_BODY, OVERFLOW_ID, wakesOf } from './instance-rows.js';
 import { type Columns, Parameters, withParts } from './parameters.js';
 import type { Groups, Message, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
@@ -84,9 +84,10 @@ async function postOne(database: Database, message: Message): Promise<PostedMess
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const answer = await appendOne(database, message);
     if (answer !== null) return answer;
-    const known = (await findLive(database, [message])).get(message.instanceId);
-    if (known === undefined) return null;
-    if (known.texts('inbox_ids').includes(message.message.id)) return postedOf(known);
+    const known = await findUnchanged(database, message);
+    if (known === null) return null;
+    if (known.boolean('has')) return postedOf(known);
+    if (known.boolean('overflowed')) return { ...postedOf(known), overflowed: true };
   }
   throw new StoreUnavailableError('An instance has too many concurrent writers');
 }
@@ -132,8 +133,8 @@ export function postedPart(source: string, isNoted: boolean): string {
 }
 
 /**
- * Adds one message, or the one that replaces messages that do not fit (rule S8). Null: the instance has ended, or has the
- * message.
+ * Adds one message, or the one that replaces messages that do not fit (rule S8). Null: nothing changed, because the instance
+ * has ended, or has it already.
  */
 async function appendOne(
   database: Database,
@@ -151,12 +152,12 @@ async function appendOne(
     [
       `posted AS (
   UPDATE @instances AS i SET
-    inbox_ids = i.inbox_ids || CASE WHEN ${fits} THEN ARRAY[${id}]::text[] ELSE ${OVERFLOW_ID} END,
-    inbox_bodies = i.inbox_bodies || CASE WHEN ${fits} THEN ARRAY[${body}]::text[] ELSE ${OVERFLOW_BODY} END,
+    inbox_ids = i.inbox_ids || CASE WHEN ${fits} THEN ${id}::text ELSE ${OVERFLOW_ID} END,
+    inbox_bodies = i.inbox_bodies || CASE WHEN ${fits} THEN ${body}::text ELSE ${OVERFLOW_BODY} END,
     inbox_bytes = i.inbox_bytes + CASE WHEN ${fits} THEN ${parameters.add(messageBytes(message))}::bigint ELSE 0 END,
     in_seq = i.in_seq + 1, wake_at = 0${noted}
   WHERE i.id = ${parameters.add(encodeTextWithoutNul(instanceId))} AND i.status IN ('Runnable', 'Suspended')
-    AND ${id} <> ALL(i.inbox_ids)
+    AND ${id} <> ALL(i.inbox_ids) AND (${fits} OR NOT ${HAS_OVERFLOWED})
   RETURNING i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way, ${id} <> ALL(i.inbox_ids) AS overflowed
 )`,
       wakesOf('posted'),
@@ -168,18 +169,46 @@ async function appendOne(
   return { ...postedOf(row), ...(row.boolean('overflowed') && { overflowed: true }) };
 }
 
-/** The instances of these messages that accept messages, by id. */
+/**
+ * The instance whose inbox `appendOne` did not change: `has` the message, or `overflowed`. In the latter case, the action is
+ * recorded here. Null: the instance has ended.
+ */
+async function findUnchanged(
+  database: Database,
+  { audit, instanceId, message, toFullInbox }: Message,
+): Promise<Row | null> {
+  const has = '$2 = ANY(i.inbox_ids)';
+  const values = [encodeTextWithoutNul(instanceId), encodeTextWithoutNul(message.id)];
+  const isFull = `i.inbox_bytes >= ${INBOX_BYTES_MAX} AND ${HAS_OVERFLOWED}`;
+  const overflowed = toFullInbox === true ? 'false' : `NOT ${has} AND ${isFull}`;
+  const live = `i.id = $1 AND i.status IN ('Runnable', 'Suspended')`;
+  const columns = `i.id, i.in_seq, i.epoch, i.owner, ${has} AS has, ${overflowed} AS overflowed`;
+  if (audit !== undefined) {
+    const [noted] = await database.query(
+      `UPDATE @instances AS i SET audit = ${appendedAudit('i.audit', 'ARRAY[$3]')}
+        WHERE ${live} AND ${overflowed} RETURNING ${columns}`,
+      [...values, auditBodyOf(audit)],
+    );
+    if (noted !== undefined) return noted;
+  }
+  const [row] = await database.query(
+    `SELECT ${columns} FROM @instances AS i WHERE ${live}`,
+    values,
+  );
+  return row ?? null;
+}
+
+/** The ids of the instances of these messages that accept messages. */
 async function findLive(
   database: Database,
   messages: readonly Message[],
-): Promise<ReadonlyMap<string, Row>> {
+): Promise<ReadonlySet<string>> {
   const ids = [...new Set(messages.map(({ instanceId }) => instanceId))];
   const rows = await database.query(
-    `SELECT id, in_seq, epoch, owner, inbox_ids FROM @instances
-      WHERE id = ANY($1::text[]) AND status IN ('Runnable', 'Suspended')`,
+    `SELECT id FROM @instances WHERE id = ANY($1::text[]) AND status IN ('Runnable', 'Suspended')`,
     [ids.map(encodeTextWithoutNul)],
   );
-  return new Map(rows.map((row) => [row.text('id'), row]));
+  return new Set(rows.map((row) => row.text('id')));
 }
 
 /** The first message with each id, for each instance. */

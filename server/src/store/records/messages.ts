@@ -24,7 +24,7 @@ export interface PostedMessage {
   readonly inSeq: number;
   readonly epoch: number;
   readonly owner: string | null;
-  /** The inbox is full: it does not hold the message (rule S8). */
+  /** The inbox is full: it has the overflow message instead of this one (rule S8). */
   readonly overflowed?: true;
 }
 

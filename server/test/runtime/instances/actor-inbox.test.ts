@@ -39,15 +39,32 @@ function environmentOf(loaded: string[] = []) {
   };
 }
 
-it('an inbox applies each message once, and the overflow message after every read', async () => {
+it('an inbox applies each message once for each commit', async () => {
   const inbox = new ActorInbox('w', 0);
   const kinds = async () => (await inbox.takeIn(environmentOf())).map(({ kind }) => kind);
   inbox.replace({ inSeq: 2, inbox: [RETRY, OVERFLOW_MESSAGE] });
   expect(await kinds()).toEqual(['retry-now', 'overflow']);
-  // Another message did not fit: the counter is higher, but the stored inbox is the same.
+  // The instance was suspended, for example: the counter is higher, but the stored inbox is the same.
   inbox.replace({ inSeq: 3, inbox: [RETRY, OVERFLOW_MESSAGE] });
-  expect(await kinds()).toEqual(['overflow']);
+  expect(await kinds()).toEqual([]);
   expect(inbox).toMatchObject({ inSeq: 3, hasTakenIn: true });
+  inbox.committed();
+  inbox.replace({ inSeq: 4, inbox: [OVERFLOW_MESSAGE] });
+  expect(await kinds()).toEqual(['overflow']);
+});
+
+it('an inbox takes messages that do not fit for the overflow message, and need not be read again', async () => {
+  const inbox = new ActorInbox('w', 0);
+  const overflowed = (inSeq: number) => inbox.deliver({ ...OVERFLOW_MESSAGE, inSeq });
+  inbox.replace({ inSeq: 1, inbox: [RETRY] });
+  expect(overflowed(2)).toBe(true);
+  expect(overflowed(2)).toBe(true);
+  expect(inbox.waiting.map(({ id }) => id)).toEqual(['retry/1', 'overflow']);
+  await inbox.takeIn(environmentOf());
+  expect(overflowed(2)).toBe(true);
+  expect(inbox).toMatchObject({ isEmpty: true, inSeq: 2 });
+  // Something else has incremented the counter.
+  expect(overflowed(3)).toBe(false);
 });
 
 it('an inbox resolves only as many references at a time as fit into memory, and finally all', async () => {

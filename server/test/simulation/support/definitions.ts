@@ -298,6 +298,11 @@ export function isTimed(seed: number): boolean {
   return TIMED_SEEDS.has(seed % 20);
 }
 
+/** Whether inboxes are filled now and then; not drawn, because that would change the meaning of older seeds. */
+export function fillsInboxes(seed: number): boolean {
+  return seed % 13 === 7;
+}
+
 /** The workflows that a seed draws from. */
 export function workflowNames(seed: number): readonly string[] {
   const names = Object.keys(

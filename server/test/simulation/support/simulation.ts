@@ -4,6 +4,7 @@
  */
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
+import { INBOX_BYTES_MAX } from '../../../src/store/records/messages.js';
 import type { Store } from '../../../src/store/store.js';
 import { checkEnd, reasonForUnrest } from './checker.js';
 import { WORKFLOWS } from './definitions.js';
@@ -30,6 +31,10 @@ const STEPS_MAX = 60_000;
 /** The retention and the interval of the housekeeping, with some tolerance. */
 const REMOVED_WITHIN_MS = 60_000;
 const WORKERS = 2;
+/** How often a message without meaning fills an inbox. */
+const FILL_CHANCE = 0.05;
+/** Most of it is a string, which takes little time to skip. */
+const FILLER = `x"${'x'.repeat(INBOX_BYTES_MAX)}"`;
 /** Writes that may reach the store long after their caller has given up. */
 const MAY_ARRIVE_LATE: ReadonlySet<string> = new Set(['commitInstance', 'putNode']);
 
@@ -140,6 +145,7 @@ class Simulation {
     const world = this.#world;
     const { nodes, plan, random, scheduler } = world;
     if (nodes.length < plan.nodes && random.chance(0.03)) world.addNode();
+    if (world.fillsInboxes && random.chance(FILL_CHANCE)) this.#fillInbox();
     if (nodes.length === 0) return;
     if (random.chance(plan.crash)) this.#crash();
     if (random.chance(plan.stop)) {
@@ -157,6 +163,18 @@ class Simulation {
       node.skewMs += random.pick([-20_000, -1000, 1000, 20_000]);
       scheduler.note(`the clock of ${node.name} jumps`);
     }
+  }
+
+  /** Nobody is told of the filler: it is in the way of the messages that follow. */
+  #fillInbox(): void {
+    const { random, scheduler, store } = this.#world;
+    const [instanceId] = [...random.pick(this.#scenarios).started];
+    if (instanceId === undefined) return;
+    const message = { id: `filler ${scheduler.steps}`, body: FILLER };
+    scheduler.note(`the inbox of ${instanceId} is filled`);
+    store.postMessages([{ instanceId, message }]).catch((error: unknown) => {
+      this.#world.violated(asViolation('an inbox could not be filled', error));
+    });
   }
 
   /** A node dies before one of its store calls, or while the store carries it out. */

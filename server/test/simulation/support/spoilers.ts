@@ -1,6 +1,7 @@
 /** The store without one safeguard. With each of them the simulation must find a violation. */
 import { FAR_FUTURE_MS, type Store } from '../../../src/store/store.js';
-import type { InstanceCommit } from '../../../src/store/records/instances.js';
+import type { InstanceCommit, InstanceRecord } from '../../../src/store/records/instances.js';
+import { OVERFLOW_MESSAGE, type InboxMessage } from '../../../src/store/records/messages.js';
 
 const LONG_LEASE_MS = 10_000;
 
@@ -33,6 +34,29 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
     ...store,
     findEvents: () => Promise.resolve([]),
   }),
+  'nothing reminds of the messages that do not fit (S8)': (store) => {
+    const isReminder = ({ id }: InboxMessage): boolean => id === OVERFLOW_MESSAGE.id;
+    // The monitor compares objects: the same record must stay the same object.
+    const forgetful = new WeakMap<InstanceRecord, InstanceRecord>();
+    const forget = (record: InstanceRecord | null): InstanceRecord | null => {
+      if (record?.inbox.some(isReminder) !== true) return record;
+      const known = forgetful.get(record) ?? {
+        ...record,
+        inbox: record.inbox.filter((message) => !isReminder(message)),
+      };
+      forgetful.set(record, known);
+      return known;
+    };
+    return {
+      ...store,
+      getInstance: async (id) => forget(await store.getInstance(id)),
+      claimInstance: async (claim) => forget(await store.claimInstance(claim)),
+      postMessages: async (messages) => {
+        const posted = await store.postMessages(messages);
+        return posted.map((answer) => (answer?.overflowed === true ? null : answer));
+      },
+    };
+  },
   'a publisher ignores the waiting subscriptions': (store) => ({
     ...store,
     findSubscriptions: () => Promise.resolve([]),

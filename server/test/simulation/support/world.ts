@@ -5,7 +5,7 @@ import { AppError } from '../../../src/base/errors.js';
 import type { Hint } from '../../../src/backplane/backplane.js';
 import type { Host } from '../../../src/runtime/host.js';
 import type { Store } from '../../../src/store/store.js';
-import { isRestless, isTimed, workflowNames } from './definitions.js';
+import { fillsInboxes, isRestless, isTimed, workflowNames } from './definitions.js';
 import { Archive } from './archive.js';
 import { StepTarget } from './step-target.js';
 import { planOf, timedPlan, type Plan } from './plan.js';
@@ -41,6 +41,7 @@ export class World {
   readonly archive = new Archive();
   /** Some workflows are terminated with compensation: not drawn either. */
   readonly compensates: boolean;
+  readonly fillsInboxes: boolean;
   /** How often a crash or a lost response hit which store operation. */
   readonly crashPoints = new Map<string, number>();
   isCalm = false;
@@ -58,6 +59,7 @@ export class World {
     // Low enough to be reached within a simulation, and more than any workflow that rests needs.
     this.stepsWithoutWaitMax = isRestless(seed) ? 250 : 10_000;
     this.compensates = isRestless(seed);
+    this.fillsInboxes = fillsInboxes(seed);
     this.leasesMs = seed % 7 === 4 ? [1500, 5000, null] : [1500, 5000];
     this.scheduler = new Scheduler(this.random);
     this.target = new StepTarget(this.plan.failingEffects);

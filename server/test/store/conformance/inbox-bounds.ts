@@ -56,7 +56,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       expect(await post(small('n'))).toMatchObject({ overflowed: true });
     });
 
-    it('gets the overflow message once; every message wakes the instance', async () => {
+    it('gets the overflow message once, which wakes the instance', async () => {
       await insert('i', FULL);
       expect(await post(small('m'))).toEqual({
         instanceId: 'i',
@@ -66,17 +66,40 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       });
       expect(await get('i')).toMatchObject({ inSeq: 1, wakeAt: 0 });
       expect((await get('i')).inbox).toEqual([...FULL, OVERFLOW_MESSAGE]);
-      expect(await post(small('n'))).toMatchObject({ inSeq: 2, overflowed: true });
-      expect((await get('i')).inbox).toEqual([...FULL, OVERFLOW_MESSAGE]);
+      const full = await get('i');
+      expect(await post(small('n'))).toEqual({
+        instanceId: 'i',
+        inSeq: 1,
+        overflowed: true,
+        ...NOBODY,
+      });
+      expect(await get('i')).toEqual(full);
     });
 
-    it('fails a commit that has not seen the overflow, even a second time', async () => {
+    it('fails a commit that has not seen the overflow message', async () => {
       await insert('i', FULL);
-      for (const id of ['m', 'n']) {
-        const before = await get('i');
-        await post(small(id));
-        expect(await test.store.commitInstance(commitOf(before))).toBe('lost');
-      }
+      const before = await get('i');
+      await post(small('m'));
+      expect(await test.store.commitInstance(commitOf(before))).toBe('lost');
+    });
+
+    it('lets a commit that has seen it succeed, however many messages arrive meanwhile', async () => {
+      await insert('i', FULL);
+      await post(small('m'));
+      const seen = await get('i');
+      await Promise.all(Array.from({ length: 20 }, (_, n) => post(small(`n${n}`))));
+      expect(await test.store.commitInstance(commitOf(seen))).toBe('committed');
+      expect(await idsIn()).toEqual([]);
+    });
+
+    it('records the actions of all messages that do not fit', async () => {
+      await insert('i', FULL);
+      const audit = [3, 4].map(
+        (time) => ({ time, actor: 'ada', action: 'retry', detail: null }) as const,
+      );
+      for (const entry of audit) await post(small(`m${entry.time}`), 'i', undefined, entry);
+      expect(await test.store.listAudit('i')).toEqual(audit.toReversed());
+      expect(await get('i')).toMatchObject({ inSeq: 1 });
     });
 
     it('counts a message that it already contains as posted, and changes nothing', async () => {
@@ -167,6 +190,31 @@ export function describeInboxBounds(test: StoreUnderTest): void {
         { id: 'i/1/0', doneAt: 2000, result: request.result },
       ]);
       expect(await idsIn()).toEqual(['1', '2', '3', '4', 'overflow']);
+    });
+
+    it('counts the overflow message once among many results of activities', async () => {
+      const ids = Array.from({ length: 6 }, (_, n) => `i/${n}/0`);
+      const claim = { tokenHash: 'w', workerId: 'w', leaseExpiresAt: 9000 };
+      await test.store.insertInstance({
+        record: instanceOf('i', { inbox: FULL.slice(0, 3) }),
+        side: { ...NO_SIDE, activities: ids.map((id) => activityOf(id, 'i', { claim })) },
+      });
+      const complete = (activityId: string) =>
+        test.store.completeActivity({
+          activityId,
+          tokenHash: 'w',
+          result: { succeeded: true, data: '7', hash: 'h' },
+          now: 2000,
+          message: { id: `result ${activityId}`, body: QUARTER },
+        });
+      const answers = await Promise.all(ids.map(complete));
+      const posted = answers.map((answer) => (answer as { posted: PostedMessage }).posted);
+      expect(posted.filter(({ overflowed }) => overflowed !== true)).toMatchObject([{ inSeq: 1 }]);
+      const overflowed = posted.filter((each) => each.overflowed === true);
+      expect(overflowed.map(({ inSeq }) => inSeq)).toEqual([2, 2, 2, 2, 2]);
+      expect(await get('i')).toMatchObject({ inSeq: 2, wakeAt: 0 });
+      expect((await idsIn()).slice(4)).toEqual(['overflow']);
+      expect(await test.store.findUnsettledActivities(3000, 10)).toHaveLength(6);
     });
   });
 }

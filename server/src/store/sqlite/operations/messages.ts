@@ -39,13 +39,15 @@ export function postMessage(
   const added = isFull ? OVERFLOW_MESSAGE : message;
   const count = appendToInbox(database, instanceId, added, inSeq + 1);
   if (count === 0 && !isFull) return posted;
-  database.run(
-    'UPDATE instances SET inSeq = inSeq + 1, inboxBytes = inboxBytes + ?, wakeAt = 0 WHERE id = ?',
-    count * messageBytes(added),
-    encodeText(instanceId),
-  );
+  if (count > 0) {
+    database.run(
+      'UPDATE instances SET inSeq = inSeq + 1, inboxBytes = inboxBytes + ?, wakeAt = 0 WHERE id = ?',
+      messageBytes(added),
+      encodeText(instanceId),
+    );
+  }
   noteAction(database, instanceId, audit);
-  return { ...posted, inSeq: inSeq + 1, ...(isFull && { overflowed: true }) };
+  return { ...posted, inSeq: inSeq + count, ...(isFull && { overflowed: true }) };
 }
 
 function hasMessage(database: Database, instanceId: string, id: string): boolean {
