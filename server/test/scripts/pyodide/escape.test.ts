@@ -117,6 +117,7 @@ describe('the script runtime', () => {
     expect(script).toEqual({
       ok: true,
       variables: { a: [1], b: [1] },
+      memoryBytes: expect.any(Number) as number,
       output: '[1]\n',
     });
   }
