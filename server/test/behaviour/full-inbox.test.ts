@@ -60,8 +60,9 @@ for (const { available, kind, ...stores } of STORE_KINDS) {
       await created.remove();
     });
     const hold = (workflowId: string): Gate => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      gates.push(resolve);
+      let open = (): void => undefined;
+      const promise = new Promise<void>((resolve) => (open = resolve));
+      gates.push(open);
       let expected: number | null = null;
       const wait: BeforeCommit = ({ inSeq }) => {
         expected ??= inSeq;
@@ -73,7 +74,7 @@ for (const { available, kind, ...stores } of STORE_KINDS) {
         inSeq: () => expected,
         release: () => {
           if (before.get(workflowId) === wait) before.delete(workflowId);
-          resolve();
+          open();
         },
       };
     };

@@ -151,8 +151,7 @@ describe('calls with large responses', () => {
     vi.spyOn(memory, 'begin').mockImplementation((...args) => {
       const share = begin(...args);
       return {
-        release: share.release,
-        complete: share.complete,
+        ...share,
         grow: (bytes) => {
           const grown = share.grow(bytes);
           worst.used = Math.max(worst.used, memory.used);
