@@ -70,7 +70,7 @@ async function createStoreBackplane(options: BackplaneOptions): Promise<Backplan
     passwordFile: notifications.passwordFile,
     connectTimeoutMs: LISTEN_CONNECT_MS_MAX,
     // The connection waits for notifications; it sends no statement that could take long.
-    statementTimeoutMs: null,
+    limits: null,
   });
   return createPostgresBackplane({
     connect: () => servers.connect(),

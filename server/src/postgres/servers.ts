@@ -4,6 +4,9 @@
  * Owns: what is known about the hosts. A server that can only be read (a standby, a primary that was demoted) is passed
  * over. One caller at a time looks for a server; the store and the backplane decide when.
  *
+ * A host may be a connection pooler (PgBouncer). It reports neither that its server can only be read nor that it dropped
+ * a setting of the connection, so both are read from the server.
+ *
  * Nothing is taken from the environment (`PGHOST` and the like) or from `.pgpass`: the settings say all.
  */
 import { readFileSync } from 'node:fs';
@@ -19,8 +22,14 @@ export interface PostgresServersOptions {
   readonly passwordFile: string | null;
   /** A host that does not answer is passed over after this time, unless the address says another. */
   readonly connectTimeoutMs: number;
-  /** The server ends statements that run longer; null: it does not. */
-  readonly statementTimeoutMs: number | null;
+  /** The server ends statements that exceed them; null: none. */
+  readonly limits: StatementLimits | null;
+}
+
+export interface StatementLimits {
+  readonly statementTimeoutMs: number;
+  /** How long a statement may wait for a lock. Statements that wait in vain would otherwise accumulate. */
+  readonly lockTimeoutMs: number;
 }
 
 /** Idle connections are checked by the kernel, so that a peer that vanished is noticed. */
@@ -46,12 +55,13 @@ export class PostgresServers {
   readonly #places: readonly Place[];
   readonly #opened = new Set<ServerClient>();
   #current = 0;
-  /** False once a connection pooler has refused the parameter. */
-  #sendsStatementTimeout: boolean;
+  /** Connections of an earlier generation may lead to a server that can only be read. */
+  #generation = 0;
+  /** False once a connection pooler has refused or ignored the settings of a connection. */
+  #hasSessionLimits = true;
 
   constructor(options: PostgresServersOptions) {
     this.#options = options;
-    this.#sendsStatementTimeout = options.statementTimeoutMs !== null;
     this.#places = options.address.hosts.map((host) => ({
       ...host,
       hasTls: options.address.sslMode !== 'disable' && !isSocket(host),
@@ -60,6 +70,11 @@ export class PostgresServers {
 
   get connectTimeoutMs(): number {
     return this.#options.address.connectTimeoutMs ?? this.#options.connectTimeoutMs;
+  }
+
+  /** The limits to set in each transaction; null: there are none, or the connections have them. */
+  get transactionLimits(): StatementLimits | null {
+    return this.#hasSessionLimits ? null : this.#options.limits;
   }
 
   /**
@@ -73,6 +88,7 @@ export class PostgresServers {
       const index = (this.#current + tried) % this.#places.length;
       try {
         const client = await this.#connectTo(index);
+        if (index !== this.#current) this.#generation += 1;
         this.#current = index;
         return client;
       } catch (error) {
@@ -95,13 +111,22 @@ export class PostgresServers {
 
   /** For pools, which create their connections themselves: each leads to the server that was found last. */
   clientClass(): new () => ServerClient {
-    const create = (): ClientConfig => this.config();
-    const opened = this.#opened;
+    const create = (): ServerClientOptions => this.#clientOptions(this.config());
     return class extends ServerClient {
       constructor() {
-        super(create(), opened);
+        super(create());
       }
     };
+  }
+
+  /** Whether a connection leads to the server that was found last, and can write as far as is known. */
+  isCurrent(client: ServerClient): boolean {
+    return client.generation === this.#generation && !client.isReadOnly;
+  }
+
+  /** The server of this connection can only be read: other connections that were opened before lead there, too. */
+  abandon(client: ServerClient): void {
+    if (client.generation === this.#generation) this.#generation += 1;
   }
 
   /** For the end: whatever the server does, no connection is left. */
@@ -113,11 +138,21 @@ export class PostgresServers {
     const place = this.#place(index);
     for (;;) {
       try {
-        return await connectWritable(new ServerClient(this.#configOf(place), this.#opened));
+        const client = new ServerClient(this.#clientOptions(this.#configOf(place)));
+        const lockTimeoutMs = await connectWritable(client);
+        const { limits } = this.#options;
+        if (limits !== null && lockTimeoutMs !== limits.lockTimeoutMs) {
+          this.#hasSessionLimits = false;
+        }
+        return client;
       } catch (error) {
         if (!this.#learnFrom(error, place)) throw error;
       }
     }
+  }
+
+  #clientOptions(config: ClientConfig): ServerClientOptions {
+    return { config, opened: this.#opened, generation: this.#generation };
   }
 
   /** Whether another attempt on the same host makes sense; each reason applies once. */
@@ -127,15 +162,16 @@ export class PostgresServers {
       place.hasTls = false;
       return true;
     }
-    if (this.#sendsStatementTimeout && UNSUPPORTED_PARAMETER.test(text)) {
-      this.#sendsStatementTimeout = false;
+    if (this.#hasSessionLimits && UNSUPPORTED_PARAMETER.test(text)) {
+      this.#hasSessionLimits = false;
       return true;
     }
     return false;
   }
 
   #configOf({ hasTls, host, port }: Place): ClientConfig {
-    const { address, databaseName, statementTimeoutMs } = this.#options;
+    const { address, databaseName, limits } = this.#options;
+    const sessionLimits = this.#hasSessionLimits ? limits : null;
     return {
       host,
       port,
@@ -148,7 +184,10 @@ export class PostgresServers {
       connectionTimeoutMillis: this.connectTimeoutMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
-      statement_timeout: this.#sendsStatementTimeout && (statementTimeoutMs ?? false),
+      statement_timeout: sessionLimits?.statementTimeoutMs ?? false,
+      ...(sessionLimits !== null && { lock_timeout: sessionLimits.lockTimeoutMs }),
+      // Limits that belong to a transaction are sent together with its statement.
+      pipeline: this.transactionLimits !== null,
       types: PARSERS,
     };
   }
@@ -175,25 +214,53 @@ const NO_TLS = /does not support SSL connections/;
 /** PgBouncer, unless its `ignore_startup_parameters` names the parameter. */
 const UNSUPPORTED_PARAMETER = /unsupported startup parameter/;
 
-/** Knows whether its server can be written to, without asking: servers from version 14 on tell by themselves. */
-export class ServerClient extends Client {
-  readonly #readOnly = new Set<string>();
+interface ServerClientOptions {
+  readonly config: ClientConfig;
+  readonly opened: Set<ServerClient>;
+  readonly generation: number;
+}
 
-  constructor(config: ClientConfig, opened: Set<ServerClient>) {
+/** Knows whether its server can be written to: servers from version 14 on report it, unless a pooler is in between. */
+export class ServerClient extends Client {
+  readonly generation: number;
+  readonly #reported = new Map<string, boolean>();
+  #isReadOnly = false;
+
+  constructor({ config, generation, opened }: ServerClientOptions) {
     super(config);
+    this.generation = generation;
     opened.add(this);
     this.once('end', () => opened.delete(this));
     this.connection.on('parameterStatus', (status: ParameterStatus) => {
-      if (!READ_ONLY_PARAMETERS.has(status.parameterName)) return;
-      if (status.parameterValue === 'on') this.#readOnly.add(status.parameterName);
-      else this.#readOnly.delete(status.parameterName);
+      const { parameterName, parameterValue } = status;
+      if (!READ_ONLY_PARAMETERS.has(parameterName)) return;
+      this.#reported.set(parameterName, parameterValue === 'on');
+      this.#isReadOnly = [...this.#reported.values()].includes(true);
     });
     // An error while nobody asks anything would otherwise end the process; the next statement fails with it.
     this.on('error', () => undefined);
   }
 
+  /** As far as it has been reported. */
   get isReadOnly(): boolean {
-    return this.#readOnly.size > 0;
+    return this.#isReadOnly;
+  }
+
+  /** For a new connection. @throws Error if the server can only be read */
+  async checkWritable(): Promise<void> {
+    const isReported = this.#reported.size === READ_ONLY_PARAMETERS.size;
+    if (isReported ? this.isReadOnly : (await this.readSession()).isReadOnly) {
+      throw new Error(READ_ONLY);
+    }
+  }
+
+  /** What a pooler does not report. */
+  async readSession(): Promise<{ readonly isReadOnly: boolean; readonly lockTimeoutMs: number }> {
+    // The driver reads query_timeout, although its types do not contain it.
+    const query = { text: READ_SESSION, query_timeout: SESSION_TIMEOUT_MS };
+    const { rows } = await this.query<SessionRow>(query);
+    const [row] = rows;
+    return { isReadOnly: row?.is_read_only !== false, lockTimeoutMs: row?.lock_timeout_ms ?? 0 };
   }
 
   /** Without saying goodbye to a server that may not listen. */
@@ -202,16 +269,30 @@ export class ServerClient extends Client {
   }
 }
 
+const READ_ONLY = 'the server can only be read';
+const SESSION_TIMEOUT_MS = 2000;
+/** `transaction_read_only` is on in standbys and where the default is read-only. */
+const READ_SESSION = `
+SELECT current_setting('transaction_read_only')::boolean AS is_read_only, setting::int AS lock_timeout_ms
+  FROM pg_settings WHERE name = 'lock_timeout'`;
+
+interface SessionRow {
+  readonly is_read_only: boolean;
+  readonly lock_timeout_ms: number;
+}
+
 interface ParameterStatus {
   readonly parameterName: string;
   readonly parameterValue: string;
 }
 
-async function connectWritable(client: ServerClient): Promise<ServerClient> {
+/** Returns the limit for waiting for locks that the session has. */
+async function connectWritable(client: ServerClient): Promise<number> {
   try {
     await client.connect();
-    if (client.isReadOnly) throw new Error('the server can only be read');
-    return client;
+    const { isReadOnly, lockTimeoutMs } = await client.readSession();
+    if (isReadOnly || client.isReadOnly) throw new Error(READ_ONLY);
+    return lockTimeoutMs;
   } catch (error) {
     client.destroy();
     throw error;

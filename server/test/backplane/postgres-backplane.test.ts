@@ -37,7 +37,7 @@ function serversAt(address: string): PostgresServers {
     databaseName: 'stepwright',
     passwordFile: null,
     connectTimeoutMs: 2000,
-    statementTimeoutMs: null,
+    limits: null,
   });
 }
 

@@ -13,6 +13,7 @@ import { postgresForTests, runOn, startPostgresContainer } from '../support/post
 import type { ServerContainer } from '../support/shared-server.js';
 import { secureTestCertificate } from '../step-bodies/support/secure-test-certificate.js';
 import { loopbackCertificate, loopbackKey } from './support/loopback-certificate.js';
+import { startTestPooler, type SettingsHandling, type TestPooler } from './support/test-pooler.js';
 
 const postgres = await postgresForTests();
 const startsContainers = postgres !== null && (process.env['TEST_POSTGRES'] ?? '') === '';
@@ -31,7 +32,7 @@ function serversAt(address: string, passwordFile: string | null = null): Postgre
     databaseName: 'stepwright',
     passwordFile,
     connectTimeoutMs: 5000,
-    statementTimeoutMs: 7000,
+    limits: { statementTimeoutMs: 7000, lockTimeoutMs: 3000 },
   });
 }
 
@@ -117,12 +118,47 @@ describe.skipIf(postgres === null)('PostgresServers', () => {
     );
   });
 
-  it('sets the statement timeout and the application name', async () => {
+  it('sets the time limits and the application name', async () => {
     const servers = serversAt(addressOf(host, '?application_name=mine'));
     await using(servers, async (client) => {
       expect(await valueOf(client, `current_setting('statement_timeout')`)).toBe('7s');
+      expect(await valueOf(client, `current_setting('lock_timeout')`)).toBe('3s');
       expect(await valueOf(client, `current_setting('application_name')`)).toBe('mine');
     });
+  });
+});
+
+describe.skipIf(postgres === null)('PostgresServers behind a pooler', () => {
+  const poolers: TestPooler[] = [];
+  afterAll(() => Promise.all(poolers.map((pooler) => pooler.stop())));
+  const through = async (handling: SettingsHandling, user: string): Promise<PostgresServers> => {
+    const url = new URL(postgres?.url ?? '');
+    const pooler = await startTestPooler(url, handling);
+    poolers.push(pooler);
+    url.host = pooler.host;
+    return serversAt(url.href.replace(/\/\/[^@]+@/, `//${user}@`));
+  };
+  const { password, username } = new URL(postgres?.url ?? 'postgres://u:p@h/d');
+
+  it.each(['refuses', 'ignores'] as const)(
+    'sets limits in transactions if it %s them for a connection',
+    async (handling) => {
+      const servers = await through(handling, `${username}:${password}`);
+      await servers.find();
+      expect(servers.transactionLimits).toEqual({ statementTimeoutMs: 7000, lockTimeoutMs: 3000 });
+    },
+  );
+
+  it('notices a read-only server, although the pooler does not report it', async () => {
+    const url = postgres?.url ?? '';
+    await runOn(url, `CREATE ROLE pooled_reader LOGIN PASSWORD 'p'`);
+    await runOn(url, 'ALTER ROLE pooled_reader SET default_transaction_read_only = on');
+    try {
+      const servers = await through('refuses', 'pooled_reader:p');
+      await expect(servers.connect()).rejects.toThrow('can only be read');
+    } finally {
+      await runOn(url, 'DROP ROLE pooled_reader');
+    }
   });
 });
 

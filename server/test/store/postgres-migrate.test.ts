@@ -29,7 +29,7 @@ async function openDatabase(
     databaseName: 'postgres',
     passwordFile: null,
     connectTimeoutMs: TIMEOUT_MS,
-    statementTimeoutMs: null,
+    limits: null,
   });
   await servers.find();
   const connections = new Connections({ servers, poolMax });

@@ -16,6 +16,7 @@ import {
   type DockerContainer,
   type ServerContainer,
 } from '../support/shared-server.js';
+import { startTestPooler } from '../postgres/support/test-pooler.js';
 import { instanceOf, NO_SIDE } from './records.js';
 import {
   BACK,
@@ -59,6 +60,10 @@ describe.skipIf(!startsContainers)('createPostgresStore with a failing server', 
     ({ url } = server);
   });
   afterAll(() => server.container.stop());
+  const setReadOnly = async (value: 'on' | 'off'): Promise<void> => {
+    await runOn(url, `ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+    await runOn(url, 'SELECT pg_reload_conf()');
+  };
   /** After it was killed. */
   const startAgain = async (): Promise<void> => {
     await docker.start();
@@ -78,15 +83,11 @@ describe.skipIf(!startsContainers)('createPostgresStore with a failing server', 
 
   it('closes connections to a server that became read-only, and uses it again later', async () => {
     const store = await open(url);
-    const set = async (value: string): Promise<void> => {
-      await runOn(url, `ALTER SYSTEM SET default_transaction_read_only = ${value}`);
-      await runOn(url, 'SELECT pg_reload_conf()');
-    };
-    await set('on');
+    await setReadOnly('on');
     await expect
       .poll(() => failure(store.removeNode('x')).then(({ error }) => error), BACK)
       .toBeInstanceOf(StoreUnavailableError);
-    await set('off');
+    await setReadOnly('off');
     await expect
       .poll(() => failure(store.removeNode('x')).then(({ error }) => error), BACK)
       .toBeNull();
@@ -110,6 +111,44 @@ describe.skipIf(!startsContainers)('createPostgresStore with a failing server', 
       await store.stop();
     } finally {
       await startAgain();
+      await second.container.stop();
+    }
+  });
+
+  it('leaves a server behind a pooler that became read-only, with all connections to it', async () => {
+    const second = await startPostgresContainer();
+    const poolers = [
+      await startTestPooler(new URL(url), 'refuses'),
+      await startTestPooler(new URL(second.url), 'refuses'),
+    ];
+    const hosts = poolers.map(({ host }) => host).join(',');
+    const both = `postgres://stepwright:secret@${hosts}/stepwright`;
+    const readMany = async (store: Store): Promise<readonly (string | undefined)[]> => {
+      const records = await Promise.all(
+        Array.from({ length: 10 }, () => store.getInstance('behind').catch(() => null)),
+      );
+      return records.map((record) => record?.id);
+    };
+    const fromSecond = Array.from({ length: 10 }, () => 'behind');
+    try {
+      await open(second.url).then((store) =>
+        store.insertInstance({ record: instanceOf('behind'), side: NO_SIDE }),
+      );
+      const store = await open(both);
+      expect(await readMany(store)).not.toContain('behind');
+      await setReadOnly('on');
+      // Connections that only read have not noticed anything.
+      await expect
+        .poll(() => failure(store.removeNode('x')).then(({ error }) => error), BACK)
+        .toBeInstanceOf(StoreUnavailableError);
+      await expect
+        .poll(() => failure(store.removeNode('x')).then(({ error }) => error), BACK)
+        .toBeNull();
+      expect(await readMany(store)).toEqual(fromSecond);
+      expect(await readMany(await open(both))).toEqual(fromSecond);
+    } finally {
+      await setReadOnly('off');
+      await Promise.all(poolers.map((pooler) => pooler.stop()));
       await second.container.stop();
     }
   });

@@ -1,6 +1,10 @@
 /** Opens and closes the pool of connections to a database. */
 import { Pool, type PoolClient } from 'pg';
-import { ServerClient, type PostgresServers } from '../../postgres/servers.js';
+import {
+  ServerClient,
+  type PostgresServers,
+  type StatementLimits,
+} from '../../postgres/servers.js';
 import { StoreUnavailableError } from '../store.js';
 import { withinTime } from '../within-time.js';
 import { storeErrorOf } from './postgres-errors.js';
@@ -42,6 +46,26 @@ export class Connections {
     this.#isLost = true;
   }
 
+  /** The server of this connection can only be read. */
+  lostToReadOnly(client: PoolClient): void {
+    if (client instanceof ServerClient) this.#servers.abandon(client);
+    this.lost();
+  }
+
+  /** To set in each transaction; null: the connections have limits, or there are none. */
+  get transactionLimits(): StatementLimits | null {
+    return this.#servers.transactionLimits;
+  }
+
+  /** A connection from the pool to the server that was found last. @throws Error of the driver */
+  async take(): Promise<PoolClient> {
+    for (;;) {
+      const client = await this.pool.connect();
+      if (!(client instanceof ServerClient) || this.#servers.isCurrent(client)) return client;
+      client.release(true);
+    }
+  }
+
   /** Looks for the writable host; concurrent callers share one search. @throws StoreUnavailableError */
   find(): Promise<void> {
     this.#finding ??= this.#servers
@@ -70,6 +94,15 @@ export class Connections {
 
 /** After a failover, the address may still lead to the old primary, which serves outdated reads. */
 function refuseReadOnly(client: PoolClient, done: (error?: Error) => void): void {
-  const isReadOnly = client instanceof ServerClient && client.isReadOnly;
-  done(isReadOnly ? new StoreUnavailableError('The database server is read-only') : undefined);
+  if (!(client instanceof ServerClient)) {
+    done();
+    return;
+  }
+  client.checkWritable().then(
+    () => done(),
+    (error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      done(new StoreUnavailableError(`The database cannot be used: ${reason}`, { cause: error }));
+    },
+  );
 }

@@ -9,12 +9,19 @@
  *  PG3 A statement that was rolled back because of concurrent ones is repeated.
  *  PG4 A statement that is used often is prepared by name, which saves most of its planning. If a pooler loses the name, it
  *      was not executed: it is repeated without one, and no statement is prepared any more.
+ *  PG8 No statement waits for a lock longer than its caller waits for the statement, with and without a pooler.
  */
 import type { PoolClient } from 'pg';
 import type { Outage } from '../outage.js';
 import { StoreUnavailableError } from '../store.js';
 import type { Connections } from './connect.js';
-import { isConflict, isLostPreparation, storeErrorOf } from './postgres-errors.js';
+import {
+  isConflict,
+  isInterruption,
+  isLostPreparation,
+  isReadOnlyServer,
+  storeErrorOf,
+} from './postgres-errors.js';
 import { PreparedTexts } from './prepared-texts.js';
 import { Row } from './row.js';
 
@@ -80,12 +87,12 @@ export class Database implements Statements {
     return this.#repeatOnConflict(async () => {
       const client = await this.#connect();
       try {
-        await this.#run(client, 'BEGIN', []);
+        await this.#control(client, this.#begin() ?? 'BEGIN');
         const result = await run({
           query: async (text, values = []) => (await this.#run(client, text, values)).rows,
           execute: async (text, values = []) => (await this.#run(client, text, values)).count,
         });
-        await this.#run(client, 'COMMIT', []);
+        await this.#control(client, 'COMMIT');
         client.release();
         return result;
       } catch (error) {
@@ -102,21 +109,47 @@ export class Database implements Statements {
   ): Promise<StatementResult> {
     const client = await this.#connect();
     try {
-      const result = await this.#run(client, text, values, mayPrepare);
+      const begin = this.#begin();
+      const run = (): Promise<StatementResult> => this.#run(client, text, values, mayPrepare);
+      const result = await (begin === null ? run() : this.#runWithLimits(client, begin, run));
       client.release();
       return result;
     } catch (error) {
-      client.release(error instanceof StoreUnavailableError || isLostPreparation(error));
+      client.release(!isUsableAfter(error));
       throw error;
     }
   }
 
+  /** Begins a transaction with the limits that a pooler has kept from its connection; null: not needed. */
+  #begin(): string | null {
+    const limits = this.#options.connections.transactionLimits;
+    // What may take any time has no limits.
+    if (limits === null || this.#options.timeoutMs === 0) return null;
+    const { lockTimeoutMs, statementTimeoutMs } = limits;
+    return `BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL statement_timeout = ${statementTimeoutMs}`;
+  }
+
+  /** All in one round trip; after a statement that failed, COMMIT rolls back. */
+  async #runWithLimits(
+    client: PoolClient,
+    begin: string,
+    run: () => Promise<StatementResult>,
+  ): Promise<StatementResult> {
+    const begun = this.#control(client, begin);
+    const result = run();
+    const ended = this.#control(client, 'COMMIT');
+    await Promise.allSettled([begun, result, ended]);
+    const answer = await result;
+    await ended;
+    return answer;
+  }
+
   async #rollBack(client: PoolClient, error: unknown): Promise<void> {
-    if (error instanceof StoreUnavailableError || isLostPreparation(error)) {
+    if (!isUsableAfter(error)) {
       client.release(true);
       return;
     }
-    await this.#run(client, 'ROLLBACK', []).then(
+    await this.#control(client, 'ROLLBACK').then(
       () => client.release(),
       () => client.release(true),
     );
@@ -126,9 +159,9 @@ export class Database implements Statements {
     const { connections } = this.#options;
     try {
       if (connections.isLost) await connections.find();
-      return await connections.pool.connect();
+      return await connections.take();
     } catch (error) {
-      throw this.#noted(error);
+      throw this.#noted(error, null);
     }
   }
 
@@ -148,12 +181,24 @@ export class Database implements Statements {
       outage.end();
       return { rows: result.rows.map((row) => new Row(row)), count: result.rowCount ?? 0 };
     } catch (error) {
-      throw this.#noted(error);
+      throw this.#noted(error, client);
+    }
+  }
+
+  /** Begins or ends a transaction. */
+  async #control(client: PoolClient, text: string): Promise<void> {
+    const { onStatement, timeoutMs } = this.#options;
+    onStatement?.(text, []);
+    try {
+      const query = { text, query_timeout: timeoutMs };
+      await client.query(query);
+    } catch (error) {
+      throw this.#noted(error, client);
     }
   }
 
   /** Notes that the server cannot be reached, if that is what the error says. */
-  #noted(error: unknown): Error {
+  #noted(error: unknown, client: PoolClient | null): Error {
     // Both functions have looked whether it is an error.
     if (isConflict(error)) return error as Error;
     if (isLostPreparation(error)) {
@@ -161,9 +206,12 @@ export class Database implements Statements {
       return error as Error;
     }
     const storeError = storeErrorOf(error);
-    if (storeError instanceof StoreUnavailableError) {
-      this.#options.outage.begin();
-      this.#options.connections.lost();
+    // A server that gave up waiting for a lock is there.
+    if (storeError instanceof StoreUnavailableError && !isInterruption(error)) {
+      const { connections, outage } = this.#options;
+      outage.begin();
+      if (client !== null && isReadOnlyServer(error)) connections.lostToReadOnly(client);
+      else connections.lost();
     }
     return storeError;
   }
@@ -180,4 +228,10 @@ export class Database implements Statements {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * RETRY_MS_MAX * attempt));
     }
   }
+}
+
+/** Whether the connection is as good as before. */
+function isUsableAfter(error: unknown): boolean {
+  if (isLostPreparation(error)) return false;
+  return !(error instanceof StoreUnavailableError) || isInterruption(error.cause);
 }

@@ -22,6 +22,8 @@ export async function migrate(database: Database, schema: string): Promise<void>
   await database.transaction(async (statements) => {
     // Building an index on a large table takes as long as it takes.
     await statements.execute('SET LOCAL statement_timeout = 0');
+    // And so does waiting for another node that builds it.
+    await statements.execute('SET LOCAL lock_timeout = 0');
     await statements.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text', [
       `stepwright ${schema}`,
     ]);

@@ -10,6 +10,11 @@ const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01']);
 
 const LOST_PREPARATION: ReadonlySet<string> = new Set(['26000', '42P05']);
 
+/** The server ended the statement, because of a time limit or on request. */
+const INTERRUPTIONS: ReadonlySet<string> = new Set(['55P03', '57014']);
+
+const READ_ONLY_TRANSACTION = '25006';
+
 /**
  * Errors that say nothing about the statement: the connection is lost (08), the server lacks resources (53), stops or
  * starts (57P), fails (58), refuses the login (28), is read-only because it is no longer the primary (25006), took too
@@ -34,6 +39,15 @@ export function isLostPreparation(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return false;
   // The text of a plan that no longer fits is translated; the function that reports it is not.
   return LOST_PREPARATION.has(error.code ?? '') || error.routine === 'RevalidateCachedQuery';
+}
+
+export function isInterruption(error: unknown): boolean {
+  return error instanceof DatabaseError && INTERRUPTIONS.has(error.code ?? '');
+}
+
+/** The statement writes, and the server is a standby or has been made read-only. */
+export function isReadOnlyServer(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === READ_ONLY_TRANSACTION;
 }
 
 export function isConflict(error: unknown): boolean {

@@ -3,7 +3,7 @@
  *
  * Owns: one schema of a database. Must not know: what the stored texts mean.
  *
- * Invariants besides the contract's S1 to S7, PG1 to PG4 of database.ts and GC1 to GC4 of ../group-commit.ts:
+ * Invariants besides the contract's S1 to S7, PG1 to PG4 and PG8 of database.ts and GC1 to GC4 of ../group-commit.ts:
  *  PG5 Every operation is one statement, or a short transaction where that is not possible: side records appear together
  *      with their instance.
  *  PG6 Whoever changes an instance and what belongs to it changes the instance first, and several in the order of their ids,
@@ -53,6 +53,8 @@ const DEFAULT_DATABASE = 'stepwright';
 const DEFAULT_POOL_MAX = 10;
 const DEFAULT_TIMEOUT_MS = 2000;
 const FIRST_TIME_READINGS = 5;
+/** The share of an operation's time that it may wait for a lock. Behind other waiters, a row takes two locks. */
+const LOCK_SHARE = 0.4;
 /** A migration takes as long as it takes. */
 const NO_TIMEOUT = 0;
 
@@ -147,7 +149,11 @@ class PostgresStore {
       databaseName: databaseName ?? DEFAULT_DATABASE,
       passwordFile: passwordFile ?? null,
       connectTimeoutMs: connectTimeoutMs ?? DEFAULT_TIMEOUT_MS,
-      statementTimeoutMs: statementTimeoutMs ?? LONG_OPERATION_TIMEOUT_MS,
+      limits: {
+        statementTimeoutMs: statementTimeoutMs ?? LONG_OPERATION_TIMEOUT_MS,
+        // The answer arrives before the caller gives up, so the connection can be used again.
+        lockTimeoutMs: Math.ceil(this.#operationTimeoutMs * LOCK_SHARE),
+      },
     });
   }
 
