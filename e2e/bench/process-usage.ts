@@ -23,8 +23,9 @@ export function usageOf(pid: number): Usage {
 function ownUsage(pid: number): Usage {
   try {
     const fields = statOf(pid);
-    // utime and stime are fields 14 and 15; the name was cut off together with the first two fields.
-    const ticks = Number(fields[11]) + Number(fields[12]);
+    // utime, stime, cutime and cstime are fields 14 to 17; the name was cut off together with the first two fields. The
+    // last two are the time of children that have ended.
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
     const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);
     return { cpuMs: ticks / TICKS_PER_MS, rssBytes: pages * 4096 };
   } catch {

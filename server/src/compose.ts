@@ -27,6 +27,7 @@ import { CallMemory } from './step-bodies/call-memory.js';
 import type { HttpRequestOptions } from './step-bodies/http-request.js';
 import { createAddressPolicy } from './step-bodies/http-request/address-policy.js';
 import type { StepBody } from './step-bodies/step-body.js';
+import type { Backplane } from './backplane/backplane.js';
 import { createBackplane, type BackplaneOptions } from './backplane/backplanes.js';
 import { storeAt, type StoreChoice } from './store/stores.js';
 import { observeStore } from './store/observed-store.js';
@@ -48,6 +49,8 @@ export interface ComposeOptions {
   readonly store?: Store;
   /** Tests of many servers in one process share one. */
   readonly scripts?: ScriptRuntime;
+  /** Simulations carry hints themselves. */
+  readonly createBackplane?: (options: BackplaneOptions) => Backplane;
 }
 
 /** @throws ConfigError when a setting cannot be used */
@@ -66,7 +69,7 @@ export async function compose(options: ComposeOptions): Promise<Server> {
   const store = await chooseStore(options, storeChoice, sharedClock);
   const host = new Host({
     store: measured(options.wrapStore?.(store) ?? store, metrics),
-    backplane: await createBackplane({
+    backplane: await (options.createBackplane ?? createBackplane)({
       address: config.redis,
       notifications: notificationsOf(store, config),
       databaseName: config.db_name,
