@@ -87,6 +87,8 @@ export interface StoreArchive extends ArchiveReader {
   listNodes(): Promise<readonly NodeRecord[]>;
   /** Why it cannot be copied; null if it can. */
   problemAsSource(): Promise<string | null>;
+  /** Another text after any record has been inserted, changed or removed. */
+  changeMark(): Promise<string>;
   /** True if there is no record besides nodes, or only an unfinished import. */
   isEmpty(): Promise<boolean>;
   /** Removes nodes, and the records of an unfinished import. From now on, no server starts on it. */

@@ -2,7 +2,7 @@
  * Copies a store into an empty one while no server runs on either, and compares both at the end.
  *
  * No server starts on the target until the copy is complete and has been compared. After an interruption, the copy starts
- * again from the beginning.
+ * again from the beginning. Servers can start on the source: if one has changed anything, the copy fails.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -54,10 +54,17 @@ export async function copyStore(options: CopyOptions): Promise<Tallies> {
   if (!(await target.isEmpty())) {
     throw new CopyRefusedError(`The target is not empty: ${target.place}`);
   }
+  const mark = await source.changeMark();
   const copy = await target.beginImport();
   const read = await eachKind((kind) => copyKind(source, copy, kind, options));
   const written = await eachKind((kind) => compareKind(copy, kind, read[kind], options));
   await refuseLiveNodes(options);
+  if ((await source.changeMark()) !== mark) {
+    throw new Error(
+      `${source.place} has changed during the copy, although no server runs on it now. The target cannot be used; make sure ` +
+        'that no server starts on the source, and run migrate-store again',
+    );
+  }
   await copy.finish();
   return written;
 }

@@ -10,6 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
+import { addressThrough, linkOf, TcpProxy } from '../../../e2e/faults/support/tcp-proxy.js';
+import { eventually } from '../../../sdk/test/support/eventually.js';
 import { createTestDatabase, postgresForTests } from '../support/postgres-container.js';
 import { SpawnedServer } from '../support/spawned-server.js';
 
@@ -111,6 +113,73 @@ it('runs continue on the new store', { timeout: 120_000 }, async () => {
   expect(again.code).toBe(3);
   expect(again.output).toMatch(/^migrate-store: The target is not empty: /m);
 });
+
+/** Kills the command with -9 while the database has a request of this text and its response is on the way. */
+async function killDuringCopy(
+  address: string,
+  text: string,
+  argsWith: (slowAddress: string) => readonly string[],
+): Promise<void> {
+  const proxy = await TcpProxy.start(linkOf(address));
+  let isStuck = false;
+  proxy.losesAnswer = (request) => {
+    if (request.includes(text)) {
+      proxy.mode = 'blackhole';
+      isStuck = true;
+    }
+    return false;
+  };
+  const child = spawn(process.execPath, [COMMAND, ...argsWith(addressThrough(proxy, address))], {
+    env: { PATH: process.env['PATH'] ?? '' },
+    stdio: 'ignore',
+  });
+  const exited = new Promise((resolve) => child.once('exit', (_code, signal) => resolve(signal)));
+  await eventually('the copy is stuck', () => isStuck, 60_000);
+  child.kill('SIGKILL');
+  expect(await exited).toBe('SIGKILL');
+  await proxy.close();
+}
+
+async function refusesToStart(settings: Readonly<Record<string, string>>): Promise<void> {
+  const { code, output } = await SpawnedServer.runUntilExit({ PORT: '0', ...settings });
+  expect(code).toBeGreaterThan(0);
+  expect(output).toContain('unfinished copy of another store');
+}
+
+it.skipIf(postgres === null)(
+  'no server starts on a copy that was killed, and the next copy succeeds',
+  { timeout: 240_000 },
+  async () => {
+    const origin = join(directory, 'killed-source');
+    const last = join(directory, 'killed-target');
+    const between = await createTestDatabase(postgres!.url);
+    const settings = { dbhost: between.url };
+    let id = '';
+    try {
+      await onServer({ DATA_DIR: origin }, async (call) => {
+        await call('POST', '/api/definition', { Id: 'event', Steps: DEFINITIONS.event });
+        id = ((await call('POST', '/api/workflow/event', {})) as { workflowId: string }).workflowId;
+      });
+      const into = (address: string): string[] => [`--from=sqlite:${origin}`, `--to=${address}`];
+      await killDuringCopy(between.url, 'INSERT INTO "stepwright".definitions', into);
+      await refusesToStart(settings);
+      expect(await migrate(into(between.url))).toMatchObject({ code: 0 });
+
+      const outOf = (address: string): string[] => [`--from=${address}`, `--to=sqlite:${last}`];
+      await killDuringCopy(between.url, 'FROM "stepwright".instances AS t', outOf);
+      await refusesToStart({ DATA_DIR: last });
+      expect(await migrate(outOf(between.url))).toMatchObject({ code: 0 });
+      await onServer({ DATA_DIR: last }, async (call) => {
+        await call('POST', '/api/event/go/k', true);
+        expect(await call('GET', `/api/workflow/${id}?wait=30`)).toMatchObject({
+          status: 'Complete',
+        });
+      });
+    } finally {
+      await between.drop();
+    }
+  },
+);
 
 it.each([
   [['--from=sqlite:.'], /--to is missing/],

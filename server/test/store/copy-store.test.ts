@@ -4,7 +4,6 @@
  * Method: a store with records of every kind is filled through the contract, copied, and both are read through the contract.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +20,7 @@ import { createSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import type { Store } from '../../src/store/store.js';
 import { mongoForTests } from '../support/mongo-container.js';
 import { createTestDatabase, postgresForTests } from '../support/postgres-container.js';
-import { activityOf, instanceOf, NO_SIDE } from './records.js';
+import { activityOf, claimBy, instanceOf, NO_SIDE } from './records.js';
 import { contentsOf, fillStore } from './support/filled-store.js';
 
 /** A place for a store of one kind. */
@@ -195,8 +194,7 @@ describe.each(Object.entries(PLACES))('a copy into %s', (_kind, placeOf) => {
     const left = { name: 'left', version: 1, source: 'pass', createdAt: 1 };
     await part.write('stepScript', [left]);
     await interrupted.close();
-    if ('file' in target) expect(existsSync(target.file as string)).toBe(false);
-    else await expect(target.createStore().start()).rejects.toThrow(/unfinished copy/);
+    await expect(target.createStore().start()).rejects.toThrow(/unfinished copy/);
     await copy(source, target);
     const scripts = await withStore(target, (store) => store.listStepScripts(null, 99));
     expect(scripts.map(({ name }) => name)).not.toContain('left');
@@ -227,10 +225,55 @@ describe.each(Object.entries(PLACES))('a copy into %s', (_kind, placeOf) => {
     await expect(copy(source, target, { spoilTarget: spoil })).rejects.toThrow(
       /^The copy differs from the source: history: 48 records with checksum [0-9a-f]{32} were read/,
     );
-    if ('file' in target) expect(existsSync(target.file as string)).toBe(false);
-    else await expect(target.createStore().start()).rejects.toThrow(/unfinished copy/);
+    await expect(target.createStore().start()).rejects.toThrow(/unfinished copy/);
   });
 });
+
+describe.each(Object.entries(PLACES))('a source on %s', (_kind, placeOf) => {
+  const CHANGES: readonly (readonly [string, (store: Store) => Promise<unknown>])[] = [
+    ['a start', (store) => store.insertInstance({ record: instanceOf('new'), side: NO_SIDE })],
+    [
+      'a claim',
+      (store) => store.claimInstance({ id: 'i', epoch: 1, owner: 'o', suspected: false }),
+    ],
+    [
+      'a message',
+      (store) => store.postMessages([{ instanceId: 'i', message: { id: 'm', body: '' } }]),
+    ],
+    ['an activity that was handed out', (store) => store.claimActivity(ACTIVITY_CLAIM)],
+    ['a purge', (store) => store.purge(PURGE)],
+  ];
+  it.each(CHANGES)('cannot be copied if %s happens meanwhile', async (_change, change) => {
+    const [source, target] = [placeOf(), sqlitePlace()];
+    await withStore(source, async (store) => {
+      const activities = [activityOf('i/1/0', 'i')];
+      await store.insertInstance({ record: instanceOf('i'), side: { ...NO_SIDE, activities } });
+      const ended = instanceOf('ended', { status: 'Complete', endTime: 1, outcome: 'Succeeded' });
+      await store.insertInstance({ record: ended, side: NO_SIDE });
+    });
+    /** A server starts when everything has been read, and stops before anybody looks for it. */
+    const changed = (archive: StoreArchive): StoreArchive => ({
+      ...archive,
+      async *read(kind) {
+        yield* archive.read(kind);
+        if (kind === 'node') await withStore(source, change);
+      },
+    });
+    await expect(copy(source, target, { spoilSource: changed })).rejects.toThrow(
+      / has changed during the copy/,
+    );
+    await expect(target.createStore().start()).rejects.toThrow(/unfinished copy/);
+  });
+});
+
+const ACTIVITY_CLAIM = { name: 'ship', now: 5000, claim: claimBy('worker'), deferMs: 1000 };
+const PURGE = {
+  instancesEndedBefore: 2,
+  untoldEndedBefore: 2,
+  eventsPublishedBefore: 2,
+  activitiesDoneBefore: 2,
+  limit: 10,
+};
 
 describe('a source', () => {
   it('that does not exist is refused', async () => {

@@ -8,6 +8,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { failureOf, runBatch } from './batch.js';
 import { Database } from './database.js';
 import type { FromThread, ThreadOptions, ThreadRequest, ToThread } from './thread-protocol.js';
+import { refuseUnfinishedImport } from './unfinished-import.js';
 
 /** Maximum number of operations in one transaction; bounds how many must be repeated when one fails. */
 const BATCH_MAX = 512;
@@ -27,6 +28,7 @@ if (database !== null) {
 
 function openDatabase(): Database | null {
   try {
+    refuseUnfinishedImport(options.path);
     return new Database(options);
   } catch (error) {
     post({ kind: 'failed', failure: failureOf(error, options.path) });

@@ -44,6 +44,7 @@ export async function openMongoArchive(options: {
     ...readerOf(collections),
     listNodes: async () => (await collections.nodes.find().toArray()).map(nodeOf),
     problemAsSource: () => problemAsSource(collections),
+    changeMark: () => changeMark(collections),
     isEmpty: () => isEmpty(collections),
     beginImport: () => beginImport(collections),
     close: () => client.close(),
@@ -61,6 +62,26 @@ async function problemAsSource(collections: Collections): Promise<string | null>
   if (await hasUnfinishedImport(collections)) return 'it holds an unfinished copy itself';
   if (await hasAllFields(collections)) return null;
   return 'no server of this version has run on it; start one, and stop it when it is ready';
+}
+
+/** Numbers of which at least one changes with every change of a record. */
+const CHANGING_NUMBERS = {
+  instances: ['epoch', 'inSeq', 'revision', 'crashes'],
+  activities: ['attempt', 'availableAt', 'doneAt'],
+  events: ['deliveredTo'],
+  nodes: ['beatAt'],
+} as const;
+
+async function changeMark(collections: Collections): Promise<string> {
+  const marks: unknown[] = [];
+  for (const name of [...RECORD_COLLECTIONS, 'nodes'] as const) {
+    const numbers: readonly string[] =
+      name in CHANGING_NUMBERS ? CHANGING_NUMBERS[name as keyof typeof CHANGING_NUMBERS] : [];
+    const sums = Object.fromEntries(numbers.map((field) => [field, { $sum: `$${field}` }]));
+    const group = { $group: { _id: null, count: { $sum: 1 }, ...sums } };
+    marks.push(await collections[name].aggregate([group]).toArray());
+  }
+  return JSON.stringify(marks);
 }
 
 async function isEmpty(collections: Collections): Promise<boolean> {

@@ -44,7 +44,7 @@ export async function openPostgresArchive(options: {
     databaseName,
     passwordFile,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    statementTimeoutMs: null,
+    limits: null,
   });
   await servers.find();
   const connections = new Connections({ servers, poolMax: 1 });
@@ -62,6 +62,7 @@ export async function openPostgresArchive(options: {
     listNodes: async () =>
       (await schema.exists()) ? (await database.query('SELECT * FROM @nodes')).map(nodeOf) : [],
     problemAsSource: () => schema.problemAsSource(),
+    changeMark: () => schema.changeMark(),
     isEmpty: () => schema.isEmpty(),
     beginImport: () => beginImport(database, schema),
     close: () => connections.close(),
@@ -96,6 +97,18 @@ class Schema {
     if (version === UNFINISHED_IMPORT) return 'it holds an unfinished copy itself';
     if (version === MIGRATIONS.length) return null;
     return 'no server of this version has run on it; start one, and stop it when it is ready';
+  }
+
+  /** The transactions that wrote the rows: one that changes a row leaves its number. */
+  async changeMark(): Promise<string> {
+    const marks: string[] = [];
+    for (const table of [...RECORD_TABLES, 'nodes']) {
+      const [row] = await this.#database.query(
+        `SELECT count(*) || '/' || coalesce(sum(xmin::text::numeric), 0) AS mark FROM @${table}`,
+      );
+      marks.push(row?.text('mark') ?? '');
+    }
+    return marks.join(' ');
   }
 
   async isEmpty(): Promise<boolean> {

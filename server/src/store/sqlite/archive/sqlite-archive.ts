@@ -17,6 +17,7 @@ import {
 } from '../../archive.js';
 import { Database } from '../database.js';
 import { listNodes } from '../operations/housekeeping.js';
+import { importFileOf } from '../unfinished-import.js';
 import { SOURCES } from './read-records.js';
 import { WRITERS } from './write-records.js';
 
@@ -38,10 +39,15 @@ export function openSqliteArchive(file: string): StoreArchive {
     place: file,
     ...readerOf(database),
     listNodes: async () => (database === null ? [] : listNodes(database)),
-    problemAsSource: async () => (database === null ? 'there is no such file' : null),
+    problemAsSource: async () => {
+      if (existsSync(importFileOf(file))) return 'it holds an unfinished copy itself';
+      return database === null ? 'there is no such file' : null;
+    },
+    // Of commits by other connections, since this one was opened.
+    changeMark: async () => String(database?.get('PRAGMA data_version')?.number('data_version')),
     isEmpty: async () => database === null || isEmpty(database),
     async beginImport() {
-      const target = `${file}.import`;
+      const target = importFileOf(file);
       for (const ending of ['', ...COMPANIONS]) rmSync(target + ending, { force: true });
       copy = openDatabase(target);
       return importInto(copy, () => {
