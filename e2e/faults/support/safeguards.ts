@@ -101,14 +101,14 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     patches: [
       {
         file: 'runtime/events/event-publisher.js',
-        find: 'const existing = await this.#options.store.insertEvent(event);',
+        find: 'const stored = await this.#options.store.insertEvent(event, message);',
         replace: `const early = await this.#deliver(event);
-        const existing = await this.#options.store.insertEvent({ ...event, deliveredTo: early });`,
+        const stored = await this.#options.store.insertEvent({ ...event, deliveredTo: early });`,
       },
       {
         file: 'runtime/events/event-publisher.js',
-        find: 'return { id: event.id, deliveredTo: await this.#deliver(event) };',
-        replace: 'return { id: event.id, deliveredTo: early };',
+        find: 'await this.#deliver(event, message, reached)',
+        replace: 'early',
       },
     ],
     test: 't10',

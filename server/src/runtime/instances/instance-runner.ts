@@ -43,7 +43,7 @@ import { UncertainWrites } from './uncertain-writes.js';
 import type { UnsavedChanges } from './unsaved-changes.js';
 
 /** Maximum number of concurrent loads: enough to keep the store and the engine busy, few enough to need little memory. */
-const LOADS_MAX = 64;
+const LOADS_MAX = 256;
 const LOADED_LENGTH_MAX = 16 * 1024 * 1024;
 /** Clocks may be set back a little: work done within this margin is checked again. */
 const FOLLOWED_MARGIN_MS = 2000;
