@@ -16,6 +16,14 @@ const EVENT_PAGE = 50;
 
 type EventWait = Extract<Pointer['state'], { kind: 'event' }>;
 
+/** No stored event is for a wait of the instance. */
+export function markLooked({ instance }: Run): void {
+  for (const pointer of instance.pointers.values()) {
+    const { state } = pointer;
+    if (state.kind === 'event' && !state.looked) pointer.state = { ...state, looked: true };
+  }
+}
+
 export class EventLookup {
   readonly #store: Pick<Store, 'findEvents' | 'getEvent'>;
   readonly #clock: Clock;

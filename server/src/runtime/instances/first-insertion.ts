@@ -10,6 +10,8 @@ export interface FirstPass {
   wakeAt(): number | null;
   /** Called just before this state is stored, with that time. */
   wrote(state: string, now: number): void;
+  /** The store has this state, and no event for its waits. */
+  foundNoEvents(): void;
 }
 
 /**

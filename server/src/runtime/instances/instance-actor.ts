@@ -28,6 +28,7 @@ import { PendingEvaluation } from '../passes/pending-evaluation.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import { ActorInbox } from './actor-inbox.js';
 import type { ActorOrigin } from './actor-origin.js';
+import { markLooked } from './event-lookup.js';
 import { goOn, NO_TIMER, NOT_STARTED, type Phase, type Working } from './actor-phase.js';
 import { EffectRunner } from './effect-runner.js';
 import { InstanceCommitter } from './instance-committer.js';
@@ -348,6 +349,7 @@ export class InstanceActor {
     const outcome = await this.#committer.commit();
     if (typeof outcome !== 'string') {
       this.#effects.saved();
+      if (outcome.noEvents) markLooked(this.run);
       // If the actor was stopped during the commit, the node that runs the instance next continues from the stored state.
       if (this.isAbandoned) return;
       // A commit that was read back has also merged concurrent changes.

@@ -133,6 +133,10 @@ export class InstanceCommitter implements FirstPass {
     this.#parts.memory.wrote(state);
   }
 
+  foundNoEvents(): void {
+    this.#unsaved.noEvents = true;
+  }
+
   /** Call between two turns without a commit, so that an instance cannot grow for long. @throws InstanceTooLargeError */
   assertWritable(): void {
     this.#stateLength.assertWritable(this.run);

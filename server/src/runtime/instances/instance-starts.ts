@@ -141,7 +141,10 @@ export class InstanceStarts {
     const wakeAt = firstPass === null ? start.startTime : firstPass.wakeAt();
     const place = { owner: nodeId, now, wakeAt, state };
     const record = newRecord(start, instance, place);
-    return store.insertInstance({ record, side, openDescendantsMax: limits.descendantsMax });
+    const openDescendantsMax = limits.descendantsMax;
+    const result = await store.insertInstance({ record, side, openDescendantsMax });
+    if (result.outcome === 'inserted' && result.noEvents === true) firstPass?.foundNoEvents();
+    return result;
   }
 
   /** The instance may be stored although no response came (rule S5). If so, it must be run. */

@@ -40,6 +40,8 @@ export class UnsavedChanges {
   #failedAttempts: Changes['failedAttempts'] = [];
   #endedAttempts: Changes['endedAttempts'] = [];
 
+  /** The commit found no stored event for the waits of the instance. */
+  noEvents = false;
   /** True once a commit contained these changes: the store may have parts of them although the commit was lost. */
   #attempted = false;
 

@@ -32,6 +32,16 @@ export function insertEvent(
   return { outcome: 'inserted', posted, isDelivered: true };
 }
 
+export function hasNoEvents(
+  data: MemoryData,
+  subscriptions: readonly SubscriptionRecord[],
+): boolean {
+  return subscriptions.every(({ effectiveAt: publishedAt, nameKey }) => {
+    const found = findEvents(data, [nameKey, { publishedAt, id: '' }, 1]);
+    return found.length === 0;
+  });
+}
+
 export function getEvent(
   data: MemoryData,
   [id]: OperationArguments<'getEvent'>,

@@ -12,6 +12,7 @@ import type { InstanceFilter, InstancePosition } from '../records/instance-lists
 import { compareText } from '../text-order.js';
 import { makeDeferredAvailable, settleAllOf } from './activities.js';
 import { noteAction } from './audit.js';
+import { hasNoEvents } from './events.js';
 import { isLive, type MemoryData } from './memory-data.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
 
@@ -24,7 +25,9 @@ export function insertInstance(
   if (isFull(data, record.rootId, openDescendantsMax)) return { outcome: 'full' };
   insertSideRecords(data, side);
   data.instances.set(record.id, { ...record, inbox: [...record.inbox] });
-  return { outcome: 'inserted' };
+  const { subscriptions } = side;
+  const noEvents = subscriptions.length > 0 && hasNoEvents(data, subscriptions);
+  return { outcome: 'inserted', ...(noEvents && { noEvents }) };
 }
 
 function isFull(data: MemoryData, rootId: string | null, max = Infinity): boolean {

@@ -121,7 +121,11 @@ export interface InsertInstance {
 export const INSERTS_PER_COUNT = 32;
 
 export type InsertInstanceResult =
-  | { readonly outcome: 'inserted' }
+  | {
+      readonly outcome: 'inserted';
+      /** No stored event is for one of the subscriptions, and later ones find them. Omitted: unknown. */
+      readonly noEvents?: true;
+    }
   /** An instance with this id already exists (a repeated start). */
   | { readonly outcome: 'exists'; readonly record: InstanceRecord }
   /** The root already has the maximum number of open descendants; nothing was inserted. */

@@ -165,6 +165,21 @@ export function describeSideRecords(test: StoreUnderTest): void {
     });
   });
 
+  it('an insertion may tell that no stored event is for its subscriptions, and never if there is one', async () => {
+    const isTold = ['sqlite', 'memory'].includes(test.store.kind);
+    const insertAt = (id: string, effectiveAt: number) =>
+      insert(id, {
+        ...NO_SIDE,
+        subscriptions: [{ ...subscription(`${id}/1/0`), instanceId: id, effectiveAt }],
+      });
+    const told = { outcome: 'inserted', ...(isTold && { noEvents: true }) };
+    expect(await insertAt('i', 0)).toEqual(told);
+    await test.store.insertEvent(eventOf('e', { publishedAt: 500 }));
+    expect(await insertAt('j', 500)).toEqual({ outcome: 'inserted' });
+    expect(await insertAt('k', 501)).toEqual(told);
+    expect(await insert('l')).toEqual({ outcome: 'inserted' });
+  });
+
   it('an event that no subscription wants yet is kept for later waits', async () => {
     await test.store.insertEvent(eventOf('e', { publishedAt: 500 }));
     await insert('i', { ...NO_SIDE, subscriptions: [subscription('i/1/0')] });

@@ -67,11 +67,12 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       errorAt: optional(time),
     })
     .chain((changes) =>
-      side.map(
-        (records): Step =>
-          (store) =>
-            store.insertInstance({ record: instanceOf(changes.id, changes), side: records }),
-      ),
+      side.map((records): Step => async (store) => {
+        const record = instanceOf(changes.id, changes);
+        const result = await store.insertInstance({ record, side: records });
+        // Not all stores look at the events in the same step.
+        return result.outcome === 'inserted' ? { ...result, noEvents: undefined } : result;
+      }),
     ),
   fc
     .record({

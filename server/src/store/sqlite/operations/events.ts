@@ -66,6 +66,21 @@ function deliver(
   return { posted, isToAll: found.length < SUBSCRIPTIONS_MAX };
 }
 
+/** Whether no stored event is for one of the subscriptions, which the same transaction inserts. */
+export function hasNoEvents(
+  database: Database,
+  subscriptions: readonly SubscriptionRecord[],
+): boolean {
+  return subscriptions.every(
+    ({ effectiveAt, nameKey }) =>
+      database.get(
+        'SELECT 1 AS found FROM events WHERE nameKey = ? AND publishedAt >= ? LIMIT 1',
+        encodeText(nameKey),
+        effectiveAt,
+      ) === null,
+  );
+}
+
 export function getEvent(
   database: Database,
   [id]: OperationArguments<'getEvent'>,

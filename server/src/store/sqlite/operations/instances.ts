@@ -16,6 +16,7 @@ import type { Database } from '../database.js';
 import type { Row } from '../row.js';
 import { makeDeferredAvailable, settleAllOf } from './activity-rows.js';
 import { noteAction } from './audit.js';
+import { hasNoEvents } from './events.js';
 import { insertInstanceRow, readInstance, SUMMARY_COLUMNS, summaryOf } from './instance-rows.js';
 import { appendToInbox, clearInbox } from './messages.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
@@ -29,7 +30,9 @@ export function insertInstance(
   if (isFull(database, record.rootId, openDescendantsMax)) return { outcome: 'full' };
   insertSideRecords(database, side);
   insertInstanceRow(database, record);
-  return { outcome: 'inserted' };
+  const { subscriptions } = side;
+  const noEvents = subscriptions.length > 0 && hasNoEvents(database, subscriptions);
+  return { outcome: 'inserted', ...(noEvents && { noEvents }) };
 }
 
 function isFull(database: Database, rootId: string | null, max: number | undefined): boolean {
