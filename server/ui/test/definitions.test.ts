@@ -1,5 +1,5 @@
 /**
- * Goal: a definition can be found, viewed, compared, edited and started, with the server's findings where they belong.
+ * Goal: a definition can be found, viewed, compared and edited, with the server's findings where they belong.
  */
 import { describe, expect, test } from 'vitest';
 import { browserPath } from './support/browser.js';
@@ -106,22 +106,6 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
     await page.locator('.cm-line', { hasText: '"stepType": "WaitFor"' }).waitFor();
     await page.getByLabel('Version').fill('1');
     await page.locator('.cm-line', { hasText: 'data.amount > 100' }).waitFor();
-  });
-
-  test('start a run from a form that rejects everything but a JSON object', async () => {
-    const page = await pages.open('/definitions/approval');
-    await page.getByRole('button', { name: 'Start a run' }).click();
-    const data = page.getByLabel('Data (JSON object)');
-    await data.fill('{amount');
-    await page.getByRole('button', { name: 'Start', exact: true }).click();
-    await page.getByText('Invalid JSON').waitFor();
-    await data.fill('{"amount": 300, "orderId": "o-1"}');
-    await page.getByLabel('Reference').fill('from-the-form');
-    await page.getByRole('button', { name: 'Start', exact: true }).click();
-    await page.waitForURL(/\/ui\/runs\/.+/);
-    const runs = await pages.client.workflows.list({ reference: 'from-the-form' }).page();
-    expect(runs.items).toHaveLength(1);
-    expect(page.url()).toContain(runs.items[0]!.workflowId);
   });
 });
 

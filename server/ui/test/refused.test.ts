@@ -10,7 +10,12 @@ import { AUTH_SETTINGS, makeToken } from './support/tokens.js';
 const ADDRESSES: Readonly<Record<RoutePath, readonly string[]>> = {
   '/runs': ['/runs', '/runs?status=Runnable'],
   '/runs/*': ['/runs/some-run', '/runs/some-run?tab=steps', '/runs/some-run?tab=history'],
-  '/definitions/*?': ['/definitions', '/definitions/d', '/definitions/d/edit'],
+  '/definitions/*?': [
+    '/definitions',
+    '/definitions/d',
+    '/definitions/d/edit',
+    '/definitions/d/start',
+  ],
   '/new-definition': ['/new-definition'],
   '/events': ['/events', '/events?name=n&key=k'],
   '/activities/*?': ['/activities', '/activities/a'],

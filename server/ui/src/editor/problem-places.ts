@@ -8,10 +8,12 @@ interface Span {
   readonly to: number;
 }
 
+type PlacedProblem = Pick<ProblemItem, 'message' | 'pointer' | 'line' | 'column'>;
+
 /** A problem without a position is shown at the start of the text. */
 export function placeProblems(
   text: string,
-  items: readonly ProblemItem[],
+  items: readonly PlacedProblem[],
   isWarning: boolean,
 ): EditorProblem[] {
   const root = items.some(({ pointer, line }) => pointer !== undefined && line === undefined)

@@ -1,6 +1,7 @@
 import { lazy, Suspense, useMemo, useState, type ReactNode } from 'react';
 import { ErrorBoundary } from '../app/error-boundary.js';
 import { Loading } from '../components/loading.js';
+import { ViewChoice } from '../components/view-choice.js';
 import { graphModel } from './graph-model.js';
 import type { StepLiveStates } from './live-states.js';
 import { readDefinition } from './read-definition.js';
@@ -46,19 +47,13 @@ export function WorkflowGraph(props: WorkflowGraphProps): ReactNode {
           {definition.isCut && '; the others are not shown'}
           {isBroken && '; the graph cannot be drawn, so the steps are listed'}
         </span>
-        <span className="graph-views" role="group" aria-label="View">
-          {(['graph', 'list'] as const).map((name) => (
-            <button
-              key={name}
-              type="button"
-              aria-pressed={shown === name}
-              disabled={isBroken && name === 'graph'}
-              onClick={() => setView(name)}
-            >
-              {name === 'graph' ? 'Graph' : 'List'}
-            </button>
-          ))}
-        </span>
+        <ViewChoice
+          label="View"
+          views={{ graph: 'Graph', list: 'List' }}
+          view={shown}
+          onChoose={setView}
+          refusal={(name) => (isBroken && name === 'graph' ? 'The graph cannot be drawn.' : null)}
+        />
       </div>
       {shown === 'list' ? (
         <StepOutline {...props} definition={definition} />

@@ -1,17 +1,14 @@
 import type { DefinitionDocument } from '@stepwright/sdk';
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useAddressQuery } from '../../app/address-query.js';
-import { useLive, usePollInterval } from '../../app/live.js';
 import { toPath } from '../../app/path.js';
-import { useSession } from '../../app/session.js';
-import { Button } from '../../components/button.js';
 import { EmptyState } from '../../components/empty-state.js';
 import { JsonView } from '../../components/json-view.js';
 import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
+import { ViewChoice } from '../../components/view-choice.js';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.js';
 import { TextChanges } from '../../editor/text-changes.js';
 import { atPointer, findStep } from '../../graph/find-step.js';
@@ -19,28 +16,18 @@ import { readDefinition } from '../../graph/read-definition.js';
 import { WorkflowGraph } from '../../graph/workflow-graph.js';
 import { runsPath, WITH_CHILDREN } from '../runs/run-filter.js';
 import { documentText, type DocumentFormat } from './document-text.js';
-import { StartForm } from './start-form.js';
+import { useDefinition, useLatestDefinition } from './use-definition.js';
+import { VersionChoice, wantedVersion } from './version-choice.js';
 import './definitions.css';
 
 /** One definition: its graph, document and changes, in any version. */
 export function DefinitionPage({ id }: { readonly id: string }): ReactNode {
-  const { client } = useSession();
-  const queries = useQueryClient();
   const [search, setSearch] = useAddressQuery();
-  const latest = useQuery({
-    queryKey: ['definition', id, 'latest'],
-    queryFn: ({ signal }) => client.definitions.get(id, { signal }),
-    refetchInterval: usePollInterval(),
-  });
-  useLive(({ definitions, lag }) => {
-    if (definitions.has(id) || lag) {
-      void queries.invalidateQueries({ queryKey: ['definition', id, 'latest'] });
-    }
-  });
+  const latest = useLatestDefinition(id);
   const latestVersion = latest.data?.version ?? 1;
   const version = wantedVersion(search.get('version'), latestVersion);
   const shown = useDefinition(id, version, latest.data !== undefined);
-  const view = VIEWS.find((name) => name === search.get('view')) ?? 'graph';
+  const view = viewIn(search);
   const error = latest.error ?? shown.error;
   const choose = (name: string, value: string): void =>
     setSearch({ ...Object.fromEntries(search), [name]: value });
@@ -48,7 +35,7 @@ export function DefinitionPage({ id }: { readonly id: string }): ReactNode {
     <Page
       title={id}
       heading={<bdi>{id}</bdi>}
-      actions={latest.data !== undefined && <Actions id={id} />}
+      actions={latest.data !== undefined && <Actions definition={latest.data} />}
     >
       {error !== null && <ProblemView error={error} onRetry={() => void latest.refetch()} />}
       {shown.isPending && error === null && <Loading />}
@@ -56,7 +43,12 @@ export function DefinitionPage({ id }: { readonly id: string }): ReactNode {
         <>
           <Description text={shown.data.description ?? null} />
           <div className="definition-bar">
-            <ViewChoice view={view} onChoose={(next) => choose('view', next)} />
+            <ViewChoice
+              label="Show"
+              views={VIEWS}
+              view={view}
+              onChoose={(next) => choose('view', next)}
+            />
             <VersionChoice
               {...{ version, latestVersion }}
               onChoose={(next) => choose('version', String(next))}
@@ -71,8 +63,8 @@ export function DefinitionPage({ id }: { readonly id: string }): ReactNode {
   );
 }
 
-function Actions({ id }: { readonly id: string }): ReactNode {
-  const [isStarting, setStarting] = useState(false);
+function Actions({ definition }: { readonly definition: DefinitionDocument }): ReactNode {
+  const { id } = definition;
   return (
     <>
       <Link className="button" href={runsPath({ definitionId: id, parent: WITH_CHILDREN })}>
@@ -81,10 +73,9 @@ function Actions({ id }: { readonly id: string }): ReactNode {
       <Link className="button" href={toPath('definitions', id, 'edit')}>
         Edit
       </Link>
-      <Button variant="primary" needs="controller" onPress={() => setStarting(true)}>
+      <Link className="button primary" href={toPath('definitions', id, 'start')}>
         Start a run
-      </Button>
-      {isStarting && <StartForm definitionId={id} onClose={() => setStarting(false)} />}
+      </Link>
     </>
   );
 }
@@ -98,31 +89,12 @@ function Description({ text }: { readonly text: string | null }): ReactNode {
   );
 }
 
-const VIEWS = ['graph', 'document', 'changes'] as const;
-type View = (typeof VIEWS)[number];
-const VIEW_LABELS = { graph: 'Graph', document: 'Document', changes: 'Changes' } as const;
+const VIEWS = { graph: 'Graph', document: 'Document', changes: 'Changes' } as const;
+type View = keyof typeof VIEWS;
 
-function ViewChoice({
-  view,
-  onChoose,
-}: {
-  readonly view: View;
-  readonly onChoose: (view: View) => void;
-}): ReactNode {
-  return (
-    <span className="graph-views" role="group" aria-label="Show">
-      {VIEWS.map((name) => (
-        <button
-          key={name}
-          type="button"
-          aria-pressed={view === name}
-          onClick={() => onChoose(name)}
-        >
-          {VIEW_LABELS[name]}
-        </button>
-      ))}
-    </span>
-  );
+function viewIn(address: URLSearchParams): View {
+  const view = address.get('view');
+  return view === 'document' || view === 'changes' ? view : 'graph';
 }
 
 function DefinitionText({ definition }: { readonly definition: DefinitionDocument }): ReactNode {
@@ -191,46 +163,6 @@ function DefinitionChanges({
   );
 }
 
-/** A version never changes, so it is fetched only once. */
-function useDefinition(id: string, version: number, isWanted: boolean) {
-  const { client } = useSession();
-  return useQuery({
-    queryKey: ['definition', id, version],
-    queryFn: ({ signal }) => client.definitions.get(id, { version, signal }),
-    enabled: isWanted,
-    staleTime: Infinity,
-    placeholderData: keepPreviousData,
-  });
-}
-
-function VersionChoice({
-  version,
-  latestVersion,
-  onChoose,
-  label = 'Version',
-}: {
-  readonly version: number;
-  readonly latestVersion: number;
-  readonly onChoose: (version: number) => void;
-  readonly label?: string;
-}): ReactNode {
-  return (
-    <label className="inline-field">
-      <span>{label}</span>
-      <input
-        type="number"
-        min={1}
-        max={latestVersion}
-        value={version}
-        onChange={({ target }) => {
-          if (target.validity.valid && target.value !== '') onChoose(target.valueAsNumber);
-        }}
-      />
-      <span className="hint">of {latestVersion}</span>
-    </label>
-  );
-}
-
 function DefinitionGraph({ definition }: { readonly definition: DefinitionDocument }): ReactNode {
   const [stepId, setStepId] = useState<string | null>(null);
   const graph = useMemo(() => readDefinition(definition), [definition]);
@@ -253,9 +185,4 @@ function DefinitionGraph({ definition }: { readonly definition: DefinitionDocume
       )}
     </div>
   );
-}
-
-function wantedVersion(text: string | null, latest: number): number {
-  const version = Number(text);
-  return Number.isInteger(version) && version >= 1 && version <= latest ? version : latest;
 }

@@ -4,10 +4,10 @@ import { Document, parse, visit } from 'yaml';
 
 export type DocumentFormat = 'yaml' | 'json';
 
-/** The text of a definition without its version, which the server assigns. */
+/** The text of a definition without what the server adds: its version, and whether it is disabled. */
 export function documentText(definition: object, format: DocumentFormat): string {
   const document = Object.fromEntries(
-    Object.entries(definition).filter(([name]) => name !== 'version'),
+    Object.entries(definition).filter(([name]) => name !== 'version' && name !== 'disabled'),
   );
   return format === 'json' ? `${stringifyJson(document, 2)}\n` : yamlText(document);
 }

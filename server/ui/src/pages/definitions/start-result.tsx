@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { toPath } from '../../app/path.js';
+import { JsonView } from '../../components/json-view.js';
+import { ProblemView } from '../../components/problem-view.js';
+import { OutcomeBadge, StatusBadge } from '../../components/status-badge.js';
+import { ErrorDetails } from '../run/error-details.js';
+import { useExplanation, useLiveRun, useRun } from '../run/use-run.js';
+
+/** The run that was started: where it is, and its data once it has ended. */
+export function StartResult({ workflowId }: { readonly workflowId: string }): ReactNode {
+  useLiveRun(workflowId);
+  const run = useRun(workflowId);
+  const isOpen = run.data?.outcome === null;
+  const explanation = useExplanation(workflowId, isOpen);
+  return (
+    <section className="panel stacked" aria-labelledby="start-result-title">
+      <h2 id="start-result-title">Result</h2>
+      <p>
+        <Link href={toPath('runs', workflowId)}>
+          run <code>{workflowId}</code>
+        </Link>
+      </p>
+      {run.error !== null && <ProblemView error={run.error} />}
+      {run.data !== undefined && (
+        <>
+          <p role="status">
+            <StatusBadge status={run.data.status} isQuiet={!isOpen} />{' '}
+            {run.data.outcome !== null && <OutcomeBadge outcome={run.data.outcome} />}{' '}
+            {isOpen && <bdi>{explanation.data?.summary ?? 'Waiting for the result …'}</bdi>}
+          </p>
+          {run.data.lastError !== null && <ErrorDetails error={run.data.lastError} />}
+          <JsonView value={run.data.data} label="Data of the run" />
+        </>
+      )}
+    </section>
+  );
+}
