@@ -124,6 +124,35 @@ export class DefinitionsResource {
   }
 
   /**
+   * Returns a TypeScript module with the types of a definition: `Input` (the start data), `Data` (the data of a run) and
+   * `Activities` (the parameters of each activity, where they are literal).
+   *
+   * @throws ApiError `definition_not_found`
+   *
+   * @example
+   * ```ts
+   * const text = await client.definitions.types('greeting');
+   * console.log(text.includes('export type Input')); // true
+   * ```
+   */
+  types(
+    definitionId: string,
+    { version, ...options }: CallOptions & { readonly version?: number } = {},
+  ): Promise<string> {
+    return this.#transport.call(
+      'get',
+      '/api/definition/{id}/types',
+      {
+        path: { id: definitionId },
+        query: { version },
+        repeatable: 'always',
+        subject: { definitionId },
+      },
+      options,
+    );
+  }
+
+  /**
    * Lists all definitions, each in its latest version.
    *
    * @param options `limit` is the page size

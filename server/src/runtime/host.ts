@@ -24,7 +24,15 @@ export interface HostOptions extends NodeServicesOptions {
 function areasOf(services: NodeServices) {
   const { gate } = services;
   return {
-    definitions: gate.before(services.catalog, 'register', 'check', 'get', 'list', 'listVersions'),
+    definitions: gate.before(
+      services.catalog,
+      'register',
+      'check',
+      'get',
+      'types',
+      'list',
+      'listVersions',
+    ),
     customSteps: gate.before(services.steps, 'put', 'get', 'list', 'listVersions'),
     instances: {
       ...gate.before(services.starts, 'start'),

@@ -21,12 +21,17 @@ import { inSlices } from '../base/slices.js';
 import { JudgeThread } from './judge-thread.js';
 import type { JudgeAnswer } from './judging/protocol.js';
 
-/** Maximum time to judge the data of one start. */
-const JUDGING_MS_MAX = 1000;
+export interface JudgingLimits {
+  /** Maximum time to judge the data of one start. */
+  readonly judgingMsMax: number;
+  /** After this time, a schema counts as slow. */
+  readonly quickMsMax: number;
+}
+
+const LIMITS: JudgingLimits = { judgingMsMax: 1000, quickMsMax: 100 };
+
 /** Maximum time to check a posted schema, including its compilation. */
 const CHECKING_MS_MAX = 2000;
-/** After this time, a schema counts as slow. */
-const QUICK_MS_MAX = 100;
 /** Data that is longer (in characters) is not expected to be judged quickly. */
 const QUICK_LENGTH_MAX = 256 * 1024;
 /** Schemas that are remembered as slow. */
@@ -42,7 +47,13 @@ export class InputSchemas {
   readonly #slow = new JudgeThread();
   readonly #slowSchemas = new LRUCache<string, true>({ max: SLOW_MAX });
   readonly #texts = new WeakMap<JsonObject, string>();
+  readonly #limits: JudgingLimits;
   #isStopped = false;
+
+  /** Tests on busy machines take longer. */
+  constructor(limits: JudgingLimits = LIMITS) {
+    this.#limits = limits;
+  }
 
   /** What is wrong with a posted schema; the pointers start at the schema. */
   async check(schema: InputSchema): Promise<readonly DocumentProblem[]> {
@@ -77,7 +88,7 @@ export class InputSchemas {
     const why =
       answer.kind === 'failed'
         ? answer.reason
-        : `it takes longer than ${JUDGING_MS_MAX} ms, or too much memory`;
+        : `it takes longer than ${this.#limits.judgingMsMax} ms, or too much memory`;
     throw new AppError(
       'invalid_data',
       `The data cannot be checked against the Input of definition '${id}': ${why}`,
@@ -94,7 +105,10 @@ export class InputSchemas {
     const request = { kind: 'judge', schema, data } as const;
     const isQuick = (): boolean => !this.#slowSchemas.has(schema);
     if (data.length <= QUICK_LENGTH_MAX && isQuick()) {
-      const answer = await this.#quick.ask({ ...request, limitMs: QUICK_MS_MAX }, isQuick);
+      const answer = await this.#quick.ask(
+        { ...request, limitMs: this.#limits.quickMsMax },
+        isQuick,
+      );
       if (answer.kind !== 'out-of-time') return answer;
       this.#slowSchemas.set(schema, true);
     }
@@ -103,7 +117,7 @@ export class InputSchemas {
         retryAfterSeconds: 1,
       });
     }
-    return this.#slow.ask({ ...request, limitMs: JUDGING_MS_MAX });
+    return this.#slow.ask({ ...request, limitMs: this.#limits.judgingMsMax });
   }
 
   #textOf(schema: InputSchema): string {

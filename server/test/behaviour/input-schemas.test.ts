@@ -226,6 +226,41 @@ everyStore(
   { dialects: 'alternating' },
 );
 
+everyStore(
+  'types',
+  (at) => {
+    it('are a TypeScript module of one version', async () => {
+      const { client } = at;
+      const id = await define(client, ORDER);
+      await client.postDefinition({ Id: id, Input: { required: ['later'] }, Steps: [mark('a')] });
+      const types = (query: string) => client.get(`/api/definition/${id}/types${query}`);
+      const [latest, first] = [await types(''), await types('?version=1')];
+      expect([latest.status, latest.headers.get('content-type')]).toEqual([
+        200,
+        'text/plain; charset=utf-8',
+      ]);
+      expect(latest.text).toContain('  later: unknown;');
+      expect(first.text).toContain('  priority: "low" | "high";\n  note?: string | null;');
+      expect((await types('?version=9')).status).toBe(404);
+      expect((await client.get('/api/definition/none/types')).status).toBe(404);
+    });
+
+    it('and warnings know the fields of the data', async () => {
+      const { client } = at;
+      const Steps = [step('a', 'EmitLog', { Message: 'data.totl' })];
+      const answer = await client.postDefinition<{ warnings: ProblemItem[] }>({
+        Id: fresh('warned'),
+        Input: ORDER,
+        Steps,
+      });
+      expect(answer.body.warnings).toMatchObject([
+        { code: 'unknown_field', suggestion: 'data.total', line: expect.any(Number) as number },
+      ]);
+    });
+  },
+  { dialects: 'alternating' },
+);
+
 describe('positions', () => {
   everyStore(
     'in YAML',

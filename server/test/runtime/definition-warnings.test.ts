@@ -231,3 +231,71 @@ describe('the list of warnings', () => {
     expect(warnings.at(-1)).toMatchObject({ code: 'too_many_problems', pointer: '' });
   });
 });
+
+describe('the check of data fields', () => {
+  const Input = {
+    required: ['id'],
+    properties: {
+      id: { type: 'string' },
+      customer: { $ref: '#/$defs/customer' },
+      items: { items: { properties: { sku: {} } } },
+      open: { properties: { a: {} }, additionalProperties: true },
+    },
+    anyOf: [{ properties: { card: {} } }, { properties: { iban: {} } }],
+    $defs: { customer: { properties: { name: {} }, allOf: [{ properties: { mail: {} } }] } },
+  };
+  const reading = (source: string, more: object = {}) => ({
+    ...documentWith({ Id: 'a', StepType: 'NoOp', Outputs: { x: source } }),
+    Input,
+    ...more,
+  });
+
+  it.each([
+    ['data.idd', 'data.id', /"data.idd"; the fields are id, .*Did you mean "id"\?$/],
+    ['data.customer.namee + "x"', 'data.customer.name + "x"', /"data.customer.namee"/],
+    ['data["customer"]["maiil"]', undefined, /"data.customer.maiil"/],
+    ['len(data.nothing_like_it)', undefined, /"data.nothing_like_it"/],
+  ])('warns about %s', async (source, suggestion, message) => {
+    const { warnings } = await checkDocument(reading(source));
+    const [warning, ...others] = warnings;
+    expect(others).toEqual([]);
+    expect(warning).toMatchObject({ code: 'unknown_field', pointer: '/Steps/0/Outputs/x' });
+    expect([warning?.suggestion, warning?.message]).toEqual([
+      suggestion,
+      expect.stringMatching(message),
+    ]);
+  });
+
+  it.each([
+    'data.id + data.customer.mail + data.card + data.iban',
+    'data.items[0].sku + data.items[0].anything',
+    'data.open.whatever + data.id.upper()',
+    'data.get("z") or data.x',
+  ])('accepts %s', async (source) => {
+    expect(await found(reading(source))).toEqual([]);
+  });
+
+  it('accepts everything where Input says nothing about members, or allows others', async () => {
+    for (const schema of [true, { required: ['a'] }, { ...Input, additionalProperties: {} }]) {
+      expect(await found(reading('data.zzz', { Input: schema }))).toEqual([]);
+    }
+  });
+
+  it('warns about fields of the index', async () => {
+    const Index = { ok: 'data.customer.name', wrong: 'data.customer.nam', x: 'data.x.y' };
+    const { warnings } = await checkDocument(reading('data.id', { Index }));
+    expect(warnings).toMatchObject([
+      { code: 'unknown_field', pointer: '/Index/wrong', suggestion: 'data.customer.name' },
+    ]);
+  });
+
+  it('takes little time for a large schema and many expressions', async () => {
+    const properties = Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`f${n}`, {}]));
+    const Outputs = Object.fromEntries(
+      Array.from({ length: 5000 }, (_, n) => [`o${n}`, `data.f${n % 2000} + data.nope`]),
+    );
+    const steps = documentWith({ Id: 'a', StepType: 'NoOp', Outputs });
+    const { warnings } = await checkDocument({ ...steps, Input: { properties } });
+    expect(warnings).toHaveLength(101);
+  });
+});

@@ -14,7 +14,9 @@ const BLOCKED_MS_MAX = 200;
 const TEST_MS = 60_000;
 
 const schemas = new InputSchemas();
-afterAll(() => schemas.stop());
+/** For verdicts that must not depend on the speed of the machine. */
+const patient = new InputSchemas({ judgingMsMax: 10_000, quickMsMax: 10_000 });
+afterAll(() => Promise.all([schemas.stop(), patient.stop()]));
 
 function definitionWith(Input: InputSchema): WorkflowDefinition {
   const document = { Id: 'w', Input, Steps: [{ Id: 'a', StepType: 'NoOp' }] };
@@ -25,9 +27,13 @@ function definitionWith(Input: InputSchema): WorkflowDefinition {
 
 type Verdict = 'accepted' | 'refused' | 'given up';
 
-async function judge(definition: WorkflowDefinition, data: JsonObject): Promise<Verdict> {
+async function judge(
+  definition: WorkflowDefinition,
+  data: JsonObject,
+  by = schemas,
+): Promise<Verdict> {
   try {
-    await schemas.admit(definition, data);
+    await by.admit(definition, data);
     return 'accepted';
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'invalid_data')) throw error;
@@ -123,9 +129,12 @@ describe('InputSchemas', () => {
     'judges or refuses %s in limited time',
     async (_, schema, data, verdicts) => {
       const definition = definitionWith(schema);
+      const by = verdicts.includes('given up') ? schemas : patient;
       let verdict: Verdict | null = null;
       const began = performance.now();
-      const computed = await computedDuring(async () => (verdict = await judge(definition, data)));
+      const computed = await computedDuring(
+        async () => (verdict = await judge(definition, data, by)),
+      );
       expect(verdicts).toContain(verdict);
       expect(computed).toBeLessThan(BLOCKED_MS_MAX);
       // 1 s to judge, and what a busy machine adds.
@@ -167,7 +176,7 @@ describe('InputSchemas', () => {
       const bombs = bomb(40, 'allOf');
       expect(await refusedFor({ ...bombs, $ref: '#/$defs/n0' })).toContain('takes too long');
       const patterns = '(x{1,900})?'.repeat(5000);
-      expect(await refusedFor({ pattern: patterns })).toContain('too large');
+      expect(await refusedFor({ pattern: patterns })).toMatch(/too large|too long/);
       expect(await refusedFor({ type: 'object', 'x-a': { pattern: '(' } })).toBe('');
     },
     TEST_MS,

@@ -7,6 +7,7 @@ import {
   Middlewares,
   Path,
   Post,
+  Produces,
   Query,
   Request,
   Response,
@@ -36,7 +37,8 @@ import type {
 } from '../wire/models/definition.js';
 import type { Problem } from '../wire/models/problem.js';
 import { knownQuery } from '../http/query-names.js';
-import type { ApiServices } from '../http/request-context.js';
+import { responseOf, type ApiServices } from '../http/request-context.js';
+import { sendText } from '../http/answer-format.js';
 
 @Route('api/definition')
 @Tags('Definitions')
@@ -149,6 +151,33 @@ export class DefinitionController extends Controller {
     return toDefinitionDocument(
       await this.#services.host.definitions.get(name, version ?? 'latest'),
     );
+  }
+
+  /**
+   * Returns a TypeScript module with the types of a definition: `Input` (the start data), `Data` (the data of a run) and
+   * `Activities` (the parameters of each activity, where they are literal).
+   *
+   * @summary Get the types of a definition
+   * @param id The id of the definition
+   * @param version The version to describe; by default, the latest
+   * @isInt version must be a whole number
+   * @minimum version 1 must be at least 1
+   */
+  @Get('{id}/types')
+  @Produces('text/plain')
+  @Response<Problem>(400, 'A parameter is invalid')
+  @Response<Problem>(404, 'There is no such definition or version')
+  @Security('bearer', ['conductor:author'])
+  @Security('bearer', ['conductor:viewer'])
+  async getDefinitionTypes(
+    @Path() id: string,
+    @Request() request: HttpRequest,
+    @Query() version?: number,
+  ): Promise<string> {
+    const name = checkedName(id, 'definition id');
+    const text = await this.#services.host.definitions.types(name, version ?? 'latest');
+    sendText(responseOf(request), 'text/plain; charset=utf-8', text);
+    return text;
   }
 
   /**

@@ -50,6 +50,7 @@ export interface ParsedDefinition {
   readonly stepPointers: ReadonlyMap<string, string>;
   /** The schema in `Input` and its position, even if there are errors elsewhere. */
   readonly input: { readonly schema: InputSchema; readonly pointer: string } | null;
+  readonly indexPointer: string;
   /** Every use of a custom step, so that the server can look them up together. */
   readonly customSteps: readonly CustomStepUse[];
 }
@@ -106,6 +107,7 @@ function findings(state: ParseState): Omit<ParsedDefinition, 'definition' | 'can
     stepPointers: state.stepPointers,
     customSteps: state.customSteps,
     input: state.input,
+    indexPointer: state.indexPointer,
   };
 }
 

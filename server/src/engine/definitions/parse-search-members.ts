@@ -20,6 +20,7 @@ type Reader = MemberReader<DefinitionMember>;
 export function parseIndex(reader: Reader): ReadonlyMap<string, readonly string[]> {
   const index = new Map<string, readonly string[]>();
   const kept: JsonObject = {};
+  reader.state.indexPointer = reader.pointerOf('index');
   for (const [name, value] of entriesOf(reader, 'index', INDEX_FIELDS_MAX)) {
     const pointer = childPointer(reader.pointerOf('index'), name);
     checkIndexName(name, pointer, reader);

@@ -75,6 +75,8 @@ export class ParseState {
   readonly steps = new Map<string, StepDefinition>();
   /** The member Input, if its form is valid. */
   input: { readonly schema: InputSchema; readonly pointer: string } | null = null;
+  /** The position of the member Index. */
+  indexPointer = '';
   readonly maxSteps: number;
   readonly maxDepth: number;
   readonly isStored: boolean;

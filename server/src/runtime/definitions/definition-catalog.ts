@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { DocumentProblem, WorkflowDefinition } from '../../engine/model/definition.js';
 import { parseDefinition } from '../../engine/definitions/parse-definition.js';
+import { typescriptModule } from '../../engine/definitions/typescript-module.js';
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
@@ -108,6 +109,13 @@ export class DefinitionCatalog {
     const record = await this.#options.store.getDefinition(id, version);
     if (record === null) throw definitionNotFound(id, version);
     return { document: { ...bodyOf(record), version: record.version }, summary: summaryOf(record) };
+  }
+
+  /** TypeScript types of the data and the activities. @throws AppError `definition_not_found` */
+  async types(id: string, version: number | 'latest'): Promise<string> {
+    const record = await this.#options.store.getDefinition(id, version);
+    if (record === null) throw definitionNotFound(id, version);
+    return typescriptModule(this.#keep(record));
   }
 
   async list(page: PageRequest): Promise<Page<DefinitionSummary>> {

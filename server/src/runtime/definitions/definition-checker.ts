@@ -13,6 +13,11 @@ import type {
   ExamineExpression,
   ExpressionFacts,
 } from '../../engine/definitions/expression-facts.js';
+import {
+  inputFieldsOf,
+  warnAboutDataFields,
+  warnAboutIndex,
+} from '../../engine/definitions/input-fields.js';
 import { notPython, unknownStepType } from '../../engine/definitions/late-problems.js';
 import { warnAboutExpression, warnAboutLiteral } from '../../engine/definitions/late-warnings.js';
 import {
@@ -64,10 +69,14 @@ export class DefinitionChecker {
     const warnings = new ProblemList<DocumentWarningCode>();
     const { scripts } = this.#options;
     const examiner = new Examiner((source) => scripts.examine?.(source) ?? null);
+    const fields = parsed.definition === null ? null : inputFieldsOf(parsed.definition);
     for (const expression of parsed.expressions) {
       if (warnings.isCut) break;
       const facts = examiner.examine(expression.source);
       if (facts !== null) warnAboutExpression(expression, facts, warnings);
+      if (facts !== null && fields !== null) {
+        warnAboutDataFields(expression, facts, fields, warnings);
+      }
       if (examiner.isTired) await examiner.rest();
     }
     for (const literal of parsed.literalTexts) {
@@ -76,8 +85,9 @@ export class DefinitionChecker {
       if (facts !== null) warnAboutLiteral(literal, facts, warnings);
       if (examiner.isTired) await examiner.rest();
     }
-    const { definition, stepPointers } = parsed;
+    const { definition, indexPointer, stepPointers } = parsed;
     if (definition !== null) {
+      if (fields !== null) warnAboutIndex(definition, indexPointer, fields, warnings);
       checkLoops({ definition, stepPointers, warnings, examine: (text) => examiner.examine(text) });
     }
     return warnings.toArray();

@@ -9,7 +9,7 @@ import { CompiledSchema } from './compiled-schema.js';
 import { ExactNumbers } from './exact-numbers.js';
 import { TooManyDefaults } from './fill-defaults.js';
 import { patternProblem } from './linear-patterns.js';
-import { resolveReference } from './resolve-reference.js';
+import { resolveReference } from '../../engine/definitions/resolve-reference.js';
 
 /** More problems than these do not help. */
 const PROBLEMS_MAX = 20;

@@ -15,7 +15,7 @@ import { ExactNumbers } from './exact-numbers.js';
 import { Defaults } from './fill-defaults.js';
 import { linearPattern } from './linear-patterns.js';
 import { pruneSchema } from './prune-schema.js';
-import { resolveReference } from './resolve-reference.js';
+import { resolveReference } from '../../engine/definitions/resolve-reference.js';
 
 /** Keywords of which some alternatives, or some items, may fail. */
 const ALTERNATIVES: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'contains']);

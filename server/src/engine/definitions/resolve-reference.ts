@@ -1,7 +1,7 @@
 /** Resolves references within a schema: `#`, `#/$defs/address`, `#anchor`. */
-import { valueAt } from '../../engine/definitions/json-pointer.js';
-import { schemaPositions } from '../../engine/definitions/schema-positions.js';
-import { getField, isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
+import { valueAt } from './json-pointer.js';
+import { schemaPositions } from './schema-positions.js';
+import { getField, isJsonObject, type Json, type JsonObject } from '../values/json.js';
 
 const anchors = new WeakMap<object, ReadonlyMap<string, JsonObject>>();
 
