@@ -54,6 +54,7 @@ describe('openapi.json', () => {
         'GET /api/definition',
         'POST /api/definition/validate',
         'GET /api/definition/{id}',
+        'GET /api/definition/{id}/types',
         'GET /api/definition/{id}/versions',
         'GET /api/event',
         'GET /api/event/{id}',

@@ -244,8 +244,14 @@ everyStore(
       expect((await types('?version=9')).status).toBe(404);
       expect((await client.get('/api/definition/none/types')).status).toBe(404);
     });
+  },
+  { dialects: 'alternating' },
+);
 
-    it('and warnings know the fields of the data', async () => {
+everyStore(
+  'warnings',
+  (at) => {
+    it('name fields that Input does not have', async () => {
       const { client } = at;
       const Steps = [step('a', 'EmitLog', { Message: 'data.totl' })];
       const answer = await client.postDefinition<{ warnings: ProblemItem[] }>({
@@ -258,7 +264,7 @@ everyStore(
       ]);
     });
   },
-  { dialects: 'alternating' },
+  { stores: ['sqlite'], dialects: 'alternating', ownPython: true },
 );
 
 describe('positions', () => {

@@ -78,12 +78,14 @@ export class TypesOfSchema {
     const names = Array.isArray(types)
       ? (types as readonly Json[])
       : [types ?? impliedType(schema)];
-    return united(names.map((name) => this.#typeNamed(String(name), schema, indent)));
+    return united(names.map((name) => this.#typeNamed(name, schema, indent)));
   }
 
-  #typeNamed(name: string, schema: JsonObject, indent: string): string {
+  #typeNamed(name: Json, schema: JsonObject, indent: string): string {
     if (name === 'object') return this.#objectType(schema, indent);
-    return name === 'array' ? this.#listType(schema, indent) : (SCALARS[name] ?? 'unknown');
+    return name === 'array'
+      ? this.#listType(schema, indent)
+      : ((typeof name === 'string' ? SCALARS[name] : undefined) ?? 'unknown');
   }
 
   #objectType(schema: JsonObject, indent: string): string {
@@ -209,7 +211,7 @@ export function comment(text: Json | undefined, indent: string): string {
   return `${indent}/** ${line} */\n`;
 }
 
-/** A name for what a reference refers to: `#/$defs/postal address` is `PostalAddress`. */
+/** A name for what a reference refers to, from its last part, in the form of type names. */
 function freeName(reference: string, used: Set<string>): string {
   const last = reference.slice(reference.lastIndexOf('/') + 1).replace('#', '');
   const words = last.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
