@@ -1,12 +1,13 @@
 /**
  * Goal: the store operations of a run stay what they were designed to be.
- * Method: a whole server on SQLite, and on MongoDB if available; counts everything that reaches the store.
+ * Method: a whole server on SQLite, and on MongoDB and PostgreSQL if available; counts everything that reaches the store.
  */
 import { setTimeout } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMongoStore } from '../../src/store/mongo/mongo-store.js';
+import { createPostgresStore } from '../../src/store/postgres/postgres-store.js';
 import { observeStore, type StoreCall } from '../../src/store/observed-store.js';
 import type { InsertInstance, InstanceCommit } from '../../src/store/records/instances.js';
 import type { Store } from '../../src/store/store.js';
@@ -15,7 +16,9 @@ import { eventually } from '../../../sdk/test/support/eventually.js';
 import { startServer, type TestServer } from '../behaviour/support/server.js';
 import { chain, compute, step } from '../behaviour/support/steps.js';
 import { STORE_KINDS } from '../behaviour/support/stores.js';
+import { openTestSchema } from '../store/support/postgres-schema.js';
 import { mongoForTests } from '../support/mongo-container.js';
+import { postgresForTests } from '../support/postgres-container.js';
 
 /** The periodic operations of a node, with or without work; the idle case counts them too. */
 const HOUSEKEEPING: ReadonlySet<string> = new Set([
@@ -29,6 +32,9 @@ const HOUSEKEEPING: ReadonlySet<string> = new Set([
 ]);
 const MONGO_WRITES: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'findAndModify']);
 const MONGO_READS: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 'distinct']);
+/** Every statement on PostgreSQL counts as this command. */
+const STATEMENT = 'statement';
+const POSTGRES_STATEMENTS: ReadonlySet<string> = new Set([STATEMENT]);
 
 interface TimedCall extends StoreCall {
   readonly at: number;
@@ -47,6 +53,7 @@ interface Counted {
 }
 
 const mongo = await mongoForTests();
+const postgres = await postgresForTests();
 
 const COUNTED: readonly Counted[] = [
   {
@@ -73,6 +80,21 @@ const COUNTED: readonly Counted[] = [
           await client.close();
         },
       };
+    },
+  },
+  {
+    kind: 'postgres',
+    available: postgres !== null,
+    open: async (commands) => {
+      const schema = await openTestSchema(postgres?.url ?? '');
+      const store = createPostgresStore({
+        url: schema.url,
+        operationTimeoutMs: 20_000,
+        onStatement: () => void commands.push(STATEMENT),
+        // As in a fleet, whose nodes follow the clock of the database.
+        onServerTime: () => undefined,
+      });
+      return { store, remove: () => schema.drop() };
     },
   },
 ];
@@ -151,6 +173,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       // The end is known from memory, whether the caller waits for it or asks later.
       const withEnd = await during(async () => client.ended(await start()));
       expect(withEnd.reads).toEqual([]);
+      if (kind === 'postgres') expect(await fewest(start, POSTGRES_STATEMENTS)).toHaveLength(1);
       if (kind !== 'mongo') return;
       expect(await fewest(start, MONGO_READS)).toEqual([]);
       expect((await fewest(start, MONGO_WRITES)).length).toBeLessThanOrEqual(2);
@@ -296,7 +319,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       expect(commitsOf(calls.slice(callsBefore), id).length).toBeLessThan(400);
     });
 
-    it('fifty waiting polls on an idle node take at most one operation a second', async () => {
+    it('fifty waiting polls on an idle node take at most one operation, and two statements, a second', async () => {
       const gone = new AbortController();
       const polls = Array.from({ length: 50 }, (_, n) =>
         client
@@ -307,12 +330,17 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
         const { text } = await client.get('/metrics');
         return text.includes('\nstepwright_pollers 50\n');
       });
-      const callsBefore = calls.length;
+      const [callsBefore, commandsBefore] = [calls.length, commands.length];
       // Counting for a while is the purpose; there is no condition to wait for.
       await setTimeout(IDLE_SECONDS * 1000);
       const seen = calls.slice(callsBefore);
       expect(seen.length).toBeGreaterThan(0);
       expect(ratePerSecond(seen), seen.map(({ name }) => name).join(' ')).toBeLessThanOrEqual(1);
+      if (kind === 'postgres') {
+        const statements = commands.length - commandsBefore;
+        expect(statements).toBeGreaterThan(0);
+        expect(statements / IDLE_SECONDS).toBeLessThanOrEqual(2);
+      }
       gone.abort();
       await Promise.all(polls);
     });

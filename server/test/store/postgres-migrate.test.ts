@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readPostgresAddress } from '../../src/postgres/address.js';
 import { PostgresServers } from '../../src/postgres/servers.js';
 import { Outage } from '../../src/store/outage.js';
+import { createActivityClaimGroup } from '../../src/store/postgres/activity-claims.js';
 import { Connections } from '../../src/store/postgres/connect.js';
 import { Database } from '../../src/store/postgres/database.js';
 import { migrate } from '../../src/store/postgres/migrate.js';
@@ -90,6 +91,25 @@ describe.skipIf(postgres === null)('a statement that is used often', () => {
     await database.execute('DEALLOCATE ALL');
     for (let n = 0; n < MANY_USES; n += 1) expect(await square(n)).toBe(n * n);
     expect(await preparedCount()).toBe(0);
+    await connections.close();
+    await schema.drop();
+  });
+
+  it('is prepared on the server, the claim of an activity included', async () => {
+    const schema = await openTestSchema(postgres?.url ?? '');
+    const { connections, database } = await openDatabase(schema, 1);
+    await migrate(database, schema.name);
+    const claims = createActivityClaimGroup(database);
+    for (let n = 0; n < MANY_USES; n += 1) {
+      const claim = { tokenHash: `t${n}`, workerId: 'w', leaseExpiresAt: 9000 };
+      expect(await claims.submit({ name: 'none', now: 1000, claim, deferMs: 1000 })).toBeNull();
+    }
+    const [prepared] = await database.queryByValues(
+      `SELECT generic_plans + custom_plans AS uses FROM pg_prepared_statements
+        WHERE statement LIKE '%FOR UPDATE SKIP LOCKED%' AND name LIKE 'stepwright%'`,
+      [],
+    );
+    expect(prepared?.number('uses')).toBeGreaterThan(MANY_USES / 2 - 1);
     await connections.close();
     await schema.drop();
   });

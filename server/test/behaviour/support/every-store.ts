@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { Client } from './client.js';
 import { CAMEL_JSON, PASCAL_YAML, type Dialect } from './dialects.js';
 import { startServer, type TestServer } from './server.js';
-import { STORE_KINDS, type StoreKind, type TestStore } from './stores.js';
+import { ARE_NAMED, STORE_KINDS, type StoreKind, type TestStore } from './stores.js';
 
 /** What a case can use while it runs. */
 export interface Surroundings {
@@ -24,6 +24,23 @@ export interface EveryStoreOptions {
   readonly ownPython?: boolean;
 }
 
+/**
+ * Where the store matters most. On PostgreSQL, the other subjects would add minutes and find little: the contract suite of
+ * the stores runs on it, too. `TEST_STORES=postgres` tests all of them.
+ */
+const ON_POSTGRES: ReadonlySet<string> = new Set([
+  'activities',
+  'an Idempotency-Key',
+  'events',
+  'operator actions',
+  'operator lists',
+  'a server that restarts',
+  'sagas',
+  'SubWorkflow',
+  'lists of children',
+  'unusual names and keys',
+]);
+
 export function everyStore(
   subject: string,
   suite: (at: Surroundings) => void,
@@ -32,6 +49,7 @@ export function everyStore(
   const { environment = {}, ownPython = false } = options;
   for (const { available, kind, ...stores } of STORE_KINDS) {
     if (options.stores?.includes(kind) === false) continue;
+    if (kind === 'postgres' && !ARE_NAMED && !ON_POSTGRES.has(subject)) continue;
     for (const dialect of dialectsFor(kind, options.dialects)) {
       describe.skipIf(!available)(`${subject} (${kind}; ${dialect.name})`, () => {
         const running: { store?: TestStore; server?: TestServer; client?: Client } = {};
@@ -77,5 +95,6 @@ function dialectsFor(
   dialects: EveryStoreOptions['dialects'],
 ): readonly Dialect[] {
   if (dialects === 'alternating') return [kind === 'sqlite' ? PASCAL_YAML : CAMEL_JSON];
+  if (kind === 'postgres') return [CAMEL_JSON];
   return dialects ?? [CAMEL_JSON, PASCAL_YAML];
 }

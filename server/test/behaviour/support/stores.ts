@@ -6,9 +6,12 @@ import path from 'node:path';
 import { MongoClient } from 'mongodb';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { createMongoStore } from '../../../src/store/mongo/mongo-store.js';
+import { createPostgresStore } from '../../../src/store/postgres/postgres-store.js';
 import { createSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
 import type { Store } from '../../../src/store/store.js';
+import { openTestSchema } from '../../store/support/postgres-schema.js';
 import { mongoForTests } from '../../support/mongo-container.js';
+import { postgresForTests } from '../../support/postgres-container.js';
 
 export interface TestStore {
   /** The stored data is kept from one server to the next. */
@@ -18,16 +21,19 @@ export interface TestStore {
 
 export interface StoreKind {
   readonly kind: Store['kind'];
-  /** False if this machine has no such database, which mongoForTests logs, or if `TEST_STORES` does not name it. */
+  /** False if this machine has no such database, which is logged, or if `TEST_STORES` does not name it. */
   readonly available: boolean;
   create(): Promise<TestStore>;
 }
 
 /** `TEST_STORES=memory,sqlite` leaves out the others. */
 const NAMED = process.env['TEST_STORES']?.split(',');
+/** Whether `TEST_STORES` says which stores to test. */
+export const ARE_NAMED = NAMED !== undefined;
 const isNamed = (kind: StoreKind['kind']): boolean => NAMED === undefined || NAMED.includes(kind);
 
 const mongo = isNamed('mongo') ? await mongoForTests() : null;
+const postgres = isNamed('postgres') ? await postgresForTests() : null;
 
 export const STORE_KINDS: readonly StoreKind[] = [
   {
@@ -63,6 +69,18 @@ export const STORE_KINDS: readonly StoreKind[] = [
           await client.db(databaseName).dropDatabase();
           await client.close();
         },
+      };
+    },
+  },
+  {
+    kind: 'postgres',
+    available: postgres !== null,
+    async create() {
+      const schema = await openTestSchema(postgres?.url ?? '');
+      return {
+        open: () =>
+          createPostgresStore({ url: schema.url, operationTimeoutMs: 20_000, poolMax: 4 }),
+        remove: () => schema.drop(),
       };
     },
   },
