@@ -330,6 +330,10 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
         const { text } = await client.get('/metrics');
         return text.includes('\nstepwright_pollers 50\n');
       });
+      await eventually('all polls have looked for work', () => {
+        const last = calls.findLast(({ name }) => name === 'claimActivity');
+        return last !== undefined && Date.now() - last.at > QUIET_MS;
+      });
       const [callsBefore, commandsBefore] = [calls.length, commands.length];
       // Counting for a while is the purpose; there is no condition to wait for.
       await setTimeout(IDLE_SECONDS * 1000);
@@ -349,6 +353,8 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
 
 /** As long as the longest interval of the frequent tasks, so that each of them occurs. */
 const IDLE_SECONDS = 16;
+/** Polls that have just arrived look for work at about the same time. */
+const QUIET_MS = 2000;
 
 async function untilEnded(
   client: Client,
