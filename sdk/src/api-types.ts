@@ -24,6 +24,9 @@ export type WorkflowStatus = Schemas['WorkflowStatus'];
 export type WorkflowOutcome = Schemas['WorkflowOutcome'];
 /** A run in a list: everything except its data. */
 export type WorkflowSummary = Schemas['WorkflowSummary'];
+/** A run that has changed. Read the run for its tags and index fields. */
+export type ChangedWorkflow = Omit<WorkflowSummary, 'index' | 'tags'>;
+export type WorkflowCount = Schemas['WorkflowCount'];
 /** An action that applies to many runs at once. */
 export type ControlAction = Schemas['ControlRequest']['action'];
 /** The result of an action for one of many runs. */

@@ -1,6 +1,6 @@
 /** The server-sent events of `/api/stream` as an async iterable that reconnects automatically. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import type { WorkflowSummary } from './api-types.js';
+import type { ChangedWorkflow } from './api-types.js';
 import { isApiError, isNetworkError } from './errors.js';
 import { pause } from './pause.js';
 import { TEMPORARY_STATUSES } from './retry-policy.js';
@@ -9,7 +9,7 @@ import type { Transport } from './transport.js';
 /** A change on the server. */
 export type Change =
   /** A run was started, has advanced, or was suspended, resumed or terminated. */
-  | { readonly type: 'workflow'; readonly workflow: WorkflowSummary }
+  | { readonly type: 'workflow'; readonly workflow: ChangedWorkflow }
   /** A definition has a new version. */
   | { readonly type: 'definition'; readonly id: string; readonly version: number }
   /** Changes may have been missed: reload what you display. */
@@ -121,7 +121,7 @@ async function* readChanges(
 function changeOf({ data, event: type }: EventSourceMessage): Change | null {
   if (type === 'lag') return { type };
   // The data of these events has these types.
-  if (type === 'workflow') return { type, workflow: JSON.parse(data) as WorkflowSummary };
+  if (type === 'workflow') return { type, workflow: JSON.parse(data) as ChangedWorkflow };
   if (type !== 'definition') return null;
   const { id, version } = JSON.parse(data) as { readonly id: string; readonly version: number };
   return { type, id, version };

@@ -20,6 +20,7 @@ export type {
 export type {
   ActivityItem,
   ActivityQueue,
+  ChangedWorkflow,
   ControlAction,
   ControlledWorkflow,
   ControlResult,
@@ -52,11 +53,14 @@ export type {
   WorkItem,
   Workflow,
   WorkflowAction,
+  WorkflowCount,
   WorkflowOutcome,
   WorkflowStatus,
   WorkflowSummary,
 } from './api-types.js';
 export type { Change, StreamOptions } from './change-stream.js';
+export { field, tag } from './conditions.js';
+export type { ConditionsOn, ConditionValue } from './conditions.js';
 export { createClient } from './client.js';
 export type { StepwrightClient } from './client.js';
 export {
@@ -97,6 +101,7 @@ export type { NodesResource } from './resources/nodes.js';
 export type { StepsResource } from './resources/steps.js';
 export type { WorkflowHandle } from './resources/workflow-handle.js';
 export type {
+  CountFilter,
   ResultOptions,
   StartArguments,
   StartOptions,

@@ -208,7 +208,8 @@ function fillPath(path: string, parameters: object | undefined): string {
 function queryText(query: object | undefined): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
-    if (value !== undefined) search.set(name, String(value));
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    for (const each of values) if (each !== undefined) search.append(name, String(each));
   }
   const text = search.toString();
   return text === '' ? '' : `?${text}`;

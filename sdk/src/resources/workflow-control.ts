@@ -200,6 +200,37 @@ export class WorkflowControl {
   }
 
   /**
+   * Sets tags of a run, which may have ended, and leaves its other tags as they are. `null` removes a tag.
+   *
+   * @throws ApiError `workflow_not_found`
+   *
+   * @example
+   * ```ts
+   * const { id } = await client.workflows.start('approval', { order: 7 });
+   * const { tags } = await client.workflows.updateTags(id, { team: 'billing', priority: null });
+   * console.log(tags['team']); // billing
+   * ```
+   */
+  async updateTags<TData extends object = DataObject>(
+    workflowId: string,
+    changes: Readonly<Record<string, string | null>>,
+    options: CallOptions = {},
+  ): Promise<ControlledWorkflow<TData>> {
+    const workflow = await this.#transport.call(
+      'patch',
+      '/api/workflow/{id}/tags',
+      {
+        path: { id: workflowId },
+        body: { json: { ...changes } },
+        repeatable: 'always',
+        subject: { workflowId },
+      },
+      options,
+    );
+    return workflow as ControlledWorkflow<TData>;
+  }
+
+  /**
    * Returns the actions that were applied to a run, and by whom, newest first. The server keeps the most recent 100.
    *
    * @throws ApiError `workflow_not_found`

@@ -10,6 +10,7 @@ export interface StartOptions extends IdempotentCallOptions {
   readonly reference?: string;
 }
 
+type CountQuery = NonNullable<paths['/api/workflow/count']['get']['parameters']['query']>;
 type ListQuery = NonNullable<paths['/api/workflow']['get']['parameters']['query']>;
 
 /** Filters of times have one of these endings. */
@@ -19,9 +20,20 @@ type TimeName = `${string}${'From' | 'To' | 'Since'}`;
  * Filters a list of runs. The members come from the API description. A time is a `Date`, or a string in ISO 8601 format. A
  * member that is undefined does not filter.
  */
-export type WorkflowFilter = {
-  readonly [Name in keyof ListQuery as Exclude<Name, 'cursor'>]?:
-    ListQuery[Name] | (Name extends TimeName ? Date : never) | undefined;
+export type WorkflowFilter = FilterOf<Omit<ListQuery, 'cursor'>>;
+
+/** Selects the runs to count. */
+export type CountFilter = FilterOf<CountQuery>;
+
+/**
+ * `where` takes conditions on tags and index fields, all of which must hold: as text such as `customer=C-17`, or built by `field`
+ * and `tag`.
+ */
+type FilterOf<Query> = {
+  readonly [Name in keyof Query]?:
+    | (Query[Name] extends string[] | undefined ? string | readonly string[] : Query[Name])
+    | (Name extends TimeName ? Date : never)
+    | undefined;
 };
 
 /** Filters and sorts the executions of a run. */

@@ -6,6 +6,7 @@ import type {
   StepExecution,
   SucceededWorkflow,
   Workflow,
+  WorkflowCount,
   WorkflowSummary,
 } from '../api-types.js';
 import { isTimeoutError, TimeoutError, WorkflowFailedError } from '../errors.js';
@@ -18,6 +19,7 @@ import { WorkflowHandle } from './workflow-handle.js';
 import type {
   ResultOptions,
   StartArguments,
+  CountFilter,
   StepFilter,
   WaitOptions,
   WorkflowFilter,
@@ -225,7 +227,8 @@ export class WorkflowsResource extends WorkflowControl {
   }
 
   /**
-   * Lists runs without their data, newest first. `failedFrom` and `unchangedSince` change the order.
+   * Lists runs without their data, newest first. `failedFrom` and `unchangedSince` change the order. If the filters match few
+   * of very many runs, a page may have fewer items than `limit`, or none, even if there is a next page.
    *
    * @example
    * ```ts
@@ -241,7 +244,7 @@ export class WorkflowsResource extends WorkflowControl {
     retry,
     ...filter
   }: WorkflowFilter & CallOptions = {}): PagedList<WorkflowSummary> {
-    const query = withTimeTexts(filter);
+    const query = asQuery(filter);
     const options = { signal, timeoutMs, retry };
     return new PagedList((cursor) =>
       this.#transport.call(
@@ -250,6 +253,29 @@ export class WorkflowsResource extends WorkflowControl {
         { query: { ...query, cursor }, repeatable: 'always', subject: {} },
         options,
       ),
+    );
+  }
+
+  /**
+   * Counts the runs that match a filter, up to 10,000: `exact` is false if there may be more.
+   *
+   * @example
+   * ```ts
+   * const { count, exact } = await client.workflows.count({ status: 'Suspended', where: 'tag.team=billing' });
+   * console.log(exact ? count : `${count} or more`);
+   * ```
+   */
+  count({
+    signal,
+    timeoutMs,
+    retry,
+    ...filter
+  }: CountFilter & CallOptions = {}): Promise<WorkflowCount> {
+    return this.#transport.call(
+      'get',
+      '/api/workflow/count',
+      { query: asQuery(filter), repeatable: 'always', subject: {} },
+      { signal, timeoutMs, retry },
     );
   }
 
@@ -319,13 +345,20 @@ function patient(retry: RetryOptions | false | undefined): RetryOptions | false 
   return retry === false ? false : { ...retry, limit: Number.MAX_SAFE_INTEGER };
 }
 
-/** The filter as the API takes it: times are texts there. */
-function withTimeTexts<Filter extends object>(
-  filter: Filter,
-): { readonly [Name in keyof Filter]: Exclude<Filter[Name], Date> } {
+/** The filter as the API takes it: times are texts there, and conditions are a list. */
+function asQuery<Filter extends CountFilter>({
+  where,
+  ...filter
+}: Filter): {
+  readonly [Name in Exclude<keyof Filter, 'where'>]: Exclude<Filter[Name], Date>;
+} & { readonly where: string[] | undefined } {
   const entries = Object.entries(filter).map(([name, value]) => [
     name,
     value instanceof Date ? value.toISOString() : (value as unknown),
   ]);
-  return Object.fromEntries(entries) as ReturnType<typeof withTimeTexts<Filter>>; // Each member is one of the filter.
+  // Each member is one of the filter.
+  const members = Object.fromEntries(entries) as Omit<ReturnType<typeof asQuery<Filter>>, 'where'>;
+  const conditions =
+    where === undefined ? undefined : typeof where === 'string' ? [where] : [...where];
+  return { ...members, where: conditions } as ReturnType<typeof asQuery<Filter>>;
 }

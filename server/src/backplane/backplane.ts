@@ -22,7 +22,7 @@ export type Hint =
   | { readonly kind: 'changes'; readonly changes: ChangeBatch };
 
 /**
- * An instance after a commit or a control action, with the fields that lists show. Times in milliseconds since 1970.
+ * An instance after a commit or a control action, with the fields that lists show, except tags and index fields. Times in milliseconds since 1970.
  */
 export interface WorkflowChange {
   readonly id: string;

@@ -36,8 +36,15 @@ function areasOf(services: NodeServices) {
     customSteps: gate.before(services.steps, 'put', 'get', 'list', 'listVersions'),
     instances: {
       ...gate.before(services.starts, 'start'),
-      ...gate.before(services.queries, 'get', 'list', 'listSteps', 'explain'),
-      ...gate.before(services.control, 'control', 'controlMany', 'answerActivity', 'listActions'),
+      ...gate.before(services.queries, 'get', 'list', 'count', 'listSteps', 'explain'),
+      ...gate.before(
+        services.control,
+        'control',
+        'controlMany',
+        'answerActivity',
+        'setTags',
+        'listActions',
+      ),
       // Each check for the end passes the gate, so that a wait ends when the server stops.
       wait: services.ends.wait.bind(services.ends),
     },

@@ -225,6 +225,7 @@ export class NodeServices {
           for (const name of await activityNames(record)) this.broker.announce(name);
         }
       },
+      changed: (record) => this.changes.controlled(record),
       posted: (...message) => this.#resultPosted(...message),
     });
   }
@@ -334,6 +335,7 @@ export class NodeServices {
       limits: settings,
       workers: this.broker,
       bodies: this.bodies,
+      indexPaths: (definition) => this.catalog.indexPaths(definition),
       startChild: (inputs, start) => this.starts.startChild(inputs, start),
       posted: (...message) => this.runner.posted(...message),
       controlled: (record) => this.runner.controlled(record),

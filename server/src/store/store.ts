@@ -35,7 +35,13 @@ import type {
   CompleteActivityResult,
   UnsettledActivity,
 } from './records/activities.js';
-import type { ControlAction, ControlResult, AuditEntry } from './records/control.js';
+import type {
+  AuditEntry,
+  ControlAction,
+  ControlResult,
+  PatchTagsResult,
+  TagChanges,
+} from './records/control.js';
 import type {
   DefinitionRecord,
   DefinitionVersion,
@@ -53,10 +59,16 @@ import type {
   SubscriptionRecord,
 } from './records/events.js';
 import type { PurgeRequest, PurgeResult, StoreStatistics } from './records/housekeeping.js';
-import type { InstancePage, InstancePosition } from './records/instance-lists.js';
 import type {
+  InstanceCount,
+  InstanceCountRequest,
+  InstanceList,
+  InstancePage,
+  InstancePosition,
+} from './records/instance-lists.js';
+import type {
+  IndexChange,
   InstanceRecord,
-  InstanceSummary,
   HistoryRecord,
   InstanceCommit,
   CommitOutcome,
@@ -128,7 +140,10 @@ export interface Store extends Service {
   /** Inserts the side records, then the instance. Does nothing if the id exists, or its root has too many descendants. */
   insertInstance(insert: InsertInstance): Promise<InsertInstanceResult>;
   getInstance(id: string): Promise<InstanceRecord | null>;
-  listInstances(page: InstancePage): Promise<readonly InstanceSummary[]>;
+  /** The work of one call is bounded: see `InstanceList`. */
+  listInstances(page: InstancePage): Promise<InstanceList>;
+  /** The number of instances after the position, up to `max`, with the same bounded work. */
+  countInstances(request: InstanceCountRequest): Promise<InstanceCount>;
   /** Compare-and-set on `{id, epoch, inSeq, revision}`. */
   commitInstance(commit: InstanceCommit): Promise<CommitOutcome>;
   /**
@@ -190,6 +205,19 @@ export interface Store extends Service {
     audit?: AuditEntry,
     message?: InboxMessage,
   ): Promise<ControlResult>;
+  /**
+   * Merges the changes into the tags of an instance in any status, and records `audit` in the same step. Increments `inSeq`,
+   * so that the owner reads the new tags before its next commit.
+   */
+  patchTags(id: string, changes: TagChanges, audit: AuditEntry): Promise<PatchTagsResult>;
+  /**
+   * Replaces the index fields of an instance between two commits: compare-and-set on `{id, inSeq, revision}`. Increments
+   * `inSeq`, so that the owner reads the new fields before its next commit.
+   */
+  replaceIndex(
+    instance: Pick<InstanceRecord, 'id' | 'inSeq' | 'revision'>,
+    change: IndexChange,
+  ): Promise<boolean>;
   /** Records an action on an instance in any status. Returns false if there is no such instance. */
   appendAudit(instanceId: string, entry: AuditEntry): Promise<boolean>;
   /** The newest first, at most AUDIT_ENTRIES_MAX. Returns null if there is no such instance. */

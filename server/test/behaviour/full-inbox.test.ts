@@ -281,7 +281,8 @@ for (const { available, kind, ...stores } of STORE_KINDS) {
         { ends: [] },
       );
       const children = async () =>
-        (await store.listInstances({ filter: { parentId: id }, after: null, limit: 9 })).length;
+        (await store.listInstances({ filter: { parentId: id }, after: null, limit: 9 })).items
+          .length;
       await until(
         async () => (await client.steps(id)).filter((s) => s.status === 'Waiting').length === 2,
       );

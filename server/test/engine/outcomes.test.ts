@@ -143,6 +143,8 @@ describe('state stored by an earlier version', () => {
       definitionId: 'd',
       version: 1,
       reference: null,
+      tags: {},
+      index: {},
       status: 'Runnable' as const,
       startTime: 1,
       endTime: null,

@@ -16,6 +16,7 @@ import { describeEvents } from './conformance/events.js';
 import { describeHousekeeping } from './conformance/housekeeping.js';
 import { describeInboxBounds } from './conformance/inbox-bounds.js';
 import { describeInstanceLists } from './conformance/instance-lists.js';
+import { describeInstanceSearch } from './conformance/instance-search.js';
 import { describeInstanceMessages } from './conformance/instance-messages.js';
 import { describeInstances } from './conformance/instances.js';
 import { describeOddValues } from './conformance/odd-values.js';
@@ -65,6 +66,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeInboxBounds(underTest);
     describeInstanceMessages(underTest);
     describeInstanceLists(underTest);
+    describeInstanceSearch(underTest);
     describeSideRecords(underTest);
     describeActivities(underTest);
     describeActivityLists(underTest);

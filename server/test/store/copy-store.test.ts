@@ -199,7 +199,10 @@ describe.each(Object.entries(PLACES))('a copy into %s', (_kind, placeOf) => {
     const scripts = await withStore(target, (store) => store.listStepScripts(null, 99));
     expect(scripts.map(({ name }) => name)).not.toContain('left');
     const list = { filter: {}, after: null, limit: 99 };
-    const instances = await withStore(target, (store) => store.listInstances(list));
+    const instances = await withStore(
+      target,
+      async (store) => (await store.listInstances(list)).items,
+    );
     expect(instances).toHaveLength(filled.instanceIds.length);
   });
 

@@ -165,7 +165,9 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       await store.stop();
       await store.start();
       const list = { filter: { unchangedSince: 9000 }, after: null, limit: 5 };
-      expect(await store.listInstances(list)).toMatchObject([{ id: 'old', lastChangeAt: 1000 }]);
+      expect((await store.listInstances(list)).items).toMatchObject([
+        { id: 'old', lastChangeAt: 1000 },
+      ]);
       expect(await store.getInstance('ended')).toMatchObject({ lastChangeAt: 5000 });
     }));
 
@@ -187,7 +189,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       await store.stop();
       await store.start();
       const find = async (filter: InstanceFilter): Promise<readonly string[]> =>
-        (await store.listInstances({ filter, after: null, limit: 9 })).map(({ id }) => id);
+        (await store.listInstances({ filter, after: null, limit: 9 })).items.map(({ id }) => id);
       expect(await find({ outcome: 'Succeeded' })).toEqual(['w.1.1']);
       expect(await find({ outcome: 'Failed' })).toEqual(['w.2.1']);
       expect(await find({ outcome: 'Terminated' })).toEqual(['c-0']);

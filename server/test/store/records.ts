@@ -16,6 +16,8 @@ export function instanceOf(id: string, changes: Partial<InstanceRecord> = {}): I
     definitionId: 'order',
     version: 1,
     reference: null,
+    tags: {},
+    index: {},
     status: 'Runnable',
     startTime: 1000,
     endTime: null,

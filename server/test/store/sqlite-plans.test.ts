@@ -35,8 +35,15 @@ class RecordingDatabase extends Database {
 
 /** Numbers for people who read /metrics; they count, so they read rows. */
 const COUNTS = [/COUNT\(\*\)/];
-/** These sort at most one page, or one inbox. */
-const BOUNDED_SORTS = [/^WITH newest/, /UNION ALL/, /FROM inbox/];
+/** These sort at most one page, one inbox, or the entries of a short path (search-plan.ts). */
+const BOUNDED_SORTS = [
+  /^WITH newest/,
+  /UNION ALL/,
+  /FROM inbox/,
+  /DISTINCT startTime AS entryTime/,
+  /entryTime, id AS entryId FROM instances {2}WHERE id IN/,
+  /INDEXED BY instances_ended .* ORDER BY entryTime/,
+];
 const FILTERS: readonly InstanceFilter[] = [
   {},
   { status: 'Runnable' },
@@ -57,6 +64,19 @@ const FILTERS: readonly InstanceFilter[] = [
   { failedFrom: 1, definitionId: 'd', status: 'Suspended' },
   { unchangedSince: 9 },
   { unchangedSince: 9, reference: 'r' },
+  { endedFrom: 1, endedTo: 9 },
+  { endedTo: 9, failedFrom: 1 },
+  ...(['=', '!=', '<', '^='] as const).flatMap((operator): InstanceFilter[] => {
+    const where = [{ of: 'tag', name: 'n', operator, values: ['x'] }] as const;
+    return [
+      { where },
+      { where: [{ of: 'tag', name: 'n', operator, values: [7, '7'] }] },
+      { where: [...where, ...where], definitionId: 'd', status: 'Suspended', startedFrom: 1 },
+      { where, endedFrom: 1 },
+      { where, failedFrom: 1 },
+      { where, unchangedSince: 9 },
+    ];
+  }),
 ];
 
 const directory = await mkdtemp(join(tmpdir(), 'stepwright-plans-'));
@@ -98,6 +118,7 @@ function runEveryOperation(database: Database): void {
   for (const filter of FILTERS) {
     run.listInstances(database, [{ filter, after: null, limit: 5 }]);
     run.listInstances(database, [{ filter, after: { time: 5, id: 'x' }, limit: 5 }]);
+    run.countInstances(database, [{ filter, after: null, max: 5 }]);
   }
   run.claimInstance(database, [{ id: 'i', epoch: 1, owner: 'o', suspected: true }]);
   run.findDueInstances(database, [9, 5]);
@@ -110,6 +131,11 @@ function runEveryOperation(database: Database): void {
   const audit = { time: 1, actor: 'a', action: 'resume', detail: null } as const;
   run.appendAudit(database, ['i', audit]);
   run.listAudit(database, ['i']);
+  run.patchTags(database, ['i', { a: 'b' }, { ...audit, action: 'set-tags' }]);
+  run.replaceIndex(database, [
+    { id: 'suspended', inSeq: 1, revision: 1 },
+    { before: {}, after: { f: 1 } },
+  ]);
   run.readHistory(database, ['i', 0, 5]);
   const claim = claimBy('w');
   const request = { name: 'ship', now: 2000, claim, deferMs: 10 };

@@ -17,10 +17,15 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import type { ReportedResult } from '../../runtime/activities/activity-results.js';
+import { hasScope } from '../authentication.js';
 import { asJson, nullableBody, requiredBody } from '../http/body-reader.js';
 import { toControlAnswer, toInstanceAction, toWorkflowAction } from '../wire/map/control.js';
+import { toTagChanges } from '../wire/map/tags.js';
+import { toControlledWorkflow } from '../wire/map/workflow.js';
 import { checkedName } from '../wire/map/name.js';
 import type { ControlAnswer, ControlRequest, WorkflowActionList } from '../wire/models/control.js';
+import type { ControlledWorkflow } from '../wire/models/workflow.js';
+import type { TagChanges } from '../wire/models/workflow-filter.js';
 import type { Problem } from '../wire/models/problem.js';
 import { knownQuery } from '../http/query-names.js';
 import { actorOf, type ApiServices } from '../http/request-context.js';
@@ -61,6 +66,33 @@ export class ControlController extends Controller {
       actor,
     );
     return toControlAnswer(outcomes);
+  }
+
+  /**
+   * Sets tags of a run in any status: the body is merged into its tags, and `null` removes a tag. The response contains
+   * `data` and `lastError` only if the caller also has the scope `conductor:viewer`.
+   *
+   * @summary Set tags of a run
+   * @param id The id of the run
+   */
+  @Patch('{id}/tags')
+  @Response<Problem>(400, 'A tag is invalid, or the run would have too many')
+  @Response<Problem>(404, 'There is no such run')
+  @Response<Problem>(413, 'The body is too large')
+  @Response<Problem>(415, 'The body is neither JSON nor YAML')
+  @Security('bearer', ['conductor:controller'])
+  @Middlewares(requiredBody)
+  @Extension('x-request-schema', 'TagChanges')
+  async setWorkflowTags(
+    @Path() id: string,
+    @Body() changes: TagChanges,
+    @Request() request: HttpRequest,
+  ): Promise<ControlledWorkflow> {
+    const workflowId = checkedName(id, 'workflow id');
+    const actor = await actorOf(request);
+    const tags = toTagChanges(changes);
+    const tagged = await this.#services.host.instances.setTags(workflowId, tags, actor);
+    return toControlledWorkflow(tagged, await hasScope(request, 'conductor:viewer'));
   }
 
   /**

@@ -29,7 +29,7 @@ import { checkedName } from '../wire/map/name.js';
 import { toPageRequest, toWirePage } from '../wire/map/page.js';
 import {
   toControlledWorkflow,
-  toListRequest,
+  toFilter,
   toStartData,
   toStepExecution,
   toWorkflow,
@@ -43,8 +43,12 @@ import type {
   StepOrder,
   Workflow,
   WorkflowPage,
-  WorkflowQuery,
 } from '../wire/models/workflow.js';
+import type {
+  WorkflowCount,
+  WorkflowFilter,
+  WorkflowQuery,
+} from '../wire/models/workflow-filter.js';
 import { knownQuery } from '../http/query-names.js';
 import { actorOf, addressOf, callerGone, type ApiServices } from '../http/request-context.js';
 
@@ -97,7 +101,8 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Lists runs without their data, the newest first, in pages.
+   * Lists runs without their data, the newest first, in pages. If the filters match few of very many runs, a page may have
+   * fewer items than `limit`, or none, although there is a next page.
    *
    * @summary List runs
    */
@@ -106,8 +111,21 @@ export class WorkflowController extends Controller {
   @Security('bearer', ['conductor:viewer'])
   async listWorkflows(@Queries() query: WorkflowQuery): Promise<WorkflowPage> {
     const { limit = PAGE_SIZE_DEFAULT, cursor, ...filter } = query;
-    const request = toListRequest(toPageRequest(limit, cursor), filter);
+    const request = { ...toPageRequest(limit, cursor), ...toFilter(filter) };
     return toWirePage(await this.#services.host.instances.list(request), toWorkflowSummary);
+  }
+
+  /**
+   * Counts the runs that match the filters of the list, up to 10,000.
+   *
+   * @summary Count runs
+   */
+  @Get('count')
+  @Response<Problem>(400, 'A parameter is invalid')
+  @Security('bearer', ['conductor:viewer'])
+  async countWorkflows(@Queries() query: WorkflowFilter): Promise<WorkflowCount> {
+    const { count, exact } = await this.#services.host.instances.count(toFilter(query));
+    return { count, exact };
   }
 
   /**

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import type { ChangeBatch } from '../../backplane/backplane.js';
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { ChangeListener } from '../../runtime/changes/change-watch.js';
-import { toWorkflowSummary } from '../wire/map/workflow.js';
+import { toWorkflowChange } from '../wire/map/workflow.js';
 
 /** Proxies and clients consider a connection dead when it has been silent for about a minute. */
 const COMMENT_INTERVAL_MS = 15_000;
@@ -44,7 +44,7 @@ export async function sendChanges(
 
 function eventsOf({ definitions, lagged, workflows }: ChangeBatch): string {
   const events = definitions.map(({ id, version }) => eventText('definition', { id, version }));
-  for (const change of workflows) events.push(eventText('workflow', toWorkflowSummary(change)));
+  for (const change of workflows) events.push(eventText('workflow', toWorkflowChange(change)));
   if (lagged) events.push(eventText('lag', {}));
   return events.length === 0 ? ': nothing changed\n\n' : events.join('');
 }

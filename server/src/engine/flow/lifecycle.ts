@@ -4,7 +4,9 @@ import { withdrawAnnouncement } from './end-instance.js';
 import { completeIfDone } from './end-path.js';
 import { terminate } from '../failure/error-behaviors.js';
 import type { InstanceStatus, ParentLink, WorkflowInstance } from '../model/instance.js';
+import type { Tags } from '../model/tags.js';
 import { jsonLength } from '../values/json-length.js';
+import { NO_INDEX, NO_TAGS } from '../values/index-fields.js';
 import type { JsonObject } from '../values/json.js';
 import { openPointer } from './pointers.js';
 import { createRun, type Run } from './run.js';
@@ -14,6 +16,8 @@ export interface StartOptions {
   readonly data: JsonObject;
   readonly reference: string | null;
   readonly parent: ParentLink | null;
+  /** Default: none. */
+  readonly tags?: Tags;
 }
 
 /** Creates a new instance, before its first step. */
@@ -23,6 +27,8 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
     definitionId: definition.id,
     version: definition.version,
     reference: start.reference,
+    tags: start.tags ?? NO_TAGS,
+    index: NO_INDEX,
     startTime: now,
     parent: start.parent,
     status: 'Runnable',

@@ -5,8 +5,10 @@
  * stored one again. Instances share nothing. Values inside `data` are never changed in place, only replaced, so references
  * to them may be kept.
  */
+import type { IndexFields } from '../values/index-fields.js';
 import type { JsonObject } from '../values/json.js';
 import type { CompensationEntry, Pointer } from './pointer.js';
+import type { Tags } from './tags.js';
 import type { StepError, StepRecord } from './step-record.js';
 
 export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
@@ -74,6 +76,10 @@ export interface WorkflowInstance {
   readonly definitionId: string;
   version: number;
   readonly reference: string | null;
+  /** As last read from the store: clients change them there. */
+  tags: Tags;
+  /** As in the newest commit. */
+  index: IndexFields;
   readonly startTime: number;
   readonly parent: ParentLink | null;
   status: InstanceStatus;

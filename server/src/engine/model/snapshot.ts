@@ -16,8 +16,10 @@ import type {
   WorkflowInstance,
 } from './instance.js';
 import type { StepError, StepRecord } from './step-record.js';
+import type { IndexFields } from '../values/index-fields.js';
 import { isJsonObject, type Json, type JsonObject } from '../values/json.js';
 import type { CompensationEntry, Pointer } from './pointer.js';
+import type { Tags } from './tags.js';
 
 /** Incremented when nodes that know only the previous format could not continue a stored instance. */
 export const STATE_VERSION = 1;
@@ -28,6 +30,8 @@ export interface InstanceColumns {
   readonly definitionId: string;
   readonly version: number;
   readonly reference: string | null;
+  readonly tags: Tags;
+  readonly index: IndexFields;
   readonly status: InstanceStatus;
   readonly startTime: number;
   readonly endTime: number | null;
@@ -118,6 +122,8 @@ function instanceOf(columns: InstanceColumns, state: StateText): WorkflowInstanc
     definitionId: columns.definitionId,
     version: columns.version,
     reference: columns.reference,
+    tags: columns.tags,
+    index: columns.index,
     status: columns.status,
     startTime: columns.startTime,
     endTime: columns.endTime,

@@ -20,6 +20,7 @@ import type { InstanceSummary } from '../../store/records/instances.js';
 import { ChangeBuffer } from './change-buffer.js';
 import { ChangeWatch, type ChangeFilter, type ChangeListener } from './change-watch.js';
 import type { Clock } from '../../base/clock.js';
+import type { InstanceListItem } from '../operations/instance-types.js';
 import { committedItem, listItem } from '../operations/instance-views.js';
 
 export interface ChangeFeedOptions {
@@ -86,13 +87,13 @@ export class ChangeFeed {
   /** A commit of this instance is durable. */
   committed(instance: WorkflowInstance): void {
     if (!this.#isWanted) return;
-    this.#changed(committedItem(instance, this.#options.clock.now()));
+    this.#changed(changeOf(committedItem(instance, this.#options.clock.now())));
   }
 
   /** The status of an instance was changed in the store. */
   controlled(record: InstanceSummary): void {
     if (!this.#isWanted) return;
-    this.#changed(listItem(record));
+    this.#changed(changeOf(listItem(record)));
   }
 
   definitionStored(id: string, version: number): void {
@@ -169,4 +170,10 @@ export class ChangeFeed {
     this.#watches.delete(watch);
     if (this.#watches.size === 0) this.#cancelBeat();
   }
+}
+
+/** Without what may be long. */
+function changeOf(item: InstanceListItem): WorkflowChange {
+  const { index: _index, tags: _tags, ...change } = item;
+  return change;
 }

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { DocumentProblem, WorkflowDefinition } from '../../engine/model/definition.js';
 import { parseDefinition } from '../../engine/definitions/parse-definition.js';
 import { typescriptModule } from '../../engine/definitions/typescript-module.js';
+import type { IndexPaths } from '../../engine/values/index-fields.js';
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
@@ -52,6 +53,10 @@ export class DefinitionCatalog {
   readonly #latest = new LRUCache<string, { readonly version: number; readonly readAt: number }>({
     max: CACHE_MAX,
   });
+
+  readonly #indexes = new LRUCache<string, { readonly paths: IndexPaths; readonly readAt: number }>(
+    { max: CACHE_MAX },
+  );
 
   constructor(options: DefinitionCatalogOptions) {
     this.#options = options;
@@ -143,8 +148,11 @@ export class DefinitionCatalog {
     }
     const record = await this.#options.store.getDefinition(id, 'latest');
     if (record === null) throw definitionNotFound(id, 'latest');
-    this.#latest.set(id, { version: record.version, readAt: this.#options.clock.now() });
-    return this.#keep(record);
+    const readAt = this.#options.clock.now();
+    this.#latest.set(id, { version: record.version, readAt });
+    const definition = this.#keep(record);
+    this.#indexes.set(id, { paths: definition.index, readAt });
+    return definition;
   }
 
   /** The version of an instance, or null. @throws AppError `internal` if it exists but cannot be read */
@@ -155,9 +163,27 @@ export class DefinitionCatalog {
     return record === null ? null : this.#keep(record);
   }
 
+  /**
+   * The index fields of the newest version, which apply to the instances of all versions. They are at most a few seconds old;
+   * if they cannot be read now, those of the given version are used.
+   */
+  indexPaths(definition: WorkflowDefinition): IndexPaths | Promise<IndexPaths> {
+    const { id } = definition;
+    const known = this.#indexes.get(id);
+    const isKnown =
+      known !== undefined &&
+      (!this.#options.isShared() || this.#options.clock.now() - known.readAt < LATEST_TTL_MS);
+    if (isKnown) return known.paths;
+    return this.latest(id).then(
+      ({ index }) => index,
+      () => known?.paths ?? definition.index,
+    );
+  }
+
   /** There may be a newer version. */
   forget(id: string): void {
     this.#latest.delete(id);
+    this.#indexes.delete(id);
   }
 
   #isFresh(readAt: number): boolean {

@@ -1,4 +1,6 @@
 /** What an instance actor needs from its node. `ActorOwner` is separate: it is told what happens to the actor. */
+import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import type { IndexPaths } from '../../engine/values/index-fields.js';
 import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
 import type { ChildMessage, EffectResult, EventMessage } from '../../engine/flow/messages.js';
 import type { Pointer } from '../../engine/model/pointer.js';
@@ -32,6 +34,8 @@ export interface ActorEnvironment {
   readonly metrics: Pick<RuntimeMetrics, 'commitLost' | 'fenced'>;
   readonly workers: WorkerReservations;
 
+  /** The index fields that apply to instances of this definition now: those of its newest version. */
+  indexPaths(definition: WorkflowDefinition): IndexPaths | Promise<IndexPaths>;
   /** Waits for a turn. Instances of one root share their turns. The returned function gives the turn back. */
   takeTurn(instance: WorkflowInstance): Promise<() => void>;
   /**

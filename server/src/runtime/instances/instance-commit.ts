@@ -8,7 +8,7 @@ import type { UnsavedChanges } from './unsaved-changes.js';
 
 export interface CommitParts extends Pick<
   InstanceCommit,
-  'epoch' | 'inSeq' | 'revision' | 'wakeAt' | 'crashes' | 'state'
+  'epoch' | 'inSeq' | 'revision' | 'wakeAt' | 'crashes' | 'state' | 'indexChange'
 > {
   readonly now: number;
   readonly unsaved: UnsavedChanges;

@@ -23,6 +23,7 @@ import type { ActorEnvironment } from './actor-environment.js';
 import type { ActorInbox } from './actor-inbox.js';
 import type { ActorOrigin } from './actor-origin.js';
 import type { FirstPass, Insert } from './first-insertion.js';
+import { IndexTracker } from './index-tracker.js';
 import { commitOf } from './instance-commit.js';
 import { writeStored } from './long-states.js';
 import { noSideRecords, UnsavedChanges } from './unsaved-changes.js';
@@ -55,7 +56,7 @@ interface Stored {
 export interface CommitterParts {
   readonly environment: Pick<
     ActorEnvironment,
-    'clock' | 'limits' | 'logger' | 'metrics' | 'retryStore' | 'store' | 'workers'
+    'clock' | 'indexPaths' | 'limits' | 'logger' | 'metrics' | 'retryStore' | 'store' | 'workers'
   >;
   readonly inbox: ActorInbox;
   readonly memory: ActorMemory;
@@ -75,6 +76,7 @@ export class InstanceCommitter implements FirstPass {
   #unsaved = new UnsavedChanges();
   readonly #stateLength: StateLength;
   readonly #crashes: CrashCount;
+  readonly #indexed = new IndexTracker();
 
   constructor(parts: CommitterParts, run: Run, origin: ActorOrigin) {
     this.#parts = parts;
@@ -216,10 +218,14 @@ export class InstanceCommitter implements FirstPass {
   }
 
   async #save(): Promise<'committed' | NotCommitted> {
-    const { clock, logger, metrics, store } = this.#parts.environment;
-    const { instance } = this.run;
+    const { environment } = this.#parts;
+    const { clock, logger, metrics, store } = environment;
+    const { definition, instance } = this.run;
     const { epoch, revision } = this.#stored;
     const state = await writeStored(instance);
+    const known = environment.indexPaths(definition);
+    const paths = known instanceof Promise ? await known : known;
+    const indexChange = this.#indexed.changeOf(instance, paths);
     const now = clock.now();
     const wakeAt = this.wakeAt();
     const crashes = this.#crashes.next(instance, wakeAt === 0);
@@ -234,6 +240,7 @@ export class InstanceCommitter implements FirstPass {
           wakeAt,
           crashes,
           state,
+          ...(indexChange !== undefined && { indexChange }),
           unsaved: this.#unsaved,
         }),
       );
@@ -247,6 +254,7 @@ export class InstanceCommitter implements FirstPass {
       logger.warn(fields, 'the store did not answer a commit; reading the instance back');
       return this.#readBack(state);
     }
+    if (indexChange !== undefined) instance.index = indexChange.after;
     this.#written({ state, crashes, lastChangeAt: now, revision: revision + 1 });
     return 'committed';
   }
@@ -284,6 +292,8 @@ export class InstanceCommitter implements FirstPass {
   #merge(record: InstanceRecord): 'merged' {
     const { run } = this;
     this.#parts.inbox.replace(record);
+    run.instance.tags = record.tags;
+    run.instance.index = record.index;
     if (record.status !== this.#stored.status) {
       this.#stored.status = record.status;
       run.now = this.#parts.environment.clock.now();

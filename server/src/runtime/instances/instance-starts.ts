@@ -3,6 +3,7 @@
  * is no memory is stored in its initial state and loaded later.
  */
 import type { WorkflowInstance } from '../../engine/model/instance.js';
+import { indexFieldsOf } from '../../engine/values/index-fields.js';
 import { startRun } from '../../engine/flow/lifecycle.js';
 import type { Run } from '../../engine/flow/run.js';
 import { AppError } from '../../base/errors.js';
@@ -86,11 +87,17 @@ export class InstanceStarts {
     const { environment, look, owner, residents } = this.#options;
     const { startTime } = start;
     // The pass replaces members of `data`: the caller's object must stay unchanged.
-    const newRun = (): Run =>
-      startRun(start.definition, { ...start, data: { ...start.data } }, startTime);
+    const known = environment.indexPaths(start.definition);
+    const paths = known instanceof Promise ? await known : known;
+    const newRun = (): Run => {
+      const created = startRun(start.definition, { ...start, data: { ...start.data } }, startTime);
+      created.instance.index = indexFieldsOf(start.data, paths);
+      return created;
+    };
     const run = newRun();
     const insertion = new FirstInsertion(async (firstPass, side) => {
       const { instance } = firstPass === null ? newRun() : firstPass.run;
+      if (firstPass !== null) instance.index = indexFieldsOf(instance.data, paths);
       return this.#insert(start, instance, firstPass, side);
     });
     const actor = new InstanceActor(environment, owner, run, {
@@ -119,8 +126,9 @@ export class InstanceStarts {
   }
 
   async #startLater(start: NewInstance): Promise<InsertInstanceResult> {
-    const { left, look } = this.#options;
+    const { environment, left, look } = this.#options;
     const { instance } = startRun(start.definition, start, start.startTime);
+    instance.index = indexFieldsOf(start.data, await environment.indexPaths(start.definition));
     const result = await this.#insert(start, instance, null, noSideRecords());
     if (result.outcome === 'inserted') left();
     if (result.outcome === 'exists') look(start.id);

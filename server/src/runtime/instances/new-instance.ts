@@ -2,6 +2,7 @@
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { rootOf } from '../../engine/model/child-id.js';
 import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
+import type { Tags } from '../../engine/model/tags.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
@@ -12,6 +13,8 @@ export interface NewInstance {
   readonly definition: WorkflowDefinition;
   readonly data: JsonObject;
   readonly reference: string | null;
+  /** Default: none. */
+  readonly tags?: Tags;
   readonly parent: ParentLink | null;
   readonly requestHash: string | null;
   readonly startTime: number;
@@ -36,6 +39,8 @@ export function newRecord(
     definitionId: start.definition.id,
     version: start.definition.version,
     reference: start.reference,
+    tags: instance.tags,
+    index: instance.index,
     status: instance.status,
     outcome: instance.outcome,
     parentId: start.parent?.workflowId ?? null,

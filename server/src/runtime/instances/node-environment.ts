@@ -1,4 +1,6 @@
 /** What the instances of a node share: turns, step bodies, and the delivery to other instances. */
+import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import type { IndexPaths } from '../../engine/values/index-fields.js';
 import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
 import type { ChildMessage, EffectResult, EventMessage } from '../../engine/flow/messages.js';
 import { rootOf } from '../../engine/model/child-id.js';
@@ -30,6 +32,7 @@ export interface NodeEnvironmentOptions extends Pick<OutboxOptions, 'posted' | '
   readonly workers: WorkerReservations;
   readonly bodies: StepBodies;
   readonly startChild: StartChild;
+  readonly indexPaths: RunnerEnvironment['indexPaths'];
 }
 
 export class NodeEnvironment implements RunnerEnvironment {
@@ -46,6 +49,7 @@ export class NodeEnvironment implements RunnerEnvironment {
   readonly #outbox: Outbox;
   readonly #events: EventLookup;
   readonly #retry: StoreRetry;
+  readonly #indexPaths: RunnerEnvironment['indexPaths'];
 
   constructor(options: NodeEnvironmentOptions) {
     const { clock, store } = options;
@@ -57,11 +61,16 @@ export class NodeEnvironment implements RunnerEnvironment {
     this.metrics = options.metrics;
     this.workers = options.workers;
     this.#bodies = options.bodies;
+    this.#indexPaths = options.indexPaths;
     this.#turns = new Turns(options.limits.concurrencyMax);
     this.#childStarts = new ChildStarts(options);
     this.#outbox = new Outbox(options);
     this.#retry = new StoreRetry(clock);
     this.#events = new EventLookup(store, clock, this.#retry);
+  }
+
+  indexPaths(definition: WorkflowDefinition): IndexPaths | Promise<IndexPaths> {
+    return this.#indexPaths(definition);
   }
 
   /** Instances waiting for a turn. */

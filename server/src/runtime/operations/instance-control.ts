@@ -6,12 +6,14 @@
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { waitsForRetry } from '../../engine/flow/messages.js';
 import { executionKey, type Pointer } from '../../engine/model/pointer.js';
+import { TAGS_MAX } from '../../engine/model/tags.js';
 import { AppError } from '../../base/errors.js';
 import type {
   AuditAction,
   AuditEntry,
   ControlAction,
   ControlResult,
+  TagChanges,
 } from '../../store/records/control.js';
 import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
@@ -32,6 +34,8 @@ export interface InstanceControlOptions {
   readonly queries: Pick<InstanceQueries, 'load'>;
   /** The status of an instance was changed in the store. */
   readonly controlled: (record: InstanceRecord, action: ControlAction) => Promise<void>;
+  /** Tags of an instance were changed in the store. */
+  readonly changed: (record: InstanceRecord) => void;
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
 }
 
@@ -120,6 +124,24 @@ export class InstanceControl {
     if (outcome.outcome === 'repeated') return;
     if (outcome.outcome === 'stale' || outcome.posted === null) throw answeredAlready(record);
     posted(outcome.posted, message);
+  }
+
+  /**
+   * Merges changes into the tags of an instance in any status.
+   * @throws AppError `workflow_not_found`, `invalid_request` for more tags than an instance may have
+   */
+  async setTags(id: string, changes: TagChanges, actor: string): Promise<InstanceView> {
+    const { changed, store } = this.#options;
+    const entry = this.#entry(actor, 'set-tags', JSON.stringify(changes));
+    const result = await store.patchTags(id, changes, entry);
+    if (result.outcome === 'missing') throw workflowNotFound(id);
+    if (result.outcome === 'too-many') {
+      throw new AppError('invalid_request', `A run can have at most ${TAGS_MAX} tags`, {
+        fields: { workflowId: id },
+      });
+    }
+    changed(result.record);
+    return viewInstance(result.record);
   }
 
   /** Records that an event was published for an instance. */

@@ -1,7 +1,11 @@
 /** Reads instances: one, a list, or the steps of one. Concurrent reads take a bounded amount of memory. */
 import { AppError } from '../../base/errors.js';
-import type { InstanceFilter } from '../../store/records/instance-lists.js';
-import type { InstanceRecord } from '../../store/records/instances.js';
+import type {
+  InstanceCount,
+  InstanceFilter,
+  InstancePosition,
+} from '../../store/records/instance-lists.js';
+import type { InstanceRecord, InstanceSummary } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { Clock } from '../../base/clock.js';
@@ -9,6 +13,7 @@ import type { NodeRegistry } from '../fleet/node-registry.js';
 import { explainWorkflow } from './explain/explain-workflow.js';
 import type { Explanation } from './explain/explanation.js';
 import type {
+  InstanceCountView,
   InstanceListItem,
   InstanceListRequest,
   InstanceView,
@@ -17,9 +22,15 @@ import type {
 } from './instance-types.js';
 import { listItem, loadInstance, viewInstance } from './instance-views.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
-import { decodeCursor, pageOf, type Page } from './paging.js';
+import { decodeCursor, encodeCursor, pageOf, type Page } from './paging.js';
 import type { ReadingGate } from '../memory/reading-gate.js';
 import { listSteps } from './step-list.js';
+
+/** Counting stops here. */
+const COUNTED_MAX = 10_000;
+/** How long one search continues; it then answers with what it has found. */
+const SEARCH_MS_MAX = 300;
+const SEARCH_CALLS_MAX = 200;
 
 export interface InstanceQueriesOptions {
   readonly store: Store;
@@ -67,12 +78,47 @@ export class InstanceQueries {
     const { cursor, limit, ...filter } = request;
     const { list, timeOf } = orderOf(filter);
     const position = decodeCursor(cursor, list);
-    const summaries = await this.#options.store.listInstances({
-      filter,
-      after: position === null ? null : { time: Number(position[0]), id: position[1] ?? '' },
-      limit: limit + 1,
-    });
-    return pageOf(summaries.map(listItem), limit, list, (item) => [String(timeOf(item)), item.id]);
+    let after = position === null ? null : { time: Number(position[0]), id: position[1] ?? '' };
+    const found: InstanceSummary[] = [];
+    const positionOf = (item: InstanceListItem): [string, string] => [
+      String(timeOf(item)),
+      item.id,
+    ];
+    for (const isLast of this.#searches()) {
+      const wanted = limit + 1 - found.length;
+      const part = await this.#options.store.listInstances({ filter, after, limit: wanted });
+      found.push(...part.items);
+      after = part.searchedTo;
+      if (after === null || isLast()) break;
+    }
+    const page = pageOf(found.map(listItem), limit, list, positionOf);
+    if (after === null || page.nextCursor !== null) return page;
+    // The search has taken long enough; it continues with the next page.
+    return { ...page, nextCursor: encodeCursor(list, [String(after.time), after.id]) };
+  }
+
+  /** Stops at `COUNTED_MAX`, or when it has taken long enough. */
+  async count(filter: InstanceFilter): Promise<InstanceCountView> {
+    let after: InstancePosition | null = null;
+    let count = 0;
+    for (const isLast of this.#searches()) {
+      const max = COUNTED_MAX + 1 - count;
+      const part: InstanceCount = await this.#options.store.countInstances({ filter, after, max });
+      count += part.count;
+      after = part.searchedTo;
+      if (after === null || isLast()) break;
+    }
+    const exact = after === null && count <= COUNTED_MAX;
+    return { count: Math.min(count, COUNTED_MAX), exact };
+  }
+
+  /** The calls to the store that one search may make. Between them, the store serves others. */
+  *#searches(): Generator<() => boolean> {
+    const { clock } = this.#options;
+    const end = clock.now() + SEARCH_MS_MAX;
+    for (let left = SEARCH_CALLS_MAX; left > 0; left -= 1) {
+      yield () => left === 1 || clock.now() >= end;
+    }
   }
 
   /** Completed and open steps. @throws AppError `workflow_not_found`, `invalid_request` for a cursor of another list */

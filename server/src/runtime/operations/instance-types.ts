@@ -1,4 +1,6 @@
 /** The calls of clients on instances, and their results. Times are milliseconds since 1970. */
+import type { Tags } from '../../engine/model/tags.js';
+import type { IndexFields } from '../../engine/values/index-fields.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import type { InstanceOutcome, InstanceStatus } from '../../store/records/instances.js';
 import type { InstanceFilter } from '../../store/records/instance-lists.js';
@@ -17,6 +19,8 @@ export interface InstanceView {
   readonly definitionId: string;
   readonly version: number;
   readonly reference: string | null;
+  readonly tags: Tags;
+  readonly index: IndexFields;
   readonly status: InstanceStatus;
   /** Null while the instance is open. */
   readonly outcome: InstanceOutcome | null;
@@ -55,6 +59,12 @@ export interface ParentView {
 /** An instance in a list: without its data, and with only the id of its parent. */
 export interface InstanceListItem extends Omit<InstanceView, 'data' | 'lastError' | 'parent'> {
   readonly parent: Pick<ParentView, 'workflowId'> | null;
+}
+
+export interface InstanceCountView {
+  readonly count: number;
+  /** False: there are at least this many. */
+  readonly exact: boolean;
 }
 
 /** The filter and the page of a list of instances. */

@@ -4,6 +4,7 @@ import { childIdOf } from '../../engine/model/child-id.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
 import type { StepError, StepRecord } from '../../engine/model/step-record.js';
+import { indexFieldsOf, NO_TAGS } from '../../engine/values/index-fields.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import { AppError } from '../../base/errors.js';
@@ -77,6 +78,8 @@ export function viewNew(
     definitionId: definition.id,
     version: definition.version,
     reference: request.reference,
+    tags: NO_TAGS,
+    index: indexFieldsOf(request.data, definition.index),
     status: 'Runnable',
     outcome: null,
     startTime,
@@ -98,19 +101,19 @@ export function committedItem(
   instance: WorkflowInstance,
   lastChangeTime: number,
 ): InstanceListItem {
-  const { definitionId, endTime, id, lastError, outcome, reference } = instance;
+  const { definitionId, endTime, id, index, lastError, outcome, reference, tags } = instance;
   const parent = parentOf(instance.parent?.workflowId ?? null);
   const { startTime, status, version } = instance;
   const times = { startTime, endTime, lastChangeTime, failureTime: lastError?.time ?? null };
-  return { id, definitionId, version, reference, status, outcome, parent, ...times };
+  return { id, definitionId, version, reference, tags, index, status, outcome, parent, ...times };
 }
 
 export function listItem(record: InstanceSummary): InstanceListItem {
   const { id, definitionId, version, reference, status, outcome, startTime, endTime } = record;
-  const { errorAt: failureTime, lastChangeAt: lastChangeTime } = record;
+  const { errorAt: failureTime, index, lastChangeAt: lastChangeTime, tags } = record;
   const times = { startTime, endTime, lastChangeTime, failureTime };
   const parent = parentOf(record.parentId);
-  return { id, definitionId, version, reference, status, outcome, parent, ...times };
+  return { id, definitionId, version, reference, tags, index, status, outcome, parent, ...times };
 }
 
 function parentOf(workflowId: string | null): InstanceListItem['parent'] {

@@ -6,13 +6,13 @@ import type {
   InstanceClaim,
   HistoryRecord,
   InstanceRecord,
-  InstanceSummary,
 } from '../records/instances.js';
-import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
+import type { InstancePosition } from '../records/instance-lists.js';
 import { compareText } from '../text-order.js';
 import { makeDeferredAvailable, settleAllOf } from './activities.js';
 import { noteAction } from './audit.js';
 import { hasNoEvents } from './events.js';
+import { oldestFirst } from './instance-lists.js';
 import { isLive, type MemoryData } from './memory-data.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
 
@@ -47,20 +47,6 @@ export function getInstance(
   return data.instances.get(id) ?? null;
 }
 
-export function listInstances(
-  data: MemoryData,
-  [{ filter, after, limit }]: OperationArguments<'listInstances'>,
-): readonly InstanceSummary[] {
-  const order = filter.unchangedSince === undefined ? newestFirst : oldestFirst;
-  return [...data.instances.values()]
-    .filter((instance) => matches(instance, filter))
-    .map((instance) => ({ instance, id: instance.id, time: listTimeOf(instance, filter) }))
-    .filter((entry) => after === null || order(entry, after) > 0)
-    .sort(order)
-    .slice(0, limit)
-    .map(({ instance }) => summaryOf(instance));
-}
-
 export function commitInstance(
   data: MemoryData,
   [commit]: OperationArguments<'commitInstance'>,
@@ -78,6 +64,7 @@ export function commitInstance(
     errorAt: commit.errorAt,
     wakeAt: commit.wakeAt,
     state: commit.state,
+    index: commit.indexChange?.after ?? current.index,
     schemaVersion: commit.schemaVersion,
     inbox: commit.keepInbox === true ? current.inbox : [],
     underWay: commit.underWay,
@@ -195,65 +182,6 @@ export function readHistory(
     .filter((record) => record.sequence >= from)
     .sort((left, right) => left.sequence - right.sequence)
     .slice(0, limit);
-}
-
-function matches(instance: InstanceRecord, filter: InstanceFilter): boolean {
-  return (
-    (filter.status === undefined || instance.status === filter.status) &&
-    (filter.definitionId === undefined || instance.definitionId === filter.definitionId) &&
-    (filter.version === undefined || instance.version === filter.version) &&
-    (filter.reference === undefined || instance.reference === filter.reference) &&
-    (filter.outcome === undefined || instance.outcome === filter.outcome) &&
-    (filter.parentId === undefined || instance.parentId === filter.parentId) &&
-    (filter.startedFrom === undefined || instance.startTime >= filter.startedFrom) &&
-    (filter.startedTo === undefined || instance.startTime < filter.startedTo) &&
-    (filter.failedFrom === undefined ||
-      (instance.errorAt !== null && instance.errorAt >= filter.failedFrom)) &&
-    (filter.unchangedSince === undefined ||
-      (isLive(instance.status) && instance.lastChangeAt < filter.unchangedSince))
-  );
-}
-
-function listTimeOf(instance: InstanceRecord, filter: InstanceFilter): number {
-  if (filter.failedFrom !== undefined) return instance.errorAt ?? 0;
-  return filter.unchangedSince === undefined ? instance.startTime : instance.lastChangeAt;
-}
-
-function newestFirst(left: InstancePosition, right: InstancePosition): number {
-  return oldestFirst(right, left);
-}
-
-function oldestFirst(left: InstancePosition, right: InstancePosition): number {
-  return left.time - right.time || compareText(left.id, right.id);
-}
-
-function summaryOf(instance: InstanceRecord): InstanceSummary {
-  const { id, definitionId, version, reference, status, startTime, endTime, wakeAt } = instance;
-  const { owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash } = instance;
-  const { lastChangeAt, errorAt, outcome, parentId, rootId, underWay } = instance;
-  return {
-    id,
-    definitionId,
-    version,
-    reference,
-    status,
-    startTime,
-    endTime,
-    wakeAt,
-    owner,
-    epoch,
-    inSeq,
-    revision,
-    crashes,
-    schemaVersion,
-    requestHash,
-    lastChangeAt,
-    errorAt,
-    outcome,
-    parentId,
-    rootId,
-    underWay,
-  };
 }
 
 function claimOf(instance: InstanceRecord): InstanceClaim {

@@ -17,6 +17,8 @@ import * as audit from './audit.js';
 import * as definitions from './definitions.js';
 import * as events from './events.js';
 import * as housekeeping from './housekeeping.js';
+import * as instanceLists from './instance-lists.js';
+import * as instanceTerms from './instance-terms.js';
 import * as instances from './instances.js';
 import { emptyMemoryData, type MemoryData } from './memory-data.js';
 import { postMessages } from './messages.js';
@@ -32,6 +34,8 @@ const OPERATIONS: SynchronousOperations<MemoryData> = {
   ...definitions,
   ...events,
   ...housekeeping,
+  ...instanceLists,
+  ...instanceTerms,
   ...instances,
 };
 

@@ -50,6 +50,13 @@ export interface InstanceDocument {
   readonly definitionId: string;
   readonly version: number;
   readonly reference: string | null;
+  /** Absent if there are none. */
+  readonly tags?: string;
+  /** By these the instance is found; see term-fields.ts. */
+  readonly tagTerms?: readonly string[];
+  /** The index fields. Absent if there are none. */
+  readonly fields?: PackedText;
+  readonly fieldTerms?: readonly string[];
   readonly status: InstanceStatus;
   readonly startTime: number;
   readonly endTime: number | null;
@@ -246,6 +253,9 @@ export async function ensureIndexes(collections: Collections): Promise<void> {
     await ensurePartialIndex(collections, field, { [field]: 1, _id: 1 });
   }
   await ensurePartialIndex(collections, 'rootId', { rootId: 1, status: 1 });
+  for (const field of ['tagTerms', 'fieldTerms']) {
+    await ensurePartialIndex(collections, field, { [field]: 1, startTime: -1, _id: -1 });
+  }
 }
 
 async function ensurePartialIndex(

@@ -4,6 +4,7 @@ import { inboxBytes } from '../records/messages.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { InstanceDocument } from './collections.js';
 import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
+import { indexOf, tagFieldsOf, tagsOf, valueFieldsOf } from './term-fields.js';
 
 export function instanceDocumentOf(record: InstanceRecord): InstanceDocument {
   return {
@@ -11,6 +12,8 @@ export function instanceDocumentOf(record: InstanceRecord): InstanceDocument {
     definitionId: encodeText(record.definitionId),
     version: record.version,
     reference: encodeOptional(record.reference),
+    ...tagFieldsOf(record.tags).set,
+    ...valueFieldsOf(record.index).set,
     status: record.status,
     startTime: record.startTime,
     endTime: record.endTime,
@@ -83,6 +86,8 @@ export function summaryOf(document: Omit<InstanceDocument, 'state' | 'inbox'>): 
     definitionId: decodeText(document.definitionId),
     version: document.version,
     reference: decodeOptional(document.reference),
+    tags: tagsOf(document),
+    index: indexOf(document),
     status: document.status,
     startTime: document.startTime,
     endTime: document.endTime,

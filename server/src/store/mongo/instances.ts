@@ -12,18 +12,18 @@ import type {
   InstanceClaim,
   HistoryRecord,
   InstanceRecord,
-  InstanceSummary,
 } from '../records/instances.js';
 import { messageBytes, type InboxMessage } from '../records/messages.js';
-import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
+import type { InstancePosition } from '../records/instance-lists.js';
 import { encodeText, decodeText } from '../text-codec.js';
 import { makeDeferredAvailable } from './activity-queue.js';
 import { auditPush } from './audit.js';
 import type { InstanceDocument } from './collections.js';
-import { changeFieldsOf, instanceDocumentOf, instanceOf, summaryOf } from './instance-documents.js';
+import { changeFieldsOf, instanceDocumentOf, instanceOf } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
-import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
+import { decodeOptional, packText, unpackText } from './packed-text.js';
 import { attemptOf, insertSideRecords, takeBack, takeBackClaims } from './side-records.js';
+import { valueFieldsOf } from './term-fields.js';
 
 /** Running an instance does not need its audit. */
 const WITHOUT_AUDIT = { audit: 0 } as const;
@@ -90,44 +90,6 @@ export async function getInstance(
   return document === null ? null : instanceOf(document);
 }
 
-export async function listInstances(
-  { instances }: MongoContext,
-  [{ filter, after, limit }]: OperationArguments<'listInstances'>,
-): Promise<readonly InstanceSummary[]> {
-  const { status, definitionId, version, reference, startedFrom, startedTo } = filter;
-  const { failedFrom, outcome, parentId, unchangedSince } = filter;
-  const { field, isNewestFirst } = orderOf(filter);
-  const conditions: Filter<InstanceDocument>[] = [];
-  if (status !== undefined) conditions.push({ status });
-  if (definitionId !== undefined) conditions.push({ definitionId: encodeText(definitionId) });
-  if (version !== undefined) conditions.push({ version });
-  if (reference !== undefined) conditions.push({ reference: encodeText(reference) });
-  if (outcome !== undefined) conditions.push({ outcome });
-  // Null represents absent.
-  if (parentId !== undefined) conditions.push({ parentId: encodeOptional(parentId) });
-  if (startedFrom !== undefined) conditions.push({ startTime: { $gte: startedFrom } });
-  if (startedTo !== undefined) conditions.push({ startTime: { $lt: startedTo } });
-  if (failedFrom !== undefined) conditions.push({ errorAt: { $gte: failedFrom } });
-  if (unchangedSince !== undefined) conditions.push({ openChangedAt: { $lt: unchangedSince } });
-  if (after !== null) {
-    const { time } = after;
-    const beyond = isNewestFirst ? '$lt' : '$gt';
-    // The first condition bounds the index; the second skips items of the previous page with the same time.
-    conditions.push({ [field]: { [`${beyond}e`]: time } });
-    conditions.push({
-      $or: [{ [field]: { [beyond]: time } }, { _id: { [beyond]: encodeText(after.id) } }],
-    });
-  }
-  const found = await instances
-    .find(conditions.length === 0 ? {} : { $and: conditions }, {
-      projection: { state: 0, inbox: 0, ...WITHOUT_AUDIT },
-    })
-    .sort({ [field]: isNewestFirst ? -1 : 1, _id: isNewestFirst ? -1 : 1 })
-    .limit(limit)
-    .toArray();
-  return found.map(summaryOf);
-}
-
 export async function commitInstance(
   context: MongoContext,
   [commit]: OperationArguments<'commitInstance'>,
@@ -136,6 +98,7 @@ export async function commitInstance(
   const inserted = await insertSideRecords(context, commit.side, { ...attempt, replaces: true });
   const { epoch, inSeq, revision } = commit;
   const change = changeFieldsOf(commit);
+  const values = commit.indexChange && valueFieldsOf(commit.indexChange.after);
   const isCommitted = await context.groupedWrites.commits.commit({
     _id: encodeText(commit.id),
     epoch,
@@ -146,13 +109,14 @@ export async function commitInstance(
       status: commit.status,
       endTime: commit.endTime,
       ...change.set,
+      ...values?.set,
       wakeAt: commit.wakeAt,
       state: packText(commit.state),
       schemaVersion: commit.schemaVersion,
       ...(commit.keepInbox === true ? {} : { inbox: [], inboxBytes: 0 }),
       crashes: commit.crashes ?? 0,
     },
-    unset: change.unset,
+    unset: { ...change.unset, ...values?.unset },
   });
   if (!isCommitted) {
     await takeBack(context, inserted, commit.side);
@@ -274,17 +238,6 @@ export async function readHistory(
     .limit(limit)
     .toArray();
   return found.map(({ sequence, body }) => ({ instanceId, sequence, body: unpackText(body) }));
-}
-
-interface ListOrder {
-  readonly field: 'startTime' | 'errorAt' | 'openChangedAt';
-  readonly isNewestFirst: boolean;
-}
-
-function orderOf({ failedFrom, unchangedSince }: InstanceFilter): ListOrder {
-  if (failedFrom !== undefined) return { field: 'errorAt', isNewestFirst: true };
-  if (unchangedSince !== undefined) return { field: 'openChangedAt', isNewestFirst: false };
-  return { field: 'startTime', isNewestFirst: true };
 }
 
 function notYetTold(message: InboxMessage | undefined): Filter<InstanceDocument> {

@@ -8,6 +8,8 @@ import * as audit from './audit.js';
 import * as definitions from './definitions.js';
 import * as events from './events.js';
 import * as housekeeping from './housekeeping.js';
+import * as instanceLists from './instance-lists.js';
+import * as instanceTerms from './instance-terms.js';
 import * as instances from './instances.js';
 import { postMessages } from './messages.js';
 import type { MongoContext } from './mongo-context.js';
@@ -25,5 +27,7 @@ export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
   ...definitions,
   ...events,
   ...housekeeping,
+  ...instanceLists,
+  ...instanceTerms,
   ...instances,
 };

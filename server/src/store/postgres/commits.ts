@@ -1,15 +1,18 @@
 /**
  * Commits: compare-and-set on `{id, epoch, inSeq, revision}`. Those that arrive at the same moment share one statement.
  */
+import { NO_INDEX } from '../../engine/values/index-fields.js';
+import { indexText } from '../field-text.js';
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments } from '../operations.js';
-import type { CommitOutcome, InstanceCommit } from '../records/instances.js';
+import type { CommitOutcome, IndexChange, InstanceCommit } from '../records/instances.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
-import { wakesOf } from './instance-rows.js';
+import { encodeOptional, wakesOf } from './instance-rows.js';
 import { type Columns, inLockOrder, Parameters, withParts } from './parameters.js';
 import type { Groups, PostgresContext } from './postgres-context.js';
 import { insertSideParts, removeSideParts } from './side-records.js';
+import { indexChangeOf, termParts } from './terms.js';
 
 const COLUMNS: Columns<InstanceCommit> = {
   id: ['text', ({ id }) => encodeTextWithoutNul(id)],
@@ -28,6 +31,8 @@ const COLUMNS: Columns<InstanceCommit> = {
   keep_inbox: ['boolean', ({ keepInbox }) => keepInbox === true],
   state: ['text', ({ state }) => encodeTextWithoutNul(state)],
 };
+
+const NO_CHANGE: IndexChange = { before: NO_INDEX, after: NO_INDEX };
 
 export function createCommitGroup(database: Database): Groups['commits'] {
   return new GroupCommit({
@@ -53,8 +58,11 @@ async function commitAll(
   const rows = parameters.rows('w', inLockOrder(commits), COLUMNS);
   const someWake = commits.some(({ underWay, wakeAt }) => wakeAt !== null || underWay);
   const someDoNot = commits.some(({ underWay, wakeAt }) => wakeAt === null && !underWay);
+  const indexed = commits.filter(({ indexChange }) => indexChange !== undefined);
+  const fields = fieldsPart(parameters, indexed);
   const text = withParts(
     [
+      fields?.part ?? null,
       `changed AS (
   UPDATE @instances AS i SET
     status = w.status, end_time = w.end_time, outcome = w.outcome, last_change_at = w.last_change_at,
@@ -62,10 +70,10 @@ async function commitAll(
     schema_version = w.schema_version, state = w.state, revision = i.revision + 1,
     inbox_ids = CASE WHEN w.keep_inbox THEN i.inbox_ids ELSE '{}' END,
     inbox_bodies = CASE WHEN w.keep_inbox THEN i.inbox_bodies ELSE '{}' END,
-    inbox_bytes = CASE WHEN w.keep_inbox THEN i.inbox_bytes ELSE 0 END
+    inbox_bytes = CASE WHEN w.keep_inbox THEN i.inbox_bytes ELSE 0 END${fields?.assignment ?? ''}
   FROM ${rows}
   WHERE i.id = w.id AND i.epoch = w.epoch AND i.in_seq = w.in_seq AND i.revision = w.revision
-  RETURNING i.id, i.owner, i.wake_at, i.under_way, i.status
+  RETURNING i.id, i.owner, i.wake_at, i.under_way, i.status, i.start_time
 )`,
       someWake ? wakesOf('changed') : null,
       someDoNot
@@ -75,12 +83,36 @@ async function commitAll(
         : null,
       ...insertSideParts(parameters, 'changed', commits.map(lastingSideOf)),
       ...removeSideParts(parameters, 'changed', commits),
+      ...termParts(
+        parameters,
+        'changed',
+        indexed.map(({ id, indexChange = NO_CHANGE }) => indexChangeOf(id, indexChange)),
+      ),
     ],
     'SELECT id FROM changed',
   );
   const changed = await database.query(text, parameters.values);
   const ids = new Set(changed.map((row) => row.text('id')));
   return commits.map(({ id }) => (ids.has(id) ? 'committed' : 'lost'));
+}
+
+const FIELDS: Columns<InstanceCommit> = {
+  id: ['text', ({ id }) => encodeTextWithoutNul(id)],
+  fields: ['text', ({ indexChange = NO_CHANGE }) => encodeOptional(indexText(indexChange.after))],
+};
+
+/** Few commits change what is indexed. */
+function fieldsPart(
+  parameters: Parameters,
+  indexed: readonly InstanceCommit[],
+): { readonly part: string; readonly assignment: string } | null {
+  if (indexed.length === 0) return null;
+  return {
+    part: `indexed AS (SELECT * FROM ${parameters.rows('f', indexed, FIELDS)})`,
+    assignment: `,
+    fields = CASE WHEN EXISTS (SELECT FROM indexed AS f WHERE f.id = i.id)
+      THEN (SELECT f.fields FROM indexed AS f WHERE f.id = i.id) ELSE i.fields END`,
+  };
 }
 
 /** Without the records that the same commit removes: the parts of one statement do not see each other's writes. */

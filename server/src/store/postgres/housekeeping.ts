@@ -1,12 +1,16 @@
 /** Nodes, retention and statistics. */
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { InstanceStatus } from '../records/instances.js';
+import { indexIn, tagsIn } from '../field-text.js';
+import { termsOf } from '../index-terms.js';
+import type { InstanceRecord, InstanceStatus } from '../records/instances.js';
 import type { NodeRecord } from '../records/nodes.js';
 import type { PurgeRequest, StoreStatistics } from '../records/housekeeping.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
+import { type Columns, Parameters, withParts } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
+import { termParts } from './terms.js';
 
 /** Maximum number of instances that one statement removes, with everything that belongs to them. */
 const PURGED_TOGETHER = 50;
@@ -114,30 +118,39 @@ async function purgeInstances(database: Database, request: PurgeRequest): Promis
   let purged = 0;
   while (purged < request.limit) {
     const wanted = Math.min(PURGED_TOGETHER, request.limit - purged);
-    const ids = await endedInstances(database, request, wanted);
-    if (ids.length === 0) break;
-    await purgeHistory(database, ids);
-    const removed = await purgeTogether(database, ids, request.instancesEndedBefore);
+    const ended = await endedInstances(database, request, wanted);
+    if (ended.length === 0) break;
+    await purgeHistory(
+      database,
+      ended.map(({ id }) => encodeTextWithoutNul(id)),
+    );
+    const removed = await purgeTogether(database, ended, request.instancesEndedBefore);
     purged += removed;
     // Another node has removed all of them, or these were the last ones.
-    if (removed === 0 || ids.length < wanted) break;
+    if (removed === 0 || ended.length < wanted) break;
   }
   return purged;
 }
 
-/** Ids as they are stored. */
+type EndedInstance = Pick<InstanceRecord, 'id' | 'inSeq' | 'tags' | 'index'>;
+
 async function endedInstances(
   database: Database,
   { instancesEndedBefore, untoldEndedBefore }: PurgeRequest,
   limit: number,
-): Promise<readonly string[]> {
+): Promise<readonly EndedInstance[]> {
   const rows = await database.query(
-    `SELECT id FROM @instances
+    `SELECT id, in_seq, tags, fields FROM @instances
       WHERE end_time < $1::bigint AND status IN ('Complete', 'Terminated') AND (wake_at IS NULL OR end_time < $2::bigint)
       ORDER BY end_time, id LIMIT $3::bigint`,
     [instancesEndedBefore, untoldEndedBefore, limit],
   );
-  return rows.map((row) => encodeTextWithoutNul(row.text('id')));
+  return rows.map((row) => ({
+    id: row.text('id'),
+    inSeq: row.number('in_seq'),
+    tags: tagsIn(row.textOrNull('tags')),
+    index: indexIn(row.textOrNull('fields')),
+  }));
 }
 
 /** Removes the records of an instance before the instance, so that the next purge finds it again after an interruption. */
@@ -152,25 +165,39 @@ async function purgeHistory(database: Database, ids: readonly string[]): Promise
   } while (removed === PURGED_HISTORY_MAX);
 }
 
-/** Checks again before it removes: another node may have purged an instance, and a client may have started it again. */
+const ENDED: Columns<EndedInstance> = {
+  id: ['text', ({ id }) => encodeTextWithoutNul(id)],
+  in_seq: ['bigint', ({ inSeq }) => inSeq],
+};
+
+/**
+ * Looks again at what it removes: another node may have purged an instance, and a client may have started it again. An
+ * instance whose tags have just changed is left for the next purge, because other terms belong to it now.
+ */
 async function purgeTogether(
   database: Database,
-  ids: readonly string[],
+  ended: readonly EndedInstance[],
   endedBefore: number,
 ): Promise<number> {
-  const [row] = await database.query(
-    `WITH gone AS (
+  const parameters = new Parameters();
+  const terms = ended.map((each) => ({ id: each.id, removed: termsOf(each), added: [] }));
+  const gone = `gone AS (
        DELETE FROM @instances WHERE id IN (
-         SELECT id FROM @instances
-          WHERE id = ANY($1::text[]) AND status IN ('Complete', 'Terminated') AND end_time < $2::bigint
-          ORDER BY id FOR UPDATE) RETURNING id
-     ),
-     wakes AS (DELETE FROM @wakes WHERE id IN (SELECT id FROM gone)),
-     subscriptions AS (DELETE FROM @subscriptions WHERE instance_id IN (SELECT id FROM gone)),
-     activities AS (DELETE FROM @activities WHERE instance_id IN (SELECT id FROM gone))
-     SELECT count(*) AS count FROM gone`,
-    [ids, endedBefore],
+         SELECT i.id FROM @instances AS i JOIN ${parameters.rows('e', ended, ENDED)} ON e.id = i.id AND e.in_seq = i.in_seq
+          WHERE i.status IN ('Complete', 'Terminated') AND i.end_time < ${parameters.add(endedBefore)}::bigint
+          ORDER BY i.id FOR UPDATE OF i) RETURNING id, start_time
+     )`;
+  const text = withParts(
+    [
+      gone,
+      'wakes AS (DELETE FROM @wakes WHERE id IN (SELECT id FROM gone))',
+      'subscriptions AS (DELETE FROM @subscriptions WHERE instance_id IN (SELECT id FROM gone))',
+      'activities AS (DELETE FROM @activities WHERE instance_id IN (SELECT id FROM gone))',
+      ...termParts(parameters, 'gone', terms),
+    ],
+    'SELECT count(*) AS count FROM gone',
   );
+  const [row] = await database.query(text, parameters.values);
   return row?.number('count') ?? 0;
 }
 

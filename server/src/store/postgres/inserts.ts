@@ -11,6 +11,7 @@ import { getInstance } from './instances.js';
 import { type Columns, Parameters, withParts } from './parameters.js';
 import type { Groups, PostgresContext } from './postgres-context.js';
 import { insertSideParts } from './side-records.js';
+import { allTermsOf, termParts } from './terms.js';
 
 interface InboxRow {
   readonly instanceId: string;
@@ -75,7 +76,7 @@ export async function insertAll(
   INSERT INTO @instances (${COLUMN_NAMES}${inbox === null ? '' : ', inbox_ids, inbox_bodies, inbox_bytes'})
   SELECT ${COLUMN_NAMES}${inbox?.columns ?? ''} FROM ${rows} ORDER BY id COLLATE "C"
   ON CONFLICT (id) DO NOTHING
-  RETURNING id, owner, wake_at, under_way
+  RETURNING id, owner, wake_at, under_way, start_time
 )`,
       wakes ? wakesOf('inserted') : null,
       ...insertSideParts(
@@ -83,6 +84,7 @@ export async function insertAll(
         'inserted',
         inserts.map(({ record, side }) => ({ id: record.id, side })),
       ),
+      ...termParts(parameters, 'inserted', records.map(allTermsOf)),
     ],
     'SELECT id FROM inserted',
   );

@@ -1,4 +1,5 @@
 /** Instances as rows. */
+import { indexIn, indexText, tagsIn, tagsText } from '../field-text.js';
 import type {
   InstanceOutcome,
   InstanceRecord,
@@ -20,6 +21,8 @@ export const INSERTED_COLUMNS: Columns<InstanceRecord> = {
   definition_id: ['text', ({ definitionId }) => encodeTextWithoutNul(definitionId)],
   version: ['bigint', ({ version }) => version],
   reference: ['text', ({ reference }) => encodeOptional(reference)],
+  tags: ['text', ({ tags }) => encodeOptional(tagsText(tags))],
+  fields: ['text', ({ index }) => encodeOptional(indexText(index))],
   status: ['text', ({ status }) => status],
   start_time: ['bigint', ({ startTime }) => startTime],
   end_time: ['bigint', ({ endTime }) => endTime],
@@ -63,6 +66,8 @@ export function summaryOf(row: Row): InstanceSummary {
     definitionId: row.text('definition_id'),
     version: row.number('version'),
     reference: row.textOrNull('reference'),
+    tags: tagsIn(row.textOrNull('tags')),
+    index: indexIn(row.textOrNull('fields')),
     // Only this server writes these columns.
     status: row.text('status') as InstanceStatus,
     startTime: row.number('start_time'),

@@ -15,6 +15,8 @@ import { controlInstance } from './control.js';
 import { claimInstance, setCrashes } from './instance-claims.js';
 import { commitInstance } from './commits.js';
 import { insertInstance } from './inserts.js';
+import * as instanceLists from './instance-lists.js';
+import * as instanceTerms from './instance-terms.js';
 import * as instances from './instances.js';
 import * as scans from './scans.js';
 import { postMessages } from './messages.js';
@@ -41,6 +43,8 @@ export const POSTGRES_OPERATIONS: AsynchronousOperations<PostgresContext> = {
   ...definitions,
   ...events,
   ...housekeeping,
+  ...instanceLists,
+  ...instanceTerms,
   ...instances,
   ...scans,
 };

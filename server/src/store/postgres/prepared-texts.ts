@@ -32,12 +32,14 @@ export class PreparedTexts {
   }
 
   use(text: string, mayPrepare: boolean): SentText {
+    // Such texts are many, and each is used seldom.
+    if (!mayPrepare) return { text: qualify(text, this.#schema) };
     let known = this.#known.get(text);
     if (known === undefined) {
       known = { uses: 0, sent: { text: qualify(text, this.#schema) } };
       this.#known.set(text, known);
     }
-    if (!mayPrepare || !this.#prepares || this.#prepared === PREPARED_MAX) return known.sent;
+    if (!this.#prepares || this.#prepared === PREPARED_MAX) return known.sent;
     known.uses += 1;
     if (known.uses === USES_BEFORE_PREPARING) {
       this.#prepared += 1;

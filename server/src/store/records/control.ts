@@ -1,4 +1,5 @@
 /** Control actions on instances: the actions, the status that each leads to, and the record of who performed them. */
+import type { Tags } from '../../engine/model/tags.js';
 import type { InstanceRecord, InstanceStatus } from './instances.js';
 
 /** `compensate` asks the instance to compensate its completed steps and then to end; a message carries the request. */
@@ -13,13 +14,34 @@ export type ControlResult =
   | { readonly outcome: 'refused'; readonly record: InstanceRecord }
   | { readonly outcome: 'missing' };
 
+/** New values by name; null removes the tag. */
+export type TagChanges = Readonly<Record<string, string | null>>;
+
+export type PatchTagsResult =
+  | { readonly outcome: 'done'; readonly record: InstanceRecord }
+  /** The instance would have more than TAGS_MAX tags. Nothing was changed. */
+  | { readonly outcome: 'too-many'; readonly record: InstanceRecord }
+  | { readonly outcome: 'missing' };
+
+/** The tags after the changes. */
+export function patchedTags(tags: Tags, changes: TagChanges): Tags {
+  const patched = new Map(Object.entries(tags));
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) patched.delete(name);
+    else patched.set(name, value);
+  }
+  // Defines own members, whatever their names are.
+  return Object.fromEntries(patched);
+}
+
 /** An action on an instance that is recorded in its audit. */
 export type AuditAction =
   | Exclude<ControlAction, 'compensate'>
   | 'retry'
   | 'publish-event'
   | 'complete-activity'
-  | 'fail-activity';
+  | 'fail-activity'
+  | 'set-tags';
 
 export interface AuditEntry {
   readonly time: number;

@@ -1,5 +1,6 @@
 /** The filters and the order of instance lists. */
-import type { InstanceOutcome, InstanceStatus } from './instances.js';
+import type { IndexCondition } from './index-conditions.js';
+import type { InstanceOutcome, InstanceStatus, InstanceSummary } from './instances.js';
 
 export interface InstanceFilter {
   readonly status?: InstanceStatus;
@@ -13,6 +14,12 @@ export interface InstanceFilter {
   readonly startedFrom?: number;
   /** Exclusive. */
   readonly startedTo?: number;
+  /** Inclusive. Open instances have no end. */
+  readonly endedFrom?: number;
+  /** Exclusive. */
+  readonly endedTo?: number;
+  /** All of them must hold. */
+  readonly where?: readonly IndexCondition[];
   /** Instances that show an error at or after this time. Cannot be combined with `unchangedSince`. */
   readonly failedFrom?: number;
   /** Runnable or Suspended instances that last changed before this time. */
@@ -33,4 +40,27 @@ export interface InstancePage {
 export interface InstancePosition {
   readonly time: number;
   readonly id: string;
+}
+
+/** Part of a list, in its order. */
+export interface InstanceList {
+  readonly items: readonly InstanceSummary[];
+  /**
+   * Set if the store found fewer than `limit` instances and stopped at this position, because it had searched enough: there
+   * may be more after it.
+   */
+  readonly searchedTo: InstancePosition | null;
+}
+
+export interface InstanceCountRequest {
+  readonly filter: InstanceFilter;
+  readonly after: InstancePosition | null;
+  /** Counting stops here. */
+  readonly max: number;
+}
+
+export interface InstanceCount {
+  readonly count: number;
+  /** As in a list. */
+  readonly searchedTo: InstancePosition | null;
 }

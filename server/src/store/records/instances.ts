@@ -1,4 +1,6 @@
 /** Instances as they are stored: the document, its side records, and the changes that a commit makes. */
+import type { IndexFields } from '../../engine/values/index-fields.js';
+import type { Tags } from '../../engine/model/tags.js';
 import type { NewActivityRecord } from './activities.js';
 import type { SubscriptionRecord } from './events.js';
 import type { InboxMessage } from './messages.js';
@@ -13,6 +15,10 @@ export interface InstanceRecord {
   readonly definitionId: string;
   readonly version: number;
   readonly reference: string | null;
+  /** Changed by clients only, never by a commit. */
+  readonly tags: Tags;
+  /** The values of the index fields, as of the newest commit. */
+  readonly index: IndexFields;
   readonly status: InstanceStatus;
   readonly startTime: number;
   readonly endTime: number | null;
@@ -89,6 +95,8 @@ export interface InstanceCommit {
   /** Default: 0. */
   readonly crashes?: number;
   readonly state: string;
+  /** Omitted if the index fields have not changed. */
+  readonly indexChange?: IndexChange;
   readonly schemaVersion: number;
   /** The messages stay for the next node that runs the instance. */
   readonly keepInbox?: true;
@@ -99,6 +107,12 @@ export interface InstanceCommit {
   readonly removeActivities: readonly string[];
   /** Done activities whose result is now part of the state. May be applied with a delay. */
   readonly settleActivities: readonly string[];
+}
+
+export interface IndexChange {
+  /** As stored: every other writer of the index fields increments `inSeq`. */
+  readonly before: IndexFields;
+  readonly after: IndexFields;
 }
 
 /** A successful commit clears the inbox and increments `revision`. */

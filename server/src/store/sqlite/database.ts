@@ -12,6 +12,9 @@ import { retryWhileBusy } from './retry-while-busy.js';
  */
 const SQLITE_BUSY_TIMEOUT_MS = 5;
 
+/** Searches have many different texts. */
+const STATEMENTS_MAX = 1000;
+
 export interface DatabaseOptions {
   readonly path: string;
   /** How long an operation waits for other processes before it fails. */
@@ -56,8 +59,8 @@ export class Database {
   }
 
   /** Row by row, as they are needed. */
-  *each(sql: string): Generator<Row> {
-    for (const columns of this.#connection.prepare(sql).iterate()) yield new Row(columns);
+  *each(sql: string, ...values: readonly SQLInputValue[]): Generator<Row> {
+    for (const columns of this.#statement(sql).iterate(...values)) yield new Row(columns);
   }
 
   /** Runs `work` in a write transaction. If it throws or the commit fails, nothing is changed. */
@@ -92,6 +95,7 @@ export class Database {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       statement = this.#connection.prepare(sql);
+      if (this.#statements.size === STATEMENTS_MAX) this.#statements.clear();
       this.#statements.set(sql, statement);
     }
     return statement;

@@ -7,11 +7,12 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 const INSTANCES = `
 CREATE TABLE instances (
-  id TEXT PRIMARY KEY, definitionId TEXT NOT NULL, version INTEGER NOT NULL, reference TEXT, status TEXT NOT NULL,
+  id TEXT PRIMARY KEY, definitionId TEXT NOT NULL, version INTEGER NOT NULL, reference TEXT, tags TEXT,
+  fields TEXT, status TEXT NOT NULL,
   startTime INTEGER NOT NULL, endTime INTEGER, outcome TEXT, parentId TEXT, rootId TEXT, lastChangeAt INTEGER NOT NULL,
   errorAt INTEGER, wakeAt INTEGER, owner TEXT, epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL,
   revision INTEGER NOT NULL, underWay INTEGER NOT NULL, crashes INTEGER NOT NULL, schemaVersion INTEGER NOT NULL, requestHash TEXT,
@@ -34,6 +35,14 @@ CREATE INDEX instances_under_way ON instances (owner, id) WHERE underWay = 1;
 CREATE INDEX instances_ended ON instances (endTime, id) WHERE endTime IS NOT NULL;
 CREATE INDEX instances_failed ON instances (errorAt, id) WHERE errorAt IS NOT NULL;
 CREATE INDEX instances_unchanged ON instances (lastChangeAt, id) WHERE status IN ('Runnable', 'Suspended');
+`;
+
+/** By these instances are found, and walked in the order of lists: see index-terms.ts. */
+const TERMS = `
+CREATE TABLE terms (
+  name TEXT NOT NULL, value TEXT NOT NULL, startTime INTEGER NOT NULL, instanceId TEXT NOT NULL,
+  PRIMARY KEY (name, value, startTime, instanceId)
+) WITHOUT ROWID;
 `;
 
 /** Control actions on an instance: the newest entries, as JSON. */
@@ -99,7 +108,7 @@ CREATE INDEX activities_queue ON activities (name, availableAt, id) WHERE done =
 CREATE INDEX activities_instance ON activities (instanceId);
 CREATE INDEX activities_unsettled ON activities (doneAt, id) WHERE done = 1 AND settled = 0;
 CREATE INDEX activities_settled ON activities (doneAt, id) WHERE settled = 1;
-${ACTIONS}${EVENTS}${NODES}`;
+${TERMS}${ACTIONS}${EVENTS}${NODES}`;
 
 const INSTANCE_INDEXES_1 = [
   'instances_started',
@@ -176,12 +185,13 @@ const FROM_2 = rebuildInstances(INSTANCE_INDEXES_2, {
 });
 
 /**
- * Columns that instances of schema 3 may lack, because it had them only later. A root is known as far up as the parent, and an
+ * Columns that instances of schema 3 may lack, because it had them only later, and that cannot be null. A root is known as far up as the parent, and an
  * inbox that was filled before it was counted counts as empty.
  */
 const DERIVED_3: Readonly<Record<string, string>> = { rootId: 'parentId', inboxBytes: '0' };
 
-function from3(connection: DatabaseSync): string {
+/** Schema 3 or 4. New columns are null. */
+function fromNewer(connection: DatabaseSync): string {
   const namesIn = (query: string): readonly string[] =>
     connection
       .prepare(query)
@@ -218,7 +228,8 @@ export function prepareSchema(connection: DatabaseSync, path: string): void {
   if (version === 0) connection.exec(TABLES);
   if (version === 1) connection.exec(FROM_1);
   if (version === 2) connection.exec(FROM_2);
-  if (version === 3) connection.exec(from3(connection));
+  if (version === 3 || version === 4) connection.exec(fromNewer(connection));
+  if (version > 0 && version < 5) connection.exec(TERMS);
   if (version < SCHEMA_VERSION) connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

@@ -63,6 +63,8 @@ export const SOME_INSTANCE: InstanceView = {
   definitionId: 'greeting',
   version: 3,
   reference: null,
+  tags: { team: 'billing' },
+  index: { customer: 'C-17' },
   status: 'Runnable',
   outcome: null,
   startTime: Date.UTC(2026, 4, 4, 10, 20, 30, 123),

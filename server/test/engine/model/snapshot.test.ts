@@ -13,6 +13,8 @@ const columns = {
   definitionId: 'tested',
   version: 1,
   reference: null,
+  tags: {},
+  index: {},
   status: 'Runnable',
   startTime: 5,
   endTime: null,

@@ -377,5 +377,6 @@ export class EngineDriver extends RunView {
 
 function columnsOf(instance: WorkflowInstance): InstanceColumns {
   const { id, definitionId, version, reference, status, startTime, endTime, outcome } = instance;
-  return { id, definitionId, version, reference, status, startTime, endTime, outcome };
+  const { index, tags } = instance;
+  return { id, definitionId, version, reference, tags, index, status, startTime, endTime, outcome };
 }

@@ -21,6 +21,8 @@ function instance(id: string, members: Partial<WorkflowInstance> = {}): Workflow
     definitionId: 'd',
     version: 1,
     reference: null,
+    tags: {},
+    index: {},
     startTime: 5,
     status: 'Runnable',
     endTime: null,

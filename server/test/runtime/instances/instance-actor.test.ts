@@ -56,6 +56,7 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
         return commits.shift()?.(make) ?? make();
       },
     },
+    indexPaths: (of) => of.index,
     takeTurn: () => Promise.resolve(() => undefined),
     runBody: (_run, _pointer, { retain, signal }) => {
       told.push('effect');

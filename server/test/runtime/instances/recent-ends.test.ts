@@ -13,6 +13,8 @@ function viewOf(id: string, data: InstanceView['data'] = {}): InstanceView {
     definitionId: 'd',
     version: 1,
     reference: null,
+  tags: {},
+  index: {},
     status: 'Complete',
     outcome: 'Succeeded',
     parent: null,

@@ -141,7 +141,8 @@ function commit(run: Run, takesOver: boolean): Run {
   if (!takesOver) return run;
   const { definitionId, endTime, id, outcome, reference, startTime, status, version } =
     run.instance;
-  const columns = { definitionId, endTime, id, outcome, reference, startTime, status, version };
+  const names = { definitionId, id, reference, tags: {}, index: {}, version };
+  const columns = { ...names, endTime, outcome, startTime, status };
   return takeUpRun(run.definition, readState(columns, writeState(run.instance)), run.now);
 }
 

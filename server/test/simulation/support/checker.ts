@@ -61,7 +61,7 @@ export async function checkEnd(
   accepted: AcceptedResults,
 ): Promise<void> {
   const { store } = world;
-  const page = await store.listInstances({ filter: {}, after: null, limit: 1000 });
+  const { items: page } = await store.listInstances({ filter: {}, after: null, limit: 1000 });
   const ended = new Map<string, Ended>();
   for (const { id } of page) ended.set(id, await readEnded(world, id));
   for (const [id, removed] of world.archive.removed) ended.set(id, endedOf(removed));

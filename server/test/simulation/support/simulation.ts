@@ -270,7 +270,7 @@ class Simulation {
     const { scheduler, store } = world;
     const deadline = scheduler.now + REMOVED_WITHIN_MS;
     const all = { filter: {}, after: null, limit: 1 };
-    while (world.violation === null && (await store.listInstances(all)).length > 0) {
+    while (world.violation === null && (await store.listInstances(all)).items.length > 0) {
       this.#release();
       await scheduler.settle();
       if (scheduler.now <= deadline) continue;
@@ -280,7 +280,7 @@ class Simulation {
 
   async #open(): Promise<string> {
     const { store } = this.#world;
-    const page = await store.listInstances({ filter: {}, after: null, limit: 100 });
+    const { items: page } = await store.listInstances({ filter: {}, after: null, limit: 100 });
     return page
       .filter(({ endTime, wakeAt }) => endTime === null || wakeAt !== null)
       .map((record) => `\n${JSON.stringify(record)}`)

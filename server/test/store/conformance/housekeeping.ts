@@ -55,7 +55,11 @@ export function describeHousekeeping(test: StoreUnderTest): void {
         await test.store.insertInstance({ record: instanceOf(id, changes), side: sideOf(id) });
       }
       expect((await purge({ instancesEndedBefore: 20 })).instances).toBe(2);
-      const left = await test.store.listInstances({ filter: {}, after: null, limit: 10 });
+      const { items: left } = await test.store.listInstances({
+        filter: {},
+        after: null,
+        limit: 10,
+      });
       expect(left.map(({ id }) => id)).toEqual(['new', 'live']);
       expect(await test.store.readHistory('old', 0, 10)).toEqual([]);
       expect(await test.store.readHistory('new', 0, 10)).toHaveLength(1);
@@ -74,7 +78,11 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       }
       const request = { instancesEndedBefore: 20, untoldEndedBefore: 5 };
       expect((await purge(request)).instances).toBe(2);
-      const left = await test.store.listInstances({ filter: {}, after: null, limit: 10 });
+      const { items: left } = await test.store.listInstances({
+        filter: {},
+        after: null,
+        limit: 10,
+      });
       expect(left.map(({ id }) => id)).toEqual(['untold']);
     });
 

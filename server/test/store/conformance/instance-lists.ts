@@ -16,15 +16,15 @@ export function describeInstanceLists(test: StoreUnderTest): void {
       filter: InstanceFilter,
       after: InstancePosition | null = null,
       limit = 50,
-    ) => (await test.store.listInstances({ filter, after, limit })).map(({ id }) => id);
+    ) => (await test.store.listInstances({ filter, after, limit })).items.map(({ id }) => id);
 
     it('returns summaries without state and inbox', async () => {
       await insert('i', { reference: 'r', owner: 'node', requestHash: 'h' });
-      const [summary] = await test.store.listInstances({ filter: {}, after: null, limit: 5 });
+      const { items } = await test.store.listInstances({ filter: {}, after: null, limit: 5 });
       const expected: Record<string, unknown> = { ...(await get('i')) };
       delete expected['state'];
       delete expected['inbox'];
-      expect(summary).toEqual(expected);
+      expect(items[0]).toEqual(expected);
     });
 
     it('sorts newest first, and keeps its position if start times are equal', async () => {
@@ -36,7 +36,7 @@ export function describeInstanceLists(test: StoreUnderTest): void {
         const paged: string[] = [];
         let after: InstancePosition | null = null;
         for (;;) {
-          const page = await test.store.listInstances({ filter: {}, after, limit });
+          const { items: page } = await test.store.listInstances({ filter: {}, after, limit });
           paged.push(...page.map(({ id }) => id));
           const last = page.at(-1);
           after = last === undefined ? null : { time: last.startTime, id: last.id };

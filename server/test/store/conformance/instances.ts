@@ -93,7 +93,11 @@ export function describeInstances(test: StoreUnderTest): void {
       expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(max);
       expect(outcomes.filter((outcome) => outcome === 'full')).toHaveLength(30);
       const filter = { parentId: 'top' };
-      const children = await test.store.listInstances({ filter, after: null, limit: 200 });
+      const { items: children } = await test.store.listInstances({
+        filter,
+        after: null,
+        limit: 200,
+      });
       expect(children).toHaveLength(max);
     });
   });

@@ -85,7 +85,7 @@ export function describeOddValues(test: StoreUnderTest): void {
         expect((await store.readHistory(odd, 0, 5)).map(({ body }) => body)).toEqual([odd]);
         const filters = [{ reference: odd }, { definitionId: odd }];
         for (const filter of filters) {
-          const found = await store.listInstances({ filter, after: null, limit: 5 });
+          const { items: found } = await store.listInstances({ filter, after: null, limit: 5 });
           expect(found.map(({ id }) => id)).toEqual([odd]);
         }
         expect((await store.findInstancesUnderWay(odd, null, 5)).map(({ id }) => id)).toEqual([

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { NewActivityRecord } from '../../../src/store/records/activities.js';
 import type { SideRecords } from '../../../src/store/records/instances.js';
 import type { Store } from '../../../src/store/store.js';
+import { condition, fieldName, indexFields } from './random-conditions.js';
 import { claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from '../records.js';
 export type Step = (store: Store) => Promise<unknown>;
 
@@ -16,6 +17,8 @@ const limit = fc.integer({ min: 1, max: 4 });
 const text = fc.constantFrom('{}', 'x', '\ud800', 'é\u0000');
 const status = fc.constantFrom('Runnable', 'Suspended', 'Complete', 'Terminated');
 const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });
+
+const tags = fc.dictionary(fieldName, text, { maxKeys: 2 });
 
 const activity: fc.Arbitrary<NewActivityRecord> = fc
   .record({
@@ -65,6 +68,8 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       endTime: optional(time),
       lastChangeAt: time,
       errorAt: optional(time),
+      tags,
+      index: indexFields,
     })
     .chain((changes) =>
       side.map((records): Step => async (store) => {
@@ -89,17 +94,19 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       crashes: small,
       state: text,
       keepsInbox: fc.boolean(),
+      after: optional(indexFields),
       removeSubscriptions: fc.subarray(['s1', 's2', 's3']),
       removeActivities: fc.subarray(['i/1', 'j/1']),
       settleActivities: fc.subarray(['i/1', 'i/2', 'k/1']),
     })
-    .map(({ id, behind, late, keepsInbox, ...changes }): Step => async (store) => {
-      const { epoch, inSeq, revision } = (await store.getInstance(id)) ?? instanceOf(id);
+    .map(({ id, after, behind, late, keepsInbox, ...changes }): Step => async (store) => {
+      const { epoch, index, inSeq, revision } = (await store.getInstance(id)) ?? instanceOf(id);
       const expected = { id, epoch, inSeq: inSeq - behind, revision: revision - late };
       return store.commitInstance(
         commitOf(expected, {
           ...changes,
           ...(keepsInbox ? { keepInbox: true } : {}),
+          ...(after === null ? {} : { indexChange: { before: index, after } }),
         }),
       );
     }),
@@ -174,14 +181,38 @@ const instances: readonly fc.Arbitrary<Step>[] = [
           { requiredKeys: ['unchangedSince'] },
         ),
       ),
+      search: fc.record(
+        {
+          where: fc.array(condition, { minLength: 1, maxLength: 3 }),
+          endedFrom: time,
+          endedTo: time,
+          version: fc.constantFrom(1, 2),
+        },
+        { requiredKeys: [] },
+      ),
       after: optional(fc.record({ time, id: instanceId })),
       limit,
     })
-    .map(
-      (page): Step =>
-        (store) =>
-          store.listInstances({ ...page, filter: page.filter }),
-    ),
+    .map(({ filter, search, ...page }): Step => async (store) => [
+      await store.listInstances({ ...page, filter: { ...filter, ...search } }),
+      await store.countInstances({
+        after: page.after,
+        max: page.limit,
+        filter: { ...filter, ...search },
+      }),
+    ]),
+  fc.tuple(instanceId, fc.dictionary(fieldName, optional(text), { maxKeys: 2 }), time).map(
+    ([id, changes, at]): Step =>
+      (store) =>
+        store.patchTags(id, changes, { time: at, actor: 'a', action: 'set-tags', detail: null }),
+  ),
+  fc
+    .tuple(instanceId, indexFields, fc.constantFrom(0, 0, 0, 1))
+    .map(([id, after, behind]): Step => async (store) => {
+      const { inSeq, index, revision } = (await store.getInstance(id)) ?? instanceOf(id);
+      const place = { id, inSeq: inSeq - behind, revision };
+      return store.replaceIndex(place, { before: index, after });
+    }),
 ];
 
 const activities: readonly fc.Arbitrary<Step>[] = [

@@ -1,9 +1,11 @@
 /** Converts runs and their steps between host and wire. */
 import { isJsonObject, type JsonObject } from '../../../engine/values/json.js';
 import { AppError } from '../../../base/errors.js';
+import { parseConditions } from '../../../runtime/operations/parse-condition.js';
 import type * as host from '../../../runtime/operations/instance-types.js';
-import type { PageRequest } from '../../../runtime/operations/paging.js';
+import type { InstanceFilter } from '../../../store/records/instance-lists.js';
 import type * as wire from '../models/workflow.js';
+import type { WorkflowFilter } from '../models/workflow-filter.js';
 import { checkedName } from './name.js';
 import { fromWireTime, toWireTime, toWireTimeOrNull } from './time.js';
 
@@ -15,12 +17,9 @@ export function toStartData(body: unknown): JsonObject {
 }
 
 /** @throws AppError `invalid_request` */
-export function toListRequest(
-  page: PageRequest,
-  query: Omit<wire.WorkflowQuery, keyof PageRequest>,
-): host.InstanceListRequest {
+export function toFilter(query: WorkflowFilter): InstanceFilter {
   const { status, definitionId, version, reference, startedFrom, startedTo } = query;
-  const { failedFrom, outcome, parent, unchangedSince } = query;
+  const { endedFrom, endedTo, failedFrom, outcome, parent, unchangedSince, where } = query;
   if (failedFrom !== undefined && unchangedSince !== undefined) {
     throw new AppError(
       'invalid_request',
@@ -29,7 +28,6 @@ export function toListRequest(
     );
   }
   return {
-    ...page,
     ...(status !== undefined && { status }),
     ...(definitionId !== undefined && { definitionId }),
     ...(version !== undefined && { version }),
@@ -38,6 +36,9 @@ export function toListRequest(
     ...(parent !== undefined && { parentId: toParentId(parent) }),
     ...(startedFrom !== undefined && { startedFrom: fromWireTime(startedFrom, 'startedFrom') }),
     ...(startedTo !== undefined && { startedTo: fromWireTime(startedTo, 'startedTo') }),
+    ...(endedFrom !== undefined && { endedFrom: fromWireTime(endedFrom, 'endedFrom') }),
+    ...(endedTo !== undefined && { endedTo: fromWireTime(endedTo, 'endedTo') }),
+    ...(where !== undefined && where.length > 0 && { where: parseConditions(where) }),
     ...(failedFrom !== undefined && { failedFrom: fromWireTime(failedFrom, 'failedFrom') }),
     ...(unchangedSince !== undefined && {
       unchangedSince: fromWireTime(unchangedSince, 'unchangedSince'),
@@ -51,6 +52,15 @@ function toParentId(parent: string): string | null {
 }
 
 export function toWorkflowSummary(instance: host.InstanceListItem): wire.WorkflowSummary {
+  const { index, tags } = instance;
+  // A `bigint` is written as a number.
+  return { ...toWorkflowChange(instance), tags, index: index as wire.IndexFields };
+}
+
+/** As listeners of the stream get it: without what may be long. */
+export function toWorkflowChange(
+  instance: Omit<host.InstanceListItem, 'index' | 'tags'>,
+): Omit<wire.WorkflowSummary, 'index' | 'tags'> {
   return {
     workflowId: instance.id,
     definitionId: instance.definitionId,

@@ -32,7 +32,8 @@ export type OperatorAction =
   | 'retry'
   | 'publish-event'
   | 'complete-activity'
-  | 'fail-activity';
+  | 'fail-activity'
+  | 'set-tags';
 
 /**
  * The worker that holds a work item.

@@ -50,6 +50,25 @@ export interface WorkflowReference {
 }
 
 /**
+ * A value by which a run is found: text, a number, `true` or `false`.
+ */
+export type IndexValue = string | number | boolean;
+
+/**
+ * The values of the index fields of a run by name. A list stands for each of its elements.
+ */
+export interface IndexFields {
+  [name: string]: IndexValue | IndexValue[];
+}
+
+/**
+ * Tags by name.
+ */
+export interface Tags {
+  [name: string]: string;
+}
+
+/**
  * A run in a list, without its data.
  *
  * @example {
@@ -57,6 +76,8 @@ export interface WorkflowReference {
  *   "definitionId": "greeting",
  *   "version": 1,
  *   "reference": null,
+ *   "tags": { "team": "billing" },
+ *   "index": { "customer": "C-17" },
  *   "status": "Complete",
  *   "outcome": "Succeeded",
  *   "parent": null,
@@ -78,6 +99,11 @@ export interface WorkflowSummary {
    * The name that the caller gave the run when starting it.
    */
   reference: string | null;
+  tags: Tags;
+  /**
+   * The values of the `Index` fields of the definition, as of the last change of the data.
+   */
+  index: IndexFields;
   status: WorkflowStatus;
   /**
    * How the run ended; null while it is open.
@@ -128,6 +154,8 @@ export interface WorkflowParent extends WorkflowReference {
  *   "definitionId": "greeting",
  *   "version": 1,
  *   "reference": null,
+ *   "tags": { "team": "billing" },
+ *   "index": { "customer": "C-17" },
  *   "status": "Runnable",
  *   "outcome": null,
  *   "startTime": "2026-05-04T10:20:30.123Z",
@@ -160,6 +188,8 @@ export interface Workflow extends WorkflowSummary {
  *   "definitionId": "greeting",
  *   "version": 1,
  *   "reference": null,
+ *   "tags": { "team": "billing" },
+ *   "index": { "customer": "C-17" },
  *   "status": "Suspended",
  *   "outcome": null,
  *   "startTime": "2026-05-04T10:20:30.123Z",
@@ -193,62 +223,6 @@ export interface WorkflowPage {
    * The `cursor` of the next page; null on the last one.
    */
   nextCursor: string | null;
-}
-
-/**
- * The filters of the list of runs.
- */
-export interface WorkflowQuery {
-  status?: WorkflowStatus;
-  /**
-   * Only runs with this outcome.
-   */
-  outcome?: WorkflowOutcome;
-  /**
-   * The id of a run, to list only its children; or `none`, to list only runs without a parent.
-   */
-  parent?: string;
-  definitionId?: string;
-  /**
-   * The version of the definition.
-   * @isInt must be a whole number
-   * @minimum 1 must be at least 1
-   */
-  version?: number;
-  /**
-   * The reference that the run was started with.
-   */
-  reference?: string;
-  /**
-   * Only runs that started at this time or later. ISO 8601; UTC by default.
-   */
-  startedFrom?: string;
-  /**
-   * Only runs that started before this time. ISO 8601; UTC by default.
-   */
-  startedTo?: string;
-  /**
-   * Only runs with a step error at this time or later, the newest failure first. Cannot be combined with
-   * `unchangedSince`.
-   */
-  failedFrom?: string;
-  /**
-   * Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be
-   * combined with `failedFrom`.
-   */
-  unchangedSince?: string;
-  /**
-   * The maximum number of items on a page.
-   * @isInt must be a whole number
-   * @minimum 1 must be at least 1
-   * @maximum 500 must be at most 500
-   * @default 50
-   */
-  limit?: number;
-  /**
-   * `nextCursor` of the previous page.
-   */
-  cursor?: string;
 }
 
 /**

@@ -3,10 +3,12 @@ import type { OperationArguments, OperationResult } from '../../operations.js';
 import type { InstanceStatus } from '../../records/instances.js';
 import type { NodeRecord } from '../../records/nodes.js';
 import type { PurgeRequest, StoreStatistics } from '../../records/housekeeping.js';
+import { indexIn, tagsIn } from '../../field-text.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
 import { statusOf } from './instance-rows.js';
+import { removeTerms } from './terms.js';
 
 /** Maximum number of step records removed by one purge, so that long histories do not hold up other operations. */
 const PURGED_HISTORY_MAX = 10_000;
@@ -98,7 +100,7 @@ function purgeInstances(
   { instancesEndedBefore, limit, untoldEndedBefore }: PurgeRequest,
 ): number {
   const ended = database.all(
-    `SELECT id FROM instances INDEXED BY instances_ended
+    `SELECT id, startTime, tags, fields FROM instances INDEXED BY instances_ended
       WHERE endTime < ? AND status IN ('Complete', 'Terminated') AND (wakeAt IS NULL OR endTime < ?)
       ORDER BY endTime, id LIMIT ?`,
     instancesEndedBefore,
@@ -111,6 +113,12 @@ function purgeInstances(
     historyBudget -= purgeHistory(database, row.text('id'), historyBudget);
     if (historyBudget === 0) break;
     purgeInstance(database, row.text('id'));
+    removeTerms(database, {
+      id: row.text('id'),
+      startTime: row.number('startTime'),
+      tags: tagsIn(row.textOrNull('tags')),
+      index: indexIn(row.textOrNull('fields')),
+    });
     purged += 1;
   }
   return purged;

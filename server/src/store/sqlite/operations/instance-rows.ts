@@ -6,17 +6,19 @@ import type {
   InstanceSummary,
 } from '../../records/instances.js';
 import { inboxBytes } from '../../records/messages.js';
+import { indexIn, indexText, tagsIn, tagsText } from '../../field-text.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
+import { insertTerms } from './terms.js';
 import { insertInbox, readInbox } from './messages.js';
 
 export const SUMMARY_COLUMNS =
-  'id, definitionId, version, reference, status, startTime, endTime, outcome, parentId, rootId, lastChangeAt, errorAt, ' +
+  'id, definitionId, version, reference, tags, fields, status, startTime, endTime, outcome, parentId, rootId, lastChangeAt, errorAt, ' +
   'wakeAt, owner, epoch, inSeq, revision, underWay, crashes, schemaVersion, requestHash';
 
 const INSERT_INSTANCE = `INSERT INTO instances (${SUMMARY_COLUMNS}, inboxBytes, state)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 export function readInstance(database: Database, id: string): InstanceRecord | null {
   const row = database.get('SELECT * FROM instances WHERE id = ?', encodeText(id));
@@ -24,13 +26,17 @@ export function readInstance(database: Database, id: string): InstanceRecord | n
   return { ...summaryOf(row), inbox: readInbox(database, id), state: row.text('state') };
 }
 
+/** With its inbox and its terms. */
 export function insertInstanceRow(database: Database, record: InstanceRecord): void {
+  const [tags, fields] = [tagsText(record.tags), indexText(record.index)];
   database.run(
     INSERT_INSTANCE,
     encodeText(record.id),
     encodeText(record.definitionId),
     record.version,
     record.reference === null ? null : encodeText(record.reference),
+    tags === null ? null : encodeText(tags),
+    fields === null ? null : encodeText(fields),
     record.status,
     record.startTime,
     record.endTime,
@@ -52,6 +58,7 @@ export function insertInstanceRow(database: Database, record: InstanceRecord): v
     encodeText(record.state),
   );
   insertInbox(database, record.id, record.inbox);
+  insertTerms(database, record);
 }
 
 export function summaryOf(row: Row): InstanceSummary {
@@ -60,6 +67,8 @@ export function summaryOf(row: Row): InstanceSummary {
     definitionId: row.text('definitionId'),
     version: row.number('version'),
     reference: row.textOrNull('reference'),
+    tags: tagsIn(row.textOrNull('tags')),
+    index: indexIn(row.textOrNull('fields')),
     status: statusOf(row.text('status')),
     startTime: row.number('startTime'),
     endTime: row.numberOrNull('endTime'),

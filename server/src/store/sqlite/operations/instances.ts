@@ -1,23 +1,23 @@
 /** Instances: compare-and-set, control and lists. Each function runs in a write transaction, or reads. */
 import { NEXT_STATUS } from '../../records/control.js';
-import type { SQLInputValue } from 'node:sqlite';
 import type { OperationArguments, OperationResult } from '../../operations.js';
 import type {
   DueInstance,
   InstanceClaim,
   HistoryRecord,
+  IndexChange,
   InstanceRecord,
-  InstanceSummary,
 } from '../../records/instances.js';
-import type { InstanceFilter } from '../../records/instance-lists.js';
 import { messageBytes } from '../../records/messages.js';
+import { indexText } from '../../field-text.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
 import { makeDeferredAvailable, settleAllOf } from './activity-rows.js';
 import { noteAction } from './audit.js';
 import { hasNoEvents } from './events.js';
-import { insertInstanceRow, readInstance, SUMMARY_COLUMNS, summaryOf } from './instance-rows.js';
+import { insertInstanceRow, readInstance } from './instance-rows.js';
+import { changeFieldTerms } from './terms.js';
 import { appendToInbox, clearInbox } from './messages.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
 
@@ -55,22 +55,6 @@ export function getInstance(
   return readInstance(database, id);
 }
 
-export function listInstances(
-  database: Database,
-  [{ filter, after, limit }]: OperationArguments<'listInstances'>,
-): readonly InstanceSummary[] {
-  const { conditions, values } = conditionsOf(filter);
-  const { index, time, direction } = orderOf(filter);
-  if (after !== null) {
-    conditions.push(`(${time}, id) ${direction === 'DESC' ? '<' : '>'} (?, ?)`);
-    values.push(after.time, encodeText(after.id));
-  }
-  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-  const sql = `SELECT ${SUMMARY_COLUMNS} FROM instances INDEXED BY ${index} ${where}
-    ORDER BY ${time} ${direction}, id ${direction} LIMIT ?`;
-  return database.all(sql, ...values, limit).map(summaryOf);
-}
-
 export function commitInstance(
   database: Database,
   [commit]: OperationArguments<'commitInstance'>,
@@ -97,6 +81,7 @@ export function commitInstance(
     commit.revision,
   );
   if (changed === 0) return 'lost';
+  if (commit.indexChange !== undefined) writeIndex(database, commit.id, commit.indexChange);
   if (commit.keepInbox !== true) clearInbox(database, commit.id);
   insertSideRecords(database, commit.side);
   removeSideRecords(database, commit);
@@ -104,6 +89,17 @@ export function commitInstance(
     settleAllOf(database, commit.id);
   }
   return 'committed';
+}
+
+/** A statement of its own: few commits change what is indexed. */
+function writeIndex(database: Database, id: string, change: IndexChange): void {
+  const text = indexText(change.after);
+  database.run(
+    'UPDATE instances SET fields = ? WHERE id = ?',
+    text === null ? null : encodeText(text),
+    encodeText(id),
+  );
+  changeFieldTerms(database, id, change);
 }
 
 export function claimInstance(
@@ -226,70 +222,6 @@ export function readHistory(
       limit,
     )
     .map((row) => ({ instanceId, sequence: row.number('sequence'), body: row.text('body') }));
-}
-
-function conditionsOf(filter: InstanceFilter): { conditions: string[]; values: SQLInputValue[] } {
-  const { status, definitionId, version, reference, startedFrom, startedTo } = filter;
-  const { failedFrom, outcome, parentId, unchangedSince } = filter;
-  const filters: readonly (readonly [string, SQLInputValue | undefined])[] = [
-    ['status = ?', status],
-    ['definitionId = ?', definitionId === undefined ? undefined : encodeText(definitionId)],
-    ['version = ?', version],
-    ['reference = ?', reference === undefined ? undefined : encodeText(reference)],
-    ['outcome = ?', outcome],
-    ['parentId = ?', typeof parentId === 'string' ? encodeText(parentId) : undefined],
-    ['startTime >= ?', startedFrom],
-    ['startTime < ?', startedTo],
-    // The second condition selects the partial index; SQLite does not infer it from the first.
-    ['errorAt >= ? AND errorAt IS NOT NULL', failedFrom],
-    [`lastChangeAt < ? AND status IN ('Runnable', 'Suspended')`, unchangedSince],
-  ];
-  const conditions: string[] = [];
-  const values: SQLInputValue[] = [];
-  for (const [condition, value] of filters) {
-    if (value === undefined) continue;
-    conditions.push(condition);
-    values.push(value);
-  }
-  // These conditions match those of the partial indexes, which SQLite cannot infer from a parameter.
-  if (outcome === 'Succeeded') conditions.push(`status = 'Complete'`);
-  else if (outcome !== undefined) conditions.push(`outcome <> 'Succeeded'`);
-  if (parentId === null) conditions.push('parentId IS NULL');
-  return { conditions, values };
-}
-
-interface ListOrder {
-  readonly index: string;
-  readonly time: 'startTime' | 'errorAt' | 'lastChangeAt';
-  readonly direction: 'ASC' | 'DESC';
-}
-
-function orderOf(filter: InstanceFilter): ListOrder {
-  if (filter.failedFrom !== undefined) {
-    return { index: 'instances_failed', time: 'errorAt', direction: 'DESC' };
-  }
-  if (filter.unchangedSince !== undefined) {
-    return { index: 'instances_unchanged', time: 'lastChangeAt', direction: 'ASC' };
-  }
-  return { index: indexFor(filter), time: 'startTime', direction: 'DESC' };
-}
-
-/**
- * The most selective index that provides the order of the list. It is named in the query because SQLite has no
- * statistics to choose by.
- */
-function indexFor({ reference, parentId, ...filter }: InstanceFilter): string {
-  const { definitionId, outcome } = filter;
-  const status = outcome === 'Succeeded' ? 'Complete' : filter.status;
-  if (reference !== undefined) return 'instances_reference';
-  if (typeof parentId === 'string') return 'instances_parent';
-  // Few instances end with any other outcome, so this index selects the fewest.
-  if (outcome !== undefined && outcome !== 'Succeeded') return 'instances_outcome';
-  if (definitionId !== undefined) {
-    return status === undefined ? 'instances_definition' : 'instances_definition_status';
-  }
-  if (status !== undefined) return 'instances_status';
-  return parentId === null ? 'instances_roots' : 'instances_started';
 }
 
 const CLAIM_COLUMNS = 'id, owner, epoch, wakeAt, underWay, crashes, lastChangeAt, schemaVersion';

@@ -7,6 +7,8 @@ import * as audit from './audit.js';
 import * as definitions from './definitions.js';
 import * as events from './events.js';
 import * as housekeeping from './housekeeping.js';
+import * as instanceLists from './instance-lists.js';
+import * as instanceTerms from './instance-terms.js';
 import * as instances from './instances.js';
 import { postMessages } from './messages.js';
 
@@ -23,5 +25,7 @@ export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   ...definitions,
   ...events,
   ...housekeeping,
+  ...instanceLists,
+  ...instanceTerms,
   ...instances,
 };

@@ -1,0 +1,103 @@
+/** The wire types of the filters of runs, and of their tags. */
+import type { WorkflowOutcome, WorkflowStatus } from './workflow.js';
+
+/**
+ * The number of runs that match a filter.
+ *
+ * @example { "count": 42, "exact": true }
+ */
+export interface WorkflowCount {
+  /**
+   * @isInt
+   */
+  count: number;
+  /**
+   * False if the server stopped counting: there are at least `count` runs.
+   */
+  exact: boolean;
+}
+
+/**
+ * New values of tags by name. `null` removes a tag.
+ *
+ * @example { "team": "billing", "priority": null }
+ */
+export interface TagChanges {
+  [name: string]: string | null;
+}
+
+/**
+ * The filters of the list of runs.
+ */
+export interface WorkflowFilter {
+  status?: WorkflowStatus;
+  /**
+   * Only runs with this outcome.
+   */
+  outcome?: WorkflowOutcome;
+  /**
+   * The id of a run, to list only its children; or `none`, to list only runs without a parent.
+   */
+  parent?: string;
+  definitionId?: string;
+  /**
+   * The version of the definition.
+   * @isInt must be a whole number
+   * @minimum 1 must be at least 1
+   */
+  version?: number;
+  /**
+   * The reference that the run was started with.
+   */
+  reference?: string;
+  /**
+   * Only runs that started at this time or later. ISO 8601; UTC by default.
+   */
+  startedFrom?: string;
+  /**
+   * Only runs that started before this time. ISO 8601; UTC by default.
+   */
+  startedTo?: string;
+  /**
+   * Only runs that ended at this time or later. ISO 8601; UTC by default.
+   */
+  endedFrom?: string;
+  /**
+   * Only runs that ended before this time. ISO 8601; UTC by default.
+   */
+  endedTo?: string;
+  /**
+   * Only runs that fulfill this condition on a tag or an index field, such as `customer=C-17` or `tag.team!=billing`:
+   * `<name><operator><value>` with one of the operators `=`, `!=`, `<`, `<=`, `>`, `>=` and `^=` (starts with). Repeat the
+   * parameter for several conditions; all of them must hold.
+   */
+  where?: string[];
+  /**
+   * Only runs with a step error at this time or later, the newest failure first. Cannot be combined with
+   * `unchangedSince`.
+   */
+  failedFrom?: string;
+  /**
+   * Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be
+   * combined with `failedFrom`.
+   */
+  unchangedSince?: string;
+}
+
+/**
+ * The filters and the page of the list of runs.
+ */
+export interface WorkflowQuery extends WorkflowFilter {
+  /**
+   * The maximum number of items on a page.
+   * @isInt must be a whole number
+   * @minimum 1 must be at least 1
+   * @maximum 500 must be at most 500
+   * @default 50
+   */
+  limit?: number;
+  /**
+   * `nextCursor` of the previous page.
+   */
+  cursor?: string;
+}

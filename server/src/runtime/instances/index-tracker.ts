@@ -1,0 +1,46 @@
+/**
+ * Finds out what a commit changes in the index fields of one instance. Values in the data are replaced, never changed in place,
+ * so while the same values are there, nothing is computed.
+ */
+import type { WorkflowInstance } from '../../engine/model/instance.js';
+import {
+  areSameFields,
+  indexFieldsOf,
+  type IndexFields,
+  type IndexPaths,
+} from '../../engine/values/index-fields.js';
+import { getField, type Json } from '../../engine/values/json.js';
+import type { IndexChange } from '../../store/records/instances.js';
+
+interface Computed {
+  readonly paths: IndexPaths;
+  /** The members of the data that the paths begin with. */
+  readonly sources: readonly (Json | undefined)[];
+  readonly fields: IndexFields;
+}
+
+export class IndexTracker {
+  #computed: Computed | null = null;
+
+  /** Undefined if the stored fields, which are those of the instance, are up to date. */
+  changeOf(instance: WorkflowInstance, paths: IndexPaths): IndexChange | undefined {
+    const before = instance.index;
+    if (this.#isUpToDate(instance, paths)) return undefined;
+    const computed = indexFieldsOf(instance.data, paths);
+    const isSame = areSameFields(before, computed);
+    const after = isSame ? before : computed;
+    this.#computed = { paths, sources: sourcesOf(instance, paths), fields: after };
+    return isSame ? undefined : { before, after };
+  }
+
+  #isUpToDate(instance: WorkflowInstance, paths: IndexPaths): boolean {
+    const computed = this.#computed;
+    // A lost commit has not stored what was computed, and another node may have stored something else.
+    if (computed?.fields !== instance.index || computed.paths !== paths) return false;
+    return sourcesOf(instance, paths).every((source, at) => source === computed.sources[at]);
+  }
+}
+
+function sourcesOf({ data }: WorkflowInstance, paths: IndexPaths): (Json | undefined)[] {
+  return Array.from(paths.values(), ([first = '']) => getField(data, first));
+}

@@ -1,0 +1,98 @@
+/**
+ * Conditions on tags and index fields as text: `<name><operator><value>`, such as `customer=C-17` or `tag.team!="a b"`.
+ *
+ * The first operator ends the name. A value that reads as a number, `true` or `false` stands for that and for the same text;
+ * a value in double quotes is text, in which \\" and \\\\ are escapes.
+ */
+import { AppError } from '../../base/errors.js';
+import { IntegerTooLong, readInteger } from '../../engine/values/exact-json.js';
+import type { IndexValue } from '../../engine/values/index-fields.js';
+import type { IndexCondition, IndexOperator } from '../../store/records/index-conditions.js';
+
+export const CONDITIONS_MAX = 20;
+const LENGTH_MAX = 1000;
+/** Prevents a message from repeating a long condition. */
+const SHOWN_LENGTH_MAX = 60;
+
+const OPERATOR = /!=|\^=|<=|>=|=|<|>/;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?<fraction>\.\d+)?(?<exponent>[eE][+-]?\d+)?$/;
+const TAG_PREFIX = 'tag.';
+const FORM = 'write <name><operator><value> with one of the operators = != < <= > >= ^=';
+
+/** @throws AppError `invalid_request` that names the condition and the place */
+export function parseConditions(texts: readonly string[]): readonly IndexCondition[] {
+  if (texts.length > CONDITIONS_MAX) {
+    throw invalid(`At most ${CONDITIONS_MAX} conditions are possible, not ${texts.length}`);
+  }
+  return texts.map(parseCondition);
+}
+
+function parseCondition(text: string): IndexCondition {
+  if (text.length > LENGTH_MAX) {
+    throw refused(text, `it has more than ${LENGTH_MAX} characters`);
+  }
+  const found = OPERATOR.exec(text);
+  if (found === null) throw refused(text, `it has no operator: ${FORM}`);
+  const named = text.slice(0, found.index);
+  const isTag = named.startsWith(TAG_PREFIX);
+  const name = isTag ? named.slice(TAG_PREFIX.length) : named;
+  if (name === '') throw refused(text, `the name before ${found[0]} is missing: ${FORM}`);
+  // The expression matches nothing else.
+  const operator = found[0] as IndexOperator;
+  const valueAt = found.index + operator.length;
+  const values = parseValue(text, valueAt, operator);
+  return { of: isTag ? 'tag' : 'field', name, operator, values };
+}
+
+function parseValue(text: string, at: number, operator: IndexOperator): readonly IndexValue[] {
+  const value = text.slice(at);
+  if (value === '') {
+    throw refused(text, `the value after ${operator} is missing; write "" for the empty text`);
+  }
+  if (value.startsWith('"')) return [parseQuoted(text, at)];
+  if (operator === '^=') return [value];
+  if (value === 'true' || value === 'false') return [value === 'true', value];
+  const number = NUMBER.exec(value);
+  if (number === null) return [value];
+  const isInteger =
+    number.groups?.['fraction'] === undefined && number.groups?.['exponent'] === undefined;
+  try {
+    return [isInteger ? readInteger(value) : Number(value), value];
+  } catch (error) {
+    // No number in the data is that long.
+    if (error instanceof IntegerTooLong) return [value];
+    throw error;
+  }
+}
+
+function parseQuoted(text: string, start: number): string {
+  let value = '';
+  for (let at = start + 1; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character === '"') {
+      if (at === text.length - 1) return value;
+      throw refused(text, `text follows the closing quote at character ${at + 1}`);
+    }
+    if (character !== '\\') {
+      value += character;
+      continue;
+    }
+    at += 1;
+    const escaped = text.charAt(at);
+    if (escaped !== '"' && escaped !== '\\') {
+      throw refused(text, `only \\" and \\\\ are escapes, at character ${at}`);
+    }
+    value += escaped;
+  }
+  throw refused(text, `the quote at character ${start + 1} is not closed`);
+}
+
+function refused(text: string, problem: string): AppError {
+  const isLong = text.length > SHOWN_LENGTH_MAX;
+  const shown = isLong ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
+  return invalid(`The condition ${JSON.stringify(shown)} is invalid: ${problem}`);
+}
+
+function invalid(message: string): AppError {
+  return new AppError('invalid_request', message, { parameter: 'where' });
+}

@@ -1,0 +1,23 @@
+/** Tags and index fields as the stores keep them: JSON, which holds any name and integers of any length; null for none. */
+import { NO_INDEX, NO_TAGS, type IndexFields } from '../engine/values/index-fields.js';
+import { readJson, writeJson } from '../engine/values/exact-json.js';
+import type { Tags } from '../engine/model/tags.js';
+
+export function tagsText(tags: Tags): string | null {
+  return Object.keys(tags).length === 0 ? null : JSON.stringify(tags);
+}
+
+export function indexText(index: IndexFields): string | null {
+  return Object.keys(index).length === 0 ? null : writeJson(index);
+}
+
+/** @param text written by `tagsText` */
+export function tagsIn(text: string | null): Tags {
+  return text === null ? NO_TAGS : (JSON.parse(text) as Tags);
+}
+
+/** @param text written by `indexText` */
+export function indexIn(text: string | null): IndexFields {
+  // Empty: the stored value was unreadable.
+  return text === null || text === '' ? NO_INDEX : (readJson(text) as IndexFields);
+}

@@ -1,0 +1,182 @@
+/**
+ * Terms: names and values of tags and index fields as text that sorts like the values, so that an index of a database finds
+ * equal values, ranges and beginnings.
+ *
+ * A term has a name and a value. The name tells a tag (`t`) from a field (`f`); the first letter of the value tells its type:
+ *  - `b0`, `b1`: booleans.
+ *  - `n…`: numbers by value, in decimal: sign, exponent, digits. Those below zero have everything complemented.
+ *  - `s…`: text, by code points.
+ */
+import { elementsOf, type IndexFields, type IndexValue } from '../engine/values/index-fields.js';
+import type { Tags } from '../engine/model/tags.js';
+import type { IndexCondition } from './records/index-conditions.js';
+
+export interface Term {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The terms of an instance that belong to its tags. */
+export function tagTerms(tags: Tags): readonly Term[] {
+  return Object.entries(tags).map(([name, value]) => ({
+    name: termName('tag', name),
+    value: termValue(value),
+  }));
+}
+
+/** The terms of an instance that belong to its index fields, each once. */
+export function fieldTerms(index: IndexFields): readonly Term[] {
+  return Object.entries(index).flatMap(([field, value]) => {
+    const name = termName('field', field);
+    const values = new Set(elementsOf(value).map(termValue));
+    return Array.from(values, (each) => ({ name, value: each }));
+  });
+}
+
+/** All terms of an instance. */
+export function termsOf(instance: {
+  readonly tags: Tags;
+  readonly index: IndexFields;
+}): readonly Term[] {
+  return [...tagTerms(instance.tags), ...fieldTerms(instance.index)];
+}
+
+/** What must be removed and added to turn the first terms into the second. */
+export function termChanges(
+  before: readonly Term[],
+  after: readonly Term[],
+): { readonly removed: readonly Term[]; readonly added: readonly Term[] } {
+  const keyOf = ({ name, value }: Term): string => `${name.length}:${name}${value}`;
+  const old = new Set(before.map(keyOf));
+  const next = new Set(after.map(keyOf));
+  return {
+    removed: before.filter((term) => !next.has(keyOf(term))),
+    added: after.filter((term) => !old.has(keyOf(term))),
+  };
+}
+
+/** Values from `from` (inclusive) to `to` (exclusive). */
+export interface TermRange {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A condition in terms: the instances that have a term of the name with such a value. */
+export type TermCondition =
+  | { readonly kind: 'equal'; readonly name: string; readonly values: readonly string[] }
+  | { readonly kind: 'range'; readonly name: string; readonly ranges: readonly TermRange[] }
+  /** A term of the name, but none of these. */
+  | { readonly kind: 'unequal'; readonly name: string; readonly values: readonly string[] };
+
+export function termConditionOf(condition: IndexCondition): TermCondition {
+  const { of, operator, values } = condition;
+  const name = termName(of, condition.name);
+  if (operator === '=') return { kind: 'equal', name, values: values.map(termValue) };
+  if (operator === '!=') return { kind: 'unequal', name, values: values.map(termValue) };
+  const ranges = values.map((value) => rangeOf(operator, value));
+  return { kind: 'range', name, ranges: ranges.filter(({ from, to }) => from < to) };
+}
+
+/** All values that a term can have. */
+export const ANY_VALUE: TermRange = { from: 'b', to: 't' };
+
+function rangeOf(operator: '<' | '<=' | '>' | '>=' | '^=', value: IndexValue): TermRange {
+  const term = termValue(value);
+  if (operator === '^=') return { from: term, to: afterPrefix(term) };
+  // No value sorts between a term and the same with the lowest character appended.
+  const next = `${term}\u0001`;
+  // Booleans have no order: only the equal one counts.
+  if (typeof value === 'boolean') {
+    const isEqual = operator === '<=' || operator === '>=';
+    return { from: term, to: isEqual ? next : term };
+  }
+  const [first, end] = typeof value === 'string' ? ['s', 't'] : ['n', 'o'];
+  switch (operator) {
+    case '<':
+      return { from: first, to: term };
+    case '<=':
+      return { from: first, to: next };
+    case '>':
+      return { from: next, to: end };
+    case '>=':
+      return { from: term, to: end };
+  }
+}
+
+export function termName(of: 'tag' | 'field', name: string): string {
+  return (of === 'tag' ? 't' : 'f') + storableText(name);
+}
+
+function termValue(value: IndexValue): string {
+  switch (typeof value) {
+    case 'string':
+      return `s${storableText(value)}`;
+    case 'boolean':
+      return value ? 'b1' : 'b0';
+    default:
+      return `n${numberTerm(value)}`;
+  }
+}
+
+/** Makes all exponents positive, with four digits: an integer has at most 1,000 digits. */
+const EXPONENT_BIAS = 5000;
+
+function numberTerm(value: number | bigint): string {
+  if (value === 0) return '1';
+  if (value === Infinity) return '2~';
+  if (value === -Infinity) return '0!';
+  const { digits, exponent } = decimalOf(value);
+  const place = String(exponent + EXPONENT_BIAS);
+  // Complemented digits turn the order around; `~` follows all digits, because a longer number is smaller here.
+  return value > 0 ? `2${place}${digits}` : `0${complement(place + digits)}~`;
+}
+
+/** The absolute value is 0.DIGITS × 10^exponent. The shortest digits that are read as this number sort like numbers. */
+function decimalOf(value: number | bigint): { digits: string; exponent: number } {
+  if (typeof value === 'bigint') {
+    const text = value.toString().replace('-', '');
+    let end = text.length;
+    while (text.charAt(end - 1) === '0') end -= 1;
+    return { digits: text.slice(0, end), exponent: text.length };
+  }
+  const [mantissa = '', exponent = ''] = Math.abs(value).toExponential().split('e');
+  return { digits: mantissa.replace('.', ''), exponent: Number(exponent) + 1 };
+}
+
+function complement(digits: string): string {
+  let result = '';
+  for (const digit of digits) result += String(9 - Number(digit));
+  return result;
+}
+
+// eslint-disable-next-line no-control-regex -- these are the characters that a database may not store, or that escape them
+const UNSTORABLE = /[\0\u0001\ud7ff]|\p{Surrogate}/u;
+// eslint-disable-next-line no-control-regex -- as above
+const ALL_UNSTORABLE = /[\0\u0001\ud7ff]|\p{Surrogate}/gu;
+
+/**
+ * Text without U+0000 and lone surrogates, which not every database can store. They are escaped so that different texts stay
+ * different and all keep their order: U+0000 sorts before U+0001, and surrogates directly after U+D7FF.
+ */
+function storableText(text: string): string {
+  if (!UNSTORABLE.test(text)) return text;
+  return text.replaceAll(ALL_UNSTORABLE, (character) => {
+    if (character === '\0') return '\u0001\u0001';
+    if (character === '\u0001') return '\u0001\u0002';
+    if (character === '\ud7ff') return '\ud7ff\u0001';
+    return `\ud7ff${String.fromCharCode(character.charCodeAt(0) - 0xd800 + 0x100)}`;
+  });
+}
+
+/** The first text in the order of code points that does not start with this one. */
+function afterPrefix(prefix: string): string {
+  const characters = Array.from(prefix);
+  for (;;) {
+    const code = characters.pop()?.codePointAt(0);
+    // The letter of the type is always there, and has a successor.
+    if (code === undefined) return ANY_VALUE.to;
+    if (code === 0x10ffff) continue;
+    const next = code === 0xd7ff ? 0xe000 : code + 1;
+    return characters.join('') + String.fromCodePoint(next);
+  }
+}

@@ -1,0 +1,168 @@
+/** Lists of instances, and counting them: see search-plan.ts. */
+import { indexIn, tagsIn } from '../field-text.js';
+import type { OperationArguments, OperationResult } from '../operations.js';
+import { fulfills, type IndexCondition } from '../records/index-conditions.js';
+import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
+import type { InstanceSummary } from '../records/instances.js';
+import { shortestPath, SHORT_PATH_MAX, walkSteps } from '../search-plan.js';
+import type { Database } from './database.js';
+import { SUMMARY_COLUMNS, summaryOf } from './instance-rows.js';
+import {
+  entryOrder,
+  type ListPath,
+  pathsOf,
+  servedConditions,
+  unservedConditions,
+  whereOf,
+} from './list-paths.js';
+import { Parameters } from './parameters.js';
+import type { PostgresContext } from './postgres-context.js';
+import type { Row } from './row.js';
+
+export async function listInstances(
+  { database }: PostgresContext,
+  [{ after, filter, limit }]: OperationArguments<'listInstances'>,
+): Promise<OperationResult<'listInstances'>> {
+  const walk = await planWalk(database, filter);
+  const items: InstanceSummary[] = [];
+  let position = after;
+  for (const step of walkSteps(limit)) {
+    const page = { after: position, step, selected: SUMMARY_COLUMNS, limit: limit - items.length };
+    for (const row of await readEntries(database, walk, page)) {
+      if (!fulfillsAll(row, walk.where)) continue;
+      items.push(summaryOf(row));
+      if (items.length === limit) return { items, searchedTo: null };
+    }
+    position = await positionAfter(database, walk, position, step);
+    if (position === null) return { items, searchedTo: null };
+  }
+  return { items, searchedTo: position };
+}
+
+export async function countInstances(
+  { database }: PostgresContext,
+  [{ after, filter, max }]: OperationArguments<'countInstances'>,
+): Promise<OperationResult<'countInstances'>> {
+  const walk = await planWalk(database, filter);
+  let count = 0;
+  let position = after;
+  for (const step of walkSteps(max)) {
+    count += await countEntries(database, walk, position, step);
+    if (count >= max) return { count: max, searchedTo: null };
+    position = await positionAfter(database, walk, position, step);
+    if (position === null) break;
+  }
+  return { count, searchedTo: position };
+}
+
+/** How the instances of a list are found. */
+interface Walk {
+  readonly filter: InstanceFilter;
+  readonly path: ListPath;
+  /** Conditions on columns that not all instances on the path fulfill. */
+  readonly columns: (parameters: Parameters) => readonly string[];
+  readonly where: readonly IndexCondition[];
+}
+
+async function planWalk(database: Database, filter: InstanceFilter): Promise<Walk> {
+  const paths = pathsOf(filter);
+  const path = shortestPath(paths, await lengthsOf(database, paths));
+  const isDirect = path === paths.at(-1);
+  return {
+    filter,
+    path,
+    columns: (parameters) => [
+      ...(isDirect ? [] : servedConditions(filter, parameters)),
+      ...unservedConditions(filter, parameters),
+    ],
+    where: (filter.where ?? []).filter((condition) => condition !== path.covers),
+  };
+}
+
+/** Up to one more than a short path has. There is nothing to compare if there is only one. */
+async function lengthsOf(
+  database: Database,
+  paths: readonly ListPath[],
+): Promise<readonly number[]> {
+  if (paths.length === 1) return [0];
+  const parameters = new Parameters();
+  const counts = paths.map(({ counted }, at) => {
+    const entries = `${counted(parameters)} LIMIT ${SHORT_PATH_MAX + 1}`;
+    return `(SELECT count(*) FROM (${entries}) AS path_${at}) AS length_${at}`;
+  });
+  const [row] = await database.queryByValues(`SELECT ${counts.join(', ')}`, parameters.values);
+  return paths.map((_, at) => row?.number(`length_${at}`) ?? 0);
+}
+
+interface EntryPage {
+  readonly after: InstancePosition | null;
+  /** How many entries of the path are looked at. */
+  readonly step: number;
+  readonly selected: string;
+  /** How many instances are wanted. */
+  readonly limit: number;
+}
+
+/** The instances of the next entries of the path that fulfill the conditions on columns, in the order of the list. */
+function readEntries(
+  database: Database,
+  walk: Walk,
+  { after, limit, selected, step }: EntryPage,
+): Promise<readonly Row[]> {
+  const parameters = new Parameters();
+  const from = joinedEntries(walk, parameters, after, step);
+  // The conditions on tags and index fields still have to be checked.
+  const bound = walk.where.length > 0 ? '' : `LIMIT ${parameters.add(limit)}::bigint`;
+  const text = `SELECT ${selected} FROM ${from} ${entryOrder(walk.filter)} ${bound}`;
+  return database.queryByValues(text, parameters.values);
+}
+
+async function countEntries(
+  database: Database,
+  walk: Walk,
+  after: InstancePosition | null,
+  step: number,
+): Promise<number> {
+  if (walk.where.length > 0) {
+    const page = { after, step, selected: 'tags, fields', limit: step };
+    const rows = await readEntries(database, walk, page);
+    return rows.filter((row) => fulfillsAll(row, walk.where)).length;
+  }
+  const parameters = new Parameters();
+  const text = `SELECT count(*) AS count FROM ${joinedEntries(walk, parameters, after, step)}`;
+  const [row] = await database.queryByValues(text, parameters.values);
+  return row?.number('count') ?? 0;
+}
+
+function joinedEntries(
+  { columns, path }: Walk,
+  parameters: Parameters,
+  after: InstancePosition | null,
+  step: number,
+): string {
+  const entries = path.entries(parameters, after, `${parameters.add(step)}::bigint`);
+  return `(${entries}) AS entry JOIN @instances ON id = entry_id ${whereOf(columns(parameters))}`;
+}
+
+/** The position of the last entry of a step; null: the path has no more entries. */
+async function positionAfter(
+  database: Database,
+  { filter, path }: Walk,
+  after: InstancePosition | null,
+  step: number,
+): Promise<InstancePosition | null> {
+  const parameters = new Parameters();
+  const entries = path.entries(parameters, after, `${parameters.add(step)}::bigint`);
+  const text = `SELECT entry_time, entry_id FROM (${entries}) AS entry ${entryOrder(filter)} OFFSET ${parameters.add(step - 1)}::bigint`;
+  const [row] = await database.queryByValues(text, parameters.values);
+  return row === undefined ? null : { time: row.number('entry_time'), id: row.text('entry_id') };
+}
+
+function fulfillsAll(row: Row, where: readonly IndexCondition[]): boolean {
+  if (where.length === 0) return true;
+  const fields = {
+    tags: tagsIn(row.textOrNull('tags')),
+    index: indexIn(row.textOrNull('fields')),
+  };
+  return where.every((condition) => fulfills(fields, condition));
+}

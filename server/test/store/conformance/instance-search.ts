@@ -1,0 +1,269 @@
+/** Contract cases: tags and index fields, and the lists and counts that they select. */
+import { describe, expect, it } from 'vitest';
+import type { IndexFields, IndexValue } from '../../../src/engine/values/index-fields.js';
+import { AUDIT_ENTRIES_MAX } from '../../../src/store/records/control.js';
+import type { IndexCondition, IndexOperator } from '../../../src/store/records/index-conditions.js';
+import type {
+  InstanceFilter,
+  InstancePosition,
+} from '../../../src/store/records/instance-lists.js';
+import type { StoreUnderTest } from '../conformance.js';
+import { commitOf } from '../records.js';
+import { callsOn } from './instance-calls.js';
+
+/** `field` or `tag.name`. */
+function condition(
+  name: string,
+  operator: IndexOperator,
+  ...values: readonly IndexValue[]
+): IndexCondition {
+  const isTag = name.startsWith('tag.');
+  return { of: isTag ? 'tag' : 'field', name: isTag ? name.slice(4) : name, operator, values };
+}
+
+const ACTOR = { time: 5, actor: 'ada', action: 'set-tags', detail: 'why' } as const;
+
+export function describeInstanceSearch(test: StoreUnderTest): void {
+  const { insert, get } = callsOn(test);
+
+  const search = async (
+    filter: InstanceFilter,
+    after: InstancePosition | null = null,
+    limit = 50,
+  ): Promise<readonly string[]> => {
+    const { items, searchedTo } = await test.store.listInstances({ filter, after, limit });
+    expect(searchedTo).toBeNull();
+    return items.map(({ id }) => id);
+  };
+  const where = (...conditions: readonly IndexCondition[]) => search({ where: conditions });
+  const count = async (filter: InstanceFilter, max = 100): Promise<number> =>
+    (await test.store.countInstances({ filter, after: null, max })).count;
+
+  describe('tags and index fields', () => {
+    it('are stored with the instance, whatever their names and values are', async () => {
+      const tags = { team: 'billing', __proto__x: '', 'a.b $c': 'é\u{1f600}' };
+      const index: IndexFields = {
+        customer: 'C-17',
+        amounts: [1, 0.5, -3, true, 'x'],
+        long: 2n ** 64n + 1n,
+        float: 1e21,
+      };
+      await insert('i', { tags, index });
+      expect(await get('i')).toMatchObject({ tags, index });
+      const { items } = await test.store.listInstances({ filter: {}, after: null, limit: 5 });
+      expect(items[0]).toMatchObject({ tags, index });
+    });
+
+    it('change with a commit, in the same step, or not at all', async () => {
+      await insert('i', { index: { a: 1, b: 'x' } });
+      const change = { before: { a: 1, b: 'x' }, after: { a: 2, c: ['y', 'z'] } };
+      const lost = commitOf({ ...(await get('i')), revision: 9 }, { indexChange: change });
+      expect(await test.store.commitInstance(lost)).toBe('lost');
+      expect(await where(condition('a', '=', 1))).toEqual(['i']);
+      expect(await where(condition('a', '=', 2))).toEqual([]);
+      const done = commitOf(await get('i'), { indexChange: change });
+      expect(await test.store.commitInstance(done)).toBe('committed');
+      expect(await get('i')).toMatchObject({ index: change.after });
+      expect(await where(condition('a', '=', 1))).toEqual([]);
+      expect(await where(condition('b', '=', 'x'))).toEqual([]);
+      for (const value of ['y', 'z'])
+        expect(await where(condition('c', '=', value))).toEqual(['i']);
+      await test.store.commitInstance(commitOf(await get('i')));
+      expect(await where(condition('a', '=', 2))).toEqual(['i']);
+    });
+
+    it('tags are merged, recorded, and make the owner read the instance again', async () => {
+      await insert('i', { tags: { a: '1', b: '2' }, status: 'Complete', endTime: 9 });
+      const before = await get('i');
+      const changes = { a: null, b: '3', c: '4' };
+      const result = await test.store.patchTags('i', changes, ACTOR);
+      expect(result).toMatchObject({ outcome: 'done', record: { tags: { b: '3', c: '4' } } });
+      const record = await get('i');
+      expect(record).toEqual({ ...before, tags: { b: '3', c: '4' }, inSeq: before.inSeq + 1 });
+      expect(await test.store.listAudit('i')).toEqual([ACTOR]);
+      expect(await where(condition('tag.a', '=', '1'))).toEqual([]);
+      expect(await where(condition('tag.b', '=', '2'))).toEqual([]);
+      expect(await where(condition('tag.c', '=', '4'))).toEqual(['i']);
+      expect(await test.store.commitInstance(commitOf(before))).toBe('lost');
+      await test.store.patchTags('i', { b: null, c: null }, ACTOR);
+      expect(await get('i')).toMatchObject({ tags: {} });
+      expect(await where(condition('tag.c', '=', '4'))).toEqual([]);
+      expect(await test.store.patchTags('nobody', {}, ACTOR)).toEqual({ outcome: 'missing' });
+    });
+
+    it('refuses the tag that is too many', async () => {
+      const tags = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`t${at}`, 'x']));
+      await insert('i', { tags });
+      const refused = await test.store.patchTags('i', { more: 'x' }, ACTOR);
+      expect(refused).toMatchObject({ outcome: 'too-many', record: { inSeq: 0 } });
+      expect(await test.store.listAudit('i')).toEqual([]);
+      expect(await test.store.patchTags('i', { more: 'x', t0: null }, ACTOR)).toMatchObject({
+        outcome: 'done',
+      });
+    });
+
+    it('tags that several writers change at once are all changed', async () => {
+      await insert('i');
+      const names = Array.from({ length: 8 }, (_, at) => `t${at}`);
+      await Promise.all(names.map((name) => test.store.patchTags('i', { [name]: name }, ACTOR)));
+      const { inSeq, tags } = await get('i');
+      expect({ inSeq, names: Object.keys(tags).sort() }).toEqual({ inSeq: 8, names });
+      expect((await test.store.listAudit('i'))?.length).toBeLessThanOrEqual(AUDIT_ENTRIES_MAX);
+    });
+
+    it('index fields are replaced between two commits, unless the instance has changed', async () => {
+      await insert('i', { index: { a: 1 } });
+      const record = await get('i');
+      const change = { before: { a: 1 }, after: { b: 2 } };
+      const outdated = [
+        { ...record, inSeq: 7 },
+        { ...record, revision: 7 },
+        { ...record, id: 'nobody' },
+      ];
+      for (const each of outdated) expect(await test.store.replaceIndex(each, change)).toBe(false);
+      expect(await where(condition('a', '=', 1))).toEqual(['i']);
+      expect(await test.store.replaceIndex(record, change)).toBe(true);
+      expect(await get('i')).toEqual({ ...record, index: { b: 2 }, inSeq: record.inSeq + 1 });
+      expect(await where(condition('a', '=', 1))).toEqual([]);
+      expect(await where(condition('b', '=', 2))).toEqual(['i']);
+    });
+
+    it('of a purged instance are gone', async () => {
+      const ended = { status: 'Complete', endTime: 5, outcome: 'Succeeded' } as const;
+      await insert('i', { ...ended, tags: { a: 'b' }, index: { c: 'd' } });
+      await test.store.purge({
+        instancesEndedBefore: 9,
+        untoldEndedBefore: 9,
+        eventsPublishedBefore: 0,
+        activitiesDoneBefore: 0,
+        limit: 5,
+      });
+      expect(await where(condition('tag.a', '=', 'b'))).toEqual([]);
+      await insert('i', { startTime: 1000 });
+      expect(await where(condition('c', '=', 'd'))).toEqual([]);
+      expect(await count({ where: [condition('tag.a', '=', 'b')] })).toBe(0);
+    });
+  });
+
+  describe('conditions', () => {
+    it('compare numbers with numbers and text with text, in their orders', async () => {
+      const values: readonly IndexValue[] = [
+        -(2n ** 70n),
+        -7.5,
+        -7,
+        0,
+        5e-324,
+        0.1,
+        7,
+        9,
+        10,
+        2 ** 53 - 1,
+        2n ** 53n,
+        2n ** 53n + 1n,
+        1e300,
+      ];
+      for (const [at, value] of values.entries()) {
+        await insert(`n${String(at).padStart(2, '0')}`, {
+          startTime: 100 - at,
+          index: { v: value },
+        });
+      }
+      const texts = ['', '10', '9', 'A', 'a', 'ab', 'b', '\uffff', '\u{1f600}'];
+      for (const [at, value] of texts.entries()) {
+        await insert(`t${at}`, { startTime: 50 - at, index: { v: value } });
+      }
+      const ids = [...values.map((_, at) => `n${String(at).padStart(2, '0')}`)];
+      for (const [at, value] of values.entries()) {
+        expect(await where(condition('v', '=', value))).toEqual([ids[at]]);
+        expect(await where(condition('v', '<', value))).toEqual(ids.slice(0, at));
+        expect(await where(condition('v', '<=', value))).toEqual(ids.slice(0, at + 1));
+        expect(await where(condition('v', '>', value))).toEqual(ids.slice(at + 1));
+        expect(await where(condition('v', '>=', value))).toEqual(ids.slice(at));
+      }
+      for (const [at, value] of texts.entries()) {
+        const all = texts.map((_, each) => `t${each}`);
+        expect(await where(condition('v', '<', value))).toEqual(all.slice(0, at));
+        expect(await where(condition('v', '>=', value))).toEqual(all.slice(at));
+      }
+      expect(await where(condition('v', '^=', 'a'))).toEqual(['t4', 't5']);
+      expect(await where(condition('v', '^=', ''))).toHaveLength(texts.length);
+      expect(await where(condition('v', '=', 10, '10'))).toEqual(['n08', 't1']);
+      expect(await where(condition('v', '=', 10), condition('v', '=', '10'))).toEqual([]);
+    });
+
+    it('hold for an element of a list; != holds if the field is there and no element equals', async () => {
+      await insert('a', { startTime: 3, index: { v: ['x', 5, true] } });
+      await insert('b', { startTime: 2, index: { v: 'y' } });
+      await insert('c', { startTime: 1, index: { w: 'x' }, tags: { v: 'x' } });
+      expect(await where(condition('v', '=', 'x'))).toEqual(['a']);
+      expect(await where(condition('v', '=', true, 'true'))).toEqual(['a']);
+      expect(await where(condition('v', '>', 4))).toEqual(['a']);
+      // No single element is in between.
+      expect(await where(condition('v', '>', 6))).toEqual([]);
+      expect(await where(condition('v', '!=', 'x'))).toEqual(['b']);
+      expect(await where(condition('v', '!=', 'z'))).toEqual(['a', 'b']);
+      expect(await where(condition('tag.v', '=', 'x'))).toEqual(['c']);
+      expect(await where(condition('tag.v', '!=', 'y'))).toEqual(['c']);
+      expect(await where(condition('unknown', '!=', 'x'))).toEqual([]);
+    });
+
+    it('combine with each other and with all other filters, in every order', async () => {
+      const index = { customer: 'C-17', amount: 50 };
+      await insert('a', {
+        startTime: 1,
+        index,
+        tags: { team: 'x' },
+        reference: 'r',
+        lastChangeAt: 30,
+      });
+      await insert('b', { startTime: 2, index, status: 'Suspended', errorAt: 7, lastChangeAt: 20 });
+      await insert('c', {
+        startTime: 3,
+        index,
+        definitionId: 'other',
+        version: 2,
+        ...{ status: 'Complete', endTime: 40, outcome: 'Succeeded', errorAt: 9 },
+      });
+      await insert('d', { startTime: 4, index: { customer: 'C-18', amount: 60 }, errorAt: 8 });
+      const customer = condition('customer', '=', 'C-17');
+      const by = (filter: InstanceFilter) => search({ ...filter, where: [customer] });
+      expect(await by({})).toEqual(['c', 'b', 'a']);
+      expect(await by({ status: 'Suspended' })).toEqual(['b']);
+      expect(await by({ definitionId: 'order' })).toEqual(['b', 'a']);
+      expect(await by({ version: 2 })).toEqual(['c']);
+      expect(await by({ reference: 'r' })).toEqual(['a']);
+      expect(await by({ outcome: 'Succeeded' })).toEqual(['c']);
+      expect(await by({ parentId: null, startedFrom: 2, startedTo: 3 })).toEqual(['b']);
+      expect(await by({ endedFrom: 40 })).toEqual(['c']);
+      expect(await by({ endedTo: 40 })).toEqual([]);
+      expect(await by({ failedFrom: 0 })).toEqual(['c', 'b']);
+      expect(await by({ unchangedSince: 31 })).toEqual(['b', 'a']);
+      expect(await where(customer, condition('tag.team', '=', 'x'))).toEqual(['a']);
+      expect(await where(condition('amount', '>', 55), condition('customer', '^=', 'C-1'))).toEqual(
+        ['d'],
+      );
+      expect(await search({ where: [customer] }, { time: 3, id: 'c' }, 1)).toEqual(['b']);
+      expect(await search({ where: [customer], failedFrom: 0 }, { time: 9, id: 'c' })).toEqual([
+        'b',
+      ]);
+      expect(await count({ where: [customer] })).toBe(3);
+      expect(await count({ where: [customer], status: 'Runnable' })).toBe(1);
+      expect(await count({ where: [customer, condition('amount', '<', 51)] }, 2)).toBe(2);
+      expect(await count({})).toBe(4);
+      expect(await count({ definitionId: 'order', version: 1 })).toBe(3);
+    });
+
+    it('ended between two times, from the first and before the second', async () => {
+      const ended = { status: 'Complete', outcome: 'Succeeded' } as const;
+      for (const [at, endTime] of [10, 20, 30].entries()) {
+        await insert(`e${at}`, { ...ended, startTime: at, endTime });
+      }
+      await insert('open', { startTime: 0 });
+      expect(await search({ endedFrom: 20 })).toEqual(['e2', 'e1']);
+      expect(await search({ endedTo: 20 })).toEqual(['e0']);
+      expect(await search({ endedFrom: 10, endedTo: 30 })).toEqual(['e1', 'e0']);
+      expect(await search({ endedFrom: 0 }, { time: 2, id: 'e2' }, 1)).toEqual(['e1']);
+      expect(await count({ endedFrom: 11 })).toBe(2);
+    });
+  });
+}
