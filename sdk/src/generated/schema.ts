@@ -455,7 +455,7 @@ export interface paths {
         };
         /**
          * List runs
-         * @description Lists runs without their data, the newest first, in pages.
+         * @description Lists runs without their data, the newest first, in pages. If the filters match few of very many runs, a page may have fewer items than `limit`, or none, although there is a next page.
          */
         get: operations["listWorkflows"];
         put?: never;
@@ -468,6 +468,26 @@ export interface paths {
          * @description Applies one action to many runs, independently of each other: if it fails for one run, the others are still controlled.
          */
         patch: operations["controlWorkflows"];
+        trace?: never;
+    };
+    "/api/workflow/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count runs
+         * @description Counts the runs that match the filters of the list, up to 10,000.
+         */
+        get: operations["countWorkflows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/workflow/{id}": {
@@ -658,6 +678,26 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/workflow/{id}/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Set tags of a run
+         * @description Sets tags of a run in any status: the body is merged into its tags, and `null` removes a tag. The response contains `data` and `lastError` only if the caller also has the scope `conductor:viewer`.
+         */
+        patch: operations["setWorkflowTags"];
         trace?: never;
     };
     "/health/live": {
@@ -884,6 +924,12 @@ export interface components {
          *       "definitionId": "greeting",
          *       "version": 1,
          *       "reference": null,
+         *       "tags": {
+         *         "team": "billing"
+         *       },
+         *       "index": {
+         *         "customer": "C-17"
+         *       },
          *       "status": "Suspended",
          *       "outcome": null,
          *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -903,6 +949,9 @@ export interface components {
             version: number;
             /** @description The name that the caller gave the run when starting it. */
             reference: string | null;
+            tags: components["schemas"]["Tags"];
+            /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
+            index: components["schemas"]["IndexFields"];
             status: components["schemas"]["WorkflowStatus"];
             /** @description How the run ended; null while it is open. */
             outcome: components["schemas"]["WorkflowOutcome"] | null;
@@ -1154,6 +1203,12 @@ export interface components {
             /** @description ISO 8601, UTC; null if the worker holds the item without a lease. */
             leaseUntil: string | null;
         };
+        /** @description The values of the index fields of a run by name. A list stands for each of its elements. */
+        IndexFields: {
+            [key: string]: components["schemas"]["IndexValue"] | components["schemas"]["IndexValue"][];
+        };
+        /** @description A value by which a run is found: text, a number, `true` or `false`. */
+        IndexValue: string | number | boolean;
         /** @description Any JSON value: an object, list, string, number, boolean or null. */
         JsonValue: unknown;
         /** @description The process is running. */
@@ -1260,7 +1315,7 @@ export interface components {
          * @description An action that an operator can take.
          * @enum {string}
          */
-        OperatorAction: "suspend" | "resume" | "terminate" | "retry" | "publish-event" | "complete-activity" | "fail-activity";
+        OperatorAction: "suspend" | "resume" | "terminate" | "retry" | "publish-event" | "complete-activity" | "fail-activity" | "set-tags";
         /**
          * @description An error. `code` identifies the kind of error and never changes; `detail` describes it for people. Further members contain related ids, such as `workflowId`.
          * @example {
@@ -1647,6 +1702,20 @@ export interface components {
             /** @description What will fail or is probably a mistake, with line and column in the script. */
             warnings: components["schemas"]["ProblemItem"][];
         };
+        /**
+         * @description New values of tags by name. `null` removes a tag.
+         * @example {
+         *       "team": "billing",
+         *       "priority": null
+         *     }
+         */
+        TagChanges: {
+            [key: string]: string | null;
+        };
+        /** @description Tags by name. */
+        Tags: {
+            [key: string]: string;
+        };
         /** @description One reason for the current state of a run. */
         WaitReason: {
             kind: components["schemas"]["WaitReasonKind"];
@@ -1732,6 +1801,12 @@ export interface components {
          *       "definitionId": "greeting",
          *       "version": 1,
          *       "reference": null,
+         *       "tags": {
+         *         "team": "billing"
+         *       },
+         *       "index": {
+         *         "customer": "C-17"
+         *       },
          *       "status": "Runnable",
          *       "outcome": null,
          *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -1755,6 +1830,9 @@ export interface components {
             version: number;
             /** @description The name that the caller gave the run when starting it. */
             reference: string | null;
+            tags: components["schemas"]["Tags"];
+            /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
+            index: components["schemas"]["IndexFields"];
             status: components["schemas"]["WorkflowStatus"];
             /** @description How the run ended; null while it is open. */
             outcome: components["schemas"]["WorkflowOutcome"] | null;
@@ -1796,6 +1874,49 @@ export interface components {
             nextCursor: string | null;
         };
         /**
+         * @description The number of runs that match a filter.
+         * @example {
+         *       "count": 42,
+         *       "exact": true
+         *     }
+         */
+        WorkflowCount: {
+            /** Format: int32 */
+            count: number;
+            /** @description False if the server stopped counting: there are at least `count` runs. */
+            exact: boolean;
+        };
+        /** @description The filters of the list of runs. */
+        WorkflowFilter: {
+            status?: components["schemas"]["WorkflowStatus"];
+            /** @description Only runs with this outcome. */
+            outcome?: components["schemas"]["WorkflowOutcome"];
+            /** @description The id of a run, to list only its children; or `none`, to list only runs without a parent. */
+            parent?: string;
+            definitionId?: string;
+            /**
+             * Format: int32
+             * @description The version of the definition.
+             */
+            version?: number;
+            /** @description The reference that the run was started with. */
+            reference?: string;
+            /** @description Only runs that started at this time or later. ISO 8601; UTC by default. */
+            startedFrom?: string;
+            /** @description Only runs that started before this time. ISO 8601; UTC by default. */
+            startedTo?: string;
+            /** @description Only runs that ended at this time or later. ISO 8601; UTC by default. */
+            endedFrom?: string;
+            /** @description Only runs that ended before this time. ISO 8601; UTC by default. */
+            endedTo?: string;
+            /** @description Only runs that fulfill this condition on a tag or an index field, such as `customer=C-17` or `tag.team!=billing`: `<name><operator><value>` with one of the operators `=`, `!=`, `<`, `<=`, `>`, `>=` and `^=` (starts with). Repeat the parameter for several conditions; all of them must hold. */
+            where?: string[];
+            /** @description Only runs with a step error at this time or later, the newest failure first. Cannot be combined with `unchangedSince`. */
+            failedFrom?: string;
+            /** @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`. */
+            unchangedSince?: string;
+        };
+        /**
          * @description How a run ended. `Succeeded`: every path reached its end. `Compensated`: something failed and was compensated; the run may have continued to its end afterwards. `Failed`: an error ended the run. `Terminated`: a person, a client or the parent run ended it.
          * @enum {string}
          */
@@ -1817,7 +1938,7 @@ export interface components {
             /** @description Null if an earlier version of the server started the run. */
             stepId: string | null;
         };
-        /** @description The filters of the list of runs. */
+        /** @description The filters and the page of the list of runs. */
         WorkflowQuery: {
             status?: components["schemas"]["WorkflowStatus"];
             /** @description Only runs with this outcome. */
@@ -1836,6 +1957,12 @@ export interface components {
             startedFrom?: string;
             /** @description Only runs that started before this time. ISO 8601; UTC by default. */
             startedTo?: string;
+            /** @description Only runs that ended at this time or later. ISO 8601; UTC by default. */
+            endedFrom?: string;
+            /** @description Only runs that ended before this time. ISO 8601; UTC by default. */
+            endedTo?: string;
+            /** @description Only runs that fulfill this condition on a tag or an index field, such as `customer=C-17` or `tag.team!=billing`: `<name><operator><value>` with one of the operators `=`, `!=`, `<`, `<=`, `>`, `>=` and `^=` (starts with). Repeat the parameter for several conditions; all of them must hold. */
+            where?: string[];
             /** @description Only runs with a step error at this time or later, the newest failure first. Cannot be combined with `unchangedSince`. */
             failedFrom?: string;
             /** @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`. */
@@ -1865,6 +1992,12 @@ export interface components {
          *       "definitionId": "greeting",
          *       "version": 1,
          *       "reference": null,
+         *       "tags": {
+         *         "team": "billing"
+         *       },
+         *       "index": {
+         *         "customer": "C-17"
+         *       },
          *       "status": "Complete",
          *       "outcome": "Succeeded",
          *       "parent": null,
@@ -1884,6 +2017,9 @@ export interface components {
             version: number;
             /** @description The name that the caller gave the run when starting it. */
             reference: string | null;
+            tags: components["schemas"]["Tags"];
+            /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
+            index: components["schemas"]["IndexFields"];
             status: components["schemas"]["WorkflowStatus"];
             /** @description How the run ended; null while it is open. */
             outcome: components["schemas"]["WorkflowOutcome"] | null;
@@ -4086,6 +4222,12 @@ export interface operations {
                 startedFrom?: string;
                 /** @description Only runs that started before this time. ISO 8601; UTC by default. */
                 startedTo?: string;
+                /** @description Only runs that ended at this time or later. ISO 8601; UTC by default. */
+                endedFrom?: string;
+                /** @description Only runs that ended before this time. ISO 8601; UTC by default. */
+                endedTo?: string;
+                /** @description Only runs that fulfill this condition on a tag or an index field, such as `customer=C-17` or `tag.team!=billing`: `<name><operator><value>` with one of the operators `=`, `!=`, `<`, `<=`, `>`, `>=` and `^=` (starts with). Repeat the parameter for several conditions; all of them must hold. */
+                where?: string[];
                 /** @description Only runs with a step error at this time or later, the newest failure first. Cannot be combined with `unchangedSince`. */
                 failedFrom?: string;
                 /** @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`. */
@@ -4115,6 +4257,12 @@ export interface operations {
                      *           "definitionId": "greeting",
                      *           "version": 1,
                      *           "reference": null,
+                     *           "tags": {
+                     *             "team": "billing"
+                     *           },
+                     *           "index": {
+                     *             "customer": "C-17"
+                     *           },
                      *           "status": "Complete",
                      *           "outcome": "Succeeded",
                      *           "parent": null,
@@ -4134,6 +4282,10 @@ export interface operations {
                      *         definitionId: greeting
                      *         version: 1
                      *         reference: null
+                     *         tags:
+                     *           team: billing
+                     *         index:
+                     *           customer: C-17
                      *         status: Complete
                      *         outcome: Succeeded
                      *         parent: null
@@ -4277,6 +4429,98 @@ export interface operations {
             };
         };
     };
+    countWorkflows: {
+        parameters: {
+            query?: {
+                status?: components["schemas"]["WorkflowStatus"];
+                /** @description Only runs with this outcome. */
+                outcome?: components["schemas"]["WorkflowOutcome"];
+                /** @description The id of a run, to list only its children; or `none`, to list only runs without a parent. */
+                parent?: string;
+                definitionId?: string;
+                /** @description The version of the definition. */
+                version?: number;
+                /** @description The reference that the run was started with. */
+                reference?: string;
+                /** @description Only runs that started at this time or later. ISO 8601; UTC by default. */
+                startedFrom?: string;
+                /** @description Only runs that started before this time. ISO 8601; UTC by default. */
+                startedTo?: string;
+                /** @description Only runs that ended at this time or later. ISO 8601; UTC by default. */
+                endedFrom?: string;
+                /** @description Only runs that ended before this time. ISO 8601; UTC by default. */
+                endedTo?: string;
+                /** @description Only runs that fulfill this condition on a tag or an index field, such as `customer=C-17` or `tag.team!=billing`: `<name><operator><value>` with one of the operators `=`, `!=`, `<`, `<=`, `>`, `>=` and `^=` (starts with). Repeat the parameter for several conditions; all of them must hold. */
+                where?: string[];
+                /** @description Only runs with a step error at this time or later, the newest failure first. Cannot be combined with `unchangedSince`. */
+                failedFrom?: string;
+                /** @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`. */
+                unchangedSince?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 42,
+                     *       "exact": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WorkflowCount"];
+                    /**
+                     * @example count: 42
+                     *     exact: true
+                     */
+                    "application/yaml": components["schemas"]["WorkflowCount"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getWorkflow: {
         parameters: {
             query?: {
@@ -4304,6 +4548,12 @@ export interface operations {
                      *       "definitionId": "greeting",
                      *       "version": 1,
                      *       "reference": null,
+                     *       "tags": {
+                     *         "team": "billing"
+                     *       },
+                     *       "index": {
+                     *         "customer": "C-17"
+                     *       },
                      *       "status": "Runnable",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -4323,6 +4573,10 @@ export interface operations {
                      *     definitionId: greeting
                      *     version: 1
                      *     reference: null
+                     *     tags:
+                     *       team: billing
+                     *     index:
+                     *       customer: C-17
                      *     status: Runnable
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -4429,6 +4683,12 @@ export interface operations {
                      *       "definitionId": "greeting",
                      *       "version": 1,
                      *       "reference": null,
+                     *       "tags": {
+                     *         "team": "billing"
+                     *       },
+                     *       "index": {
+                     *         "customer": "C-17"
+                     *       },
                      *       "status": "Runnable",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -4448,6 +4708,10 @@ export interface operations {
                      *     definitionId: greeting
                      *     version: 1
                      *     reference: null
+                     *     tags:
+                     *       team: billing
+                     *     index:
+                     *       customer: C-17
                      *     status: Runnable
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -4563,6 +4827,12 @@ export interface operations {
                      *       "definitionId": "greeting",
                      *       "version": 1,
                      *       "reference": null,
+                     *       "tags": {
+                     *         "team": "billing"
+                     *       },
+                     *       "index": {
+                     *         "customer": "C-17"
+                     *       },
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -4578,6 +4848,10 @@ export interface operations {
                      *     definitionId: greeting
                      *     version: 1
                      *     reference: null
+                     *     tags:
+                     *       team: billing
+                     *     index:
+                     *       customer: C-17
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -4861,6 +5135,12 @@ export interface operations {
                      *       "definitionId": "greeting",
                      *       "version": 1,
                      *       "reference": null,
+                     *       "tags": {
+                     *         "team": "billing"
+                     *       },
+                     *       "index": {
+                     *         "customer": "C-17"
+                     *       },
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -4876,6 +5156,10 @@ export interface operations {
                      *     definitionId: greeting
                      *     version: 1
                      *     reference: null
+                     *     tags:
+                     *       team: billing
+                     *     index:
+                     *       customer: C-17
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -4958,6 +5242,12 @@ export interface operations {
                      *       "definitionId": "greeting",
                      *       "version": 1,
                      *       "reference": null,
+                     *       "tags": {
+                     *         "team": "billing"
+                     *       },
+                     *       "index": {
+                     *         "customer": "C-17"
+                     *       },
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -4973,6 +5263,10 @@ export interface operations {
                      *     definitionId: greeting
                      *     version: 1
                      *     reference: null
+                     *     tags:
+                     *       team: billing
+                     *     index:
+                     *       customer: C-17
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -5411,6 +5705,12 @@ export interface operations {
                      *       "definitionId": "greeting",
                      *       "version": 1,
                      *       "reference": null,
+                     *       "tags": {
+                     *         "team": "billing"
+                     *       },
+                     *       "index": {
+                     *         "customer": "C-17"
+                     *       },
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -5426,6 +5726,10 @@ export interface operations {
                      *     definitionId: greeting
                      *     version: 1
                      *     reference: null
+                     *     tags:
+                     *       team: billing
+                     *     index:
+                     *       customer: C-17
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -5466,6 +5770,146 @@ export interface operations {
             };
             /** @description There is no such run */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setWorkflowTags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "team": "billing",
+                 *       "priority": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["TagChanges"];
+                /**
+                 * @example team: billing
+                 *     priority: null
+                 */
+                "application/yaml": components["schemas"]["TagChanges"];
+            };
+        };
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "definitionId": "greeting",
+                     *       "version": 1,
+                     *       "reference": null,
+                     *       "tags": {
+                     *         "team": "billing"
+                     *       },
+                     *       "index": {
+                     *         "customer": "C-17"
+                     *       },
+                     *       "status": "Suspended",
+                     *       "outcome": null,
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
+                     *       "failureTime": null,
+                     *       "parent": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ControlledWorkflow"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     definitionId: greeting
+                     *     version: 1
+                     *     reference: null
+                     *     tags:
+                     *       team: billing
+                     *     index:
+                     *       customer: C-17
+                     *     status: Suspended
+                     *     outcome: null
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     lastChangeTime: 2026-05-04T10:20:31.456Z
+                     *     failureTime: null
+                     *     parent: null
+                     */
+                    "application/yaml": components["schemas"]["ControlledWorkflow"];
+                };
+            };
+            /** @description A tag is invalid, or the run would have too many */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such run */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
