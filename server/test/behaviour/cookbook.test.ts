@@ -64,6 +64,16 @@ const TRIALS: Readonly<Record<string, (client: Client) => Promise<void>>> = {
     const accepted = await client.ended(await client.start('refuse-large-orders', { total: 20 }));
     expect(accepted).toMatchObject({ outcome: 'Succeeded', data: { accepted: true } });
   },
+  'ship-parcel': async (client) => {
+    const data = { address: 'Main Street 1', weight: 2 };
+    const shipped = await client.ended(await client.start('ship-parcel', data));
+    expect(shipped.data).toEqual({ ...data, express: false, price: 8 });
+    const refused = await client.post('/api/workflow/ship-parcel', { weight: 0 });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: '/address' }, { pointer: '/weight' }] },
+    });
+  },
   'charge-unless-declined': async (client) => {
     const id = await client.start('charge-unless-declined');
     const { token } = await client.work('charge-card');
