@@ -11,7 +11,7 @@ const order = await client.workflows.start<Data, Input>('checked-order', {
   lines: [{ sku: 'pen', count: 2 }, { sku: 'ink' }],
 });
 const { lines, pieces, priority } = await order.result({ timeoutMs: 20_000 });
-console.log(`${pieces} pieces, priority ${priority}, ink: ${lines[1]?.count}`);
+console.log(`${Number(pieces)} pieces, priority ${priority}, ink: ${lines[1]?.count}`);
 
 try {
   // The types would find these mistakes, so this start does without them.

@@ -16,4 +16,4 @@ export type Data = Input & {
 };
 
 /** The activities by name, each with the type of its parameters. */
-export interface Activities {}
+export type Activities = Record<string, never>;

@@ -48,7 +48,8 @@ function activityTypes({ steps }: WorkflowDefinition): string {
     byName.set(name, [...(byName.get(name) ?? []), type]);
   }
   const members = [...byName].map(([name, types]) => `  ${memberName(name)}: ${united(types)};\n`);
-  return `/** The activities by name, each with the type of its parameters. */\nexport interface Activities {\n${members.join('')}}\n`;
+  const type = members.length === 0 ? 'Record<string, never>' : `{\n${members.join('')}}`;
+  return `/** The activities by name, each with the type of its parameters. */\nexport type Activities = ${type};\n`;
 }
 
 function inputOf({ inputs }: StepDefinition, name: string): InputValue | null {

@@ -107,7 +107,7 @@ describe('typescriptModule', () => {
       };
 
       /** The activities by name, each with the type of its parameters. */
-      export interface Activities {
+      export type Activities = {
         "charge-card": {
           amount: unknown;
           currency: string;
@@ -117,7 +117,7 @@ describe('typescriptModule', () => {
           };
         };
         mail: null;
-      }
+      };
       "
     `);
   });
