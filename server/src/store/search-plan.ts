@@ -10,7 +10,7 @@
 import type { IndexCondition } from './records/index-conditions.js';
 
 /** Entries of a path that one call looks at. */
-export const SEARCHED_MAX = 5000;
+export const SEARCHED_MAX = 2000;
 /** Up to this length of a path, its entries may be sorted for each page. */
 export const SHORT_PATH_MAX = 5000;
 /** Conditions whose paths are considered; there is little to gain from more. */

@@ -70,6 +70,8 @@ describe('openapi.json', () => {
         'GET /api/workflow',
         'POST /api/workflow/{id}',
         'PATCH /api/workflow',
+        'GET /api/workflow/count',
+        'PATCH /api/workflow/{id}/tags',
         'GET /api/workflow/{id}',
         'GET /api/workflow/{id}/audit',
         'PUT /api/workflow/{id}/retry',

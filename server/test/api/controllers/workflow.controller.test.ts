@@ -9,6 +9,8 @@ const SOME_WORKFLOW = {
   definitionId: 'greeting',
   version: 3,
   reference: null,
+  tags: { team: 'billing' },
+  index: { customer: 'C-17' },
   status: 'Runnable',
   outcome: null,
   startTime: '2026-05-04T10:20:30.123Z',
