@@ -103,6 +103,8 @@ export type { WorkflowHandle } from './resources/workflow-handle.js';
 export type {
   CountFilter,
   ResultOptions,
+  RunArguments,
+  RunOptions,
   StartArguments,
   StartOptions,
   StepFilter,

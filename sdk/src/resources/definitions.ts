@@ -96,6 +96,47 @@ export class DefinitionsResource {
   }
 
   /**
+   * Disables a definition: no version of it can be started any more. Open runs continue.
+   *
+   * @throws ApiError `definition_not_found`
+   *
+   * @example
+   * ```ts
+   * const { disabled } = await client.definitions.disable('greeting');
+   * console.log(disabled); // true
+   * await client.definitions.enable('greeting');
+   * ```
+   */
+  disable(definitionId: string, options: CallOptions = {}): Promise<DefinitionDocument> {
+    return this.#transport.call(
+      'put',
+      '/api/definition/{id}/disable',
+      { path: { id: definitionId }, repeatable: 'always', subject: { definitionId } },
+      options,
+    );
+  }
+
+  /**
+   * Enables a definition that was disabled.
+   *
+   * @throws ApiError `definition_not_found`
+   *
+   * @example
+   * ```ts
+   * const { disabled } = await client.definitions.enable('greeting');
+   * console.log(disabled); // false
+   * ```
+   */
+  enable(definitionId: string, options: CallOptions = {}): Promise<DefinitionDocument> {
+    return this.#transport.call(
+      'put',
+      '/api/definition/{id}/enable',
+      { path: { id: definitionId }, repeatable: 'always', subject: { definitionId } },
+      options,
+    );
+  }
+
+  /**
    * Returns a definition: its latest version, or the given `version`.
    *
    * @throws ApiError `definition_not_found`

@@ -8,9 +8,34 @@ import type { CallOptions, IdempotentCallOptions } from '../options.js';
 export interface StartOptions extends IdempotentCallOptions {
   /** A name that you choose, to find the run again. */
   readonly reference?: string;
+  /**
+   * The version of the definition to start.
+   *
+   * @default the latest
+   */
+  readonly version?: number;
+  /** When the first step runs: a `Date`, or a string in ISO 8601 format. A time in the past means now. */
+  readonly startAt?: Date | string;
+  /** How long after the start the first step runs: seconds, or a string such as `PT5M`. Not together with `startAt`. */
+  readonly delay?: number | string;
+  /** Tags of the run. They override the tags of the definition with the same names. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /**
+   * What happens if an open run of the same definition has the same `reference`. `allow` starts another one, `fail` throws
+   * `ApiError` `reference_in_use`, `existing` returns the open run, and `terminate` terminates it first. All but `allow`
+   * require a `reference`.
+   *
+   * @default 'allow'
+   */
+  readonly onConflict?: 'allow' | 'fail' | 'existing' | 'terminate';
 }
 
 type CountQuery = NonNullable<paths['/api/workflow/count']['get']['parameters']['query']>;
+
+/** The options of `run`: those of `start` and `wait`. `timeoutMs` limits the start and the wait together. */
+export interface RunOptions
+  extends Omit<StartOptions, 'timeoutMs'>, Pick<WaitOptions, 'failOn' | 'timeoutMs'> {}
+
 type ListQuery = NonNullable<paths['/api/workflow']['get']['parameters']['query']>;
 
 /** Filters of times have one of these endings. */
@@ -65,6 +90,12 @@ export interface WaitOptions extends ResultOptions {
    */
   readonly failOn?: readonly FailedOutcome[] | 'any';
 }
+
+/** The start data and the options of `run`. */
+export type RunArguments<TInput> =
+  Partial<TInput> extends TInput
+    ? [data?: StartData<TInput>, options?: RunOptions]
+    : [data: StartData<TInput>, options?: RunOptions];
 
 /** The start data and the options. Data with required members cannot be omitted. */
 export type StartArguments<TInput> =

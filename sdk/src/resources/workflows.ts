@@ -3,13 +3,15 @@ import type {
   DataObject,
   EndedWorkflow,
   Explanation,
+  FailedOutcome,
   StepExecution,
   SucceededWorkflow,
   Workflow,
   WorkflowCount,
   WorkflowSummary,
 } from '../api-types.js';
-import { isTimeoutError, TimeoutError, WorkflowFailedError } from '../errors.js';
+import { isTimeoutError, TimeoutError, WorkflowFailedError, type FailedCall } from '../errors.js';
+import type { components } from '../generated/schema.js';
 import { newIdempotencyKey } from '../idempotency-key.js';
 import type { CallOptions, RetryOptions } from '../options.js';
 import { PagedList } from '../paged-list.js';
@@ -18,8 +20,10 @@ import { WorkflowControl } from './workflow-control.js';
 import { WorkflowHandle } from './workflow-handle.js';
 import type {
   ResultOptions,
+  RunArguments,
   StartArguments,
   CountFilter,
+  StartOptions,
   StepFilter,
   WaitOptions,
   WorkflowFilter,
@@ -66,22 +70,75 @@ export class WorkflowsResource extends WorkflowControl {
     definitionId: string,
     ...rest: StartArguments<TInput>
   ): Promise<WorkflowHandle<TData>> {
-    const [data, { reference, idempotencyKey = newIdempotencyKey(), ...options } = {}] = rest;
-    const workflow = await this.#transport.call(
-      'post',
-      '/api/workflow/{id}',
-      {
-        path: { id: definitionId },
-        query: { reference },
-        // The type of the parameter allows only JSON objects.
-        body: { json: (data ?? {}) as DataObject },
-        repeatable: 'always',
-        subject: { definitionId },
-        idempotencyKey,
-      },
+    const [data, options = {}] = rest;
+    // The type of the parameter allows only JSON objects.
+    const workflow = await this.#start(definitionId, (data ?? {}) as DataObject, options, 0);
+    return new WorkflowHandle<TData>(this, workflow.workflowId);
+  }
+
+  /**
+   * Starts a run and waits until it has ended, with any outcome: in one request, if it ends within 20 seconds. After that, it
+   * waits like `wait`. With `onConflict: 'existing'`, it may wait for a run that was already open.
+   *
+   * @param rest the start data and `RunOptions`
+   * @throws like `start` and `wait`. After a TimeoutError, the run continues
+   *
+   * @example
+   * ```ts
+   * const { outcome, data } = await client.workflows.run('greeting', { name: 'Ada' }, { timeoutMs: 10_000 });
+   * console.log(outcome, data.name);
+   * ```
+   */
+  async run<TData extends object = DataObject, TInput extends object = TData>(
+    definitionId: string,
+    ...rest: RunArguments<TInput>
+  ): Promise<EndedWorkflow<TData>> {
+    const [data, { failOn, timeoutMs = Infinity, ...options } = {}] = rest;
+    const began = performance.now();
+    const waitSeconds = Math.min(WAIT_SECONDS_MAX, Math.max(1, Math.floor(timeoutMs / 1000)));
+    const limited = timeoutMs === Infinity ? options : { ...options, timeoutMs };
+    // The type of the parameter allows only JSON objects.
+    const body = (data ?? {}) as DataObject;
+    const workflow = await this.#start(definitionId, body, limited, waitSeconds);
+    const { workflowId } = workflow;
+    const known = hasData(workflow) ? asWorkflow<TData>(workflow) : null;
+    if (known !== null && known.outcome !== null) {
+      const failed = { call: 'POST /api/workflow/{id}', subject: { workflowId }, attempts: 1 };
+      return accepted(known, failOn ?? [], failed);
+    }
+    const { retry, signal } = options;
+    const remainingMs = timeoutMs - (performance.now() - began);
+    return this.wait<TData>(workflowId, {
+      ...(failOn !== undefined && { failOn }),
+      ...(timeoutMs !== Infinity && { timeoutMs: Math.max(0, remainingMs) }),
+      retry,
+      signal,
+    });
+  }
+
+  /**
+   * Returns the data with which a run was started, as it was sent. It does not change while the run works on its data.
+   *
+   * @throws ApiError `workflow_not_found`; `input_not_found` if the run was started before the server kept inputs
+   *
+   * @example
+   * ```ts
+   * const { id } = await client.workflows.start('greeting', { name: 'Ada' });
+   * console.log(await client.workflows.input(id)); // { name: 'Ada' }
+   * ```
+   */
+  async input<TInput extends object = DataObject>(
+    workflowId: string,
+    options: CallOptions = {},
+  ): Promise<TInput> {
+    const input: object = await this.#transport.call(
+      'get',
+      '/api/workflow/{id}/input',
+      { path: { id: workflowId }, repeatable: 'always', subject: { workflowId } },
       options,
     );
-    return new WorkflowHandle<TData>(this, workflow.workflowId);
+    // The server does not know the type of the data; the caller declares it.
+    return input as TInput;
   }
 
   /**
@@ -208,11 +265,7 @@ export class WorkflowsResource extends WorkflowControl {
       }).catch(async (error: unknown) => {
         throw isTimeoutError(error) && timeoutMs !== Infinity ? await timedOut(error.cause) : error;
       });
-      if (workflow.outcome === null) continue;
-      const { lastError: error, outcome } = workflow;
-      if (outcome === 'Succeeded') return workflow;
-      if (failOn !== 'any' && !failOn.includes(outcome)) return workflow;
-      throw new WorkflowFailedError({ ...failed, outcome, error });
+      if (workflow.outcome !== null) return accepted(workflow, failOn, failed);
     }
   }
 
@@ -314,6 +367,37 @@ export class WorkflowsResource extends WorkflowControl {
     );
   }
 
+  #start(
+    definitionId: string,
+    data: DataObject,
+    { idempotencyKey = newIdempotencyKey(), ...options }: StartOptions,
+    waitSeconds: number,
+  ): Promise<StartedWorkflow> {
+    const { delay, onConflict, reference, startAt, tags, version, ...callOptions } = options;
+    return this.#transport.call(
+      'post',
+      '/api/workflow/{id}',
+      {
+        path: { id: definitionId },
+        query: {
+          reference,
+          version,
+          startAt: startAt instanceof Date ? startAt.toISOString() : startAt,
+          delay: delay === undefined ? undefined : String(delay),
+          tag: tags && Object.entries(tags).map(([name, value]) => `${name}:${value}`),
+          onConflict,
+          wait: waitSeconds === 0 ? undefined : waitSeconds,
+        },
+        body: { json: data },
+        repeatable: 'always',
+        subject: { definitionId },
+        idempotencyKey,
+        longPollMs: waitSeconds * 1000,
+      },
+      callOptions,
+    );
+  }
+
   async #get<TData extends object>(
     workflowId: string,
     waitSeconds: number,
@@ -333,6 +417,25 @@ export class WorkflowsResource extends WorkflowControl {
     );
     return asWorkflow<TData>(workflow);
   }
+}
+
+type StartedWorkflow = components['schemas']['ControlledWorkflow'];
+
+/** Callers who may not read runs get them without their data. */
+function hasData(workflow: StartedWorkflow): boolean {
+  return workflow.data !== undefined;
+}
+
+/** @throws WorkflowFailedError for an outcome in `failOn` */
+function accepted<TData extends object>(
+  workflow: EndedWorkflow<TData>,
+  failOn: readonly FailedOutcome[] | 'any',
+  failed: FailedCall,
+): EndedWorkflow<TData> {
+  const { lastError: error, outcome } = workflow;
+  if (outcome === 'Succeeded') return workflow;
+  if (failOn !== 'any' && !failOn.includes(outcome)) return workflow;
+  throw new WorkflowFailedError({ ...failed, outcome, error });
 }
 
 /** The server does not know the type of the data; the caller declares it. */

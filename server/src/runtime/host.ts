@@ -30,13 +30,22 @@ function areasOf(services: NodeServices) {
       'check',
       'get',
       'types',
+      'setDisabled',
       'list',
       'listVersions',
     ),
     customSteps: gate.before(services.steps, 'put', 'get', 'list', 'listVersions'),
     instances: {
       ...gate.before(services.starts, 'start'),
-      ...gate.before(services.queries, 'get', 'list', 'count', 'listSteps', 'explain'),
+      ...gate.before(
+        services.queries,
+        'get',
+        'getInput',
+        'list',
+        'count',
+        'listSteps',
+        'explain',
+      ),
       ...gate.before(
         services.control,
         'control',

@@ -151,13 +151,13 @@ export class NodeServices {
       leavesWork: () => this.runner.leavesWork,
     });
     this.runner = this.#createRunner();
-    this.starts = this.#createStarts();
     const readingMax = options.settings.instanceMemoryMax * READING_SHARE;
     const reading = new ReadingGate(readingMax - readingMax / 4, READS_MAX);
     const explaining = new ReadingGate(readingMax / 4, EXPLANATIONS_MAX);
     const { catalog, nodes } = this;
     this.queries = new InstanceQueries({ store, clock, nodes, catalog, reading, explaining });
     this.ends = this.#createEnds();
+    this.starts = this.#createStarts();
     this.control = this.#createControl();
     this.publisher = this.#createPublisher();
     this.housekeeping = new Housekeeping({
@@ -257,15 +257,20 @@ export class NodeServices {
   }
 
   #createStarts(): WorkflowStarts {
-    const { catalog, environment, gate, inputSchemas, runner } = this;
+    const { catalog, endWaiters, ends, environment, gate, inputSchemas, runner } = this;
     const { clock, metrics, settings } = this.#options;
     return new WorkflowStarts({
       clock,
       metrics,
       catalog,
+      ends,
       environment,
       inputSchemas,
       runner,
+      replaced: (record) => {
+        runner.controlled(record);
+        endWaiters.ended(record.id);
+      },
       startsMax: settings.startsMax,
       isStopping: () => gate.state === 'stopping',
     });

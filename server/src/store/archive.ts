@@ -8,15 +8,15 @@
 import type { ActivityRecord, ActivityResult } from './records/activities.js';
 import type { AuditEntry } from './records/control.js';
 import type {
-  DefinitionRecord,
   IdempotencyStamp,
   StepScriptRecord,
+  StoredDefinition,
 } from './records/definitions.js';
 import type { EventRecord, SubscriptionRecord } from './records/events.js';
 import type { HistoryRecord, InstanceRecord } from './records/instances.js';
 import type { NodeRecord } from './records/nodes.js';
 
-export interface ArchivedDefinition extends DefinitionRecord {
+export interface ArchivedDefinition extends StoredDefinition {
   /** The stamp with which it was inserted. */
   readonly stamp: IdempotencyStamp | null;
 }
@@ -24,6 +24,13 @@ export interface ArchivedDefinition extends DefinitionRecord {
 export interface ArchivedInstance extends InstanceRecord {
   /** The oldest first. */
   readonly audit: readonly AuditEntry[];
+  /** Null if it was inserted without one. */
+  readonly input: string | null;
+}
+
+/** A start that joined an open instance, by the id that it gave. */
+export interface ArchivedJoinedStart extends IdempotencyStamp {
+  readonly instanceId: string;
 }
 
 export interface ArchivedActivity extends ActivityRecord {
@@ -42,6 +49,7 @@ export interface ArchivedRecords {
   readonly definition: ArchivedDefinition;
   readonly stepScript: StepScriptRecord;
   readonly instance: ArchivedInstance;
+  readonly joinedStart: ArchivedJoinedStart;
   readonly history: HistoryRecord;
   readonly subscription: SubscriptionRecord;
   readonly activity: ArchivedActivity;
@@ -57,6 +65,7 @@ export const RECORD_KINDS: readonly RecordKind[] = [
   'definition',
   'stepScript',
   'instance',
+  'joinedStart',
   'history',
   'subscription',
   'activity',
@@ -100,8 +109,9 @@ export interface StoreArchive extends ArchiveReader {
 const LENGTHS: { readonly [Kind in RecordKind]: (record: ArchivedRecords[Kind]) => number } = {
   definition: ({ body }) => body.length,
   stepScript: ({ source }) => source.length,
-  instance: ({ inbox, state }) =>
-    inbox.reduce((length, { body }) => length + body.length, state.length),
+  instance: ({ inbox, input, state }) =>
+    inbox.reduce((length, { body }) => length + body.length, state.length + (input?.length ?? 0)),
+  joinedStart: () => 0,
   history: ({ body }) => body.length,
   subscription: () => 0,
   activity: ({ parameters, result }) => parameters.length + (result?.data.length ?? 0),

@@ -20,6 +20,10 @@
  *     missed. If the inbox has the overflow message already, nothing changes: the commit that removes it has seen it (S2),
  *     and the instance searches only after that commit (R13). So no number of messages keeps an instance with a full inbox
  *     from committing. Control actions always fit.
+ *  S9 Once `setDefinitionDisabled` has resolved, no insert that begins later, through any store object, inserts an instance
+ *     of a disabled definition.
+ *  S10 Inserts with a conflict rule that have the same definition and reference take effect one after another, on all
+ *     nodes: each one sees the instances of those before it. A caller that died in between blocks no other.
  *
  * Times are milliseconds since 1970, from the caller's clock. Callers create the ids. `records/` defines the stored
  * records, with one file for each kind.
@@ -45,6 +49,7 @@ import type {
 import type {
   DefinitionRecord,
   DefinitionVersion,
+  StoredDefinition,
   StepScriptRecord,
   StepScriptVersion,
   IdempotencyStamp,
@@ -111,9 +116,9 @@ export interface Store extends Service {
     idempotency: IdempotencyStamp | null,
   ): Promise<InsertDefinitionResult>;
   /** The given version, or the latest. */
-  getDefinition(id: string, version: number | 'latest'): Promise<DefinitionRecord | null>;
+  getDefinition(id: string, version: number | 'latest'): Promise<StoredDefinition | null>;
   /** The latest version of each definition, ordered by id (code points), after `afterId`. */
-  listDefinitions(afterId: string | null, limit: number): Promise<readonly DefinitionRecord[]>;
+  listDefinitions(afterId: string | null, limit: number): Promise<readonly StoredDefinition[]>;
 
   /** Versions of one definition, newest first, below `beforeVersion`. */
   listDefinitionVersions(
@@ -121,6 +126,9 @@ export interface Store extends Service {
     beforeVersion: number | null,
     limit: number,
   ): Promise<readonly DefinitionVersion[]>;
+
+  /** Whether instances of it can be started (rule S9), for all versions. Returns false if there is no such definition. */
+  setDefinitionDisabled(id: string, disabled: boolean): Promise<boolean>;
 
   /** Stores the next version of the script. */
   insertStepScript(script: Omit<StepScriptRecord, 'version'>): Promise<StepScriptRecord>;
@@ -137,9 +145,14 @@ export interface Store extends Service {
 
   // -- instances
 
-  /** Inserts the side records, then the instance. Does nothing if the id exists, or its root has too many descendants. */
+  /**
+   * Inserts the side records, then the instance. Does nothing if the id exists, its definition is disabled, or its root has
+   * too many descendants. An existing id is the first thing that it looks for.
+   */
   insertInstance(insert: InsertInstance): Promise<InsertInstanceResult>;
   getInstance(id: string): Promise<InstanceRecord | null>;
+  /** The `input` with which the instance was inserted; null if there is no such instance, or it was inserted without one. */
+  getInput(id: string): Promise<string | null>;
   /** The work of one call is bounded: see `InstanceList`. */
   listInstances(page: InstancePage): Promise<InstanceList>;
   /** The number of instances after the position, up to `max`, with the same bounded work. */

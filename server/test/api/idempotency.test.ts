@@ -13,7 +13,9 @@ interface Start {
 }
 
 async function keyOf({ path = '/api/workflow/a', body = '{"x":1,"y":[1,2]}', type }: Start) {
-  const api = await startApi({ host: { 'instances.start': async () => SOME_INSTANCE } });
+  const api = await startApi({
+    host: { 'instances.start': async () => ({ instance: SOME_INSTANCE, isNew: true }) },
+  });
   const headers = { 'content-type': type ?? 'application/json', 'idempotency-key': 'k 1' };
   const response = await api.fetch(path, { method: 'POST', body, headers });
   expect(response.status).toBe(201);

@@ -21,6 +21,7 @@ import { describeInstanceMessages } from './conformance/instance-messages.js';
 import { describeInstances } from './conformance/instances.js';
 import { describeOddValues } from './conformance/odd-values.js';
 import { describeSideRecords } from './conformance/side-records.js';
+import { describeStarts } from './conformance/starts.js';
 
 export interface StoreFixture {
   /** Started, on the same data as all others of this fixture. */
@@ -68,6 +69,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeInstanceLists(underTest);
     describeInstanceSearch(underTest);
     describeSideRecords(underTest);
+    describeStarts(underTest);
     describeActivities(underTest);
     describeActivityLists(underTest);
     describeAudit(underTest);

@@ -10,7 +10,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CandidateFinder } from '../../src/store/mongo/candidate-finder.js';
 import { collectionsOf, type Collections } from '../../src/store/mongo/collections.js';
 import { CountedInserts } from '../../src/store/counted-inserts.js';
+import { ReferenceTurns } from '../../src/store/reference-turns.js';
 import { openDescendantsIn } from '../../src/store/mongo/instances.js';
+import { DisabledDefinitions } from '../../src/store/mongo/disabled-definitions.js';
 import { groupedWritesOf } from '../../src/store/mongo/grouped-writes.js';
 import { LazyWrites } from '../../src/store/mongo/lazy-writes.js';
 import type { MongoContext } from '../../src/store/mongo/mongo-context.js';
@@ -44,7 +46,16 @@ describe.skipIf(mongo === null)('side records of two concurrent commits', () => 
     const lazyWrites = new LazyWrites(parts);
     const countedInserts = new CountedInserts(openDescendantsIn(parts));
     const groupedWrites = groupedWritesOf(parts);
-    return { ...parts, candidates, readServerTime, lazyWrites, countedInserts, groupedWrites };
+    return {
+      ...parts,
+      candidates,
+      readServerTime,
+      lazyWrites,
+      countedInserts,
+      groupedWrites,
+      referenceTurns: new ReferenceTurns(),
+      disabledDefinitions: new DisabledDefinitions(parts.disabled),
+    };
   }
 
   /** The collection, with a hook before each bulk write. */

@@ -129,9 +129,9 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
         'update',
         'update',
       ]);
-      // Claim: the candidate, and the status of its instance.
+      // Start: whether the definition is disabled, once a second. Claim: the candidate, and the status of its instance.
       const reads = commands.filter((name) => name === 'find' || name === 'aggregate');
-      expect(reads).toEqual(['find', 'find']);
+      expect(reads).toEqual(['find', 'find', 'find']);
     }));
 
   it('needs one write for a pass without side records, and one for many messages', () =>

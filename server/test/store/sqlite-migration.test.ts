@@ -23,7 +23,7 @@ function schemaOf(path: string): unknown {
   return { objects, columns };
 }
 
-async function openOldFile(path: string, version: 1 | 2 | 3): Promise<DatabaseSync> {
+async function openOldFile(path: string, version: 1 | 2 | 3 | 4): Promise<DatabaseSync> {
   const connection = new DatabaseSync(path);
   const tables = new URL(`./support/schema-${version}.sql`, import.meta.url);
   connection.exec(await readFile(tables, { encoding: 'utf8' }));
@@ -159,6 +159,26 @@ it('instances of schema 3 keep their content, and count as children of their par
   const message = { id: 'n', body: 'more' };
   const [posted] = await store.postMessages([{ instanceId: 'open', message }]);
   expect(posted).toMatchObject({ inSeq: 2 });
+  await store.stop();
+  await expectSchemaOfNewFile(path);
+});
+
+it('instances of schema 4 keep their content, and have no input', async () => {
+  const path = join(directory, 'schema-4.sqlite');
+  const connection = await openOldFile(path, 4);
+  connection.exec(`
+    INSERT INTO instances (id, definitionId, version, status, startTime, lastChangeAt, epoch, inSeq, revision, underWay,
+                           crashes, schemaVersion, state, reference, rootId, parentId)
+      VALUES ('open', 'order', 1, 'Runnable', 1000, 1500, 1, 0, 1, 0, 0, 1, '{}', 'r', 'top', 'parent');
+    INSERT INTO definitions VALUES ('order', 1, NULL, 5, '{}');`);
+  connection.close();
+
+  const store = createSqliteStore({ path });
+  await store.start();
+  const open = { reference: 'r', lastChangeAt: 1500, rootId: 'top', parentId: 'parent' };
+  expect(await store.getInstance('open')).toEqual(instanceOf('open', open));
+  expect(await store.getInput('open')).toBeNull();
+  expect((await store.getDefinition('order', 1))?.disabled).toBe(false);
   await store.stop();
   await expectSchemaOfNewFile(path);
 });

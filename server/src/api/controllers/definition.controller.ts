@@ -8,6 +8,7 @@ import {
   Path,
   Post,
   Produces,
+  Put,
   Query,
   Request,
   Response,
@@ -178,6 +179,37 @@ export class DefinitionController extends Controller {
     const text = await this.#services.host.definitions.types(name, version ?? 'latest');
     sendText(responseOf(request), 'text/plain; charset=utf-8', text);
     return text;
+  }
+
+  /**
+   * Disables a definition: no version of it can be started any more, on any node. Open runs continue.
+   *
+   * @summary Disable a definition
+   * @param id The id of the definition
+   */
+  @Put('{id}/disable')
+  @Response<Problem>(404, 'There is no such definition')
+  @Security('bearer', ['conductor:author'])
+  async disableDefinition(@Path() id: string): Promise<DefinitionDocument> {
+    return this.#setDisabled(id, true);
+  }
+
+  /**
+   * Enables a definition that was disabled.
+   *
+   * @summary Enable a definition
+   * @param id The id of the definition
+   */
+  @Put('{id}/enable')
+  @Response<Problem>(404, 'There is no such definition')
+  @Security('bearer', ['conductor:author'])
+  async enableDefinition(@Path() id: string): Promise<DefinitionDocument> {
+    return this.#setDisabled(id, false);
+  }
+
+  async #setDisabled(id: string, disabled: boolean): Promise<DefinitionDocument> {
+    const name = checkedName(id, 'definition id');
+    return toDefinitionDocument(await this.#services.host.definitions.setDisabled(name, disabled));
   }
 
   /**

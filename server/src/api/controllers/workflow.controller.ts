@@ -31,14 +31,17 @@ import {
   toControlledWorkflow,
   toFilter,
   toStartData,
+  toStartRequest,
   toStepExecution,
   toWorkflow,
   toWorkflowSummary,
 } from '../wire/map/workflow.js';
 import type { Explanation } from '../wire/models/explanation.js';
+import type { DataObject } from '../wire/models/json-value.js';
 import type { Problem } from '../wire/models/problem.js';
 import type {
   ControlledWorkflow,
+  OnConflict,
   StepExecutionPage,
   StepOrder,
   Workflow,
@@ -64,18 +67,39 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Starts a run of the latest version of a definition. The body is the data of the run, `{}` by default.
+   * Starts a run of a definition. The body is the data of the run, `{}` by default. The response shows the run before its
+   * first step or, with `wait`, when it has ended or the time is up.
+   *
+   * With `wait`, or if the response is an existing run, it contains `data` and `lastError` only if the caller also has the
+   * scope `conductor:viewer`.
    *
    * @summary Start a run
    * @param id The id of the definition
    * @param reference A name of your choice, by which you can find the run
-   * @param idempotencyKey A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further run is started.
+   * @param version The version of the definition to start; by default, the latest
+   * @isInt version must be a whole number
+   * @minimum version 1 must be at least 1
+   * @param startAt When the first step runs, as an ISO 8601 time; a time in the past means now. The run is accepted immediately
+   * @param delay How long after this request the first step runs: seconds, `hh:mm:ss`, `d.hh:mm:ss` or ISO 8601 such as `PT5M`. Not together with `startAt`
+   * @param tag A tag of the run, as `name:value`; can be given several times. It overrides the tag of the definition with the same name
+   * @param onConflict What happens if an open run of the same definition has the same reference. `allow` starts another one. `fail` responds with 409 and the id of the open run. `existing` responds with the open run and starts none. `terminate` terminates the open run and starts this one. All but `allow` require a reference
+   * @param wait Seconds to wait for the end of the run, up to a limit of the server
+   * @isInt wait must be a whole number of seconds
+   * @minimum wait 0 must not be negative
+   * @param idempotencyKey A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further run is started. `wait` may differ.
    */
   @Post('{id}')
   @SuccessResponse(201, 'Started')
-  @Response<Problem>(400, 'The data is not an object, or the body cannot be read')
-  @Response<Problem>(404, 'There is no such definition')
-  @Response<Problem>(409, 'The idempotency key was already used with a different start request')
+  @Response<ControlledWorkflow>(200, 'With `onConflict=existing`: the open run with this reference')
+  @Response<Problem>(
+    400,
+    'A parameter is invalid, the data is not an object, or the body cannot be read',
+  )
+  @Response<Problem>(404, 'There is no such definition or version')
+  @Response<Problem>(
+    409,
+    'The definition is disabled, an open run has the reference, or the idempotency key was already used with a different start request',
+  )
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
   @Security('bearer', ['conductor:controller'])
@@ -87,17 +111,39 @@ export class WorkflowController extends Controller {
     @Body() data: unknown,
     @Request() request: HttpRequest,
     @Query() reference?: string,
+    @Query() version?: number,
+    @Query() startAt?: string,
+    @Query() delay?: string,
+    @Query() tag?: string[],
+    @Query() onConflict?: OnConflict,
+    @Query() wait: number = 0,
     @Header('Idempotency-Key') idempotencyKey?: string,
-  ): Promise<Workflow> {
+  ): Promise<ControlledWorkflow> {
+    const { host, limits, waiting } = this.#services;
     const startData = toStartData(data);
-    const instance = await this.#services.host.instances.start({
-      definitionId: checkedName(id, 'definition id'),
-      data: startData,
-      reference: reference === undefined ? null : checkedName(reference, 'reference'),
+    const start = toStartRequest(startData, {
+      definitionId: id,
+      reference,
+      version,
+      startAt,
+      delay,
+      tag,
+      onConflict,
+      actor: await actorOf(request),
       idempotency: await toIdempotencyKey(request, idempotencyKey, startData),
     });
+    const timeoutMs = Math.min(wait, limits.waitSecondsMax) * 1000;
+    const { instance, isNew } =
+      timeoutMs === 0
+        ? await host.instances.start(start)
+        : await waiting.guard(addressOf(request), () =>
+            host.instances.start(start, { timeoutMs, signal: callerGone(request) }),
+          );
     this.setHeader('Location', `/api/workflow/${encodeURIComponent(instance.id)}`);
-    return toWorkflow(instance);
+    this.setStatus(isNew ? 201 : 200);
+    // A new instance shows only what the caller has sent.
+    const isOwn = isNew && timeoutMs === 0;
+    return toControlledWorkflow(instance, isOwn || (await hasScope(request, 'conductor:viewer')));
   }
 
   /**
@@ -156,6 +202,19 @@ export class WorkflowController extends Controller {
             host.instances.wait(workflowId, waitMs, callerGone(request)),
           ),
     );
+  }
+
+  /**
+   * Returns the data with which a run was started, as it was posted. It does not change while the run works on its data.
+   *
+   * @summary Get the input of a run
+   * @param id The id of the run
+   */
+  @Get('{id}/input')
+  @Response<Problem>(404, 'There is no such run, or it was started before the server kept inputs')
+  @Security('bearer', ['conductor:viewer'])
+  async getWorkflowInput(@Path() id: string): Promise<DataObject> {
+    return this.#services.host.instances.getInput(checkedName(id, 'workflow id'));
   }
 
   /**

@@ -16,6 +16,7 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   body_too_large: { status: 413, title: 'Body too large' },
   definition_not_found: { status: 404, title: 'Definition not found' },
+  input_not_found: { status: 404, title: 'Input not found' },
   workflow_not_found: { status: 404, title: 'Run not found' },
   event_not_found: { status: 404, title: 'Event not found' },
   execution_not_found: { status: 404, title: 'Execution not found' },
@@ -27,6 +28,8 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   // Conductor responds with 400, which its clients expect. Conflicts that Conductor does not know are 409.
   status_conflict: { status: 400, title: 'Not allowed in this status' },
   action_conflict: { status: 409, title: 'Conflict with the current state' },
+  definition_disabled: { status: 409, title: 'Definition disabled' },
+  reference_in_use: { status: 409, title: 'Reference in use' },
   reserved_step_name: { status: 409, title: 'Reserved step name' },
   idempotency_conflict: { status: 409, title: 'Idempotency key already used' },
   unauthenticated: { status: 401, title: 'Not authenticated' },

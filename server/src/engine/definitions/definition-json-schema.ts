@@ -32,6 +32,7 @@ const OPTIONAL_NAME: JsonObject = { type: ['string', 'number', 'null'], maxLengt
 const DEFINITION_SCHEMAS: Readonly<Record<DefinitionMember, JsonObject>> = {
   id: NAME,
   version: {},
+  disabled: {},
   description: TEXT,
   defaultErrorBehavior: errorBehavior(ERROR_BEHAVIORS),
   defaultErrorRetryInterval: DURATION,

@@ -21,6 +21,7 @@ import {
   parseSelectNextStep,
 } from './parse-step-values.js';
 import { STEP_MEMBERS, type StepMember } from './step-members.js';
+import { readPinnedStep } from '../model/pinned-step.js';
 import { findStepType, type StepType } from './step-types.js';
 
 const EXHAUSTED_BEHAVIORS: readonly ExhaustedBehavior[] = ['Suspend', 'Terminate', 'Compensate'];
@@ -139,7 +140,7 @@ function parseStepType(reader: StepReader): { type: StepType | null; typeName: s
   reader.keep('stepType', type?.name ?? typeName);
   if (type !== null) return { type, typeName: type.name };
   const pointer = reader.pointerOf('stepType');
-  checkName(typeName, pointer, state);
+  checkName(readPinnedStep(typeName).name, pointer, state);
   state.customSteps.push({ name: typeName, pointer });
   return { type: null, typeName };
 }

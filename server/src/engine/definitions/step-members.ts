@@ -2,6 +2,7 @@
 export const DEFINITION_MEMBERS = [
   'id',
   'version',
+  'disabled',
   'description',
   'defaultErrorBehavior',
   'defaultErrorRetryInterval',
@@ -42,6 +43,7 @@ export type StepMember = (typeof STEP_MEMBERS)[number];
 export const DEFINITION_MEMBER_SUMMARIES: Readonly<Record<DefinitionMember, string>> = {
   id: 'Name by which runs are started',
   version: 'Ignored: the server assigns 1, 2, 3 …',
+  disabled: 'Ignored: shows whether the definition can be started',
   description: 'A description for readers',
   defaultErrorBehavior:
     'What happens when a step fails, unless the step or a step around it overrides it',

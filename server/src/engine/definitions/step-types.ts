@@ -5,6 +5,7 @@
  * no other module tests for a type by its name. Must not know: how a step runs.
  */
 import { INSTANCE_OUTCOMES } from '../model/instance.js';
+import { ON_CONFLICT } from '../model/start-options.js';
 import { EMIT_LEVELS, HTTP_FORMATS, HTTP_METHODS } from '../values/input-choices.js';
 import { BUILT_IN_STEP_TYPES, type BuiltInStepType } from './step-type-names.js';
 
@@ -275,7 +276,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
     runsDo: false,
     traits: { startsInstance: true, hasSideEffects: true, interruptsLoop: true },
     inputs: [
-      required('DefinitionId', 'text', 'The definition to start, in its latest version.'),
+      required('DefinitionId', 'text', 'The definition to start.'),
       optional('Data', 'object', {
         default: '{}',
         summary: 'The data of the started run.',
@@ -284,7 +285,18 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
         default: 'true',
         summary: 'Whether to wait until the started run has ended.',
       }),
+      optional('Version', 'any', {
+        default: 'the latest',
+        summary: 'The version of the definition to start.',
+      }),
       optional('Reference', 'name', { summary: 'The reference of the started run.' }),
+      optional('Tags', 'object', { summary: 'Tags of the started run, by name.' }),
+      optional('OnConflict', 'choice', {
+        default: 'allow',
+        choices: ON_CONFLICT,
+        summary:
+          'What happens if an open run of the definition has the Reference: allow another one, fail, wait for the existing one, or terminate it.',
+      }),
       optional('AcceptOutcome', 'choices', {
         default: '[]',
         choices: INSTANCE_OUTCOMES,

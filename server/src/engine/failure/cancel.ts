@@ -5,7 +5,7 @@ import type { InputValue } from '../model/definition.js';
 import { endCancelled } from '../flow/end-path.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
-import { isOver, setState, stopWaiting } from '../flow/pointer-states.js';
+import { isOver, setState, stopWaiting, waitsForStart } from '../flow/pointer-states.js';
 import { stepOf, type Run } from '../flow/run.js';
 import { settle } from '../flow/settle.js';
 
@@ -24,7 +24,8 @@ export function takeCancelChecks(run: Run): readonly CancelCheck[] {
     const pointer = run.instance.pointers.get(id);
     invariant(pointer !== undefined, 'what can be cancelled is open');
     const { cancelCondition } = stepOf(run, pointer);
-    if (cancelCondition !== null && !isOver(pointer.state) && pointer.isEnding !== true) {
+    if (waitsForStart(pointer.state) || isOver(pointer.state)) continue;
+    if (cancelCondition !== null && pointer.isEnding !== true) {
       checks.push({ pointer, condition: cancelCondition });
     }
   }

@@ -152,8 +152,8 @@ function separateKept(run: Run): readonly Pointer[] {
   return [...pointers.values()].filter(({ id }) => !kept.has(id) && !undoing.has(id));
 }
 
-function isAwaitedChild({ state }: Pointer): boolean {
-  return state.kind === 'child' && state.wait;
+function isAwaitedChild({ joined, state }: Pointer): boolean {
+  return state.kind === 'child' && state.wait && joined === undefined;
 }
 
 /** A running child also cleans up, and its end is waited for. A child that is being started does so once it exists. */

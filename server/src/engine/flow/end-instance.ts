@@ -1,5 +1,10 @@
 /** The end of an instance as a whole, and the message about it to the instance that started it. */
-import type { InstanceOutcome, WorkflowInstance } from '../model/instance.js';
+import {
+  isEnded,
+  type InstanceOutcome,
+  type JoinedBy,
+  type WorkflowInstance,
+} from '../model/instance.js';
 import { newerOf } from './pointers.js';
 import type { Run } from './run.js';
 
@@ -27,10 +32,42 @@ export function endInstance(run: Run, { at, outcome, status }: InstanceEnd): voi
     const { attempt, pointerId, workflowId } = instance.parent;
     instance.outbox.push({ kind: 'child-ended', parentId: workflowId, pointerId, attempt });
   }
+  for (const joiner of instance.joinedBy) announceEnd(instance, joiner);
   run.dirty = true;
 }
 
 /** Withdraws an end that was not committed, because an external change took precedence: nobody may learn of it. */
 export function withdrawAnnouncement(instance: WorkflowInstance): void {
-  instance.outbox = instance.outbox.filter(({ kind }) => kind !== 'child-ended');
+  instance.outbox = instance.outbox.filter(
+    (message) => message.kind !== 'child-ended' || message.joined === 'refused',
+  );
+}
+
+/** Maximum number of steps that wait for the end of an instance that they have joined. */
+const JOINED_BY_MAX = 1000;
+
+/** A step of another instance asks to be told about the end of this one. */
+export function joinInstance(run: Run, joiner: JoinedBy): void {
+  const { instance } = run;
+  const { attempt, pointerId, workflowId } = joiner;
+  const isKnown = instance.joinedBy.some(
+    (known) =>
+      known.workflowId === workflowId && known.pointerId === pointerId && known.attempt === attempt,
+  );
+  if (isKnown) return;
+  run.dirty = true;
+  if (instance.joinedBy.length >= JOINED_BY_MAX) {
+    const parentId = workflowId;
+    instance.outbox.push({ kind: 'child-ended', parentId, pointerId, attempt, joined: 'refused' });
+    return;
+  }
+  instance.joinedBy.push(joiner);
+  if (isEnded(instance)) announceEnd(instance, joiner);
+}
+
+function announceEnd(
+  instance: WorkflowInstance,
+  { attempt, pointerId, workflowId: parentId }: JoinedBy,
+): void {
+  instance.outbox.push({ kind: 'child-ended', parentId, pointerId, attempt, joined: 'ended' });
 }

@@ -8,6 +8,7 @@ import type { Tags } from '../model/tags.js';
 import { jsonLength } from '../values/json-length.js';
 import { NO_INDEX, NO_TAGS } from '../values/index-fields.js';
 import type { JsonObject } from '../values/json.js';
+import { delayStart } from './pointer-states.js';
 import { openPointer } from './pointers.js';
 import { createRun, type Run } from './run.js';
 
@@ -18,6 +19,8 @@ export interface StartOptions {
   readonly parent: ParentLink | null;
   /** Default: none. */
   readonly tags?: Tags;
+  /** When the first step runs; null or a time in the past: immediately. */
+  readonly startAt?: number | null;
 }
 
 /** Creates a new instance, before its first step. */
@@ -45,6 +48,7 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
     spilled: 0,
     recent: [],
     outbox: [],
+    joinedBy: [],
     completed: [],
     completedItemsLength: 0,
     forgotten: 0,
@@ -53,7 +57,9 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
   };
   const run = createRun(definition, instance, now);
   run.grown = jsonLength(start.data);
-  openPointer(run, definition.entryStepId, { parentId: null });
+  const entry = openPointer(run, definition.entryStepId, { parentId: null });
+  const { startAt = null } = start;
+  if (startAt !== null && startAt > now) delayStart(run, entry, startAt);
   return run;
 }
 

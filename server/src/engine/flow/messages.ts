@@ -1,5 +1,6 @@
 /** Messages that an instance receives: events, results of activities, ends of other instances, results of effects. */
 import { addToPlan, beginCleanUp, tellChild } from '../failure/clean-up.js';
+import { joinInstance } from './end-instance.js';
 import { completeIfDone, endCancelled } from './end-path.js';
 import { failStep, type Failure } from '../failure/fail-step.js';
 import type { InstanceOutcome, InstanceStatus } from '../model/instance.js';
@@ -54,6 +55,14 @@ export interface CleanUpMessage {
   readonly kind: 'clean-up';
 }
 
+/** A step of another instance, which has not started this one, waits for its end. */
+export interface JoinMessage {
+  readonly kind: 'join';
+  readonly workflowId: string;
+  readonly pointerId: number;
+  readonly attempt: number;
+}
+
 /** Messages did not fit into the inbox. Events among them are in the store; others will be sent again. */
 export interface OverflowMessage {
   readonly kind: 'overflow';
@@ -65,6 +74,7 @@ export type Message =
   | ChildMessage
   | RetryNowMessage
   | CleanUpMessage
+  | JoinMessage
   | OverflowMessage;
 
 /**
@@ -76,6 +86,11 @@ export function applyMessage(
   message: Message,
   status: InstanceStatus = run.instance.status,
 ): void {
+  if (message.kind === 'join') {
+    const { attempt, pointerId, workflowId } = message;
+    joinInstance(run, { workflowId, pointerId, attempt });
+    return;
+  }
   endWait(run);
   switch (message.kind) {
     case 'event':
@@ -216,7 +231,7 @@ function applyRetryNow(run: Run): void {
 export function waitsForRetry(
   state: PointerState,
 ): state is Extract<PointerState, { kind: 'sleeping' }> {
-  return state.kind === 'sleeping' && state.reason === 'retry';
+  return state.kind === 'sleeping' && state.reason === 'retry' && state.isStart !== true;
 }
 
 /** The result of an effect: the variables of `step`, or a failure. */
@@ -253,16 +268,35 @@ function applyBody(run: Run, pointer: Pointer, result: EffectResult): void {
 
 function applyChildStarted(run: Run, pointer: Pointer, result: EffectResult): void {
   if (pointer.state.kind !== 'child') return;
-  if (!result.ok && pointer.isEnding === true) {
-    endCancelled(run, pointer);
-  } else if (!result.ok) {
+  if (!result.ok) {
+    if (pointer.isEnding === true) {
+      endCancelled(run, pointer);
+      return;
+    }
     stopWaitingAnswered(run, pointer);
     failStep(run, pointer, result.failure);
-  } else if (pointer.state.wait) {
+    return;
+  }
+  const joined = result.values['WorkflowId'];
+  if (typeof joined === 'string') applyJoined(run, pointer, joined);
+  else if (pointer.state.wait) {
     setState(run, pointer, { ...pointer.state, started: true });
     if (pointer.isEnding === true) tellChild(run, pointer);
-  } else {
-    const { workflowId } = pointer.state;
-    finish(run, pointer, { WorkflowId: workflowId, Status: 'Runnable', Outcome: null, Data: null });
-  }
+  } else finishWithoutWait(run, pointer, pointer.state.workflowId);
+}
+
+/** The reference belongs to an open instance, which the step uses in place of a new one. */
+function applyJoined(run: Run, pointer: Pointer, workflowId: string): void {
+  if (pointer.state.kind !== 'child') return;
+  pointer.joined = workflowId;
+  if (pointer.isEnding === true) endCancelled(run, pointer);
+  else if (pointer.state.wait) {
+    setState(run, pointer, { ...pointer.state, workflowId, started: true });
+    const { attempt, id: pointerId } = pointer;
+    run.instance.outbox.push({ kind: 'join', workflowId, pointerId, attempt });
+  } else finishWithoutWait(run, pointer, workflowId);
+}
+
+function finishWithoutWait(run: Run, pointer: Pointer, workflowId: string): void {
+  finish(run, pointer, { WorkflowId: workflowId, Status: 'Runnable', Outcome: null, Data: null });
 }

@@ -40,10 +40,22 @@ export function restart(run: Run, pointer: Pointer, at: number): void {
     pointer.completed = [];
     delete pointer.lostError;
     delete pointer.isCompensated;
+    delete pointer.joined;
   }
   if (stepOf(run, pointer).cancelCondition !== null) run.cancelCheckDue = true;
   const pause = { kind: 'sleeping', until: at, reason: 'retry' } as const;
   setState(run, pointer, kept === null ? pause : { ...pause, kept });
+}
+
+/** The first step of a new instance waits until `at`. */
+export function delayStart(run: Run, pointer: Pointer, at: number): void {
+  pointer.deadline = null;
+  setState(run, pointer, { kind: 'sleeping', until: at, reason: 'retry', isStart: true });
+}
+
+/** Whether the pointer waits for the start time of its instance. */
+export function waitsForStart(state: PointerState): boolean {
+  return state.kind === 'sleeping' && state.isStart === true;
 }
 
 /** True if the pointer was cancelled or given up: only its successors remain to be decided. */
@@ -89,7 +101,9 @@ export function stopWaiting(run: Run, pointer: Pointer): void {
       break;
     case 'child':
       changes.abortedEffects.push(pointer.id);
-      instance.outbox.push({ kind: 'terminate-child', workflowId: pointer.state.workflowId });
+      if (pointer.joined === undefined) {
+        instance.outbox.push({ kind: 'terminate-child', workflowId: pointer.state.workflowId });
+      }
       break;
     case 'ready':
     case 'finishing':

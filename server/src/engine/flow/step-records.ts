@@ -32,6 +32,7 @@ export function writeRecord(
     error: details.error ?? null,
     ...bodyAttemptOf(pointer),
     ...reasonOf(pointer, details.reason),
+    ...(pointer.joined !== undefined && { joined: pointer.joined }),
   };
   run.instance.recent.push(record);
   const { typeName: type } = stepOf(run, pointer);

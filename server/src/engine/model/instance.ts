@@ -47,6 +47,15 @@ export type OutboxMessage =
       readonly parentId: string;
       readonly pointerId: number;
       readonly attempt: number;
+      /** The receiver did not start this instance, but joined it; `refused`: it could not. */
+      readonly joined?: 'ended' | 'refused';
+    }
+  /** Asks an open instance to announce its end to a step of this one as well. */
+  | {
+      readonly kind: 'join';
+      readonly workflowId: string;
+      readonly pointerId: number;
+      readonly attempt: number;
     }
   | {
       readonly kind: 'terminate-child';
@@ -69,6 +78,13 @@ export interface ParentLink {
   readonly waiting?: number;
   /** The root of all these instances, see `rootOf`. Omitted in instances that were started before it was recorded. */
   readonly rootId?: string;
+}
+
+/** A step of another instance that waits for the end of this one without having started it. */
+export interface JoinedBy {
+  readonly workflowId: string;
+  readonly pointerId: number;
+  readonly attempt: number;
 }
 
 export interface WorkflowInstance {
@@ -114,6 +130,8 @@ export interface WorkflowInstance {
   /** The newest records, stored with the instance. */
   recent: StepRecord[];
   outbox: OutboxMessage[];
+  /** Steps of other instances that joined this one. */
+  joinedBy: JoinedBy[];
   /** The newest completed steps outside sagas that can be compensated, in order of completion. */
   completed: CompensationEntry[];
   /** Size of their items in bytes of JSON. */

@@ -54,12 +54,16 @@ export type PointerState =
       readonly compensated?: true;
       readonly bodyAttempt?: number;
     }
-  /** A timer; `reason` says what for. `kept`: only outputs and selectors are retried. */
+  /**
+   * A timer; `reason` says what for. `kept`: only outputs and selectors are retried. `isStart`: the first attempt, which
+   * begins at the start time that the caller chose. It is stored as a retry, so that earlier versions of the server begin it.
+   */
   | {
       readonly kind: 'sleeping';
       readonly until: number;
       readonly reason: 'step' | 'retry';
       readonly kept?: KeptResult;
+      readonly isStart?: true;
     }
   | {
       readonly kind: 'event';
@@ -146,6 +150,8 @@ export interface Pointer {
   isCompensated?: boolean;
   /** The reason of the modification that opened it; absent if a step did. */
   startedBecause?: string;
+  /** The instance that this SubWorkflow step waits for without having started it; absent if it started one. */
+  joined?: string;
   /** The instance is being cleaned up: this ends together with the work in progress inside it, and has no successors. */
   isEnding?: true;
 }

@@ -10,6 +10,7 @@ import type {
   CleanUp,
   InstanceOutcome,
   InstanceStatus,
+  JoinedBy,
   OutboxMessage,
   ParentLink,
   TakenEvents,
@@ -52,6 +53,8 @@ export interface StateText {
   readonly recent: readonly StepRecord[];
   readonly outbox: readonly OutboxMessage[];
   /** Omitted while there are none. */
+  readonly joinedBy?: readonly JoinedBy[];
+  /** Omitted while there are none. */
   readonly completed?: CompletedSteps;
   readonly cleanUp?: CleanUp;
   readonly parent: ParentLink | null;
@@ -88,6 +91,7 @@ export function stateOf(instance: WorkflowInstance): StateText {
     spilled: instance.spilled,
     recent: instance.recent,
     outbox: instance.outbox,
+    ...(instance.joinedBy.length > 0 && { joinedBy: instance.joinedBy }),
     ...(instance.completed.length > 0 && { completed: completedOf(instance) }),
     ...(instance.cleanUp !== null && { cleanUp: instance.cleanUp }),
     parent: instance.parent,
@@ -140,6 +144,7 @@ function instanceOf(columns: InstanceColumns, state: StateText): WorkflowInstanc
     spilled: state.spilled,
     recent: [...state.recent],
     outbox: [...state.outbox],
+    joinedBy: [...(state.joinedBy ?? [])],
     completed: [...(state.completed?.entries ?? [])],
     completedItemsLength: state.completed?.itemsLength ?? 0,
     forgotten: state.completed?.forgotten ?? 0,

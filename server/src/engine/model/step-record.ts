@@ -38,4 +38,6 @@ export interface StepRecord {
   readonly bodyAttempt?: number;
   /** The reason of the modification that cancelled the step, or else of the one that started it. */
   readonly reason?: string;
+  /** The instance that a SubWorkflow step used without having started it. */
+  readonly joined?: string;
 }

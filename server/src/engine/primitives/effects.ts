@@ -1,7 +1,9 @@
 /** Step types whose body runs outside the engine: HTTP requests, custom steps, other instances. */
 import { childIdOf, waitsAbove } from '../model/child-id.js';
 import {
+  describeValue,
   toBoolean,
+  toChoice,
   toChoices,
   toName,
   toObject,
@@ -10,6 +12,9 @@ import {
 } from '../values/convert-input.js';
 import { INSTANCE_OUTCOMES, type InstanceOutcome } from '../model/instance.js';
 import type { Json, JsonObject } from '../values/json.js';
+import { ON_CONFLICT, type OnConflict } from '../model/start-options.js';
+import { readTags } from '../model/start-tags.js';
+import type { Tags } from '../model/tags.js';
 import { setState } from '../flow/pointer-states.js';
 import { InputError, optional, primitive, required } from './primitive.js';
 
@@ -30,7 +35,7 @@ export const subWorkflow = primitive({
   enter(run, pointer, inputs) {
     required(inputs, 'DefinitionId', toText);
     optional(inputs, 'Data', toObject, {});
-    referenceOf(inputs);
+    childStartOf(inputs);
     optional(inputs, 'AcceptOutcome', toOutcomes, []);
     const wait = optional(inputs, 'Wait', toBoolean, true);
     if (wait && waitsAbove(run.instance.parent) >= WAITING_PARENTS_MAX)
@@ -41,9 +46,47 @@ export const subWorkflow = primitive({
   },
 });
 
-/** The reference of the child. @throws InputError */
-export function referenceOf(inputs: JsonObject): string | null {
-  return optional<string | null>(inputs, 'Reference', (value) => toName(value), null);
+/** How a SubWorkflow step starts its child. */
+export interface ChildStartInputs {
+  readonly version: number | 'latest';
+  readonly reference: string | null;
+  readonly tags: Tags;
+  readonly onConflict: OnConflict;
+}
+
+/** @throws InputError */
+export function childStartOf(inputs: JsonObject): ChildStartInputs {
+  const reference = optional<string | null>(inputs, 'Reference', (value) => toName(value), null);
+  const onConflict = optional(inputs, 'OnConflict', toOnConflict, 'allow');
+  if (onConflict !== 'allow' && (reference === null || reference === '')) {
+    throw new InputError(`the input OnConflict: ${onConflict} needs a Reference`);
+  }
+  return {
+    version: optional<number | 'latest'>(inputs, 'Version', toVersion, 'latest'),
+    reference,
+    tags: optional(inputs, 'Tags', toTags, {}),
+    onConflict,
+  };
+}
+
+function toOnConflict(value: Json): Conversion<OnConflict> {
+  return toChoice(value, ON_CONFLICT);
+}
+
+function toVersion(value: Json): Conversion<number> {
+  const version = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  if (typeof version === 'number' && Number.isSafeInteger(version) && version > 0) {
+    return { ok: true, value: version };
+  }
+  const message = `expected the number of a version, but got ${describeValue(value)}`;
+  return { ok: false, message };
+}
+
+function toTags(value: Json): Conversion<Tags> {
+  const object = toObject(value);
+  if (!object.ok) return object;
+  const { problem, tags } = readTags(Object.entries(object.value));
+  return problem === null ? { ok: true, value: tags } : { ok: false, message: problem };
 }
 
 /** Whether a step with these inputs continues after its child has ended with this outcome. */

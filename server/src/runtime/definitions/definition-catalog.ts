@@ -8,13 +8,18 @@ import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
 import type { ScriptRuntime } from '../../scripts/script-runtime.js';
-import type { DefinitionRecord } from '../../store/records/definitions.js';
+import type {
+  DefinitionRecord,
+  DefinitionVersion,
+  StoredDefinition,
+} from '../../store/records/definitions.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import { DefinitionChecker } from './definition-checker.js';
 import type {
   DefinitionCheck,
   DefinitionSummary,
+  DefinitionView,
   RegisteredDefinition,
 } from './definition-types.js';
 import type { IdempotencyKey } from '../operations/idempotency-key.js';
@@ -107,13 +112,20 @@ export class DefinitionCatalog {
   }
 
   /** The document with canonical member names and its version. @throws AppError `definition_not_found` */
-  async get(
-    id: string,
-    version: number | 'latest',
-  ): Promise<{ readonly document: JsonObject; readonly summary: DefinitionSummary }> {
+  async get(id: string, version: number | 'latest'): Promise<DefinitionView> {
     const record = await this.#options.store.getDefinition(id, version);
     if (record === null) throw definitionNotFound(id, version);
-    return { document: { ...bodyOf(record), version: record.version }, summary: summaryOf(record) };
+    return viewOf(record);
+  }
+
+  /** Enables or disables starts of all versions, on all nodes. @throws AppError `definition_not_found` */
+  async setDisabled(id: string, disabled: boolean): Promise<DefinitionView> {
+    const { store, stored } = this.#options;
+    const found = await store.setDefinitionDisabled(id, disabled);
+    const record = found ? await store.getDefinition(id, 'latest') : null;
+    if (record === null) throw definitionNotFound(id, 'latest');
+    stored(id, record.version);
+    return viewOf({ ...record, disabled });
   }
 
   /** TypeScript types of the data and the activities. @throws AppError `definition_not_found` */
@@ -153,6 +165,14 @@ export class DefinitionCatalog {
     const definition = this.#keep(record);
     this.#indexes.set(id, { paths: definition.index, readAt });
     return definition;
+  }
+
+  /** The version that a caller wants to start. @throws AppError `definition_not_found` */
+  async startable(id: string, version: number | 'latest'): Promise<WorkflowDefinition> {
+    if (version === 'latest') return this.latest(id);
+    const found = await this.find(id, version);
+    if (found === null) throw definitionNotFound(id, version);
+    return found;
   }
 
   /** The version of an instance, or null. @throws AppError `internal` if it exists but cannot be read */
@@ -224,9 +244,14 @@ function bodyOf(record: DefinitionRecord): JsonObject {
   return body;
 }
 
-function summaryOf(record: DefinitionRecord): DefinitionSummary {
-  const { id, version, description, createdAt } = record;
-  return { id, version, description, createdAt };
+function viewOf(record: StoredDefinition): DefinitionView {
+  const { disabled, version } = record;
+  return { document: { ...bodyOf(record), version, disabled }, summary: summaryOf(record) };
+}
+
+function summaryOf(record: DefinitionVersion): DefinitionSummary {
+  const { id, version, description, createdAt, disabled } = record;
+  return { id, version, description, createdAt, disabled };
 }
 
 function definitionNotFound(id: string, version: number | 'latest'): AppError {

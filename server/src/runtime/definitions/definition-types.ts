@@ -1,11 +1,19 @@
 /** The calls of the definition catalog, and their results. Times are milliseconds since 1970. */
 import type { DocumentProblem } from '../../engine/model/definition.js';
+import type { JsonObject } from '../../engine/values/json.js';
 
 export interface DefinitionSummary {
   readonly id: string;
   readonly version: number;
   readonly description: string | null;
   readonly createdAt: number;
+  /** True if no version of it can be started. */
+  readonly disabled: boolean;
+}
+
+export interface DefinitionView {
+  readonly document: JsonObject;
+  readonly summary: DefinitionSummary;
 }
 
 export interface RegisteredDefinition {

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { findStepType } from '../../engine/definitions/step-types.js';
 import type { DocumentProblem } from '../../engine/model/definition.js';
+import { readPinnedStep } from '../../engine/model/pinned-step.js';
 import { AppError } from '../../base/errors.js';
 import type { ScriptRuntime } from '../../scripts/script-runtime.js';
 import type { StepScriptRecord } from '../../store/records/definitions.js';
@@ -52,6 +53,13 @@ export class StepScripts {
         },
       );
     }
+    if (readPinnedStep(name).version !== 'latest') {
+      throw new AppError(
+        'invalid_request',
+        `The name '${name}' ends like a version of another custom step; choose a name without @ and a number at its end`,
+        { fields: { stepName: name } },
+      );
+    }
     const [problem] = await this.#options.scripts.checkSyntax('script', [source]);
     if (problem !== undefined) {
       const { column, line, message } = problem;
@@ -96,24 +104,26 @@ export class StepScripts {
     return pageOf(views, page.limit, 'steps', ({ name }) => [name]);
   }
 
-  /** The latest script of the name, for a step that runs now. */
-  async find(name: string): Promise<StepScriptRecord | null> {
+  /** The script for a step that runs now: the latest of the name, or the version that the step type names. */
+  async find(stepType: string): Promise<StepScriptRecord | null> {
     const { clock, isShared, mayBeStale, store } = this.#options;
-    const cached = this.#cache.get(name);
+    const { name, version } = readPinnedStep(stepType);
+    const cached = this.#cache.get(stepType);
+    // A version never changes.
     const isFresh =
       cached !== undefined &&
-      !mayBeStale() &&
-      (!isShared() || clock.now() - cached.readAt < TTL_MS);
+      (version !== 'latest' ||
+        (!mayBeStale() && (!isShared() || clock.now() - cached.readAt < TTL_MS)));
     if (isFresh) return cached.script;
-    const script = await store.getStepScript(name, 'latest');
-    if (script !== null) this.#cache.set(name, { script, readAt: clock.now() });
+    const script = await store.getStepScript(name, version);
+    if (script !== null) this.#cache.set(stepType, { script, readAt: clock.now() });
     return script;
   }
 
-  /** Which of these names have a script. */
-  async known(names: readonly string[]): Promise<ReadonlySet<string>> {
-    const scripts = await Promise.all(names.map((name) => this.find(name)));
-    return new Set(scripts.flatMap((script) => (script === null ? [] : [script.name])));
+  /** Which of these step types have a script. */
+  async known(stepTypes: readonly string[]): Promise<ReadonlySet<string>> {
+    const scripts = await Promise.all(stepTypes.map((stepType) => this.find(stepType)));
+    return new Set(stepTypes.filter((_, index) => scripts[index] !== null));
   }
 
   forget(name: string): void {

@@ -24,6 +24,19 @@ const RESULTS: Readonly<Record<StepRecordStatus, string>> = {
 export class RuntimeMetrics {
   readonly registry = new Registry();
   readonly #started = this.#counter('stepwright_workflows_started_total', 'Instances started.');
+  readonly #refusedStarts = this.#counter(
+    'stepwright_starts_refused_total',
+    'Starts refused, by reason: the definition is disabled, or an open run has the reference.',
+    ['reason'],
+  );
+  readonly #joinedStarts = this.#counter(
+    'stepwright_starts_joined_total',
+    'Starts that returned the open run with the same reference.',
+  );
+  readonly #replaced = this.#counter(
+    'stepwright_workflows_replaced_total',
+    'Runs terminated by a start with the same reference.',
+  );
   readonly #ended = this.#counter(
     'stepwright_workflows_ended_total',
     'Instances ended, by status and outcome.',
@@ -125,6 +138,18 @@ export class RuntimeMetrics {
 
   workflowStarted(): void {
     this.#started.inc();
+  }
+
+  startRefused(reason: 'disabled' | 'reference_in_use'): void {
+    this.#refusedStarts.inc({ reason });
+  }
+
+  startJoined(): void {
+    this.#joinedStarts.inc();
+  }
+
+  workflowReplaced(): void {
+    this.#replaced.inc();
   }
 
   workflowEnded(status: string, outcome: string): void {

@@ -17,8 +17,14 @@ export interface ChildStart {
   readonly parent: ParentLink;
 }
 
-/** `full`: the root instance has reached its maximum number of open descendants. */
-export type StartChild = (inputs: JsonObject, start: ChildStart) => Promise<'started' | 'full'>;
+export type ChildStarted =
+  | { readonly outcome: 'started' }
+  /** An open instance has the reference, and takes the place of the child. */
+  | { readonly outcome: 'joined'; readonly workflowId: string }
+  /** The root instance has reached its maximum number of open descendants. */
+  | { readonly outcome: 'full' };
+
+export type StartChild = (inputs: JsonObject, start: ChildStart) => Promise<ChildStarted>;
 
 export interface ChildStartsOptions {
   readonly startChild: StartChild;
@@ -46,8 +52,9 @@ export class ChildStarts {
     const link = parentLinkOf(parent, pointer, state.wait);
     const end = await this.#turns.take(workflowId, root);
     try {
-      const outcome = await startChild(state.inputs, { workflowId, parent: link });
-      if (outcome === 'started') return { ok: true, values: {} };
+      const started = await startChild(state.inputs, { workflowId, parent: link });
+      if (started.outcome === 'started') return { ok: true, values: {} };
+      if (started.outcome === 'joined') return joined(parent, state.wait, started.workflowId);
       metrics.descendantRefused();
       const message = tooManyDescendants(root, limits.descendantsMax);
       return { ok: false, failure: { type: 'TooManyDescendants', message } };
@@ -60,4 +67,13 @@ export class ChildStarts {
       end();
     }
   }
+}
+
+/** An instance that waits for its own end would wait for ever. */
+function joined(parent: WorkflowInstance, waits: boolean, workflowId: string): EffectResult {
+  const above = [parent.id, parent.parent?.workflowId, rootOf(parent)];
+  if (!waits || !above.includes(workflowId))
+    return { ok: true, values: { WorkflowId: workflowId } };
+  const message = `the run ${workflowId} has the Reference, and waits for this step itself`;
+  return { ok: false, failure: { type: 'SubWorkflowFailed', message } };
 }

@@ -20,7 +20,7 @@ import type { Service } from '../../base/service.js';
 import type {
   DueInstance,
   InsertInstanceResult,
-  InstanceRecord,
+  InstanceSummary,
 } from '../../store/records/instances.js';
 import {
   OVERFLOW_MESSAGE,
@@ -188,7 +188,7 @@ export class InstanceRunner implements Service, ActorOwner {
   }
 
   /** The status of an instance was changed in the store. */
-  controlled(record: InstanceRecord): void {
+  controlled(record: InstanceSummary): void {
     this.#options.changed(record);
     const actor = this.#residents.get(record.id);
     this.#quarantine.forget(record.id);

@@ -11,7 +11,7 @@ import { StoreUnavailableError } from '../../store/store.js';
 import type { InsertInstanceResult, SideRecords } from '../../store/records/instances.js';
 import { FirstInsertion, type FirstPass } from './first-insertion.js';
 import { InstanceActor, type ActorOwner } from './instance-actor.js';
-import { writeStored } from './long-states.js';
+import { writeInput, writeStored } from './long-states.js';
 import { newRecord, type NewInstance } from './new-instance.js';
 import type { ResidentSet } from './resident-set.js';
 import type { RunnerEnvironment } from './runner-environment.js';
@@ -144,13 +144,19 @@ export class InstanceStarts {
     const { environment, nodeId } = this.#options;
     const { clock, limits, store } = environment;
     const state = await writeStored(instance);
+    const input = await writeInput(start.input ?? start.data);
     const now = clock.now();
     firstPass?.wrote(state, now);
-    const wakeAt = firstPass === null ? start.startTime : firstPass.wakeAt();
+    const wakeAt = firstPass === null ? (start.startAt ?? start.startTime) : firstPass.wakeAt();
     const place = { owner: nodeId, now, wakeAt, state };
     const record = newRecord(start, instance, place);
-    const openDescendantsMax = limits.descendantsMax;
-    const result = await store.insertInstance({ record, side, openDescendantsMax });
+    const result = await store.insertInstance({
+      record,
+      side,
+      input,
+      openDescendantsMax: limits.descendantsMax,
+      ...(start.conflict !== undefined && { conflict: start.conflict }),
+    });
     if (result.outcome === 'inserted' && result.noEvents === true) firstPass?.foundNoEvents();
     return result;
   }

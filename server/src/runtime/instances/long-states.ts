@@ -9,6 +9,10 @@ import {
   writeState,
   writeStateParts,
 } from '../../engine/model/snapshot.js';
+import { readJson, writeJson } from '../../engine/values/exact-json.js';
+import { isLight, writeJsonParts } from '../../engine/values/json-parts.js';
+import type { Json, JsonObject } from '../../engine/values/json.js';
+import { readJsonParts } from '../../engine/values/read-json-parts.js';
 import { inSlices } from '../../base/slices.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
 
@@ -26,4 +30,14 @@ export async function readStored(record: InstanceRecord): Promise<WorkflowInstan
 export async function writeStored(instance: WorkflowInstance): Promise<string> {
   const parts = writeStateParts(instance);
   return parts === null ? writeState(instance) : inSlices(parts);
+}
+
+/** The data of a start, as it is kept. */
+export async function writeInput(data: JsonObject): Promise<string> {
+  return isLight(data) ? writeJson(data) : inSlices(writeJsonParts(data));
+}
+
+/** @throws Error if the text is not JSON */
+export async function readLong(text: string): Promise<Json> {
+  return text.length < LONG_FROM ? readJson(text) : inSlices(readJsonParts(text));
 }

@@ -159,6 +159,7 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, string>> | undefin
   'retry-now': {},
   'clean-up': {},
   overflow: {},
+  join: { workflowId: 'string', pointerId: 'number', attempt: 'number' },
   'child-reference': {
     pointerId: 'number',
     attempt: 'number',

@@ -2,10 +2,10 @@
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { rootOf } from '../../engine/model/child-id.js';
 import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
-import type { Tags } from '../../engine/model/tags.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
-import type { InstanceRecord } from '../../store/records/instances.js';
+import type { Tags } from '../../engine/model/tags.js';
+import type { ConflictRule, InstanceRecord } from '../../store/records/instances.js';
 import { hasUnderWay } from './under-way.js';
 
 export interface NewInstance {
@@ -18,6 +18,11 @@ export interface NewInstance {
   readonly parent: ParentLink | null;
   readonly requestHash: string | null;
   readonly startTime: number;
+  /** When the first step runs; null: immediately. */
+  readonly startAt?: number | null;
+  /** The data as the caller gave it. */
+  readonly input?: JsonObject;
+  readonly conflict?: ConflictRule | undefined;
 }
 
 /** The times that an instance shows: its end, its last change (this one) and its error. */

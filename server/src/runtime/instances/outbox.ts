@@ -27,6 +27,8 @@ const GONE: NonNullable<ChildMessage['error']> = {
   data: null,
 };
 
+type EndReference = Omit<ChildReference, 'kind' | 'cost'>;
+
 export class Outbox {
   readonly #options: OutboxOptions;
 
@@ -37,10 +39,17 @@ export class Outbox {
   /** May be repeated: the second time changes nothing. @throws StoreUnavailableError */
   async send(instance: WorkflowInstance, message: OutboxMessage): Promise<void> {
     if (message.kind === 'terminate-child') return this.#terminateChild(instance, message);
+    if (message.kind === 'join') return this.#join(instance, message);
+    const { attempt, joined, parentId, pointerId } = message;
+    const end = joined === 'refused' ? refusal(instance, message) : endMessage(instance, message);
+    // Several steps of one instance may have joined this one.
+    const id = `child/${instance.id}${joined === undefined ? '' : `/${pointerId}/${attempt}`}`;
+    await this.#sendEnd(parentId, id, end);
+  }
+
+  async #sendEnd(instanceId: string, messageId: string, end: ChildMessage): Promise<void> {
     const { posted, store } = this.#options;
-    const { parentId: instanceId } = message;
-    const end = endMessage(instance, message);
-    const whole = inboxMessage(`child/${instance.id}`, end);
+    const whole = inboxMessage(messageId, end);
     const [answer] = await store.postMessages([{ instanceId, message: whole }]);
     if (answer?.overflowed !== true) {
       if (answer !== null && answer !== undefined) posted(answer, whole);
@@ -53,8 +62,28 @@ export class Outbox {
     if (again !== null && again !== undefined) posted(again, short);
   }
 
+  /** The step waits for the end of another instance. If that has ended already, this is the message about it. */
+  async #join(
+    { id }: WorkflowInstance,
+    { attempt, pointerId, workflowId }: Extract<OutboxMessage, { kind: 'join' }>,
+  ): Promise<void> {
+    const { posted, store } = this.#options;
+    const execution = `${pointerId}/${attempt}`;
+    const body = { kind: 'join', workflowId: id, pointerId, attempt } as const;
+    const message = inboxMessage(`join/${id}/${execution}`, body);
+    // The number of steps that an instance accepts is limited, and the message is short.
+    const request = { instanceId: workflowId, message, toFullInbox: true } as const;
+    const [answer] = await store.postMessages([request]);
+    if (answer !== null && answer !== undefined) {
+      posted(answer, message);
+      return;
+    }
+    const end = await this.loadEnd({ workflowId, pointerId, attempt, status: 'Terminated' });
+    await this.#sendEnd(id, `child/${workflowId}/${execution}`, end);
+  }
+
   /** The message about the end of a child, whose short form was sent. @throws StoreUnavailableError */
-  async loadEnd(reference: ChildReference): Promise<ChildMessage> {
+  async loadEnd(reference: EndReference): Promise<ChildMessage> {
     const { workflowId } = reference;
     const record = await this.#options.store.getInstance(workflowId);
     const child = record === null ? null : await readStored(record).catch(() => null);
@@ -84,6 +113,16 @@ export class Outbox {
         : await store.controlInstance(workflowId, 'terminate', audit.time, audit);
     if (result.outcome === 'done') controlled(result.record);
   }
+}
+
+function refusal(
+  { id: workflowId }: WorkflowInstance,
+  { attempt, pointerId }: Pick<ChildMessage, 'pointerId' | 'attempt'>,
+): ChildMessage {
+  const message = 'too many steps of other runs are waiting for the end of this run';
+  const error = { stepId: '', type: 'TooManyJoined', message, data: null };
+  const end = { status: 'Terminated', outcome: 'Failed', error, data: null } as const;
+  return { kind: 'child', pointerId, attempt, workflowId, ...end };
 }
 
 function endMessage(

@@ -1,4 +1,5 @@
 /** Reads instances: one, a list, or the steps of one. Concurrent reads take a bounded amount of memory. */
+import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
 import type {
   InstanceCount,
@@ -21,6 +22,7 @@ import type {
   StepView,
 } from './instance-types.js';
 import { listItem, loadInstance, viewInstance } from './instance-views.js';
+import { readLong } from '../instances/long-states.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
 import { decodeCursor, encodeCursor, pageOf, type Page } from './paging.js';
 import type { ReadingGate } from '../memory/reading-gate.js';
@@ -71,6 +73,21 @@ export class InstanceQueries {
   /** @throws AppError `workflow_not_found` */
   get(id: string): Promise<InstanceView> {
     return this.read(id, viewInstance);
+  }
+
+  /** The data with which the instance was started. @throws AppError `workflow_not_found`, `input_not_found` */
+  async getInput(id: string): Promise<JsonObject> {
+    const { reading, store } = this.#options;
+    const input = await reading.read(
+      () => store.getInput(id),
+      (text) => memoryCost(text ?? ''),
+      readInput,
+    );
+    if (input !== null) return input;
+    await this.load(id);
+    throw new AppError('input_not_found', 'The run was started before the server kept inputs', {
+      fields: { workflowId: id },
+    });
   }
 
   /** @throws AppError `invalid_request` for a cursor of another list */
@@ -149,6 +166,11 @@ export class InstanceQueries {
       view,
     );
   }
+}
+
+async function readInput(text: string | null): Promise<JsonObject | null> {
+  const value = text === null ? null : await readLong(text);
+  return value !== null && isJsonObject(value) ? value : null;
 }
 
 /** Each order has cursors of its own. */

@@ -1,4 +1,5 @@
 /** The calls of clients on instances, and their results. Times are milliseconds since 1970. */
+import type { OnConflict } from '../../engine/model/start-options.js';
 import type { Tags } from '../../engine/model/tags.js';
 import type { IndexFields } from '../../engine/values/index-fields.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
@@ -12,6 +13,27 @@ export interface StartRequest {
   readonly data: JsonObject;
   readonly reference: string | null;
   readonly idempotency: IdempotencyKey | null;
+  /** Default: the latest. */
+  readonly version?: number;
+  /** When the first step runs; at most one of the two. Default: immediately. */
+  readonly startAt?: number;
+  readonly delayMs?: number;
+  readonly tags?: Tags;
+  /** Default: `allow`. The others need a reference. */
+  readonly onConflict?: OnConflict;
+  /** Who starts the instance, as far as the server knows. */
+  readonly actor?: string;
+}
+
+export interface StartWait {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface StartedWorkflow {
+  readonly instance: InstanceView;
+  /** False: an open instance already had the reference, and the start has joined it. */
+  readonly isNew: boolean;
 }
 
 export interface InstanceView {

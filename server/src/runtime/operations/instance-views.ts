@@ -1,5 +1,6 @@
 /** Instances and their steps as clients see them, derived from the stored records. */
 import { traitsOf } from '../../engine/definitions/step-types.js';
+import { waitsForRetry } from '../../engine/flow/messages.js';
 import { childIdOf } from '../../engine/model/child-id.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
@@ -148,7 +149,7 @@ export function viewRecord(record: StepRecord, { definition, workflowId }: ViewC
     waitsFor: null,
     childWorkflowId:
       startsInstance(record.stepId, definition) && hasStarted
-        ? childIdOf(workflowId, { id, attempt })
+        ? (record.joined ?? childIdOf(workflowId, { id, attempt }))
         : null,
   };
 }
@@ -187,9 +188,10 @@ export function viewPointer(
 
 /** The child that an open SubWorkflow step has started or is about to start; null if there is none. */
 function childOf(
-  { attempt, id, state, stepId }: Pointer,
+  { attempt, id, joined, state, stepId }: Pointer,
   { definition, workflowId }: ViewContext,
 ): string | null {
+  if (joined !== undefined) return joined;
   if (state.kind === 'child') return childIdOf(workflowId, { id, attempt });
   if (!startsInstance(stepId, definition)) return null;
   if (state.kind === 'finishing') {
@@ -229,7 +231,7 @@ function waitOf(pointer: Pointer): WaitView | null {
   const { state } = pointer;
   switch (state.kind) {
     case 'sleeping':
-      return { kind: state.reason === 'retry' ? 'retry' : 'time', until: state.until };
+      return { kind: waitsForRetry(state) ? 'retry' : 'time', until: state.until };
     case 'event':
       return { kind: 'event', eventName: state.name, eventKey: state.key };
     case 'activity':

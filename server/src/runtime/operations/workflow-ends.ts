@@ -1,10 +1,10 @@
 /** Lets clients wait for the end of an instance. */
 import type { Clock } from '../../base/clock.js';
-import type { EndWaiters } from '../instances/end-waiters.js';
+import type { EndWait, EndWaiters } from '../instances/end-waiters.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
 import type { RequestGate } from '../request-gate.js';
 import type { InstanceQueries } from './instance-queries.js';
-import type { InstanceView } from './instance-types.js';
+import type { InstanceView, StartWait } from './instance-types.js';
 import { viewInstance } from './instance-views.js';
 
 /** An instance on another node may end without a hint; waiting callers check again after this time. */
@@ -27,10 +27,28 @@ export class WorkflowEnds {
     this.#options = options;
   }
 
-  /** Resolves when the instance has ended, the time is up or the signal fires. @throws AppError `workflow_not_found` */
-  async wait(id: string, timeoutMs: number, signal: AbortSignal): Promise<InstanceView> {
+  /** Notices the end of an instance that is about to be started; see `wait`. */
+  begin(id: string, { signal, timeoutMs }: StartWait): EndWait {
+    const { clock, endWaiters, isShared } = this.#options;
+    const wakeAt = clock.now() + (isShared() ? Math.min(timeoutMs, END_RECHECK_MS) : timeoutMs);
+    return endWaiters.wait(id, (wake) => clock.at(wakeAt, wake), signal);
+  }
+
+  /**
+   * Resolves when the instance has ended, the time is up or the signal fires.
+   * @param begun a wait that began before the instance was started: its first end needs no read
+   * @throws AppError `workflow_not_found`
+   */
+  async wait(
+    id: string,
+    timeoutMs: number,
+    signal: AbortSignal,
+    begun: EndWait | null = null,
+  ): Promise<InstanceView> {
     const { clock, endWaiters, gate, isShared, runner } = this.#options;
     const deadline = clock.now() + timeoutMs;
+    const known = begun === null ? null : await begun.over;
+    if (known !== null) return known;
     for (;;) {
       const recent = gate.state === 'open' ? endWaiters.recent(id) : null;
       if (recent !== null) return recent;

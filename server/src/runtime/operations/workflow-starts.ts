@@ -1,31 +1,50 @@
 /** Starts instances: for clients, who may repeat a request with the same Idempotency-Key, and for SubWorkflow steps. */
-import { toObject, toText } from '../../engine/values/convert-input.js';
-import { referenceOf } from '../../engine/primitives/effects.js';
+import { startRun } from '../../engine/flow/lifecycle.js';
+import { childStartOf } from '../../engine/primitives/effects.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import type { OnConflict } from '../../engine/model/start-options.js';
+import { mergeTags } from '../../engine/model/start-tags.js';
+import type { Tags } from '../../engine/model/tags.js';
+import { toObject, toText } from '../../engine/values/convert-input.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import type { Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
 import { hashOf, newId } from '../../base/ids.js';
+import type {
+  ConflictRule,
+  InsertInstanceResult,
+  InstanceSummary,
+} from '../../store/records/instances.js';
+import type { Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
-import type { ChildStart } from '../instances/child-starts.js';
+import type { ChildStart, ChildStarted } from '../instances/child-starts.js';
+import { newRecord, type NewInstance } from '../instances/new-instance.js';
 import type { NodeEnvironment } from '../instances/node-environment.js';
+import { noSideRecords } from '../instances/unsaved-changes.js';
 import type { InputSchemas } from '../../schemas/input-schemas.js';
-import type { InstanceView, StartRequest } from './instance-types.js';
-import { viewNew, viewStarted } from './instance-views.js';
+import { ANONYMOUS } from './control-types.js';
+import type { StartedWorkflow, StartRequest, StartWait } from './instance-types.js';
+import { viewInstance, viewNew, viewStarted } from './instance-views.js';
+import type { WorkflowEnds } from './workflow-ends.js';
 
 export interface WorkflowStartsOptions {
   readonly clock: Clock;
   readonly metrics: RuntimeMetrics;
   readonly catalog: DefinitionCatalog;
   readonly runner: Pick<InstanceRunner, 'startInstance'>;
-  readonly environment: Pick<NodeEnvironment, 'retryStore'>;
+  readonly ends: Pick<WorkflowEnds, 'begin' | 'wait'>;
+  readonly environment: Pick<NodeEnvironment, 'retryStore' | 'store'>;
   readonly inputSchemas: Pick<InputSchemas, 'admit'>;
+  /** Another start has terminated this instance in the store. */
+  readonly replaced: (record: InstanceSummary) => void;
   /** Maximum number of concurrent starts of clients; more are rejected. */
   readonly startsMax: number;
   readonly isStopping: () => boolean;
 }
+
+type Inserted = Exclude<InsertInstanceResult, { readonly outcome: 'more' }>;
 
 export class WorkflowStarts {
   readonly #options: WorkflowStartsOptions;
@@ -35,8 +54,29 @@ export class WorkflowStarts {
     this.#options = options;
   }
 
-  /** @throws AppError `definition_not_found`, `invalid_data`, `idempotency_conflict` */
-  async start(request: StartRequest): Promise<InstanceView> {
+  /**
+   * @param wait how long to wait for the end; without it, the response shows a new instance before its first step
+   * @throws AppError `definition_not_found`, `definition_disabled`, `invalid_data`, `reference_in_use`,
+   * `idempotency_conflict`
+   */
+  async start(request: StartRequest, wait: StartWait | null = null): Promise<StartedWorkflow> {
+    const id = this.#idOf(request);
+    if (wait === null) return this.#startLimited(id, request);
+    const { clock, ends } = this.#options;
+    const deadline = clock.now() + wait.timeoutMs;
+    // Begins before the start, so that the end of the first pass is not missed.
+    const begun = ends.begin(id, wait);
+    try {
+      const { instance, isNew } = await this.#startLimited(id, request);
+      const timeoutMs = Math.max(0, deadline - clock.now());
+      const known = instance.id === id && isNew ? begun : null;
+      return { instance: await ends.wait(instance.id, timeoutMs, wait.signal, known), isNew };
+    } finally {
+      begun.cancel();
+    }
+  }
+
+  async #startLimited(id: string, request: StartRequest): Promise<StartedWorkflow> {
     if (this.#underWay >= this.#options.startsMax) {
       throw new AppError('overloaded', 'Too many workflows are being started', {
         retryAfterSeconds: 1,
@@ -44,80 +84,217 @@ export class WorkflowStarts {
     }
     this.#underWay += 1;
     try {
-      return await this.#start(request);
+      return await this.#start(id, request);
     } finally {
       this.#underWay -= 1;
     }
   }
 
-  async #start(request: StartRequest): Promise<InstanceView> {
-    const { definitionId, idempotency, reference } = request;
-    const definition = await this.#options.catalog.latest(definitionId);
-    const data = await this.#admit(definition, request.data);
-    const id =
-      idempotency === null
-        ? newId(this.#options.clock.now())
-        : `k-${hashOf('start', definitionId, idempotency.key)}`;
-    const requestHash = idempotency?.requestHash ?? null;
-    const startTime = this.#options.clock.now();
-    const result = await this.#options.runner.startInstance({
-      id,
-      definition,
-      data,
-      reference,
-      parent: null,
-      requestHash,
-      startTime,
-    });
-    if (result.outcome === 'exists') {
-      if (result.record.requestHash === requestHash) return viewStarted(result.record, data);
-      throw new AppError(
-        'idempotency_conflict',
-        'This Idempotency-Key was already used for a start with different data',
-        { fields: { workflowId: id } },
-      );
-    }
-    this.#options.metrics.workflowStarted();
-    return viewNew(id, definition, { ...request, data }, startTime);
+  #idOf({ definitionId, idempotency }: StartRequest): string {
+    return idempotency === null
+      ? newId(this.#options.clock.now())
+      : `k-${hashOf('start', definitionId, idempotency.key)}`;
   }
 
-  /** `full`: the root has reached its maximum number of open descendants. */
-  async startChild(
-    inputs: JsonObject,
-    { parent, workflowId }: ChildStart,
-  ): Promise<'started' | 'full'> {
-    const { catalog, clock, environment, isStopping, metrics, runner } = this.#options;
+  async #start(id: string, request: StartRequest): Promise<StartedWorkflow> {
+    const { catalog, clock } = this.#options;
+    const { definitionId, idempotency, onConflict = 'allow', reference } = request;
+    const definition = await catalog.startable(definitionId, request.version ?? 'latest');
+    const startTime = clock.now();
+    const start: NewInstance = {
+      id,
+      definition,
+      data: request.data,
+      input: request.data,
+      reference,
+      parent: null,
+      requestHash: idempotency?.requestHash ?? null,
+      startTime,
+      startAt: startAtOf(request, startTime),
+      tags: tagsOf(definition, request.tags ?? {}),
+      conflict: this.#ruleOf(onConflict, id, request.actor ?? ANONYMOUS),
+    };
+    return this.#answer(request, start, await this.#insertAdmitted(start));
+  }
+
+  async #answer(
+    request: StartRequest,
+    {
+      definition,
+      id,
+      requestHash,
+      startTime,
+    }: Pick<NewInstance, 'definition' | 'id' | 'requestHash' | 'startTime'>,
+    { data, result }: { readonly data: JsonObject; readonly result: Inserted },
+  ): Promise<StartedWorkflow> {
+    const { metrics } = this.#options;
+    switch (result.outcome) {
+      case 'inserted':
+        metrics.workflowStarted();
+        return { instance: viewNew(id, definition, { ...request, data }, startTime), isNew: true };
+      case 'exists':
+        if (result.record.requestHash !== requestHash) throw otherRequest(id);
+        return { instance: viewStarted(result.record, data), isNew: true };
+      case 'joined':
+        if (result.requestHash !== requestHash) throw otherRequest(result.record.id);
+        return { instance: await viewInstance(result.record), isNew: false };
+      case 'in-use':
+        if (request.onConflict === 'fail') throw this.#inUse(definition.id, result.record);
+        metrics.startJoined();
+        return { instance: await viewInstance(result.record), isNew: false };
+      case 'disabled':
+        throw this.#disabled(definition.id);
+      case 'full':
+        throw new AppError('internal', 'A start without a root cannot have too many descendants');
+    }
+  }
+
+  async startChild(inputs: JsonObject, { parent, workflowId }: ChildStart): Promise<ChildStarted> {
+    const { catalog, clock, environment, isStopping, metrics } = this.#options;
     const definitionId = toText(inputs['DefinitionId'] ?? null);
     const data = toObject(inputs['Data'] ?? {});
     if (!definitionId.ok) throw new AppError('invalid_request', definitionId.message);
     if (!data.ok) throw new AppError('invalid_request', `The input Data: ${data.message}`);
+    const { onConflict, reference, tags, version } = childStartOf(inputs);
     const definition = await environment.retryStore(
-      () => catalog.latest(definitionId.value),
+      () => catalog.startable(definitionId.value, version),
       isStopping,
     );
     if (definition === null) throw new AppError('stopping', 'The server is stopping');
-    const childData = await this.#admit(definition, data.value);
-    const result = await environment.retryStore(
-      () =>
-        runner.startInstance({
-          id: workflowId,
-          definition,
-          data: childData,
-          reference: referenceOf(inputs),
-          parent,
-          requestHash: null,
-          startTime: clock.now(),
-        }),
-      isStopping,
+    const start: NewInstance = {
+      id: workflowId,
+      definition,
+      data: data.value,
+      input: data.value,
+      reference,
+      parent,
+      requestHash: null,
+      startTime: clock.now(),
+      tags: tagsOf(definition, tags),
+      conflict: this.#ruleOf(onConflict, workflowId, `workflow ${parent.workflowId}`),
+    };
+    const inserted = await environment.retryStore(() => this.#insertAdmitted(start), isStopping);
+    if (inserted === null) throw new AppError('stopping', 'The server is stopping');
+    const { result } = inserted;
+    switch (result.outcome) {
+      case 'full':
+        return { outcome: 'full' };
+      case 'disabled':
+        throw this.#disabled(definitionId.value);
+      case 'joined':
+      case 'in-use':
+        if (onConflict === 'fail') throw this.#inUse(definitionId.value, result.record);
+        metrics.startJoined();
+        return { outcome: 'joined', workflowId: result.record.id };
+      case 'inserted':
+      case 'exists':
+        metrics.workflowStarted();
+        return { outcome: 'started' };
+    }
+  }
+
+  /** Inserts the instance with the defaults of its definition. @throws AppError `invalid_data` */
+  async #insertAdmitted(start: NewInstance): Promise<{ data: JsonObject; result: Inserted }> {
+    let data: JsonObject;
+    try {
+      data = await this.#admit(start.definition, start.data);
+    } catch (error) {
+      if (start.conflict?.action !== 'join') throw error;
+      // A start that joins an open instance does not use its own data.
+      const result = await joinOnly(this.#options.environment.store, start);
+      if (result.outcome === 'full') throw error;
+      return { data: start.data, result };
+    }
+    return { data, result: await this.#insert({ ...start, data }) };
+  }
+
+  /** Repeats the insert until all instances with the reference are terminated, if that is the rule. */
+  async #insert(start: NewInstance): Promise<Inserted> {
+    const { metrics, replaced, runner } = this.#options;
+    for (;;) {
+      const result = await runner.startInstance(start);
+      if (result.outcome === 'inserted' || result.outcome === 'more') {
+        for (const record of result.terminated ?? []) {
+          metrics.workflowReplaced();
+          replaced(record);
+        }
+      }
+      if (result.outcome !== 'more') return result;
+    }
+  }
+
+  #ruleOf(onConflict: OnConflict, id: string, actor: string): ConflictRule | undefined {
+    switch (onConflict) {
+      case 'allow':
+        return undefined;
+      case 'fail':
+        return { action: 'refuse' };
+      case 'existing':
+        return { action: 'join' };
+      case 'terminate': {
+        const time = this.#options.clock.now();
+        const detail = `replaced by run ${id}`;
+        return { action: 'terminate', audit: { time, actor, action: 'terminate', detail } };
+      }
+    }
+  }
+
+  #disabled(definitionId: string): AppError {
+    this.#options.metrics.startRefused('disabled');
+    return new AppError('definition_disabled', `The definition '${definitionId}' is disabled`, {
+      fields: { definitionId },
+    });
+  }
+
+  #inUse(definitionId: string, { id, reference }: InstanceSummary): AppError {
+    this.#options.metrics.startRefused('reference_in_use');
+    return new AppError(
+      'reference_in_use',
+      `The run ${id} of '${definitionId}' with the reference '${reference ?? ''}' has not ended`,
+      { fields: { definitionId, workflowId: id } },
     );
-    if (result === null) throw new AppError('stopping', 'The server is stopping');
-    if (result.outcome === 'full') return result.outcome;
-    metrics.workflowStarted();
-    return 'started';
   }
 
   /** The start data with the defaults of the definition's Input. @throws AppError `invalid_data` */
   #admit(definition: WorkflowDefinition, data: JsonObject): Promise<JsonObject> | JsonObject {
     return definition.input === null ? data : this.#options.inputSchemas.admit(definition, data);
   }
+}
+
+/** @throws AppError `invalid_request` */
+function tagsOf(definition: WorkflowDefinition, ofStart: Tags): Tags {
+  const { problem, tags } = mergeTags(definition.tags, ofStart);
+  if (problem === null) return tags;
+  throw new AppError('invalid_request', `Invalid tags: ${problem}`, { parameter: 'tag' });
+}
+
+/** Joins the open instance with the reference, if there is one. `full`: there is none. */
+async function joinOnly(
+  store: Pick<Store, 'insertInstance'>,
+  start: NewInstance,
+): Promise<Inserted> {
+  const { instance } = startRun(start.definition, start, start.startTime);
+  const place = { owner: null, now: start.startTime, wakeAt: null, state: '' };
+  const record = { ...newRecord(start, instance, place), rootId: start.id };
+  // An instance without room for descendants is not inserted.
+  const insert = { record, side: noSideRecords(), openDescendantsMax: 0, conflict: JOIN };
+  const result = await store.insertInstance(insert);
+  if (result.outcome === 'more')
+    throw new AppError('internal', 'A start that joins terminates nothing');
+  return result;
+}
+
+const JOIN: ConflictRule = { action: 'join' };
+
+function startAtOf({ delayMs, startAt }: StartRequest, startTime: number): number | null {
+  if (delayMs !== undefined) return startTime + delayMs;
+  return startAt ?? null;
+}
+
+function otherRequest(workflowId: string): AppError {
+  return new AppError(
+    'idempotency_conflict',
+    'This Idempotency-Key was already used for a start with different data',
+    { fields: { workflowId } },
+  );
 }

@@ -5,6 +5,7 @@ import type {
   DefinitionVersion,
   StepScriptRecord,
   StepScriptVersion,
+  StoredDefinition,
 } from '../records/definitions.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData } from './memory-data.js';
@@ -38,16 +39,27 @@ export function insertDefinition(
 export function getDefinition(
   data: MemoryData,
   [id, version]: OperationArguments<'getDefinition'>,
-): DefinitionRecord | null {
+): StoredDefinition | null {
   const versions = data.definitions.get(id) ?? [];
-  return (version === 'latest' ? versions.at(-1) : versions[version - 1]) ?? null;
+  const found = version === 'latest' ? versions.at(-1) : versions[version - 1];
+  return found === undefined ? null : withState(data, found);
 }
 
 export function listDefinitions(
   data: MemoryData,
   [afterId, limit]: OperationArguments<'listDefinitions'>,
-): readonly DefinitionRecord[] {
-  return newestOfEach(data.definitions, afterId, limit);
+): readonly StoredDefinition[] {
+  return newestOfEach(data.definitions, afterId, limit).map((found) => withState(data, found));
+}
+
+export function setDefinitionDisabled(
+  data: MemoryData,
+  [id, disabled]: OperationArguments<'setDefinitionDisabled'>,
+): boolean {
+  if (!data.definitions.has(id)) return false;
+  if (disabled) data.disabled.add(id);
+  else data.disabled.delete(id);
+  return true;
 }
 
 export function listDefinitionVersions(
@@ -55,7 +67,13 @@ export function listDefinitionVersions(
   [id, beforeVersion, limit]: OperationArguments<'listDefinitionVersions'>,
 ): readonly DefinitionVersion[] {
   return newestVersions(data.definitions.get(id) ?? [], beforeVersion, limit).map(
-    ({ version, description, createdAt }) => ({ id, version, description, createdAt }),
+    ({ version, description, createdAt }) => ({
+      id,
+      version,
+      description,
+      createdAt,
+      disabled: data.disabled.has(id),
+    }),
   );
 }
 
@@ -92,6 +110,10 @@ export function listStepScriptVersions(
   return newestVersions(data.stepScripts.get(name) ?? [], beforeVersion, limit).map(
     ({ version, createdAt }) => ({ name, version, createdAt }),
   );
+}
+
+function withState({ disabled }: MemoryData, record: DefinitionRecord): StoredDefinition {
+  return { ...record, disabled: disabled.has(record.id) };
 }
 
 function newestVersions<Item extends { readonly version: number }>(

@@ -37,6 +37,10 @@ export function purge(
     data.instances.delete(id);
     data.history.delete(id);
     data.actions.delete(id);
+    data.inputs.delete(id);
+  }
+  for (const [id, { instanceId }] of data.joinedStarts) {
+    if (ended.has(instanceId)) data.joinedStarts.delete(id);
   }
   for (const { id, instanceId } of data.subscriptions.values()) {
     if (ended.has(instanceId)) data.subscriptions.delete(id);

@@ -60,7 +60,7 @@ function listTimeOf(instance: InstanceRecord, filter: InstanceFilter): number {
   return filter.unchangedSince === undefined ? instance.startTime : instance.lastChangeAt;
 }
 
-function newestFirst(left: InstancePosition, right: InstancePosition): number {
+export function newestFirst(left: InstancePosition, right: InstancePosition): number {
   return oldestFirst(right, left);
 }
 
@@ -68,7 +68,7 @@ export function oldestFirst(left: InstancePosition, right: InstancePosition): nu
   return left.time - right.time || compareText(left.id, right.id);
 }
 
-function summaryOf(instance: InstanceRecord): InstanceSummary {
+export function summaryOf(instance: InstanceRecord): InstanceSummary {
   const { id, definitionId, version, reference, status, startTime, endTime, wakeAt } = instance;
   const { owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash } = instance;
   const { lastChangeAt, errorAt, outcome, parentId, rootId, underWay, tags, index } = instance;

@@ -11,34 +11,9 @@ import type { InstancePosition } from '../records/instance-lists.js';
 import { compareText } from '../text-order.js';
 import { makeDeferredAvailable, settleAllOf } from './activities.js';
 import { noteAction } from './audit.js';
-import { hasNoEvents } from './events.js';
 import { oldestFirst } from './instance-lists.js';
 import { isLive, type MemoryData } from './memory-data.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
-
-export function insertInstance(
-  data: MemoryData,
-  [{ openDescendantsMax, record, side }]: OperationArguments<'insertInstance'>,
-): OperationResult<'insertInstance'> {
-  const existing = data.instances.get(record.id);
-  if (existing !== undefined) return { outcome: 'exists', record: existing };
-  if (isFull(data, record.rootId, openDescendantsMax)) return { outcome: 'full' };
-  insertSideRecords(data, side);
-  data.instances.set(record.id, { ...record, inbox: [...record.inbox] });
-  const { subscriptions } = side;
-  const noEvents = subscriptions.length > 0 && hasNoEvents(data, subscriptions);
-  return { outcome: 'inserted', ...(noEvents && { noEvents }) };
-}
-
-function isFull(data: MemoryData, rootId: string | null, max = Infinity): boolean {
-  if (rootId === null) return false;
-  let open = 0;
-  for (const instance of data.instances.values()) {
-    if (instance.rootId === rootId && isLive(instance.status)) open += 1;
-    if (open >= max) return true;
-  }
-  return open >= max;
-}
 
 export function getInstance(
   data: MemoryData,

@@ -31,8 +31,14 @@ export interface MemoryData {
     string,
     { readonly stamp: IdempotencyStamp; readonly record: DefinitionRecord }
   >;
+  /** Ids of definitions. */
+  readonly disabled: Set<string>;
   readonly stepScripts: Map<string, readonly StepScriptRecord[]>;
   readonly instances: Map<string, InstanceRecord>;
+  /** The inputs of instances, by id. */
+  readonly inputs: Map<string, string>;
+  /** Starts that joined an instance, by the id that they gave. */
+  readonly joinedStarts: Map<string, { readonly requestHash: string; readonly instanceId: string }>;
   /** By instance, then by sequence number. */
   readonly history: Map<string, Map<number, HistoryRecord>>;
   readonly subscriptions: Map<string, SubscriptionRecord>;
@@ -47,8 +53,11 @@ export function emptyMemoryData(): MemoryData {
   return {
     definitions: new Map(),
     definitionStamps: new Map(),
+    disabled: new Set(),
     stepScripts: new Map(),
     instances: new Map(),
+    inputs: new Map(),
+    joinedStarts: new Map(),
     history: new Map(),
     subscriptions: new Map(),
     activities: new Map(),

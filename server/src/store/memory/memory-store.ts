@@ -19,6 +19,7 @@ import * as events from './events.js';
 import * as housekeeping from './housekeeping.js';
 import * as instanceLists from './instance-lists.js';
 import * as instanceTerms from './instance-terms.js';
+import * as inserts from './inserts.js';
 import * as instances from './instances.js';
 import { emptyMemoryData, type MemoryData } from './memory-data.js';
 import { postMessages } from './messages.js';
@@ -36,6 +37,7 @@ const OPERATIONS: SynchronousOperations<MemoryData> = {
   ...housekeeping,
   ...instanceLists,
   ...instanceTerms,
+  ...inserts,
   ...instances,
 };
 

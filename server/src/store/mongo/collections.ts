@@ -88,8 +88,40 @@ export interface InstanceDocument {
   readonly requestHash: string | null;
   /** The newest commit that shared a command with others; see grouped-commits.ts. Absent if there was none. */
   readonly attemptId?: string;
+  /** Absent if there is none, or if it is long; then the collection of inputs has it. Not read with the other fields. */
+  readonly input?: PackedText;
   /** Oldest first; not read together with the other fields. */
   readonly audit?: readonly AuditDocument[];
+}
+
+/** The long input of an instance, by its id. */
+export interface InputDocument {
+  readonly _id: string;
+  readonly body: PackedText;
+}
+
+/** A start that joined an open instance, by the id that it gave. */
+export interface JoinedStartDocument {
+  readonly _id: string;
+  readonly requestHash: string;
+  readonly instanceId: string;
+}
+
+/** The newest start with a conflict rule, by definition and reference; see reference-claims.ts. */
+export interface ReferenceClaimDocument {
+  readonly _id: string;
+  /** Changes with every claim. */
+  readonly token: string;
+  readonly instanceId: string;
+  readonly at: number;
+  /** Present until it is inserted. */
+  readonly starting?: InstanceDocument;
+}
+
+/** A definition that is disabled, by its id. */
+export interface DisabledDocument {
+  readonly _id: string;
+  readonly disabled: true;
 }
 
 /** The commit that wrote a side record; see side-records.ts. */
@@ -177,6 +209,11 @@ export interface Collections {
   readonly definitionStamps: Collection<StampDocument>;
   readonly stepScripts: Collection<VersionDocument>;
   readonly instances: Collection<InstanceDocument>;
+  readonly inputs: Collection<InputDocument>;
+  readonly joinedStarts: Collection<JoinedStartDocument>;
+  readonly referenceClaims: Collection<ReferenceClaimDocument>;
+  /** Definitions that are disabled. */
+  readonly disabled: Collection<DisabledDocument>;
   readonly history: Collection<HistoryDocument>;
   readonly subscriptions: Collection<SubscriptionDocument>;
   readonly activities: Collection<ActivityDocument>;
@@ -192,6 +229,10 @@ export function collectionsOf(db: Db): Collections {
     definitionStamps: db.collection('definitionStamps'),
     stepScripts: db.collection('stepScripts'),
     instances: db.collection('instances'),
+    inputs: db.collection('inputs'),
+    joinedStarts: db.collection('joinedStarts'),
+    referenceClaims: db.collection('referenceClaims'),
+    disabled: db.collection('disabled'),
     history: db.collection('history'),
     subscriptions: db.collection('subscriptions'),
     activities: db.collection('activities'),
@@ -227,6 +268,8 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
     { parentId: 1, startTime: -1, _id: -1 },
     { endTime: 1, _id: 1 },
   ],
+  joinedStarts: [{ instanceId: 1 }],
+  referenceClaims: [{ at: 1 }],
   history: [{ instanceId: 1, sequence: 1 }],
   subscriptions: [{ nameKey: 1, _id: 1 }, { instanceId: 1 }],
   activities: [
@@ -250,26 +293,33 @@ export async function ensureIndexes(collections: Collections): Promise<void> {
     await collections[name].createIndexes(keys.map((key) => ({ key: { ...key } })));
   }
   for (const field of PARTIAL_INDEXES) {
-    await ensurePartialIndex(collections, field, { [field]: 1, _id: 1 });
+    await ensurePartialIndex(collections.instances, field, { [field]: 1, _id: 1 });
   }
-  await ensurePartialIndex(collections, 'rootId', { rootId: 1, status: 1 });
   for (const field of ['tagTerms', 'fieldTerms']) {
-    await ensurePartialIndex(collections, field, { [field]: 1, startTime: -1, _id: -1 });
+    await ensurePartialIndex(collections.instances, field, { [field]: 1, startTime: -1, _id: -1 });
   }
+  await ensurePartialIndex(collections.instances, 'rootId', { rootId: 1, status: 1 });
+  await ensurePartialIndex(collections.instances, 'openChangedAt', {
+    reference: 1,
+    definitionId: 1,
+    startTime: -1,
+    _id: -1,
+  });
+  await ensurePartialIndex(collections.referenceClaims, 'starting', { at: 1, _id: 1 });
 }
 
-async function ensurePartialIndex(
-  { instances }: Collections,
+async function ensurePartialIndex<Item extends { readonly _id: string }>(
+  collection: Collection<Item>,
   field: string,
   key: IndexKey,
 ): Promise<void> {
   const partialFilterExpression = { [field]: { $exists: true } };
   try {
-    await instances.createIndexes([{ key: { ...key }, partialFilterExpression }]);
+    await collection.createIndexes([{ key: { ...key }, partialFilterExpression }]);
   } catch (error) {
     // If the server rejects a partial index for any reason, a full one finds the same and costs slightly more to
     // maintain.
     if (!(error instanceof MongoServerError)) throw error;
-    await instances.createIndexes([{ key: { ...key } }]);
+    await collection.createIndexes([{ key: { ...key } }]);
   }
 }

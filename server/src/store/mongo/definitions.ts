@@ -16,9 +16,10 @@ import type {
   IdempotencyStamp,
   StepScriptRecord,
   StepScriptVersion,
+  StoredDefinition,
 } from '../records/definitions.js';
 import { decodeText, encodeText } from '../text-codec.js';
-import type { VersionDocument } from './collections.js';
+import type { DisabledDocument, VersionDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
@@ -44,36 +45,69 @@ export async function insertDefinition(
 }
 
 export async function getDefinition(
-  { definitions }: MongoContext,
+  { definitions, disabled }: MongoContext,
   [id, version]: OperationArguments<'getDefinition'>,
-): Promise<DefinitionRecord | null> {
+): Promise<StoredDefinition | null> {
   const name = encodeText(id);
-  const found =
+  const [found, disabledNames] = await Promise.all([
     version === 'latest'
-      ? await latestOf(definitions, name)
-      : await definitions.findOne({ _id: versionId(name, version) });
-  return found === null ? null : definitionOf(found);
+      ? latestOf(definitions, name)
+      : definitions.findOne({ _id: versionId(name, version) }),
+    disabledAmong(disabled, [name]),
+  ]);
+  return found === null ? null : { ...definitionOf(found), disabled: disabledNames.has(name) };
 }
 
 export async function listDefinitions(
-  { definitions }: MongoContext,
+  { definitions, disabled }: MongoContext,
   [afterId, limit]: OperationArguments<'listDefinitions'>,
-): Promise<readonly DefinitionRecord[]> {
-  return (await listLatest(definitions, afterId, limit)).map(definitionOf);
+): Promise<readonly StoredDefinition[]> {
+  const found = await listLatest(definitions, afterId, limit);
+  const names = await disabledAmong(
+    disabled,
+    found.map(({ name }) => name),
+  );
+  return found.map((document) => ({
+    ...definitionOf(document),
+    disabled: names.has(document.name),
+  }));
 }
 
 export async function listDefinitionVersions(
-  { definitions }: MongoContext,
+  { definitions, disabled }: MongoContext,
   [id, beforeVersion, limit]: OperationArguments<'listDefinitionVersions'>,
 ): Promise<readonly DefinitionVersion[]> {
-  return (await listVersions(definitions, { name: id, beforeVersion, limit })).map(
-    ({ name, version, description, createdAt }) => ({
-      id: decodeText(name),
-      version,
-      createdAt,
-      description: decodeOptional(description),
-    }),
-  );
+  const [found, names] = await Promise.all([
+    listVersions(definitions, { name: id, beforeVersion, limit }),
+    disabledAmong(disabled, [encodeText(id)]),
+  ]);
+  return found.map(({ name, version, description, createdAt }) => ({
+    id: decodeText(name),
+    version,
+    createdAt,
+    description: decodeOptional(description),
+    disabled: names.has(name),
+  }));
+}
+
+export async function setDefinitionDisabled(
+  { definitions, disabledDefinitions }: MongoContext,
+  [id, isDisabled]: OperationArguments<'setDefinitionDisabled'>,
+): Promise<boolean> {
+  const known = await definitions.findOne({ name: encodeText(id) }, { projection: { _id: 1 } });
+  if (known === null) return false;
+  await disabledDefinitions.set(id, isDisabled);
+  return true;
+}
+
+/** The stored names that are disabled. */
+async function disabledAmong(
+  disabled: Collection<DisabledDocument>,
+  names: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (names.length === 0) return new Set();
+  const found = await disabled.find({ _id: { $in: [...names] } }).toArray();
+  return new Set(found.map(({ _id }) => _id));
 }
 
 export async function insertStepScript(

@@ -8,6 +8,7 @@ import { decodeText, encodeText } from '../text-codec.js';
 import type { NodeDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
 import { packText, unpackText } from './packed-text.js';
+import { finishStarts, removeOldClaims } from './reference-claims.js';
 
 const STATUSES: readonly InstanceStatus[] = ['Runnable', 'Suspended', 'Complete', 'Terminated'];
 
@@ -64,7 +65,9 @@ export async function purge(
   context: MongoContext,
   [request]: OperationArguments<'purge'>,
 ): Promise<OperationResult<'purge'>> {
-  const { limit } = request;
+  const { instancesEndedBefore, limit } = request;
+  await finishStarts(context, limit);
+  await removeOldClaims(context, instancesEndedBefore, limit);
   return {
     instances: await purgeInstances(context, request),
     events: await removeOldest(
@@ -138,6 +141,8 @@ async function purgeInstances(
       context.history.deleteMany(ofThem),
       context.subscriptions.deleteMany(ofThem),
       context.activities.deleteMany(ofThem),
+      context.joinedStarts.deleteMany(ofThem),
+      context.inputs.deleteMany({ _id: { $in: ids } }),
     ]);
     await context.instances.deleteMany({ _id: { $in: ids } });
   }

@@ -6,6 +6,13 @@ import type { InstanceDocument } from './collections.js';
 import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
 import { indexOf, tagFieldsOf, tagsOf, valueFieldsOf } from './term-fields.js';
 
+const INPUT_LENGTH_MAX = 4096;
+
+/** A long input is in a collection of its own: the database writes whole documents. */
+export function isLongInput(input: string): boolean {
+  return input.length > INPUT_LENGTH_MAX;
+}
+
 export function instanceDocumentOf(record: InstanceRecord): InstanceDocument {
   return {
     _id: encodeText(record.id),

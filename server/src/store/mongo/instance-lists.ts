@@ -19,7 +19,7 @@ import { filterOf } from './term-fields.js';
 type InstanceCondition = Filter<InstanceDocument>;
 
 /** Lists do not need them, and they may be long. */
-const WITHOUT_LONG_FIELDS = { state: 0, inbox: 0, audit: 0 } as const;
+export const WITHOUT_LONG_FIELDS = { state: 0, inbox: 0, audit: 0, input: 0 } as const;
 
 export async function listInstances(
   context: MongoContext,

@@ -6,7 +6,7 @@ import { StoreUnavailableError } from '../store.js';
 import { encodeText } from '../text-codec.js';
 import { auditPush } from './audit.js';
 import { instanceOf } from './instance-documents.js';
-import { getInstance } from './instances.js';
+import { getInstance, WITHOUT_KEPT } from './instances.js';
 import type { MongoContext } from './mongo-context.js';
 import { tagFieldsOf, valueFieldsOf } from './term-fields.js';
 
@@ -32,7 +32,7 @@ export async function patchTags(
         $push: auditPush(audit),
         $inc: { inSeq: 1 },
       },
-      { returnDocument: 'after', projection: { audit: 0 } },
+      { returnDocument: 'after', projection: WITHOUT_KEPT },
     );
     if (changed !== null) return { outcome: 'done', record: instanceOf(changed) };
   }

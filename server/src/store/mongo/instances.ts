@@ -8,7 +8,6 @@ import type { OperationArguments, OperationResult } from '../operations.js';
 import { StoreUnavailableError } from '../store.js';
 import type {
   DueInstance,
-  InsertInstance,
   InstanceClaim,
   HistoryRecord,
   InstanceRecord,
@@ -19,33 +18,17 @@ import { encodeText, decodeText } from '../text-codec.js';
 import { makeDeferredAvailable } from './activity-queue.js';
 import { auditPush } from './audit.js';
 import type { InstanceDocument } from './collections.js';
-import { changeFieldsOf, instanceDocumentOf, instanceOf } from './instance-documents.js';
+import { changeFieldsOf, instanceOf } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional, packText, unpackText } from './packed-text.js';
-import { attemptOf, insertSideRecords, takeBack, takeBackClaims } from './side-records.js';
+import { attemptOf, insertSideRecords, takeBack } from './side-records.js';
 import { valueFieldsOf } from './term-fields.js';
 
-/** Running an instance does not need its audit. */
-const WITHOUT_AUDIT = { audit: 0 } as const;
+/** Running an instance does not need its audit and its input. */
+export const WITHOUT_KEPT = { audit: 0, input: 0 } as const;
 
 /** How often other writers may change an instance between our update and our check why it had no effect. */
 const CONTROL_ATTEMPTS_MAX = 10;
-
-export async function insertInstance(
-  context: MongoContext,
-  [insert]: OperationArguments<'insertInstance'>,
-): Promise<OperationResult<'insertInstance'>> {
-  const { openDescendantsMax, record } = insert;
-  if (record.rootId === null || openDescendantsMax === undefined) {
-    return insertUncounted(context, insert);
-  }
-  const inserted = await context.countedInserts.insert(record.rootId, openDescendantsMax, () =>
-    insertUncounted(context, insert),
-  );
-  if (inserted !== null) return inserted;
-  const known = await getInstance(context, [record.id]);
-  return known === null ? { outcome: 'full' } : { outcome: 'exists', record: known };
-}
 
 /** Reads no more than `max` entries of the index. */
 export function openDescendantsIn({
@@ -58,35 +41,11 @@ export function openDescendantsIn({
     );
 }
 
-async function insertUncounted(
-  context: MongoContext,
-  { record, side }: InsertInstance,
-): Promise<OperationResult<'insertInstance'>> {
-  const hasSide = side.history.length + side.subscriptions.length + side.activities.length > 0;
-  if (hasSide && record.requestHash !== null) {
-    // A repeated start must not bring back side records that the instance has already removed.
-    const known = await getInstance(context, [record.id]);
-    if (known !== null) return { outcome: 'exists', record: known };
-  }
-  const attempt = attemptOf(record);
-  await insertSideRecords(context, side, { ...attempt, replaces: false });
-  const duplicates = await context.groupedWrites.instances.insert([instanceDocumentOf(record)]);
-  if (duplicates.size === 0) return { outcome: 'inserted' };
-  await takeBackClaims(context, side.activities);
-  const existing = await getInstance(context, [record.id]);
-  if (existing === null) {
-    throw new StoreUnavailableError(
-      `The instance ${record.id} was removed while it was being inserted`,
-    );
-  }
-  return { outcome: 'exists', record: existing };
-}
-
 export async function getInstance(
   { instances }: MongoContext,
   [id]: OperationArguments<'getInstance'>,
 ): Promise<InstanceRecord | null> {
-  const document = await instances.findOne({ _id: encodeText(id) }, { projection: WITHOUT_AUDIT });
+  const document = await instances.findOne({ _id: encodeText(id) }, { projection: WITHOUT_KEPT });
   return document === null ? null : instanceOf(document);
 }
 
@@ -142,7 +101,7 @@ export async function claimInstance(
       $set: { owner: encodeText(owner), ...(due === true && { wakeAt: 0 }) },
       $inc: { epoch: 1, crashes: suspected ? 1 : 0 },
     },
-    { returnDocument: 'after', projection: WITHOUT_AUDIT },
+    { returnDocument: 'after', projection: WITHOUT_KEPT },
   );
   return claimed === null ? null : instanceOf(claimed);
 }
@@ -214,7 +173,7 @@ export async function controlInstance(
           ...(message !== undefined && { inboxBytes: messageBytes(message) }),
         },
       },
-      { returnDocument: 'after', projection: WITHOUT_AUDIT },
+      { returnDocument: 'after', projection: WITHOUT_KEPT },
     );
     if (changed !== null) {
       if (to === 'Runnable') await makeDeferredAvailable(context, encodeText(id));

@@ -1,7 +1,9 @@
 /** The dependencies of every operation. */
 import type { CountedInserts } from '../counted-inserts.js';
+import type { ReferenceTurns } from '../reference-turns.js';
 import type { CandidateFinder } from './candidate-finder.js';
 import type { Collections } from './collections.js';
+import type { DisabledDefinitions } from './disabled-definitions.js';
 import type { GroupedWrites } from './grouped-writes.js';
 import type { LazyWrites } from './lazy-writes.js';
 
@@ -9,6 +11,9 @@ export interface MongoContext extends Collections {
   readonly candidates: CandidateFinder;
   readonly lazyWrites: LazyWrites;
   readonly countedInserts: CountedInserts;
+  readonly referenceTurns: ReferenceTurns;
+  /** Which definitions are disabled. */
+  readonly disabledDefinitions: DisabledDefinitions;
   readonly groupedWrites: GroupedWrites;
   /** Reads the server's time, for nodes that use its clock. */
   readonly readServerTime: () => Promise<void>;

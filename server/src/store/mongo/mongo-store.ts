@@ -12,6 +12,7 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { CountedInserts } from '../counted-inserts.js';
 import { storeMethods, type CallOperation } from '../operations.js';
+import { ReferenceTurns } from '../reference-turns.js';
 import { Outage } from '../outage.js';
 import { remoteCall, type RemoteContexts } from '../remote-calls.js';
 import type { Store } from '../store.js';
@@ -20,6 +21,7 @@ import { encodeText } from '../text-codec.js';
 import { CandidateFinder } from './candidate-finder.js';
 import { addMissingFields } from './backfill.js';
 import { collectionsOf, ensureIndexes } from './collections.js';
+import { DisabledDefinitions } from './disabled-definitions.js';
 import { groupedWritesOf } from './grouped-writes.js';
 import { LazyWrites } from './lazy-writes.js';
 import { openDescendantsIn } from './instances.js';
@@ -137,6 +139,8 @@ class MongoConnection {
       candidates: new CandidateFinder(collections.activities),
       lazyWrites: new LazyWrites(collections),
       countedInserts: new CountedInserts(openDescendantsIn(collections)),
+      referenceTurns: new ReferenceTurns(),
+      disabledDefinitions: new DisabledDefinitions(collections.disabled),
       groupedWrites: groupedWritesOf(collections),
       readServerTime: () => this.#readServerTime(client),
     };

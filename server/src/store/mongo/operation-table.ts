@@ -13,6 +13,7 @@ import * as instanceTerms from './instance-terms.js';
 import * as instances from './instances.js';
 import { postMessages } from './messages.js';
 import type { MongoContext } from './mongo-context.js';
+import * as starts from './starts.js';
 
 export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
   ping: async ({ nodes }) => {
@@ -30,4 +31,5 @@ export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
   ...instanceLists,
   ...instanceTerms,
   ...instances,
+  ...starts,
 };

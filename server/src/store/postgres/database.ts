@@ -51,6 +51,9 @@ interface StatementResult {
   readonly count: number;
 }
 
+/** After it has waited for a lock, a statement sees what the others have committed. */
+const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
+
 const ATTEMPTS_MAX = 5;
 const RETRY_MS_MAX = 20;
 
@@ -87,7 +90,7 @@ export class Database implements Statements {
     return this.#repeatOnConflict(async () => {
       const client = await this.#connect();
       try {
-        await this.#control(client, this.#begin() ?? 'BEGIN');
+        await this.#control(client, this.#begin() ?? BEGIN);
         const result = await run({
           query: async (text, values = []) => (await this.#run(client, text, values)).rows,
           execute: async (text, values = []) => (await this.#run(client, text, values)).count,
@@ -126,7 +129,7 @@ export class Database implements Statements {
     // What may take any time has no limits.
     if (limits === null || this.#options.timeoutMs === 0) return null;
     const { lockTimeoutMs, statementTimeoutMs } = limits;
-    return `BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL statement_timeout = ${statementTimeoutMs}`;
+    return `${BEGIN}; SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL statement_timeout = ${statementTimeoutMs}`;
   }
 
   /** All in one round trip; after a statement that failed, COMMIT rolls back. */

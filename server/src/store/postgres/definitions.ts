@@ -12,6 +12,7 @@ import type {
   IdempotencyStamp,
   StepScriptRecord,
   StepScriptVersion,
+  StoredDefinition,
 } from '../records/definitions.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Value } from './database.js';
@@ -47,6 +48,11 @@ INSERT INTO @step_scripts (name, version, created_at, source)
 SELECT $1, coalesce(max(version), 0) + 1, $2::bigint, $3 FROM @step_scripts WHERE name = $1
     ON CONFLICT (name, version) DO NOTHING RETURNING version`;
 
+/** A column of a query on definitions. */
+export const disabledColumn = (id: string): string =>
+  `EXISTS (SELECT FROM @disabled_definitions AS known WHERE known.id = ${id}) AS disabled`;
+const IS_DISABLED = disabledColumn('@definitions.id');
+
 type NewDefinition = Omit<DefinitionRecord, 'version'>;
 
 export async function insertDefinition(
@@ -68,35 +74,54 @@ export async function insertDefinition(
 export async function getDefinition(
   { database }: PostgresContext,
   [id, version]: OperationArguments<'getDefinition'>,
-): Promise<DefinitionRecord | null> {
+): Promise<StoredDefinition | null> {
   const stored = encodeTextWithoutNul(id);
   const [row] =
     version === 'latest'
       ? await database.query(
-          'SELECT * FROM @definitions WHERE id = $1 ORDER BY version DESC LIMIT 1',
+          `SELECT *, ${IS_DISABLED} FROM @definitions WHERE id = $1 ORDER BY version DESC LIMIT 1`,
           [stored],
         )
-      : await database.query('SELECT * FROM @definitions WHERE id = $1 AND version = $2::bigint', [
-          stored,
-          version,
-        ]);
-  return row === undefined ? null : definitionOf(row);
+      : await database.query(
+          `SELECT *, ${IS_DISABLED} FROM @definitions WHERE id = $1 AND version = $2::bigint`,
+          [stored, version],
+        );
+  return row === undefined ? null : storedDefinitionOf(row);
+}
+
+export async function setDefinitionDisabled(
+  { database }: Pick<PostgresContext, 'database'>,
+  [id, disabled]: OperationArguments<'setDefinitionDisabled'>,
+): Promise<boolean> {
+  const name = encodeTextWithoutNul(id);
+  const [known] = await database.query(
+    'SELECT EXISTS (SELECT FROM @definitions WHERE id = $1) AS found',
+    [name],
+  );
+  if (known?.boolean('found') !== true) return false;
+  await database.execute(
+    disabled
+      ? 'INSERT INTO @disabled_definitions (id) VALUES ($1) ON CONFLICT (id) DO NOTHING'
+      : 'DELETE FROM @disabled_definitions WHERE id = $1',
+    [name],
+  );
+  return true;
 }
 
 /** Every definition has a version 1, which selects the page of ids; the latest version of each follows. */
 export async function listDefinitions(
   { database }: PostgresContext,
   [afterId, limit]: OperationArguments<'listDefinitions'>,
-): Promise<readonly DefinitionRecord[]> {
+): Promise<readonly StoredDefinition[]> {
   const rows = await database.query(
-    `SELECT newest.* FROM (
+    `SELECT newest.*, ${disabledColumn('newest.id')} FROM (
        SELECT id FROM @definitions WHERE version = 1 AND id ${comparison(afterId)} $1 ORDER BY id LIMIT $2::bigint
      ) AS first CROSS JOIN LATERAL (
        SELECT * FROM @definitions AS each WHERE each.id = first.id ORDER BY each.version DESC LIMIT 1
      ) AS newest ORDER BY newest.id`,
     [encodeTextWithoutNul(afterId ?? ''), limit],
   );
-  return rows.map(definitionOf);
+  return rows.map(storedDefinitionOf);
 }
 
 export async function listDefinitionVersions(
@@ -104,7 +129,7 @@ export async function listDefinitionVersions(
   [id, beforeVersion, limit]: OperationArguments<'listDefinitionVersions'>,
 ): Promise<readonly DefinitionVersion[]> {
   const rows = await database.query(
-    `SELECT id, version, description, created_at FROM @definitions
+    `SELECT id, version, description, created_at, ${IS_DISABLED} FROM @definitions
       WHERE id = $1 AND version < $2::bigint ORDER BY version DESC LIMIT $3::bigint`,
     [encodeTextWithoutNul(id), beforeVersion ?? Number.MAX_SAFE_INTEGER, limit],
   );
@@ -197,8 +222,11 @@ async function insertStamped(
     }
     if (row.text('request_hash') !== stamp.requestHash) return { outcome: 'conflict' };
     // The key may have been used for another definition.
-    const record = await getDefinition(context, [row.text('definition_id'), version]);
-    if (record !== null) return { outcome: 'repeated', record };
+    const known = await getDefinition(context, [row.text('definition_id'), version]);
+    if (known === null) continue;
+    const { body: content, createdAt: time, description: about, id: name } = known;
+    const record = { id: name, version, description: about, body: content, createdAt: time };
+    return { outcome: 'repeated', record };
   }
   throw tooMuchContention();
 }
@@ -222,7 +250,7 @@ function comparison(after: string | null): '>' | '>=' {
   return after === null ? '>=' : '>';
 }
 
-export function definitionOf(row: Row): DefinitionRecord {
+export function storedDefinitionOf(row: Row): StoredDefinition {
   return { ...definitionVersionOf(row), body: row.text('body') };
 }
 
@@ -232,6 +260,7 @@ function definitionVersionOf(row: Row): DefinitionVersion {
     version: row.number('version'),
     description: row.textOrNull('description'),
     createdAt: row.number('created_at'),
+    disabled: row.boolean('disabled'),
   };
 }
 

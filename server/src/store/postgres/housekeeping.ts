@@ -193,6 +193,7 @@ async function purgeTogether(
       'wakes AS (DELETE FROM @wakes WHERE id IN (SELECT id FROM gone))',
       'subscriptions AS (DELETE FROM @subscriptions WHERE instance_id IN (SELECT id FROM gone))',
       'activities AS (DELETE FROM @activities WHERE instance_id IN (SELECT id FROM gone))',
+      'joined AS (DELETE FROM @joined_starts WHERE instance_id IN (SELECT id FROM gone))',
       ...termParts(parameters, 'gone', terms),
     ],
     'SELECT count(*) AS count FROM gone',

@@ -5,8 +5,8 @@ import type { InsertInstance } from '../records/instances.js';
 import { messageBytes } from '../records/messages.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
-import type { Database } from './database.js';
-import { INSERTED_COLUMNS, wakesOf } from './instance-rows.js';
+import type { Database, Statements } from './database.js';
+import { encodeOptional, INSERTED_COLUMNS, wakesOf } from './instance-rows.js';
 import { getInstance } from './instances.js';
 import { type Columns, Parameters, withParts } from './parameters.js';
 import type { Groups, PostgresContext } from './postgres-context.js';
@@ -28,20 +28,31 @@ const INBOX: Columns<InboxRow> = {
   bytes: ['bigint', messageBytes],
 };
 
-const COLUMN_NAMES = Object.keys(INSERTED_COLUMNS).join(', ');
+/** The same columns, and the input. */
+const COLUMNS: Columns<InsertInstance> = {
+  ...Object.fromEntries(
+    Object.entries(INSERTED_COLUMNS).map(([name, [type, cellOf]]) => [
+      name,
+      [type, ({ record }: InsertInstance) => cellOf(record)] as const,
+    ]),
+  ),
+  input: ['text', ({ input }) => encodeOptional(input ?? null)],
+};
+const COLUMN_NAMES = Object.keys(COLUMNS).join(', ');
 
 export function createInsertGroup(database: Database): Groups['inserts'] {
   return new GroupCommit({
     keyOf: ({ record }) => record.id,
-    sizeOf: ({ record, side }) =>
-      record.state.length + (side.activities.length + side.history.length) * 1000,
+    sizeOf: ({ input = '', record, side }) =>
+      record.state.length + input.length + (side.activities.length + side.history.length) * 1000,
     send: (inserts) => insertAll(database, inserts),
   });
 }
 
-export async function insertInstance(
+/** An insert without a conflict rule. */
+export async function insertFreely(
   context: PostgresContext,
-  [insert]: OperationArguments<'insertInstance'>,
+  insert: InsertInstance,
 ): Promise<OperationResult<'insertInstance'>> {
   const { openDescendantsMax, record } = insert;
   const outcome =
@@ -53,20 +64,35 @@ export async function insertInstance(
   if (outcome === 'inserted') return { outcome };
   const existing = await getInstance(context, [record.id]);
   if (existing !== null) return { outcome: 'exists', record: existing };
+  if (await isDisabled(context.database, record.definitionId)) return { outcome: 'disabled' };
   if (outcome === null) return { outcome: 'full' };
   throw new StoreUnavailableError(
-    `The instance ${record.id} was removed while it was being inserted`,
+    `The instance ${record.id} was removed, or its definition enabled, while it was inserted`,
   );
 }
 
-/** The outcomes in the order of the inserts. */
+export async function getInput(
+  { database }: PostgresContext,
+  [id]: OperationArguments<'getInput'>,
+): Promise<string | null> {
+  const [row] = await database.query('SELECT input FROM @instances WHERE id = $1', [
+    encodeTextWithoutNul(id),
+  ]);
+  return row?.textOrNull('input') ?? null;
+}
+
+/**
+ * The outcomes in the order of the inserts.
+ * @param isImport records of another store, which are inserted whatever their definitions allow
+ */
 export async function insertAll(
-  database: Database,
+  statements: Statements,
   inserts: readonly InsertInstance[],
-): Promise<readonly ('inserted' | 'exists')[]> {
+  isImport = false,
+): Promise<readonly ('inserted' | 'not-inserted')[]> {
   const parameters = new Parameters();
   const records = inserts.map(({ record }) => record);
-  const rows = parameters.rows('w', records, INSERTED_COLUMNS);
+  const rows = parameters.rows('w', inserts, COLUMNS);
   const inbox = inboxPart(parameters, inserts);
   const wakes = records.some(({ underWay, wakeAt }) => wakeAt !== null || underWay);
   const text = withParts(
@@ -74,7 +100,7 @@ export async function insertAll(
       inbox?.part ?? null,
       `inserted AS (
   INSERT INTO @instances (${COLUMN_NAMES}${inbox === null ? '' : ', inbox_ids, inbox_bodies, inbox_bytes'})
-  SELECT ${COLUMN_NAMES}${inbox?.columns ?? ''} FROM ${rows} ORDER BY id COLLATE "C"
+  SELECT ${COLUMN_NAMES}${inbox?.columns ?? ''} FROM ${rows} ${isImport ? '' : IF_ENABLED} ORDER BY id COLLATE "C"
   ON CONFLICT (id) DO NOTHING
   RETURNING id, owner, wake_at, under_way, start_time
 )`,
@@ -88,9 +114,21 @@ export async function insertAll(
     ],
     'SELECT id FROM inserted',
   );
-  const inserted = await database.query(text, parameters.values);
+  const inserted = await statements.query(text, parameters.values);
   const ids = new Set(inserted.map((row) => row.text('id')));
-  return records.map(({ id }) => (ids.has(id) ? 'inserted' : 'exists'));
+  return records.map(({ id }) => (ids.has(id) ? 'inserted' : 'not-inserted'));
+}
+
+/** A statement sees every change that was committed before it began (rule S9). */
+const IF_ENABLED =
+  'WHERE NOT EXISTS (SELECT FROM @disabled_definitions AS disabled WHERE disabled.id = w.definition_id)';
+
+export async function isDisabled(statements: Statements, definitionId: string): Promise<boolean> {
+  const [row] = await statements.query(
+    'SELECT EXISTS (SELECT FROM @disabled_definitions WHERE id = $1) AS found',
+    [encodeTextWithoutNul(definitionId)],
+  );
+  return row?.boolean('found') ?? false;
 }
 
 /** Few instances have messages from the start. */

@@ -14,10 +14,11 @@ import { readHistory } from './history.js';
 import { controlInstance } from './control.js';
 import { claimInstance, setCrashes } from './instance-claims.js';
 import { commitInstance } from './commits.js';
-import { insertInstance } from './inserts.js';
+import { getInput } from './inserts.js';
 import * as instanceLists from './instance-lists.js';
 import * as instanceTerms from './instance-terms.js';
 import * as instances from './instances.js';
+import { insertInstance } from './starts.js';
 import * as scans from './scans.js';
 import { postMessages } from './messages.js';
 import type { PostgresContext } from './postgres-context.js';
@@ -30,6 +31,7 @@ export const POSTGRES_OPERATIONS: AsynchronousOperations<PostgresContext> = {
   postMessages,
   insertEvent,
   insertInstance,
+  getInput,
   commitInstance,
   claimInstance,
   setCrashes,

@@ -5,6 +5,7 @@ import type { OperationArguments, OperationResult } from '../operations.js';
 import type { ActivityRecord } from '../records/activities.js';
 import type { CommitOutcome, InsertInstance, InstanceCommit } from '../records/instances.js';
 import type { PostedMessage } from '../records/messages.js';
+import type { ReferenceTurns } from '../reference-turns.js';
 import type { Database } from './database.js';
 
 export type Message = OperationArguments<'postMessages'>[0][number];
@@ -15,7 +16,7 @@ export type ActivityCompletion = OperationArguments<'completeActivity'>[0];
 
 /** Operations that share a statement with others of their kind; each module creates its own. */
 export interface Groups {
-  readonly inserts: GroupCommit<InsertInstance, 'inserted' | 'exists'>;
+  readonly inserts: GroupCommit<InsertInstance, 'inserted' | 'not-inserted'>;
   readonly commits: GroupCommit<InstanceCommit, CommitOutcome>;
   readonly messages: GroupCommit<readonly Message[], readonly (PostedMessage | null)[]>;
   readonly claims: GroupCommit<Claim, OperationResult<'claimInstance'>>;
@@ -29,6 +30,7 @@ export interface PostgresContext {
   readonly database: Database;
   readonly groups: Groups;
   readonly countedInserts: CountedInserts;
+  readonly referenceTurns: ReferenceTurns;
   /** Reads the server's time, for nodes that use its clock. */
   readonly readServerTime: () => Promise<void>;
 }

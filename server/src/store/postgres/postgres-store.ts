@@ -16,6 +16,7 @@ import { NOTIFY_STATEMENT } from '../../postgres/notify.js';
 import { PostgresServers } from '../../postgres/servers.js';
 import { CountedInserts } from '../counted-inserts.js';
 import { storeMethods, type CallOperation } from '../operations.js';
+import { ReferenceTurns } from '../reference-turns.js';
 import { Outage } from '../outage.js';
 import { LONG_OPERATION_TIMEOUT_MS, remoteCall, type RemoteContexts } from '../remote-calls.js';
 import { StoreUnavailableError, type Store } from '../store.js';
@@ -162,6 +163,7 @@ class PostgresStore {
       database,
       groups: createGroups(database),
       countedInserts: new CountedInserts(countOpenDescendants(database)),
+      referenceTurns: new ReferenceTurns(),
       readServerTime: () => this.#readServerTime(database),
     };
   }

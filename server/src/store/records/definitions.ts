@@ -9,8 +9,14 @@ export interface DefinitionRecord {
   readonly createdAt: number;
 }
 
+/** A version as it is read: with the state that all versions share. */
+export interface StoredDefinition extends DefinitionRecord {
+  /** True if no version of it can be started. */
+  readonly disabled: boolean;
+}
+
 /** A version, as it appears in a list. */
-export type DefinitionVersion = Omit<DefinitionRecord, 'body'>;
+export type DefinitionVersion = Omit<StoredDefinition, 'body'>;
 
 export interface StepScriptRecord {
   readonly name: string;

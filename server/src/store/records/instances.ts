@@ -2,6 +2,7 @@
 import type { IndexFields } from '../../engine/values/index-fields.js';
 import type { Tags } from '../../engine/model/tags.js';
 import type { NewActivityRecord } from './activities.js';
+import type { AuditEntry } from './control.js';
 import type { SubscriptionRecord } from './events.js';
 import type { InboxMessage } from './messages.js';
 
@@ -121,6 +122,10 @@ export type CommitOutcome = 'committed' | 'lost';
 export interface InsertInstance {
   readonly record: InstanceRecord;
   readonly side: SideRecords;
+  /** The data of the start as JSON text; kept unchanged until the instance is purged. Omitted: nothing is kept. */
+  readonly input?: string;
+  /** What happens if an open instance of the same definition has the same reference (rule S10). Omitted: nothing. */
+  readonly conflict?: ConflictRule;
   /**
    * For an instance with a root: the maximum number of open descendants (Runnable or Suspended) of that root, including
    * this one. On MongoDB, each process but one may exceed it by `INSERTS_PER_COUNT`.
@@ -134,16 +139,41 @@ export interface InsertInstance {
  */
 export const INSERTS_PER_COUNT = 32;
 
+/** What an insert does while an instance of the same definition with the same reference is open. */
+export type ConflictRule =
+  /** Inserts nothing. */
+  | { readonly action: 'refuse' }
+  /**
+   * Inserts nothing. If the new record has a request hash, its id is kept, so that the same insert has the same result until
+   * the open instance is purged.
+   */
+  | { readonly action: 'join' }
+  /** Terminates every open one at the time of `audit`, then inserts. */
+  | { readonly action: 'terminate'; readonly audit: AuditEntry };
+
+/** Maximum number of instances that one insert terminates. */
+export const TERMINATED_PER_INSERT = 20;
+
 export type InsertInstanceResult =
   | {
       readonly outcome: 'inserted';
       /** No stored event is for one of the subscriptions, and later ones find them. Omitted: unknown. */
       readonly noEvents?: true;
+      /** Only with the conflict rule `terminate`. */
+      readonly terminated?: readonly InstanceSummary[];
     }
   /** An instance with this id already exists (a repeated start). */
   | { readonly outcome: 'exists'; readonly record: InstanceRecord }
   /** The root already has the maximum number of open descendants; nothing was inserted. */
-  | { readonly outcome: 'full' };
+  | { readonly outcome: 'full' }
+  /** Starts of the definition are disabled (rule S9); nothing was inserted. */
+  | { readonly outcome: 'disabled' }
+  /** An open instance has the reference: this is the newest. Nothing was inserted. */
+  | { readonly outcome: 'in-use'; readonly record: InstanceRecord }
+  /** An insert with this id and this request hash has joined that instance before. */
+  | { readonly outcome: 'joined'; readonly record: InstanceRecord; readonly requestHash: string }
+  /** So many instances had the reference that not all were terminated; nothing was inserted. Repeat the insert. */
+  | { readonly outcome: 'more'; readonly terminated: readonly InstanceSummary[] };
 
 /** What a node needs to know to decide whether to take over an instance. */
 export type InstanceClaim = Pick<

@@ -16,7 +16,7 @@ CREATE TABLE instances (
   startTime INTEGER NOT NULL, endTime INTEGER, outcome TEXT, parentId TEXT, rootId TEXT, lastChangeAt INTEGER NOT NULL,
   errorAt INTEGER, wakeAt INTEGER, owner TEXT, epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL,
   revision INTEGER NOT NULL, underWay INTEGER NOT NULL, crashes INTEGER NOT NULL, schemaVersion INTEGER NOT NULL, requestHash TEXT,
-  inboxBytes INTEGER NOT NULL DEFAULT 0, state TEXT NOT NULL
+  inboxBytes INTEGER NOT NULL DEFAULT 0, input TEXT, state TEXT NOT NULL
 );
 CREATE INDEX instances_started ON instances (startTime, id);
 CREATE INDEX instances_roots ON instances (startTime, id) WHERE parentId IS NULL;
@@ -29,6 +29,8 @@ CREATE INDEX instances_status ON instances (status, startTime, id);
 CREATE INDEX instances_definition ON instances (definitionId, startTime, id);
 CREATE INDEX instances_definition_status ON instances (definitionId, status, startTime, id);
 CREATE INDEX instances_reference ON instances (reference, startTime, id) WHERE reference IS NOT NULL;
+CREATE INDEX instances_open_reference ON instances (reference, definitionId, startTime, id)
+  WHERE reference IS NOT NULL AND status IN ('Runnable', 'Suspended');
 CREATE INDEX instances_due ON instances (wakeAt, id) WHERE wakeAt IS NOT NULL;
 CREATE INDEX instances_owned ON instances (owner, lastChangeAt, id) WHERE status = 'Runnable';
 CREATE INDEX instances_under_way ON instances (owner, id) WHERE underWay = 1;
@@ -43,6 +45,16 @@ CREATE TABLE terms (
   name TEXT NOT NULL, value TEXT NOT NULL, startTime INTEGER NOT NULL, instanceId TEXT NOT NULL,
   PRIMARY KEY (name, value, startTime, instanceId)
 ) WITHOUT ROWID;
+`;
+
+/** What starts keep: long inputs, which commits must not copy, and the ids of starts that joined an instance. */
+const STARTS = `
+CREATE TABLE inputs (instanceId TEXT PRIMARY KEY, body TEXT NOT NULL);
+CREATE TABLE joined_starts (
+  id TEXT PRIMARY KEY, requestHash TEXT NOT NULL, instanceId TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX joined_starts_instance ON joined_starts (instanceId);
+CREATE TABLE disabled_definitions (id TEXT PRIMARY KEY) WITHOUT ROWID;
 `;
 
 /** Control actions on an instance: the newest entries, as JSON. */
@@ -108,7 +120,7 @@ CREATE INDEX activities_queue ON activities (name, availableAt, id) WHERE done =
 CREATE INDEX activities_instance ON activities (instanceId);
 CREATE INDEX activities_unsettled ON activities (doneAt, id) WHERE done = 1 AND settled = 0;
 CREATE INDEX activities_settled ON activities (doneAt, id) WHERE settled = 1;
-${TERMS}${ACTIONS}${EVENTS}${NODES}`;
+${TERMS}${ACTIONS}${EVENTS}${NODES}${STARTS}`;
 
 const INSTANCE_INDEXES_1 = [
   'instances_started',
@@ -173,7 +185,7 @@ ${ACTIONS}
 `;
 
 /** Instances that show an error were ended by it, unless the audit names someone who terminated them. */
-const FROM_2 = rebuildInstances(INSTANCE_INDEXES_2, {
+const FROM_2 = `${rebuildInstances(INSTANCE_INDEXES_2, {
   lastChangeAt: 'lastChangeAt',
   errorAt: 'errorAt',
   outcome: `
@@ -182,7 +194,7 @@ const FROM_2 = rebuildInstances(INSTANCE_INDEXES_2, {
         SELECT 1 FROM actions WHERE instanceId = instances_old.id AND body LIKE '%"action":"terminate"%'
       ) THEN 'Terminated' ELSE 'Failed' END
     END`,
-});
+})}`;
 
 /**
  * Columns that instances of schema 3 may lack, because it had them only later, and that cannot be null. A root is known as far up as the parent, and an
@@ -229,7 +241,7 @@ export function prepareSchema(connection: DatabaseSync, path: string): void {
   if (version === 1) connection.exec(FROM_1);
   if (version === 2) connection.exec(FROM_2);
   if (version === 3 || version === 4) connection.exec(fromNewer(connection));
-  if (version > 0 && version < 5) connection.exec(TERMS);
+  if (version > 0 && version < 5) connection.exec(TERMS + STARTS);
   if (version < SCHEMA_VERSION) connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

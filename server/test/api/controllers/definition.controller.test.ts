@@ -10,7 +10,13 @@ const PROBLEMS = [
 
 const YAML_DOCUMENT = 'Id: order\nSteps:\n  - Id: a\n    StepType: NoOp\n  - Id: a\n';
 
-const SUMMARY = { id: 'order', version: 4, description: null, createdAt: Date.UTC(2026, 0, 2) };
+const SUMMARY = {
+  id: 'order',
+  version: 4,
+  description: null,
+  createdAt: Date.UTC(2026, 0, 2),
+  disabled: false,
+};
 
 describe('POST /api/definition', () => {
   it('stores the document as it was sent', async () => {

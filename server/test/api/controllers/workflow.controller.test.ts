@@ -24,7 +24,9 @@ const SOME_WORKFLOW = {
 
 describe('POST /api/workflow/{id}', () => {
   it('starts a run with the data in the body and answers 201 with its location', async () => {
-    const api = await startApi({ host: { 'instances.start': async () => SOME_INSTANCE } });
+    const api = await startApi({
+      host: { 'instances.start': async () => ({ instance: SOME_INSTANCE, isNew: true }) },
+    });
     const response = await api.post(
       '/api/workflow/greeting?reference=r-1',
       '{"name":"Ada"}',
@@ -37,14 +39,22 @@ describe('POST /api/workflow/{id}', () => {
       {
         method: 'instances.start',
         args: [
-          { definitionId: 'greeting', data: { name: 'Ada' }, reference: 'r-1', idempotency: null },
+          {
+            definitionId: 'greeting',
+            data: { name: 'Ada' },
+            reference: 'r-1',
+            idempotency: null,
+            actor: 'anonymous',
+          },
         ],
       },
     ]);
   });
 
   it('starts a run with {} if there is no body', async () => {
-    const api = await startApi({ host: { 'instances.start': async () => SOME_INSTANCE } });
+    const api = await startApi({
+      host: { 'instances.start': async () => ({ instance: SOME_INSTANCE, isNew: true }) },
+    });
     const response = await api.fetch('/api/workflow/greeting', { method: 'POST' });
     expect(response.status).toBe(201);
     expect(api.calls[0]!.args).toMatchObject([{ data: {} }]);

@@ -39,6 +39,7 @@ function instance(id: string, members: Partial<WorkflowInstance> = {}): Workflow
     spilled: 0,
     recent: [],
     outbox: [],
+    joinedBy: [],
     completed: [],
     completedItemsLength: 0,
     forgotten: 0,

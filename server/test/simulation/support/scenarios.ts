@@ -59,7 +59,7 @@ export class Scenario {
 
   async #startKeyed(): Promise<string> {
     const idempotency = { key: `start ${this.index}`, requestHash: 'hash' };
-    const view = await this.#world.persist((host) =>
+    const { instance } = await this.#world.persist((host) =>
       host.instances.start({
         definitionId: this.name,
         data: this.data,
@@ -67,13 +67,13 @@ export class Scenario {
         idempotency,
       }),
     );
-    this.started.add(view.id);
-    return view.id;
+    this.started.add(instance.id);
+    return instance.id;
   }
 
   /** Without a key, a client that does not know the result starts another one. */
   async #startOnce(): Promise<string> {
-    const view = await this.#world.persist((host) =>
+    const { instance } = await this.#world.persist((host) =>
       host.instances.start({
         definitionId: this.name,
         data: this.data,
@@ -81,8 +81,8 @@ export class Scenario {
         idempotency: null,
       }),
     );
-    this.started.add(view.id);
-    return view.id;
+    this.started.add(instance.id);
+    return instance.id;
   }
 
   async #publishAll(): Promise<void> {

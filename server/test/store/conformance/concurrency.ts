@@ -110,7 +110,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       for (const result of results) {
         if (!('record' in result)) throw new Error('the claim returned no record');
         const stored = await test.store.getDefinition('d', result.record.version);
-        expect(stored).toEqual(result.record);
+        expect(stored).toEqual({ ...result.record, disabled: false });
       }
     });
 

@@ -103,11 +103,11 @@ export function describeDefinitions(test: StoreUnderTest): void {
         null,
       );
       expect(await test.store.listDefinitionVersions('d', null, 2)).toEqual([
-        { id: 'd', version: 3, description: 'third', createdAt: 7 },
-        { id: 'd', version: 2, description: null, createdAt: 7 },
+        { id: 'd', version: 3, description: 'third', createdAt: 7, disabled: false },
+        { id: 'd', version: 2, description: null, createdAt: 7, disabled: false },
       ]);
       expect(await test.store.listDefinitionVersions('d', 2, 9)).toEqual([
-        { id: 'd', version: 1, description: 'first', createdAt: 7 },
+        { id: 'd', version: 1, description: 'first', createdAt: 7, disabled: false },
       ]);
       expect(await test.store.listDefinitionVersions('none', null, 9)).toEqual([]);
     });

@@ -35,6 +35,8 @@ export async function fillStore(store: Store, seed: number): Promise<FilledStore
     const parentId = n > 4 && random(3) === 0 ? instanceIds[random(4)]! : null;
     await fillInstance(store, { id, n, parentId }, pick);
   }
+  await joinOpenInstances(store);
+  await store.setDefinitionDisabled('b:1', true);
   const eventIds = Array.from({ length: 12 }, (_, n) => `event-${n}`);
   for (const [n, id] of eventIds.entries()) {
     await store.insertEvent(
@@ -92,8 +94,10 @@ async function fillInstance(
     crashes: n % 4,
     requestHash: pick([null, 'request']),
   });
+  const input = pick(['{}', '{"a":"é\u0000\ud800"}', 'x'.repeat(3000), 'y'.repeat(9000)]);
   await store.insertInstance({
     record,
+    ...(n % 5 !== 0 && { input }),
     side: {
       history: [0, 1].map((sequence) => ({ instanceId: id, sequence, body: pick(TEXTS) })),
       subscriptions: [{ id: `${id}/1/0`, instanceId: id, nameKey: pick(KEYS), effectiveAt: n }],
@@ -104,6 +108,20 @@ async function fillInstance(
     },
   });
   await changeInstance(store, record, n);
+}
+
+/** Starts with an id that is kept although nothing was inserted. */
+async function joinOpenInstances(store: Store): Promise<void> {
+  for (const [n, reference] of TEXTS.slice(0, 8).entries()) {
+    await store.insertInstance(joining(n, reference));
+  }
+}
+
+function joining(n: number, reference: string): Parameters<Store['insertInstance']>[0] {
+  const changes = { definitionId: 'a', reference, rootId: 'any', requestHash: `hash ${n}` };
+  const record = instanceOf(`joining-${n}`, changes);
+  // Without room for descendants, it joins an open instance or does nothing.
+  return { record, side: NO_SIDE, conflict: { action: 'join' }, openDescendantsMax: 0 };
 }
 
 /** Every instance gets into another state than the one before it. */
@@ -160,6 +178,7 @@ export async function contentsOf(
       ),
     ),
     instances: await Promise.all(instanceIds.map((id) => store.getInstance(id))),
+    inputs: await Promise.all(instanceIds.map((id) => store.getInput(id))),
     audit: await Promise.all(instanceIds.map((id) => store.listAudit(id))),
     history: await Promise.all(instanceIds.map((id) => store.readHistory(id, 0, 99))),
     list: await store.listInstances({ filter: {}, after: null, limit: 99 }),
@@ -207,6 +226,9 @@ async function hiddenContentsOf(store: Store, instanceIds: readonly string[]): P
     completed: await Promise.all(instanceIds.map((id, n) => completeAgain(id, n))),
     resumed: await Promise.all(instanceIds.map((id) => store.controlInstance(id, 'resume', 9999))),
     itemsAfterwards: await store.listActivityItems('ship', null, 99),
+    joinedAgain: await Promise.all(
+      TEXTS.slice(0, 8).map((reference, n) => store.insertInstance(joining(n, reference))),
+    ),
     insertedAgain: await store.insertInstance({
       record: instanceOf(instanceIds[0]!, { requestHash: 'request' }),
       side: NO_SIDE,

@@ -36,6 +36,6 @@ export function toDefinitionDocument(found: {
 }
 
 export function toDefinitionSummary(summary: host.DefinitionSummary): wire.DefinitionSummary {
-  const { id, version, description, createdAt } = summary;
-  return { id, version, description, createdAt: toWireTime(createdAt) };
+  const { id, version, description, createdAt, disabled } = summary;
+  return { id, version, description, createdAt: toWireTime(createdAt), disabled };
 }

@@ -38,6 +38,8 @@ export async function toIdempotencyKey(
 
 function sortedQuery(request: Request): string {
   const query = new URLSearchParams(request.originalUrl.split('?')[1] ?? '');
+  // How long the caller waits does not change what is started.
+  for (const name of [...query.keys()]) if (name.toLowerCase() === 'wait') query.delete(name);
   query.sort();
   return query.toString();
 }

@@ -1,7 +1,11 @@
 /** Converts runs and their steps between host and wire. */
+import { readTags } from '../../../engine/model/start-tags.js';
+import type { Tags } from '../../../engine/model/tags.js';
+import { DURATION_FORMS, parseDurationMs } from '../../../engine/values/durations.js';
 import { isJsonObject, type JsonObject } from '../../../engine/values/json.js';
 import { AppError } from '../../../base/errors.js';
 import { parseConditions } from '../../../runtime/operations/parse-condition.js';
+import type { IdempotencyKey } from '../../../runtime/operations/idempotency-key.js';
 import type * as host from '../../../runtime/operations/instance-types.js';
 import type { InstanceFilter } from '../../../store/records/instance-lists.js';
 import type * as wire from '../models/workflow.js';
@@ -14,6 +18,65 @@ export function toStartData(body: unknown): JsonObject {
   // The body reader returns only JSON values.
   if (isJsonObject(body)) return body;
   throw new AppError('invalid_request', 'The data of a run must be an object');
+}
+
+interface WireStart {
+  readonly definitionId: string;
+  readonly reference: string | undefined;
+  readonly version: number | undefined;
+  readonly startAt: string | undefined;
+  readonly delay: string | undefined;
+  readonly tag: readonly string[] | undefined;
+  readonly onConflict: wire.OnConflict | undefined;
+  readonly actor: string;
+  readonly idempotency: IdempotencyKey | null;
+}
+
+/** @throws AppError `invalid_request` */
+export function toStartRequest(data: JsonObject, start: WireStart): host.StartRequest {
+  const { actor, delay, idempotency, onConflict, startAt, tag, version } = start;
+  const reference =
+    start.reference === undefined ? null : checkedName(start.reference, 'reference');
+  if (onConflict !== undefined && onConflict !== 'allow' && (reference ?? '') === '') {
+    throw invalid('onConflict', `onConflict=${onConflict} needs a reference`);
+  }
+  if (startAt !== undefined && delay !== undefined) {
+    throw invalid('delay', 'startAt and delay both set the time of the start: give only one');
+  }
+  return {
+    definitionId: checkedName(start.definitionId, 'definition id'),
+    data,
+    reference,
+    idempotency,
+    actor,
+    ...(version !== undefined && { version }),
+    ...(startAt !== undefined && { startAt: fromWireTime(startAt, 'startAt') }),
+    ...(delay !== undefined && { delayMs: toDelayMs(delay) }),
+    ...(tag !== undefined && { tags: toTags(tag) }),
+    ...(onConflict !== undefined && { onConflict }),
+  };
+}
+
+function toDelayMs(text: string): number {
+  const isNumber = /^\d{1,15}(?:\.\d{1,9})?$/.test(text.trim());
+  const ms = parseDurationMs(isNumber ? Number(text) : text);
+  if (ms !== null) return ms;
+  throw invalid('delay', `delay must be a duration: ${DURATION_FORMS}`);
+}
+
+function toTags(texts: readonly string[]): Tags {
+  const entries = texts.map((text) => {
+    const colon = text.indexOf(':');
+    if (colon === -1) throw invalid('tag', 'tag must be a name and a value, as name:value');
+    return [text.slice(0, colon), text.slice(colon + 1)] as const;
+  });
+  const { problem, tags } = readTags(entries);
+  if (problem !== null) throw invalid('tag', `Invalid tags: ${problem}`);
+  return tags;
+}
+
+function invalid(parameter: string, message: string): AppError {
+  return new AppError('invalid_request', message, { parameter });
 }
 
 /** @throws AppError `invalid_request` */

@@ -130,6 +130,10 @@ export interface DefinitionDocument {
    */
   version?: number;
   /**
+   * Whether the definition is disabled, so that no version of it can be started. Ignored in requests.
+   */
+  disabled?: boolean;
+  /**
    * A description for people.
    */
   description?: string | null;
@@ -198,7 +202,8 @@ export interface DefinitionCheck {
  *   "id": "greeting",
  *   "version": 2,
  *   "description": "Greets the person in the data",
- *   "createdAt": "2026-05-04T10:20:30.000Z"
+ *   "createdAt": "2026-05-04T10:20:30.000Z",
+ *   "disabled": false
  * }
  */
 export interface DefinitionSummary {
@@ -212,6 +217,10 @@ export interface DefinitionSummary {
    * ISO 8601, UTC.
    */
   createdAt: string;
+  /**
+   * Whether no version of the definition can be started.
+   */
+  disabled: boolean;
 }
 
 /**

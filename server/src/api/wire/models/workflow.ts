@@ -7,6 +7,11 @@ import type { DataObject, JsonValue } from './json-value.js';
 export type WorkflowStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
 
 /**
+ * What happens if an open run of the same definition has the same reference.
+ */
+export type OnConflict = 'allow' | 'fail' | 'existing' | 'terminate';
+
+/**
  * How a run ended. `Succeeded`: every path reached its end. `Compensated`: something failed and was compensated; the run
  * may have continued to its end afterwards. `Failed`: an error ended the run. `Terminated`: a person, a client or the
  * parent run ended it.
@@ -181,7 +186,7 @@ export interface Workflow extends WorkflowSummary {
 }
 
 /**
- * A run after a control action. Callers without the scope `conductor:viewer` get it without `data` and `lastError`.
+ * A run after a start or a control action. Callers without the scope `conductor:viewer` get it without `data` and `lastError`.
  *
  * @example {
  *   "workflowId": "01hx5v3x9t6k2m4n8p0q",

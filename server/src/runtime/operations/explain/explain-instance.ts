@@ -6,7 +6,7 @@ import type { Pointer } from '../../../engine/model/pointer.js';
 import { explainPointer } from './explain-pointer.js';
 import type { Explanation, InstanceFacts, WaitReason } from './explanation.js';
 import { plainDuration } from './plain-duration.js';
-import { placeOf } from './step-place.js';
+import { NO_PLACE, placeOf } from './step-place.js';
 
 /** The errors with which the server quarantines an instance; a loop without a wait is caused by the definition itself. */
 const SET_ASIDE_TYPES: ReadonlySet<string> = new Set([
@@ -185,13 +185,7 @@ function wholeReason(
   return {
     kind,
     until: null,
-    executionId: null,
-    stepId: null,
-    stepType: null,
-    stepName: null,
-    attempt: null,
-    item: null,
-    index: null,
+    ...NO_PLACE,
     error: null,
     actions: [],
     ...said,

@@ -1,23 +1,27 @@
 /** Explains why a pointer does not advance. */
+import { waitsForStart } from '../../../engine/flow/pointer-states.js';
 import type { Pointer, PointerState } from '../../../engine/model/pointer.js';
 import { FAR_FUTURE_MS } from '../../../store/store.js';
 import { explainActivity } from './explain-activity.js';
 import type { Explanation, InstanceFacts, PointerFacts, WaitReason } from './explanation.js';
 import { plainDuration } from './plain-duration.js';
-import { placeOf, type StepPlace } from './step-place.js';
+import { NO_PLACE, placeOf, type StepPlace } from './step-place.js';
 
 type Said = Omit<WaitReason, keyof StepPlace | 'until' | 'error'> &
   Partial<Pick<WaitReason, 'until' | 'error'>>;
 type State<Kind extends PointerState['kind']> = Extract<PointerState, { kind: Kind }>;
 
 export function explainPointer(pointer: Pointer, facts: InstanceFacts): WaitReason {
-  return { until: null, error: null, ...placeOf(pointer, facts), ...sayState(pointer, facts) };
+  // Before the start, the run as a whole waits.
+  const place = waitsForStart(pointer.state) ? NO_PLACE : placeOf(pointer, facts);
+  return { until: null, error: null, ...place, ...sayState(pointer, facts) };
 }
 
 function sayState(pointer: Pointer, facts: InstanceFacts): Said {
   const { state } = pointer;
   switch (state.kind) {
     case 'sleeping':
+      if (state.isStart === true) return sayStart(state, facts);
       return state.reason === 'retry'
         ? sayRetry(pointer, state, facts)
         : sayTimer(pointer, state, facts);
@@ -46,6 +50,16 @@ function sayTimer(pointer: Pointer, { until }: State<'sleeping'>, facts: Instanc
     since: pointer.attemptStartedAt,
     until,
     actions: ['terminate'],
+  };
+}
+
+function sayStart({ until }: State<'sleeping'>, facts: InstanceFacts): Said {
+  return {
+    kind: 'timer',
+    text: `starts at ${new Date(until).toISOString()} (${when(until, facts)})`,
+    since: facts.startTime,
+    until,
+    actions: facts.status === 'Runnable' ? ['suspend', 'terminate'] : ['terminate'],
   };
 }
 

@@ -7,6 +7,17 @@ export type StepPlace = Pick<
   'executionId' | 'stepId' | 'stepType' | 'stepName' | 'attempt' | 'item' | 'index'
 >;
 
+/** Of what concerns the instance as a whole. */
+export const NO_PLACE: StepPlace = {
+  executionId: null,
+  stepId: null,
+  stepType: null,
+  stepName: null,
+  attempt: null,
+  item: null,
+  index: null,
+};
+
 export function placeOf(
   pointer: Pointer,
   { definition }: Pick<InstanceFacts, 'definition'>,

@@ -1,6 +1,11 @@
 /** How whole records of each kind are read from the collections, and written into them. */
 import type { Collection, WithId } from 'mongodb';
-import type { ArchivedDefinition, ArchivedRecords, RecordKind } from '../../archive.js';
+import type {
+  ArchivedDefinition,
+  ArchivedInstance,
+  ArchivedRecords,
+  RecordKind,
+} from '../../archive.js';
 import type { Collections, Provenance, VersionDocument } from '../collections.js';
 import { stepScriptOf } from '../definitions.js';
 import { subscriptionOf } from '../events.js';
@@ -20,7 +25,10 @@ export const RECORD_ACCESS: {
   definition: {
     count: ({ definitions }) => definitions.estimatedDocumentCount(),
     read: readDefinitions,
-    async write({ definitions, definitionStamps }, items) {
+    async write({ definitions, definitionStamps, disabled }, items) {
+      for (const _id of records.disabledIdsOf(items)) {
+        await disabled.updateOne({ _id }, { $set: { disabled: true } }, { upsert: true });
+      }
       await insertAll(definitionStamps, items.flatMap(records.stampDocumentsOf));
       await insertAll(definitions, items.map(records.definitionDocumentOf));
     },
@@ -30,10 +38,18 @@ export const RECORD_ACCESS: {
     recordOf: stepScriptOf,
     documentOf: records.stepScriptDocumentOf,
   }),
-  instance: documents({
-    collectionOf: ({ instances }) => instances,
-    recordOf: records.archivedInstanceOf,
-    documentOf: records.archivedInstanceDocumentOf,
+  instance: {
+    count: ({ instances }) => instances.estimatedDocumentCount(),
+    read: readInstances,
+    async write({ inputs, instances }, items) {
+      await insertAll(inputs, items.flatMap(records.longInputsOf));
+      await insertAll(instances, items.map(records.archivedInstanceDocumentOf));
+    },
+  },
+  joinedStart: documents({
+    collectionOf: ({ joinedStarts }) => joinedStarts,
+    recordOf: records.joinedStartOf,
+    documentOf: records.joinedStartDocumentOf,
   }),
   history: documents({
     collectionOf: ({ history }) => history,
@@ -123,8 +139,25 @@ async function* readDefinitions(collections: Collections): AsyncGenerator<Archiv
       stamp._id === document.stampId &&
       stamp.name === document.name &&
       stamp.version === document.version;
+    const names = found.map(({ name }) => name);
+    const disabled = await collections.disabled.find({ _id: { $in: names } }).toArray();
+    const disabledNames = new Set(disabled.map(({ _id }) => _id));
     for (const document of found) {
-      yield records.archivedDefinitionOf(document, stamps.find(isOf(document)));
+      yield {
+        ...records.archivedDefinitionOf(document, stamps.find(isOf(document))),
+        disabled: disabledNames.has(document.name),
+      };
+    }
+  }
+}
+
+async function* readInstances(collections: Collections): AsyncGenerator<ArchivedInstance> {
+  for await (const found of batchesOf(collections.instances)) {
+    const others = found.flatMap(({ _id, input }) => (input === undefined ? [_id] : []));
+    const long = await collections.inputs.find({ _id: { $in: others } }).toArray();
+    const inputs = new Map(long.map(({ _id, body }) => [_id, body]));
+    for (const document of found) {
+      yield records.archivedInstanceOf(document, document.input ?? inputs.get(document._id));
     }
   }
 }

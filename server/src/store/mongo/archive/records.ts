@@ -4,6 +4,7 @@ import type {
   ArchivedDefinition,
   ArchivedEvent,
   ArchivedInstance,
+  ArchivedJoinedStart,
 } from '../../archive.js';
 import type { StepScriptRecord } from '../../records/definitions.js';
 import type { HistoryRecord } from '../../records/instances.js';
@@ -14,15 +15,17 @@ import type {
   ActivityDocument,
   EventDocument,
   HistoryDocument,
+  InputDocument,
   InstanceDocument,
+  JoinedStartDocument,
   Provenance,
   StampDocument,
   VersionDocument,
 } from '../collections.js';
 import { definitionOf, versionDocument } from '../definitions.js';
 import { eventDocumentOf, eventOf } from '../events.js';
-import { instanceDocumentOf, instanceOf } from '../instance-documents.js';
-import { encodeOptional, packText, unpackText } from '../packed-text.js';
+import { instanceDocumentOf, instanceOf, isLongInput } from '../instance-documents.js';
+import { encodeOptional, packText, unpackText, type PackedText } from '../packed-text.js';
 import { activityDocumentOf, attemptOf } from '../side-records.js';
 
 /** From before all commits, so that any commit may replace the record (rule SR2). */
@@ -34,7 +37,7 @@ export const IMPORTED: Provenance = {
 export function archivedDefinitionOf(
   document: VersionDocument,
   stamp: StampDocument | undefined,
-): ArchivedDefinition {
+): Omit<ArchivedDefinition, 'disabled'> {
   const record = definitionOf(document);
   if (stamp === undefined) return { ...record, stamp: null };
   const { _id, requestHash } = stamp;
@@ -65,16 +68,54 @@ export function stepScriptDocumentOf(record: StepScriptRecord): VersionDocument 
   return versionDocument(content, version, null);
 }
 
-export function archivedInstanceOf(document: InstanceDocument): ArchivedInstance {
-  return { ...instanceOf(document), audit: (document.audit ?? []).map(auditEntryOf) };
+export function disabledIdsOf(definitions: readonly ArchivedDefinition[]): ReadonlySet<string> {
+  return new Set(definitions.flatMap(({ disabled, id }) => (disabled ? [encodeText(id)] : [])));
+}
+
+export function archivedInstanceOf(
+  document: InstanceDocument,
+  input: PackedText | undefined,
+): ArchivedInstance {
+  return {
+    ...instanceOf(document),
+    audit: (document.audit ?? []).map(auditEntryOf),
+    input: input === undefined ? null : unpackText(input),
+  };
 }
 
 export function archivedInstanceDocumentOf({
   audit,
+  input,
   ...record
 }: ArchivedInstance): InstanceDocument {
-  const document = instanceDocumentOf(record);
-  return audit.length === 0 ? document : { ...document, audit: audit.map(auditDocumentOf) };
+  return {
+    ...instanceDocumentOf(record),
+    ...(audit.length > 0 && { audit: audit.map(auditDocumentOf) }),
+    ...(input !== null && !isLongInput(input) && { input: packText(input) }),
+  };
+}
+
+export function longInputsOf({ id, input }: ArchivedInstance): readonly InputDocument[] {
+  if (input === null || !isLongInput(input)) return [];
+  return [{ _id: encodeText(id), body: packText(input) }];
+}
+
+export function joinedStartOf(document: JoinedStartDocument): ArchivedJoinedStart {
+  const { _id, instanceId, requestHash } = document;
+  return {
+    id: decodeText(_id),
+    requestHash: decodeText(requestHash),
+    instanceId: decodeText(instanceId),
+  };
+}
+
+export function joinedStartDocumentOf(record: ArchivedJoinedStart): JoinedStartDocument {
+  const { id, instanceId, requestHash } = record;
+  return {
+    _id: encodeText(id),
+    requestHash: encodeText(requestHash),
+    instanceId: encodeText(instanceId),
+  };
 }
 
 export function historyOf({ body, instanceId, sequence }: HistoryDocument): HistoryRecord {

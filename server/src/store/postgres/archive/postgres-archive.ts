@@ -29,6 +29,7 @@ const NO_TIMEOUT = 0;
 const RECORD_TABLES = [
   ...RECORD_KINDS.filter((kind) => kind !== 'node').map((kind) => SOURCES[kind].table),
   'definition_stamps',
+  'disabled_definitions',
 ];
 
 /** @throws Error if the database cannot be reached */

@@ -3,7 +3,7 @@ import type { ArchivedActivity, ArchivedRecords, RecordKind } from '../../archiv
 import type { AuditEntry } from '../../records/control.js';
 import { activityOf } from '../activities.js';
 import type { Database, Value } from '../database.js';
-import { definitionOf, stepScriptOf } from '../definitions.js';
+import { disabledColumn, stepScriptOf, storedDefinitionOf } from '../definitions.js';
 import { eventOf, subscriptionOf } from '../events.js';
 import { nodeOf } from '../housekeeping.js';
 import { instanceOf } from '../instance-rows.js';
@@ -23,12 +23,12 @@ export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Ki
   definition: {
     table: 'definitions',
     columns: `(SELECT ARRAY[s.id, s.request_hash] FROM @definition_stamps AS s
-                WHERE s.definition_id = t.id AND s.version = t.version) AS stamp`,
+                WHERE s.definition_id = t.id AND s.version = t.version) AS stamp, ${disabledColumn('t.id')}`,
     key: { id: ({ id }) => id, version: ({ version }) => version },
     recordOf: (row) => {
       const [id, requestHash] = row.texts('stamp');
       const stamp = id === undefined || requestHash === undefined ? null : { id, requestHash };
-      return { ...definitionOf(row), stamp };
+      return { ...storedDefinitionOf(row), stamp };
     },
   },
   stepScript: {
@@ -43,6 +43,16 @@ export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Ki
       ...instanceOf(row),
       // Written by `auditBodyOf`.
       audit: row.texts('audit').map((body) => JSON.parse(body) as AuditEntry),
+      input: row.textOrNull('input'),
+    }),
+  },
+  joinedStart: {
+    table: 'joined_starts',
+    key: { id: ({ id }) => id },
+    recordOf: (row) => ({
+      id: row.text('id'),
+      requestHash: row.text('request_hash'),
+      instanceId: row.text('instance_id'),
     }),
   },
   history: {

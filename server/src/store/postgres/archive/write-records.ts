@@ -3,6 +3,7 @@ import type {
   ArchivedActivity,
   ArchivedDefinition,
   ArchivedEvent,
+  ArchivedJoinedStart,
   ArchivedRecords,
   RecordKind,
 } from '../../archive.js';
@@ -13,6 +14,7 @@ import type { NodeRecord } from '../../records/nodes.js';
 import { encodeTextWithoutNul } from '../../text-codec.js';
 import { auditBodyOf } from '../audit.js';
 import type { Database } from '../database.js';
+import { setDefinitionDisabled } from '../definitions.js';
 import { insertAll } from '../inserts.js';
 import { encodeOptional } from '../instance-rows.js';
 import { type Columns, Parameters } from '../parameters.js';
@@ -31,13 +33,17 @@ export const WRITERS: Writers = {
       stamp === null ? [] : [{ ...stamp, definitionId: id, version }],
     );
     await insert(database, 'definition_stamps', stamped, STAMPS);
+    for (const { disabled, id } of records) {
+      if (disabled) await setDefinitionDisabled({ database }, [id, true]);
+    }
   },
   stepScript: (database, records) => insert(database, 'step_scripts', records, STEP_SCRIPTS),
   async instance(database, records) {
     const side = { history: [], subscriptions: [], activities: [] };
     await insertAll(
       database,
-      records.map((record) => ({ record, side })),
+      records.map(({ input, ...record }) => ({ record, side, ...(input !== null && { input }) })),
+      true,
     );
     await fillLists(database, {
       table: 'instances',
@@ -45,6 +51,7 @@ export const WRITERS: Writers = {
       lists: records.map(({ audit, id }) => [id, audit.map(auditBodyOf)]),
     });
   },
+  joinedStart: (database, records) => insert(database, 'joined_starts', records, JOINED_STARTS),
   history: (database, records) => insert(database, 'history', records, HISTORY),
   subscription: (database, records) => insert(database, 'subscriptions', records, SUBSCRIPTIONS),
   activity: (database, records) => insert(database, 'activities', records, ACTIVITIES),
@@ -86,6 +93,12 @@ const STEP_SCRIPTS: Columns<StepScriptRecord> = {
   version: ['bigint', ({ version }) => version],
   created_at: ['bigint', ({ createdAt }) => createdAt],
   source: ['text', ({ source }) => encodeTextWithoutNul(source)],
+};
+
+const JOINED_STARTS: Columns<ArchivedJoinedStart> = {
+  id: ['text', ({ id }) => encodeTextWithoutNul(id)],
+  request_hash: ['text', ({ requestHash }) => encodeTextWithoutNul(requestHash)],
+  instance_id: ['text', ({ instanceId }) => encodeTextWithoutNul(instanceId)],
 };
 
 const HISTORY: Columns<HistoryRecord> = {

@@ -3,9 +3,10 @@ import type { ArchivedActivity, ArchivedRecords, RecordKind } from '../../archiv
 import type { Database } from '../database.js';
 import { activityOf } from '../operations/activity-rows.js';
 import { listAudit } from '../operations/audit.js';
+import { IS_DISABLED, storedDefinitionOf } from '../operations/definitions.js';
 import { eventOf, takenByOf } from '../operations/events.js';
 import { nodeOf } from '../operations/housekeeping.js';
-import { summaryOf } from '../operations/instance-rows.js';
+import { readInput, summaryOf } from '../operations/instance-rows.js';
 import { readInbox } from '../operations/messages.js';
 import type { Row } from '../row.js';
 
@@ -18,16 +19,12 @@ interface Source<Item> {
 export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Kind]> } = {
   definition: {
     table: 'definitions',
-    sql: `SELECT definitions.*, definition_stamps.id AS stampId, requestHash FROM definitions
+    sql: `SELECT definitions.*, definition_stamps.id AS stampId, requestHash, ${IS_DISABLED} FROM definitions
             LEFT JOIN definition_stamps ON definitionId = definitions.id AND definition_stamps.version = definitions.version`,
     recordOf: (row) => {
       const stampId = row.textOrNull('stampId');
       return {
-        id: row.text('id'),
-        version: row.number('version'),
-        description: row.textOrNull('description'),
-        body: row.text('body'),
-        createdAt: row.number('createdAt'),
+        ...storedDefinitionOf(row),
         stamp: stampId === null ? null : { id: stampId, requestHash: row.text('requestHash') },
       };
     },
@@ -52,8 +49,18 @@ export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Ki
         inbox: readInbox(database, summary.id),
         state: row.text('state'),
         audit: listAudit(database, [summary.id])?.toReversed() ?? [],
+        input: readInput(database, summary.id),
       };
     },
+  },
+  joinedStart: {
+    table: 'joined_starts',
+    sql: 'SELECT * FROM joined_starts',
+    recordOf: (row) => ({
+      id: row.text('id'),
+      requestHash: row.text('requestHash'),
+      instanceId: row.text('instanceId'),
+    }),
   },
   history: {
     table: 'history',

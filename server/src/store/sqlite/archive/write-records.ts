@@ -3,6 +3,7 @@ import type { ArchivedRecords, RecordKind } from '../../archive.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { noteAction } from '../operations/audit.js';
+import { setDefinitionDisabled } from '../operations/definitions.js';
 import { putNode } from '../operations/housekeeping.js';
 import { insertInstanceRow } from '../operations/instance-rows.js';
 
@@ -11,7 +12,7 @@ type Writers = {
 };
 
 export const WRITERS: Writers = {
-  definition(database, { body, createdAt, description, id, stamp, version }) {
+  definition(database, { body, createdAt, description, disabled, id, stamp, version }) {
     database.run(
       'INSERT INTO definitions (id, version, description, createdAt, body) VALUES (?, ?, ?, ?, ?)',
       encodeText(id),
@@ -20,6 +21,7 @@ export const WRITERS: Writers = {
       createdAt,
       encodeText(body),
     );
+    if (disabled) setDefinitionDisabled(database, [id, true]);
     if (stamp === null) return;
     database.run(
       'INSERT INTO definition_stamps (id, requestHash, definitionId, version) VALUES (?, ?, ?, ?)',
@@ -38,9 +40,17 @@ export const WRITERS: Writers = {
       encodeText(source),
     );
   },
-  instance(database, { audit, ...record }) {
-    insertInstanceRow(database, record);
+  instance(database, { audit, input, ...record }) {
+    insertInstanceRow(database, record, input);
     for (const entry of audit) noteAction(database, record.id, entry);
+  },
+  joinedStart(database, { id, instanceId, requestHash }) {
+    database.run(
+      'INSERT INTO joined_starts (id, requestHash, instanceId) VALUES (?, ?, ?)',
+      encodeText(id),
+      encodeText(requestHash),
+      encodeText(instanceId),
+    );
   },
   history(database, { body, instanceId, sequence }) {
     database.run(

@@ -5,10 +5,15 @@ import type {
   DefinitionVersion,
   StepScriptRecord,
   StepScriptVersion,
+  StoredDefinition,
 } from '../../records/definitions.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
+
+/** A column of a query on definitions. */
+export const IS_DISABLED =
+  'EXISTS (SELECT 1 FROM disabled_definitions WHERE disabled_definitions.id = definitions.id) AS disabled';
 
 export function insertDefinition(
   database: Database,
@@ -51,35 +56,47 @@ export function insertDefinition(
 export function getDefinition(
   database: Database,
   [id, version]: OperationArguments<'getDefinition'>,
-): DefinitionRecord | null {
+): StoredDefinition | null {
   const row =
     version === 'latest'
       ? database.get(
-          'SELECT * FROM definitions WHERE id = ? ORDER BY version DESC LIMIT 1',
+          `SELECT *, ${IS_DISABLED} FROM definitions WHERE id = ? ORDER BY version DESC LIMIT 1`,
           encodeText(id),
         )
       : database.get(
-          'SELECT * FROM definitions WHERE id = ? AND version = ?',
+          `SELECT *, ${IS_DISABLED} FROM definitions WHERE id = ? AND version = ?`,
           encodeText(id),
           version,
         );
-  return row === null ? null : definitionOf(row);
+  return row === null ? null : storedDefinitionOf(row);
+}
+
+export function setDefinitionDisabled(
+  database: Database,
+  [id, disabled]: OperationArguments<'setDefinitionDisabled'>,
+): boolean {
+  const name = encodeText(id);
+  const known = database.get('SELECT 1 AS found FROM definitions WHERE id = ? LIMIT 1', name);
+  if (known === null) return false;
+  if (disabled) database.run('INSERT OR IGNORE INTO disabled_definitions (id) VALUES (?)', name);
+  else database.run('DELETE FROM disabled_definitions WHERE id = ?', name);
+  return true;
 }
 
 export function listDefinitions(
   database: Database,
   [afterId, limit]: OperationArguments<'listDefinitions'>,
-): readonly DefinitionRecord[] {
+): readonly StoredDefinition[] {
   return database
     .all(
       `WITH newest AS (
          SELECT id, MAX(version) AS version FROM definitions WHERE id ${comparison(afterId)} ? GROUP BY id ORDER BY id LIMIT ?
        )
-       SELECT definitions.* FROM newest JOIN definitions USING (id, version) ORDER BY id`,
+       SELECT definitions.*, ${IS_DISABLED} FROM newest JOIN definitions USING (id, version) ORDER BY id`,
       encodeText(afterId ?? ''),
       limit,
     )
-    .map(definitionOf);
+    .map(storedDefinitionOf);
 }
 
 export function listDefinitionVersions(
@@ -88,7 +105,7 @@ export function listDefinitionVersions(
 ): readonly DefinitionVersion[] {
   return database
     .all(
-      `SELECT id, version, description, createdAt FROM definitions
+      `SELECT id, version, description, createdAt, ${IS_DISABLED} FROM definitions
         WHERE id = ? AND version < ? ORDER BY version DESC LIMIT ?`,
       encodeText(id),
       beforeVersion ?? Number.MAX_SAFE_INTEGER,
@@ -189,8 +206,18 @@ function comparison(after: string | null): '>' | '>=' {
   return after === null ? '>=' : '>';
 }
 
-function definitionOf(row: Row): DefinitionRecord {
+export function storedDefinitionOf(row: Row): StoredDefinition {
   return { ...definitionVersionOf(row), body: row.text('body') };
+}
+
+function definitionOf(row: Row): DefinitionRecord {
+  return {
+    id: row.text('id'),
+    version: row.number('version'),
+    description: row.textOrNull('description'),
+    body: row.text('body'),
+    createdAt: row.number('createdAt'),
+  };
 }
 
 function definitionVersionOf(row: Row): DefinitionVersion {
@@ -199,6 +226,7 @@ function definitionVersionOf(row: Row): DefinitionVersion {
     version: row.number('version'),
     description: row.textOrNull('description'),
     createdAt: row.number('createdAt'),
+    disabled: row.boolean('disabled'),
   };
 }
 

@@ -137,7 +137,14 @@ function purgeHistory(database: Database, instanceId: string, limit: number): nu
 
 function purgeInstance(database: Database, instanceId: string): void {
   const id = encodeText(instanceId);
-  for (const table of ['inbox', 'actions', 'subscriptions', 'activities'] as const) {
+  for (const table of [
+    'inbox',
+    'actions',
+    'subscriptions',
+    'activities',
+    'inputs',
+    'joined_starts',
+  ] as const) {
     database.run(`DELETE FROM ${table} WHERE instanceId = ?`, id);
   }
   database.run('DELETE FROM instances WHERE id = ?', id);

@@ -17,8 +17,11 @@ export const SUMMARY_COLUMNS =
   'id, definitionId, version, reference, tags, fields, status, startTime, endTime, outcome, parentId, rootId, lastChangeAt, errorAt, ' +
   'wakeAt, owner, epoch, inSeq, revision, underWay, crashes, schemaVersion, requestHash';
 
-const INSERT_INSTANCE = `INSERT INTO instances (${SUMMARY_COLUMNS}, inboxBytes, state)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_INSTANCE = `INSERT INTO instances (${SUMMARY_COLUMNS}, inboxBytes, input, state)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** Longer inputs are in a table of their own: every commit writes the whole row of its instance. */
+const INPUT_LENGTH_MAX = 1000;
 
 export function readInstance(database: Database, id: string): InstanceRecord | null {
   const row = database.get('SELECT * FROM instances WHERE id = ?', encodeText(id));
@@ -27,8 +30,13 @@ export function readInstance(database: Database, id: string): InstanceRecord | n
 }
 
 /** With its inbox and its terms. */
-export function insertInstanceRow(database: Database, record: InstanceRecord): void {
+export function insertInstanceRow(
+  database: Database,
+  record: InstanceRecord,
+  input: string | null,
+): void {
   const [tags, fields] = [tagsText(record.tags), indexText(record.index)];
+  const isLong = input !== null && input.length > INPUT_LENGTH_MAX;
   database.run(
     INSERT_INSTANCE,
     encodeText(record.id),
@@ -55,10 +63,24 @@ export function insertInstanceRow(database: Database, record: InstanceRecord): v
     record.schemaVersion,
     record.requestHash === null ? null : encodeText(record.requestHash),
     inboxBytes(record.inbox),
+    input === null || isLong ? null : encodeText(input),
     encodeText(record.state),
   );
+  if (isLong) {
+    const id = encodeText(record.id);
+    database.run('INSERT INTO inputs (instanceId, body) VALUES (?, ?)', id, encodeText(input));
+  }
   insertInbox(database, record.id, record.inbox);
   insertTerms(database, record);
+}
+
+export function readInput(database: Database, id: string): string | null {
+  const row = database.get(
+    `SELECT COALESCE(instances.input, inputs.body) AS input
+       FROM instances LEFT JOIN inputs ON instanceId = instances.id WHERE instances.id = ?`,
+    encodeText(id),
+  );
+  return row?.textOrNull('input') ?? null;
 }
 
 export function summaryOf(row: Row): InstanceSummary {

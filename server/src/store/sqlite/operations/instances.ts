@@ -15,38 +15,10 @@ import type { Database } from '../database.js';
 import type { Row } from '../row.js';
 import { makeDeferredAvailable, settleAllOf } from './activity-rows.js';
 import { noteAction } from './audit.js';
-import { hasNoEvents } from './events.js';
-import { insertInstanceRow, readInstance } from './instance-rows.js';
+import { readInstance } from './instance-rows.js';
 import { changeFieldTerms } from './terms.js';
 import { appendToInbox, clearInbox } from './messages.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
-
-export function insertInstance(
-  database: Database,
-  [{ openDescendantsMax, record, side }]: OperationArguments<'insertInstance'>,
-): OperationResult<'insertInstance'> {
-  const existing = readInstance(database, record.id);
-  if (existing !== null) return { outcome: 'exists', record: existing };
-  if (isFull(database, record.rootId, openDescendantsMax)) return { outcome: 'full' };
-  insertSideRecords(database, side);
-  insertInstanceRow(database, record);
-  const { subscriptions } = side;
-  const noEvents = subscriptions.length > 0 && hasNoEvents(database, subscriptions);
-  return { outcome: 'inserted', ...(noEvents && { noEvents }) };
-}
-
-function isFull(database: Database, rootId: string | null, max: number | undefined): boolean {
-  if (rootId === null || max === undefined) return false;
-  // Reads at most `max` entries of the index.
-  const counted = database.get(
-    `SELECT COUNT(*) AS open FROM (
-       SELECT 1 FROM instances INDEXED BY instances_open_root
-        WHERE rootId = ? AND rootId IS NOT NULL AND status IN ('Runnable', 'Suspended') LIMIT ?)`,
-    encodeText(rootId),
-    max,
-  );
-  return (counted?.number('open') ?? 0) >= max;
-}
 
 export function getInstance(
   database: Database,

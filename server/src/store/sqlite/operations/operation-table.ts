@@ -9,6 +9,7 @@ import * as events from './events.js';
 import * as housekeeping from './housekeeping.js';
 import * as instanceLists from './instance-lists.js';
 import * as instanceTerms from './instance-terms.js';
+import * as inserts from './inserts.js';
 import * as instances from './instances.js';
 import { postMessages } from './messages.js';
 
@@ -27,5 +28,6 @@ export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   ...housekeeping,
   ...instanceLists,
   ...instanceTerms,
+  ...inserts,
   ...instances,
 };

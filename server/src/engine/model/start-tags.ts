@@ -1,0 +1,42 @@
+/** The tags that a start gives, and what they make together with those of the definition. */
+import { describeValue } from '../values/convert-input.js';
+import { TAGS_MAX, tagNameProblem, tagValueProblem, type Tags } from './tags.js';
+
+/** @returns what is wrong, as a sentence without its end; or null */
+export function readTags(entries: readonly (readonly [name: string, value: unknown])[]): {
+  readonly tags: Tags;
+  readonly problem: string | null;
+} {
+  const tags = new Map<string, string>();
+  for (const [name, value] of entries) {
+    const problem = tags.has(name) ? 'is given twice' : tagNameProblem(name);
+    if (problem !== null) return { tags: {}, problem: `the name of a tag ${problem}` };
+    if (typeof value !== 'string') {
+      const message = `the tag ${shown(name)} must be text, not ${describeValue(value)}`;
+      return { tags: {}, problem: message };
+    }
+    const valueProblem = tagValueProblem(value);
+    if (valueProblem !== null) {
+      return { tags: {}, problem: `the value of the tag ${shown(name)} ${valueProblem}` };
+    }
+    tags.set(name, value);
+  }
+  return { tags: Object.fromEntries(tags), problem: countProblem(tags.size) };
+}
+
+/** The tags of a definition, overridden by those of a start. */
+export function mergeTags(
+  ofDefinition: Tags,
+  ofStart: Tags,
+): { readonly tags: Tags; readonly problem: string | null } {
+  const tags = { ...ofDefinition, ...ofStart };
+  return { tags, problem: countProblem(Object.keys(tags).length) };
+}
+
+function countProblem(count: number): string | null {
+  return count > TAGS_MAX ? `a run cannot have ${count} tags; the maximum is ${TAGS_MAX}` : null;
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name);
+}
