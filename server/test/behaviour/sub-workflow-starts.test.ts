@@ -1,6 +1,5 @@
 /** SubWorkflow: Version, Reference, Tags and OnConflict. Custom steps: a pinned version. */
 import { expect, it } from 'vitest';
-import type { Problem } from '../../src/api/wire/models/problem.js';
 import type { JsonObject } from '../../src/engine/values/json.js';
 import { eventually } from '../../../sdk/test/support/eventually.js';
 import { fresh } from './support/client.js';
@@ -142,7 +141,7 @@ everyStore(
       expect((await use(name)).data).toEqual({ v: 2 });
       for (const wrong of [`${name}@3`, `${name}@0`, `${name}@`, 'EmitLog@1', 'nothing@1']) {
         const Id = fresh('wrong');
-        const { body } = await client.postDefinition<Problem>({ Id, Steps: [step('s', wrong)] });
+        const { body } = await client.postDefinition({ Id, Steps: [step('s', wrong)] });
         expect(body.errors, wrong).toMatchObject([{ code: 'unknown_step_type' }]);
       }
       const odd = { body: 'v = 1', type: 'text/x-python' };
