@@ -194,6 +194,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/definition/{id}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Disable a definition
+         * @description Disables a definition: no version of it can be started any more, on any node. Open runs continue.
+         */
+        put: operations["disableDefinition"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/definition/{id}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Enable a definition
+         * @description Enables a definition that was disabled.
+         */
+        put: operations["enableDefinition"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/definition/{id}/types": {
         parameters: {
             query?: never;
@@ -505,7 +545,9 @@ export interface paths {
         put?: never;
         /**
          * Start a run
-         * @description Starts a run of the latest version of a definition. The body is the data of the run, `{}` by default.
+         * @description Starts a run of a definition. The body is the data of the run, `{}` by default. The response shows the run before its first step or, with `wait`, when it has ended or the time is up.
+         *
+         *     With `wait`, or if the response is an existing run, it contains `data` and `lastError` only if the caller also has the scope `conductor:viewer`.
          */
         post: operations["startWorkflow"];
         /**
@@ -552,6 +594,26 @@ export interface paths {
          * @description Explains why a run is running, waiting, suspended or ended: one reason for each step that is running or waiting, in words and as fields, and the actions that an operator can take.
          */
         get: operations["explainWorkflow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflow/{id}/input": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the input of a run
+         * @description Returns the data with which a run was started, as it was posted. It does not change while the run works on its data.
+         */
+        get: operations["getWorkflowInput"];
         put?: never;
         post?: never;
         delete?: never;
@@ -918,7 +980,7 @@ export interface components {
             status: components["schemas"]["WorkflowStatus"] | null;
         };
         /**
-         * @description A run after a control action. Callers without the scope `conductor:viewer` get it without `data` and `lastError`.
+         * @description A run after a start or a control action. Callers without the scope `conductor:viewer` get it without `data` and `lastError`.
          * @example {
          *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
          *       "definitionId": "greeting",
@@ -1021,6 +1083,8 @@ export interface components {
              * @description Assigned by the server: 1, 2, 3 … Ignored in requests.
              */
             version?: number;
+            /** @description Whether the definition is disabled, so that no version of it can be started. Ignored in requests. */
+            disabled?: boolean;
             /** @description A description for people. */
             description?: string | null;
             /** @description What happens when a step without its own error behavior fails. The default is Retry. */
@@ -1054,7 +1118,8 @@ export interface components {
          *       "id": "greeting",
          *       "version": 2,
          *       "description": "Greets the person in the data",
-         *       "createdAt": "2026-05-04T10:20:30.000Z"
+         *       "createdAt": "2026-05-04T10:20:30.000Z",
+         *       "disabled": false
          *     }
          */
         DefinitionSummary: {
@@ -1064,6 +1129,8 @@ export interface components {
             description: string | null;
             /** @description ISO 8601, UTC. */
             createdAt: string;
+            /** @description Whether no version of the definition can be started. */
+            disabled: boolean;
         };
         /** @description A duration: seconds as a number, `hh:mm:ss[.fff]`, `d.hh:mm:ss`, or ISO 8601 such as `PT5S`. */
         Duration: string | number | null;
@@ -1311,6 +1378,11 @@ export interface components {
             /** @description Always null. */
             nextCursor: string | null;
         };
+        /**
+         * @description What happens if an open run of the same definition has the same reference.
+         * @enum {string}
+         */
+        OnConflict: "allow" | "fail" | "existing" | "terminate";
         /**
          * @description An action that an operator can take.
          * @enum {string}
@@ -2674,7 +2746,8 @@ export interface operations {
                      *           "id": "greeting",
                      *           "version": 2,
                      *           "description": "Greets the person in the data",
-                     *           "createdAt": "2026-05-04T10:20:30.000Z"
+                     *           "createdAt": "2026-05-04T10:20:30.000Z",
+                     *           "disabled": false
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -2687,6 +2760,7 @@ export interface operations {
                      *         version: 2
                      *         description: Greets the person in the data
                      *         createdAt: 2026-05-04T10:20:30.000Z
+                     *         disabled: false
                      *     nextCursor: null
                      */
                     "application/yaml": components["schemas"]["DefinitionPage"];
@@ -3091,6 +3165,184 @@ export interface operations {
             };
         };
     };
+    disableDefinition: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the definition */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "greeting",
+                     *       "description": "Greets the person in the data",
+                     *       "steps": [
+                     *         {
+                     *           "id": "greet",
+                     *           "stepType": "EmitLog",
+                     *           "inputs": {
+                     *             "Message": "\"Hello \" + data.name"
+                     *           },
+                     *           "outputs": {
+                     *             "greeted": "True"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DefinitionDocument"];
+                    /**
+                     * @example id: greeting
+                     *     description: Greets the person in the data
+                     *     steps:
+                     *       - id: greet
+                     *         stepType: EmitLog
+                     *         inputs:
+                     *           Message: '"Hello " + data.name'
+                     *         outputs:
+                     *           greeted: "True"
+                     */
+                    "application/yaml": components["schemas"]["DefinitionDocument"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such definition */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    enableDefinition: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the definition */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "greeting",
+                     *       "description": "Greets the person in the data",
+                     *       "steps": [
+                     *         {
+                     *           "id": "greet",
+                     *           "stepType": "EmitLog",
+                     *           "inputs": {
+                     *             "Message": "\"Hello \" + data.name"
+                     *           },
+                     *           "outputs": {
+                     *             "greeted": "True"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DefinitionDocument"];
+                    /**
+                     * @example id: greeting
+                     *     description: Greets the person in the data
+                     *     steps:
+                     *       - id: greet
+                     *         stepType: EmitLog
+                     *         inputs:
+                     *           Message: '"Hello " + data.name'
+                     *         outputs:
+                     *           greeted: "True"
+                     */
+                    "application/yaml": components["schemas"]["DefinitionDocument"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such definition */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getDefinitionTypes: {
         parameters: {
             query?: {
@@ -3192,7 +3444,8 @@ export interface operations {
                      *           "id": "greeting",
                      *           "version": 2,
                      *           "description": "Greets the person in the data",
-                     *           "createdAt": "2026-05-04T10:20:30.000Z"
+                     *           "createdAt": "2026-05-04T10:20:30.000Z",
+                     *           "disabled": false
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -3205,6 +3458,7 @@ export interface operations {
                      *         version: 2
                      *         description: Greets the person in the data
                      *         createdAt: 2026-05-04T10:20:30.000Z
+                     *         disabled: false
                      *     nextCursor: null
                      */
                     "application/yaml": components["schemas"]["DefinitionPage"];
@@ -4643,9 +4897,21 @@ export interface operations {
             query?: {
                 /** @description A name of your choice, by which you can find the run */
                 reference?: string;
+                /** @description The version of the definition to start; by default, the latest */
+                version?: number;
+                /** @description When the first step runs, as an ISO 8601 time; a time in the past means now. The run is accepted immediately */
+                startAt?: string;
+                /** @description How long after this request the first step runs: seconds, `hh:mm:ss`, `d.hh:mm:ss` or ISO 8601 such as `PT5M`. Not together with `startAt` */
+                delay?: string;
+                /** @description A tag of the run, as `name:value`; can be given several times. It overrides the tag of the definition with the same name */
+                tag?: string[];
+                /** @description What happens if an open run of the same definition has the same reference. `allow` starts another one. `fail` responds with 409 and the id of the open run. `existing` responds with the open run and starts none. `terminate` terminates the open run and starts this one. All but `allow` require a reference */
+                onConflict?: components["schemas"]["OnConflict"];
+                /** @description Seconds to wait for the end of the run, up to a limit of the server */
+                wait?: number;
             };
             header?: {
-                /** @description A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further run is started. */
+                /** @description A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further run is started. `wait` may differ. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4671,6 +4937,54 @@ export interface operations {
             };
         };
         responses: {
+            /** @description With `onConflict=existing`: the open run with this reference */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "definitionId": "greeting",
+                     *       "version": 1,
+                     *       "reference": null,
+                     *       "tags": {
+                     *         "team": "billing"
+                     *       },
+                     *       "index": {
+                     *         "customer": "C-17"
+                     *       },
+                     *       "status": "Suspended",
+                     *       "outcome": null,
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
+                     *       "failureTime": null,
+                     *       "parent": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ControlledWorkflow"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     definitionId: greeting
+                     *     version: 1
+                     *     reference: null
+                     *     tags:
+                     *       team: billing
+                     *     index:
+                     *       customer: C-17
+                     *     status: Suspended
+                     *     outcome: null
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     lastChangeTime: 2026-05-04T10:20:31.456Z
+                     *     failureTime: null
+                     *     parent: null
+                     */
+                    "application/yaml": components["schemas"]["ControlledWorkflow"];
+                };
+            };
             /** @description Started */
             201: {
                 headers: {
@@ -4689,20 +5003,16 @@ export interface operations {
                      *       "index": {
                      *         "customer": "C-17"
                      *       },
-                     *       "status": "Runnable",
+                     *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
                      *       "endTime": null,
-                     *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
+                     *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
-                     *       "data": {
-                     *         "name": "Ada"
-                     *       },
-                     *       "lastError": null,
                      *       "parent": null
                      *     }
                      */
-                    "application/json": components["schemas"]["Workflow"];
+                    "application/json": components["schemas"]["ControlledWorkflow"];
                     /**
                      * @example workflowId: 01hx5v3x9t6k2m4n8p0q
                      *     definitionId: greeting
@@ -4712,21 +5022,18 @@ export interface operations {
                      *       team: billing
                      *     index:
                      *       customer: C-17
-                     *     status: Runnable
+                     *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
                      *     endTime: null
-                     *     lastChangeTime: 2026-05-04T10:20:30.123Z
+                     *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
-                     *     data:
-                     *       name: Ada
-                     *     lastError: null
                      *     parent: null
                      */
-                    "application/yaml": components["schemas"]["Workflow"];
+                    "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
-            /** @description The data is not an object, or the body cannot be read */
+            /** @description A parameter is invalid, the data is not an object, or the body cannot be read */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4753,7 +5060,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such definition */
+            /** @description There is no such definition or version */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4762,7 +5069,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The idempotency key was already used with a different start request */
+            /** @description The definition is disabled, an open run has the reference, or the idempotency key was already used with a different start request */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5092,6 +5399,76 @@ export interface operations {
                 };
             };
             /** @description There is no such run */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getWorkflowInput: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "customer": "c-17",
+                     *       "amount": 250
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DataObject"];
+                    /**
+                     * @example customer: c-17
+                     *     amount: 250
+                     */
+                    "application/yaml": components["schemas"]["DataObject"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such run, or it was started before the server kept inputs */
             404: {
                 headers: {
                     [name: string]: unknown;

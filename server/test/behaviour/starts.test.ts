@@ -123,6 +123,8 @@ everyStore('starts', (at) => {
     }
     const accepted = await start(client, id, 'tag=a:b:c&tag=empty:&tag=team:b');
     expect(accepted.status, accepted.text).toBe(201);
+    expect(accepted.body.tags).toEqual({ a: 'b:c', empty: '', team: 'b' });
+    expect((await client.workflow(accepted.body.workflowId)).tags).toEqual(accepted.body.tags);
   });
 
   it('fail, join or terminate when the reference is in use', async () => {

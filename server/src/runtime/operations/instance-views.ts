@@ -5,7 +5,7 @@ import { childIdOf } from '../../engine/model/child-id.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
 import type { StepError, StepRecord } from '../../engine/model/step-record.js';
-import { indexFieldsOf, NO_TAGS } from '../../engine/values/index-fields.js';
+import { indexFieldsOf } from '../../engine/values/index-fields.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import { AppError } from '../../base/errors.js';
@@ -79,7 +79,7 @@ export function viewNew(
     definitionId: definition.id,
     version: definition.version,
     reference: request.reference,
-    tags: NO_TAGS,
+    tags: request.tags ?? {},
     index: indexFieldsOf(request.data, definition.index),
     status: 'Runnable',
     outcome: null,

@@ -124,14 +124,18 @@ export class WorkflowStarts {
       id,
       requestHash,
       startTime,
-    }: Pick<NewInstance, 'definition' | 'id' | 'requestHash' | 'startTime'>,
+      tags = {},
+    }: Pick<NewInstance, 'definition' | 'id' | 'requestHash' | 'startTime' | 'tags'>,
     { data, result }: { readonly data: JsonObject; readonly result: Inserted },
   ): Promise<StartedWorkflow> {
     const { metrics } = this.#options;
     switch (result.outcome) {
       case 'inserted':
         metrics.workflowStarted();
-        return { instance: viewNew(id, definition, { ...request, data }, startTime), isNew: true };
+        return {
+          instance: viewNew(id, definition, { ...request, data, tags }, startTime),
+          isNew: true,
+        };
       case 'exists':
         if (result.record.requestHash !== requestHash) throw otherRequest(id);
         return { instance: viewStarted(result.record, data), isNew: true };
