@@ -37,15 +37,7 @@ function areasOf(services: NodeServices) {
     customSteps: gate.before(services.steps, 'put', 'get', 'list', 'listVersions'),
     instances: {
       ...gate.before(services.starts, 'start'),
-      ...gate.before(
-        services.queries,
-        'get',
-        'getInput',
-        'list',
-        'count',
-        'listSteps',
-        'explain',
-      ),
+      ...gate.before(services.queries, 'get', 'getInput', 'list', 'count', 'listSteps', 'explain'),
       ...gate.before(
         services.control,
         'control',
