@@ -2,7 +2,6 @@
 import type { IndexFields } from '../../engine/values/index-fields.js';
 import type { Tags } from '../../engine/model/tags.js';
 import type { NewActivityRecord } from './activities.js';
-import type { AuditEntry } from './control.js';
 import type { SubscriptionRecord } from './events.js';
 import type { InboxMessage } from './messages.js';
 
@@ -149,7 +148,15 @@ export type ConflictRule =
    */
   | { readonly action: 'join' }
   /** Terminates every open one at the time of `audit`, then inserts. */
-  | { readonly action: 'terminate'; readonly audit: AuditEntry };
+  | { readonly action: 'terminate'; readonly audit: TerminationEntry };
+
+/** The entry in the audit of every instance that is terminated. */
+export interface TerminationEntry {
+  readonly time: number;
+  readonly actor: string;
+  readonly action: 'terminate';
+  readonly detail: string | null;
+}
 
 /** Maximum number of instances that one insert terminates. */
 export const TERMINATED_PER_INSERT = 20;

@@ -1,17 +1,17 @@
 /** Contract cases: what starts keep, and what they are refused for (rules S9 and S10). */
 import { describe, expect, it } from 'vitest';
-import type { AuditEntry } from '../../../src/store/records/control.js';
 import {
   TERMINATED_PER_INSERT,
   type ConflictRule,
   type InstanceRecord,
+  type TerminationEntry,
 } from '../../../src/store/records/instances.js';
 import type { Store } from '../../../src/store/store.js';
 import type { StoreUnderTest } from '../conformance.js';
 import { commitOf, instanceOf, NO_SIDE } from '../records.js';
 
 const CALLERS = 100;
-const AUDIT: AuditEntry = { time: 77, actor: 'ada', action: 'terminate', detail: 'replaced' };
+const AUDIT: TerminationEntry = { time: 77, actor: 'ada', action: 'terminate', detail: 'replaced' };
 const TERMINATE: ConflictRule = { action: 'terminate', audit: AUDIT };
 const REFUSE: ConflictRule = { action: 'refuse' };
 const JOIN: ConflictRule = { action: 'join' };
