@@ -153,7 +153,7 @@ describe.each(Object.entries(PLACES))('a copy into %s', (_kind, placeOf) => {
     await copy(source, target);
     const { nodes, ids } = await withStore(target, async (store) => ({
       nodes: await store.listNodes(),
-      ids: await store.listInstances({ filter: {}, after: null, limit: 99 }),
+      ids: (await store.listInstances({ filter: {}, after: null, limit: 99 })).items,
     }));
     expect(nodes.map(({ id }) => id)).toEqual(['dead-1']);
     expect(ids).toHaveLength(filled.instanceIds.length);

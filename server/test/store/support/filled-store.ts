@@ -80,6 +80,8 @@ async function fillInstance(
   pick: Pick,
 ): Promise<void> {
   const record = instanceOf(id, {
+    tags: { team: `team-${id}` },
+    index: { amounts: [1, 2n ** 64n], text: 'é' },
     definitionId: pick(['a', 'b:1']),
     reference: pick([null, ...TEXTS.slice(0, 8)]),
     startTime: 1000 + n,
