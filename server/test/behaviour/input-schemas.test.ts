@@ -60,6 +60,8 @@ everyStore('Input', (at) => {
     expect([started.status, started.body.data]).toEqual([201, filled]);
     const ended = await client.ended(started.body.workflowId);
     expect(ended.data).toEqual({ ...filled, trail: ['a'] });
+    const input = await client.get(`/api/workflow/${started.body.workflowId}/input`);
+    expect([input.status, input.body]).toEqual([200, data]);
   });
 
   it('never replaces a given null by a default', async () => {
