@@ -131,13 +131,14 @@ function hashOf(record: object): bigint {
 
 /** JSON with sorted keys, so that equal records have equal texts, whichever store they come from. */
 export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(
-          Object.entries(member).sort(([left], [right]) => (left < right ? -1 : 1)),
-        )
-      : member,
-  );
+  return JSON.stringify(value, (_key, member: unknown) => {
+    // An integer beyond 2^53 in an index field; JSON has no `bigint`.
+    if (typeof member === 'bigint') return { bigint: String(member) };
+    if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;
+    return Object.fromEntries(
+      Object.entries(member).sort(([left], [right]) => (left < right ? -1 : 1)),
+    );
+  });
 }
 
 /** The nodes whose heartbeats continue. This does not depend on the clocks of other machines. */
