@@ -3,19 +3,24 @@ import type {
   DataObject,
   EndedWorkflow,
   Explanation,
-  FailedOutcome,
   StepExecution,
   SucceededWorkflow,
   Workflow,
   WorkflowCount,
   WorkflowSummary,
 } from '../api-types.js';
-import { isTimeoutError, TimeoutError, WorkflowFailedError, type FailedCall } from '../errors.js';
-import type { components } from '../generated/schema.js';
-import { newIdempotencyKey } from '../idempotency-key.js';
-import type { CallOptions, RetryOptions } from '../options.js';
+import { isTimeoutError, TimeoutError } from '../errors.js';
+import type { CallOptions } from '../options.js';
 import { PagedList } from '../paged-list.js';
 import type { Transport } from '../transport.js';
+import {
+  accepted,
+  asQuery,
+  asWorkflow,
+  hasData,
+  patient,
+  startWorkflow,
+} from './workflow-calls.js';
 import { WorkflowControl } from './workflow-control.js';
 import { WorkflowHandle } from './workflow-handle.js';
 import type {
@@ -23,7 +28,6 @@ import type {
   RunArguments,
   StartArguments,
   CountFilter,
-  StartOptions,
   StepFilter,
   WaitOptions,
   WorkflowFilter,
@@ -72,7 +76,8 @@ export class WorkflowsResource extends WorkflowControl {
   ): Promise<WorkflowHandle<TData>> {
     const [data, options = {}] = rest;
     // The type of the parameter allows only JSON objects.
-    const workflow = await this.#start(definitionId, (data ?? {}) as DataObject, options, 0);
+    const start = { data: (data ?? {}) as DataObject, waitSeconds: 0 };
+    const workflow = await startWorkflow(this.#transport, definitionId, start, options);
     return new WorkflowHandle<TData>(this, workflow.workflowId);
   }
 
@@ -98,8 +103,8 @@ export class WorkflowsResource extends WorkflowControl {
     const waitSeconds = Math.min(WAIT_SECONDS_MAX, Math.max(1, Math.floor(timeoutMs / 1000)));
     const limited = timeoutMs === Infinity ? options : { ...options, timeoutMs };
     // The type of the parameter allows only JSON objects.
-    const body = (data ?? {}) as DataObject;
-    const workflow = await this.#start(definitionId, body, limited, waitSeconds);
+    const start = { data: (data ?? {}) as DataObject, waitSeconds };
+    const workflow = await startWorkflow(this.#transport, definitionId, start, limited);
     const { workflowId } = workflow;
     const known = hasData(workflow) ? asWorkflow<TData>(workflow) : null;
     if (known !== null && known.outcome !== null) {
@@ -367,37 +372,6 @@ export class WorkflowsResource extends WorkflowControl {
     );
   }
 
-  #start(
-    definitionId: string,
-    data: DataObject,
-    { idempotencyKey = newIdempotencyKey(), ...options }: StartOptions,
-    waitSeconds: number,
-  ): Promise<StartedWorkflow> {
-    const { delay, onConflict, reference, startAt, tags, version, ...callOptions } = options;
-    return this.#transport.call(
-      'post',
-      '/api/workflow/{id}',
-      {
-        path: { id: definitionId },
-        query: {
-          reference,
-          version,
-          startAt: startAt instanceof Date ? startAt.toISOString() : startAt,
-          delay: delay === undefined ? undefined : String(delay),
-          tag: tags && Object.entries(tags).map(([name, value]) => `${name}:${value}`),
-          onConflict,
-          wait: waitSeconds === 0 ? undefined : waitSeconds,
-        },
-        body: { json: data },
-        repeatable: 'always',
-        subject: { definitionId },
-        idempotencyKey,
-        longPollMs: waitSeconds * 1000,
-      },
-      callOptions,
-    );
-  }
-
   async #get<TData extends object>(
     workflowId: string,
     waitSeconds: number,
@@ -417,51 +391,4 @@ export class WorkflowsResource extends WorkflowControl {
     );
     return asWorkflow<TData>(workflow);
   }
-}
-
-type StartedWorkflow = components['schemas']['ControlledWorkflow'];
-
-/** Callers who may not read runs get them without their data. */
-function hasData(workflow: StartedWorkflow): boolean {
-  return workflow.data !== undefined;
-}
-
-/** @throws WorkflowFailedError for an outcome in `failOn` */
-function accepted<TData extends object>(
-  workflow: EndedWorkflow<TData>,
-  failOn: readonly FailedOutcome[] | 'any',
-  failed: FailedCall,
-): EndedWorkflow<TData> {
-  const { lastError: error, outcome } = workflow;
-  if (outcome === 'Succeeded') return workflow;
-  if (failOn !== 'any' && !failOn.includes(outcome)) return workflow;
-  throw new WorkflowFailedError({ ...failed, outcome, error });
-}
-
-/** The server does not know the type of the data; the caller declares it. */
-function asWorkflow<TData extends object>(workflow: object): Workflow<TData> {
-  return workflow as Workflow<TData>;
-}
-
-/** Allows as many retries as fit into the timeout. */
-function patient(retry: RetryOptions | false | undefined): RetryOptions | false {
-  return retry === false ? false : { ...retry, limit: Number.MAX_SAFE_INTEGER };
-}
-
-/** The filter as the API takes it: times are texts there, and conditions are a list. */
-function asQuery<Filter extends CountFilter>({
-  where,
-  ...filter
-}: Filter): {
-  readonly [Name in Exclude<keyof Filter, 'where'>]: Exclude<Filter[Name], Date>;
-} & { readonly where: string[] | undefined } {
-  const entries = Object.entries(filter).map(([name, value]) => [
-    name,
-    value instanceof Date ? value.toISOString() : (value as unknown),
-  ]);
-  // Each member is one of the filter.
-  const members = Object.fromEntries(entries) as Omit<ReturnType<typeof asQuery<Filter>>, 'where'>;
-  const conditions =
-    where === undefined ? undefined : typeof where === 'string' ? [where] : [...where];
-  return { ...members, where: conditions } as ReturnType<typeof asQuery<Filter>>;
 }

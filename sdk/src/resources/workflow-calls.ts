@@ -1,0 +1,88 @@
+/** The requests and responses of calls on runs. */
+import type { DataObject, EndedWorkflow, FailedOutcome, Workflow } from '../api-types.js';
+import { WorkflowFailedError, type FailedCall } from '../errors.js';
+import type { components } from '../generated/schema.js';
+import { newIdempotencyKey } from '../idempotency-key.js';
+import type { RetryOptions } from '../options.js';
+import type { Transport } from '../transport.js';
+import type { CountFilter, StartOptions } from './workflow-options.js';
+
+type StartedWorkflow = components['schemas']['ControlledWorkflow'];
+
+/** @param start the start data, and how long the server waits for the end of the run */
+export function startWorkflow(
+  transport: Transport,
+  definitionId: string,
+  start: { readonly data: DataObject; readonly waitSeconds: number },
+  { idempotencyKey = newIdempotencyKey(), ...options }: StartOptions,
+): Promise<StartedWorkflow> {
+  const { data, waitSeconds } = start;
+  const { delay, onConflict, reference, startAt, tags, version, ...callOptions } = options;
+  return transport.call(
+    'post',
+    '/api/workflow/{id}',
+    {
+      path: { id: definitionId },
+      query: {
+        reference,
+        version,
+        startAt: startAt instanceof Date ? startAt.toISOString() : startAt,
+        delay: delay === undefined ? undefined : String(delay),
+        tag: tags && Object.entries(tags).map(([name, value]) => `${name}:${value}`),
+        onConflict,
+        wait: waitSeconds === 0 ? undefined : waitSeconds,
+      },
+      body: { json: data },
+      repeatable: 'always',
+      subject: { definitionId },
+      idempotencyKey,
+      longPollMs: waitSeconds * 1000,
+    },
+    callOptions,
+  );
+}
+
+/** Callers who may not read runs get them without their data. */
+export function hasData(workflow: StartedWorkflow): boolean {
+  return workflow.data !== undefined;
+}
+
+/** @throws WorkflowFailedError for an outcome in `failOn` */
+export function accepted<TData extends object>(
+  workflow: EndedWorkflow<TData>,
+  failOn: readonly FailedOutcome[] | 'any',
+  failed: FailedCall,
+): EndedWorkflow<TData> {
+  const { lastError: error, outcome } = workflow;
+  if (outcome === 'Succeeded') return workflow;
+  if (failOn !== 'any' && !failOn.includes(outcome)) return workflow;
+  throw new WorkflowFailedError({ ...failed, outcome, error });
+}
+
+/** The server does not know the type of the data; the caller declares it. */
+export function asWorkflow<TData extends object>(workflow: object): Workflow<TData> {
+  return workflow as Workflow<TData>;
+}
+
+/** Allows as many retries as fit into the timeout. */
+export function patient(retry: RetryOptions | false | undefined): RetryOptions | false {
+  return retry === false ? false : { ...retry, limit: Number.MAX_SAFE_INTEGER };
+}
+
+/** The filter as the API takes it: times are texts there, and conditions are a list. */
+export function asQuery<Filter extends CountFilter>({
+  where,
+  ...filter
+}: Filter): {
+  readonly [Name in Exclude<keyof Filter, 'where'>]: Exclude<Filter[Name], Date>;
+} & { readonly where: string[] | undefined } {
+  const entries = Object.entries(filter).map(([name, value]) => [
+    name,
+    value instanceof Date ? value.toISOString() : (value as unknown),
+  ]);
+  // Each member is one of the filter.
+  const members = Object.fromEntries(entries) as Omit<ReturnType<typeof asQuery<Filter>>, 'where'>;
+  const conditions =
+    where === undefined ? undefined : typeof where === 'string' ? [where] : [...where];
+  return { ...members, where: conditions } as ReturnType<typeof asQuery<Filter>>;
+}
