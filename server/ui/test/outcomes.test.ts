@@ -98,7 +98,7 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
     await page.getByText('No run matches the filter.').waitFor();
     await page.getByRole('link', { name: 'Include child runs' }).click();
     await row(page, child).waitFor();
-    await page.getByRole('searchbox').fill('refund-of-batch');
+    await page.getByRole('combobox', { name: /^Find runs/ }).fill('refund-of-batch');
     pages.expectBrowserError(/404/);
     await page.keyboard.press('Enter');
     await page.waitForURL(/reference=refund-of-batch/);

@@ -93,7 +93,7 @@ describe.runIf(browserPath !== null)('the list of runs', () => {
   test('finds runs by id, definition or reference, and reports if nothing is found', async () => {
     const page = await pages.open('/runs');
     await settled(page);
-    const box = page.getByRole('searchbox');
+    const box = page.getByRole('combobox', { name: /^Find runs/ });
     const search = async (text: string): Promise<void> => {
       await box.fill(text);
       await page.keyboard.press('Enter');

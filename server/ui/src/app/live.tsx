@@ -5,8 +5,8 @@
 import {
   isApiError,
   type Change,
+  type ChangedWorkflow,
   type StepwrightClient,
-  type WorkflowSummary,
 } from '@stepwright/sdk';
 import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useSession } from './session.js';
@@ -17,7 +17,7 @@ export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'refused';
 
 /** The changes since the last call of the listener; several changes of one run are merged. */
 export interface LiveBatch {
-  readonly workflows: ReadonlyMap<string, WorkflowSummary>;
+  readonly workflows: ReadonlyMap<string, ChangedWorkflow>;
   readonly definitions: ReadonlySet<string>;
   /** Some changes are missing: lists must be fetched again. */
   readonly lag: boolean;
@@ -171,7 +171,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 /** Collects changes, so that a busy server does not make the page render all the time. */
 class BatchBuffer {
   readonly #onBatch: Listener;
-  #workflows = new Map<string, WorkflowSummary>();
+  #workflows = new Map<string, ChangedWorkflow>();
   #definitions = new Set<string>();
   #lag = false;
   #timer: ReturnType<typeof setTimeout> | null = null;

@@ -12,11 +12,11 @@ import { OutcomeBadge, StatusBadge } from '../../components/status-badge.js';
 import { durationText, exactTime, TimeAgo, useNow } from '../../components/time-ago.js';
 import { liveStatesOf } from '../../graph/live-states.js';
 import { WorkflowGraph } from '../../graph/workflow-graph.js';
-import { useSession } from '../../app/session.js';
-import { useQuery } from '@tanstack/react-query';
+import { useDefinition } from '../definitions/use-definition.js';
 import { AuditList } from './audit-list.js';
 import { DataView } from './data-view.js';
 import { RunActions, useControl } from './run-actions.js';
+import { RunIndex, RunTags } from './run-fields.js';
 import { StepList } from './step-list.js';
 import { Timeline } from './timeline.js';
 import { runsPath } from '../runs/run-filter.js';
@@ -114,7 +114,7 @@ function LoadedRun({
       actions={<RunActions status={status} hasRetry={hasRetry} control={control} />}
     >
       {error !== null && <ProblemView error={error} onRetry={reread} />}
-      <Facts run={run} />
+      <Facts run={run} onChange={reread} />
       {explanation.data !== undefined && (
         <WhyPanel explanation={explanation.data} control={control} onDone={reread} />
       )}
@@ -126,7 +126,13 @@ function LoadedRun({
   );
 }
 
-function Facts({ run }: { readonly run: Workflow }): ReactNode {
+function Facts({
+  run,
+  onChange,
+}: {
+  readonly run: Workflow;
+  readonly onChange: () => void;
+}): ReactNode {
   const nowMs = useNow();
   const { workflowId, definitionId, reference, startTime, endTime, lastChangeTime, parent } = run;
   const endMs = endTime === null ? nowMs : Date.parse(endTime);
@@ -159,6 +165,14 @@ function Facts({ run }: { readonly run: Workflow }): ReactNode {
       <Fact label={endTime === null ? 'Open for' : 'Duration'}>
         {durationText(Math.max(0, endMs - Date.parse(startTime)))}
       </Fact>
+      <Fact label="Tags">
+        <RunTags {...{ run, onChange }} />
+      </Fact>
+      {Object.keys(run.index).length > 0 && (
+        <Fact label="Index">
+          <RunIndex run={run} />
+        </Fact>
+      )}
     </dl>
   );
 }
@@ -272,14 +286,7 @@ function Overview({
   readonly executions: Executions | undefined;
   readonly onSelect: (stepId: string) => void;
 }): ReactNode {
-  const { client } = useSession();
-  const { definitionId, version } = run;
-  const definition = useQuery({
-    queryKey: ['definition', definitionId, version],
-    queryFn: ({ signal }) => client.definitions.get(definitionId, { version, signal }),
-    // A version never changes.
-    staleTime: Infinity,
-  });
+  const definition = useDefinition(run.definitionId, run.version);
   const states = useMemo(() => liveStatesOf(executions?.items ?? []), [executions]);
   return (
     <>

@@ -81,7 +81,7 @@ export function WhyPanel({ explanation, control, onDone }: WhyPanelProps): React
   );
 }
 
-/** The button for an action; suspend and terminate are at the top of the page. */
+/** The button for an action; suspend, terminate and the tags are at the top of the page. */
 function FixButton({
   action,
   control,
@@ -94,6 +94,7 @@ function FixButton({
   switch (action) {
     case 'suspend':
     case 'terminate':
+    case 'set-tags':
       return null;
     case 'resume':
     case 'retry':

@@ -5,14 +5,14 @@ import { Button } from '../../components/button.js';
 import { useConfirm } from '../../components/confirm-dialog.js';
 import { useToasts } from '../../components/toasts.js';
 import { useSession } from '../../app/session.js';
-import { countInWords, countMatching, type MatchCount } from './count-matching.js';
 import { problemText } from '../../components/problem-view.js';
 import type { BulkControl, BulkJob, BulkProgress } from './use-bulk-job.js';
+import { runsText, type RunCount } from './use-run-count.js';
 
 /** A filter, and how many runs match it. */
 export interface Matching {
   readonly query: RunQuery;
-  readonly found: MatchCount;
+  readonly found: RunCount;
 }
 
 interface BulkBarProps {
@@ -70,7 +70,7 @@ export function BulkBar(props: BulkBarProps): ReactNode {
   const act = async ({ action, label, verb, text }: (typeof ACTIONS)[number]): Promise<void> => {
     const matching = isEverything ? await count() : null;
     if (isEverything && matching === null) return;
-    const what = countInWords(matching?.found ?? { count: selectedCount, isMore: false });
+    const what = runsText(matching?.found ?? { count: selectedCount, exact: true });
     let compensate = false;
     const isWanted = await confirm({
       title: `${verb} ${what}?`,
@@ -152,7 +152,7 @@ function useMatching({ queryNow }: Pick<BulkBarProps, 'queryNow'>): Counting {
     setCounting(true);
     try {
       const query = queryNow();
-      return { query, found: await countMatching(client, query) };
+      return { query, found: await client.workflows.count(query) };
     } catch (error) {
       noticeFailure(error);
       notifyError('Counting the runs failed', error);

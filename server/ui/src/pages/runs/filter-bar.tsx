@@ -1,12 +1,11 @@
 import { useState, type ReactNode } from 'react';
 import { Button } from '../../components/button.js';
+import { RUN_OUTCOMES, RUN_STATUSES } from '../../components/statuses.js';
 import {
   isSameFilter,
   NO_FILTER,
-  OUTCOMES,
   parentIn,
   PRESETS,
-  STATUSES,
   WITH_CHILDREN,
   type RunFilter,
 } from './run-filter.js';
@@ -39,24 +38,18 @@ export function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
   const set = (change: Partial<RunFilter>): void => onChange({ ...filter, ...change });
   return (
     <div className="filter-bar" role="group" aria-label="Filter">
-      <label className="field">
-        <span>Status</span>
-        <select value={filter.status} onChange={({ target }) => set({ status: target.value })}>
-          <option value="">any</option>
-          {STATUSES.map((status) => (
-            <option key={status}>{status}</option>
-          ))}
-        </select>
-      </label>
-      <label className="field">
-        <span>Outcome</span>
-        <select value={filter.outcome} onChange={({ target }) => set({ outcome: target.value })}>
-          <option value="">any</option>
-          {OUTCOMES.map((outcome) => (
-            <option key={outcome}>{outcome}</option>
-          ))}
-        </select>
-      </label>
+      <ChoiceFilter
+        label="Status"
+        value={filter.status}
+        choices={RUN_STATUSES}
+        onChange={(status) => set({ status })}
+      />
+      <ChoiceFilter
+        label="Outcome"
+        value={filter.outcome}
+        choices={RUN_OUTCOMES}
+        onChange={(outcome) => set({ outcome })}
+      />
       <label className="field">
         <span>Child runs</span>
         <select value={filter.parent} onChange={({ target }) => set({ parent: target.value })}>
@@ -74,6 +67,7 @@ export function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
         label="Version"
         value={filter.version}
         pattern="[1-9][0-9]{0,8}"
+        isShort
         onChange={(version) => set({ version })}
       />
       <TextFilter
@@ -81,8 +75,7 @@ export function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
         value={filter.reference}
         onChange={(reference) => set({ reference })}
       />
-      <TimeFilter label="Started after" value={filter.from} onChange={(from) => set({ from })} />
-      <TimeFilter label="Started before" value={filter.to} onChange={(to) => set({ to })} />
+      <TimeFilters {...{ filter, onChange }} />
       <TroubleFilter {...{ filter, onChange }} />
       {!isSameFilter(filter, NO_FILTER) && (
         <Button variant="quiet" onPress={() => onChange(NO_FILTER)}>
@@ -93,10 +86,30 @@ export function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
   );
 }
 
+function TimeFilters({ filter, onChange }: FilterBarProps): ReactNode {
+  const set = (change: Partial<RunFilter>): void => onChange({ ...filter, ...change });
+  return (
+    <>
+      <TimeFilter label="Started after" value={filter.from} onChange={(from) => set({ from })} />
+      <TimeFilter label="Started before" value={filter.to} onChange={(to) => set({ to })} />
+      <TimeFilter
+        label="Ended after"
+        value={filter.endedFrom}
+        onChange={(endedFrom) => set({ endedFrom })}
+      />
+      <TimeFilter
+        label="Ended before"
+        value={filter.endedTo}
+        onChange={(endedTo) => set({ endedTo })}
+      />
+    </>
+  );
+}
+
 function TroubleFilter({ filter, onChange }: FilterBarProps): ReactNode {
   const { failed, unchanged } = filter;
   return (
-    <label className="field">
+    <label className="field long">
       <span>Problem</span>
       <select
         value={failed === '' && unchanged === '' ? '' : `${failed}/${unchanged}`}
@@ -117,14 +130,39 @@ function TroubleFilter({ filter, onChange }: FilterBarProps): ReactNode {
   );
 }
 
-interface TextFilterProps {
+interface ValueFilterProps {
   readonly label: string;
   readonly value: string;
-  readonly pattern?: string;
   readonly onChange: (value: string) => void;
 }
 
-function TextFilter({ label, value, pattern, onChange }: TextFilterProps): ReactNode {
+function ChoiceFilter({
+  label,
+  value,
+  choices,
+  onChange,
+}: ValueFilterProps & { readonly choices: readonly string[] }): ReactNode {
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <select value={value} onChange={({ target }) => onChange(target.value)}>
+        <option value="">any</option>
+        {choices.map((choice) => (
+          <option key={choice}>{choice}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface TextFilterProps extends ValueFilterProps {
+  readonly pattern?: string;
+  /** For values of a few characters. */
+  readonly isShort?: boolean;
+}
+
+function TextFilter(props: TextFilterProps): ReactNode {
+  const { label, value, pattern, isShort = false, onChange } = props;
   const [text, setText] = useState(value);
   const [appliedValue, setAppliedValue] = useState(value);
   // The filter was changed elsewhere, for example by a preset.
@@ -137,7 +175,7 @@ function TextFilter({ label, value, pattern, onChange }: TextFilterProps): React
     if (isValid && text !== value) onChange(text);
   };
   return (
-    <label className="field">
+    <label className={isShort ? 'field short' : 'field'}>
       <span>{label}</span>
       <input
         value={text}
@@ -154,7 +192,7 @@ function TextFilter({ label, value, pattern, onChange }: TextFilterProps): React
   );
 }
 
-function TimeFilter({ label, value, onChange }: Omit<TextFilterProps, 'pattern'>): ReactNode {
+function TimeFilter({ label, value, onChange }: ValueFilterProps): ReactNode {
   return (
     <label className="field">
       <span>{label}</span>

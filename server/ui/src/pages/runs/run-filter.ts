@@ -1,24 +1,8 @@
 /** The filter of the list of runs. It is part of the address, so that it can be shared and survives a reload. */
-import type {
-  WorkflowFilter,
-  WorkflowOutcome,
-  WorkflowStatus,
-  WorkflowSummary,
-} from '@stepwright/sdk';
-
-export const STATUSES: readonly WorkflowStatus[] = [
-  'Runnable',
-  'Suspended',
-  'Complete',
-  'Terminated',
-];
-
-export const OUTCOMES: readonly WorkflowOutcome[] = [
-  'Succeeded',
-  'Compensated',
-  'Failed',
-  'Terminated',
-];
+import type { ChangedWorkflow, WorkflowFilter, WorkflowStatus } from '@stepwright/sdk';
+import { conditionText, fulfills, type Searchable } from './conditions.js';
+import { conditionsIn, readCondition } from './search-text.js';
+import { RUN_OUTCOMES, RUN_STATUSES } from '../../components/statuses.js';
 
 /** The value of `parent` that lists children along with their parents. */
 export const WITH_CHILDREN = 'any';
@@ -35,6 +19,10 @@ export const NO_FILTER = {
   /** Local times in the format of an input of type `datetime-local`. */
   from: '',
   to: '',
+  endedFrom: '',
+  endedTo: '',
+  /** Conditions on tags and index fields, as the search box writes them. */
+  where: '',
   /** Runs with a step error within this time: `1h`. */
   failed: '',
   /** Runs without a change for this time: `10m`. */
@@ -89,7 +77,7 @@ const NAMES = Object.keys(NO_FILTER) as readonly (keyof RunFilter)[]; // NO_FILT
 export function readFilter(search: string): RunFilter {
   const parameters = new URLSearchParams(search);
   const filter = Object.fromEntries(
-    NAMES.map((name) => [name, parameters.get(name) ?? '']),
+    NAMES.map((name) => [name, parameters.getAll(name).join(' ')]),
   ) as unknown as RunFilter; // It has an entry for each name.
   return filter.parent === NO_PARENT ? { ...filter, parent: '' } : filter;
 }
@@ -117,24 +105,28 @@ export type RunQuery = ReturnType<typeof toQuery>;
 
 /** @param nowMs the end of relative times such as "within an hour" */
 export function toQuery(filter: RunFilter, nowMs: number) {
+  const conditions = conditionsIn(filter.where).map(conditionText);
   return {
-    status: STATUSES.find((status) => status === filter.status),
-    outcome: OUTCOMES.find((outcome) => outcome === filter.outcome),
+    status: RUN_STATUSES.find((status) => status === filter.status),
+    outcome: RUN_OUTCOMES.find((outcome) => outcome === filter.outcome),
     parent: filter.parent === WITH_CHILDREN ? undefined : filter.parent || NO_PARENT,
     definitionId: textOr(filter.definitionId),
     version: filter.version === '' ? undefined : Number(filter.version),
     reference: textOr(filter.reference),
     startedFrom: localTime(filter.from),
     startedTo: localTime(filter.to),
+    endedFrom: localTime(filter.endedFrom),
+    endedTo: localTime(filter.endedTo),
+    where: conditions.length === 0 ? undefined : conditions,
     failedFrom: ago(filter.failed, nowMs),
     unchangedSince: ago(filter.unchanged, nowMs),
   } satisfies WorkflowFilter;
 }
 
-/** Whether the run matches the filter, as far as its summary shows. */
-export function matches(run: WorkflowSummary, query: RunQuery): boolean {
+/** Whether the run matches the filter, except for its conditions. */
+export function matches(run: ChangedWorkflow, query: RunQuery): boolean {
   const { status, definitionId, version, reference, startedFrom, startedTo } = query;
-  const { failedFrom, outcome, parent, unchangedSince } = query;
+  const { endedFrom, endedTo, failedFrom, outcome, parent, unchangedSince } = query;
   return (
     (status === undefined || run.status === status) &&
     (outcome === undefined || run.outcome === outcome) &&
@@ -144,9 +136,19 @@ export function matches(run: WorkflowSummary, query: RunQuery): boolean {
     (reference === undefined || run.reference === reference) &&
     (startedFrom === undefined || run.startTime >= startedFrom) &&
     (startedTo === undefined || run.startTime < startedTo) &&
+    (endedFrom === undefined || (run.endTime !== null && run.endTime >= endedFrom)) &&
+    (endedTo === undefined || (run.endTime !== null && run.endTime < endedTo)) &&
     (failedFrom === undefined || (run.failureTime !== null && run.failureTime >= failedFrom)) &&
     (unchangedSince === undefined || (isOpen(run.status) && run.lastChangeTime < unchangedSince))
   );
+}
+
+/** Whether the run fulfills the conditions of the filter. */
+export function fulfillsAll(run: Searchable, { where = [] }: RunQuery): boolean {
+  return where.every((text) => {
+    const condition = readCondition(text);
+    return condition !== null && fulfills(run, condition);
+  });
 }
 
 /** The id of the run whose children are listed; null for every other list. */

@@ -1,20 +1,23 @@
-import type { WorkflowSummary } from '@stepwright/sdk';
+import type { Page as ResultPage, WorkflowSummary } from '@stepwright/sdk';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo, useRef, useState, type ReactNode } from 'react';
-import { Link, useLocation, useSearch } from 'wouter';
+import { Link, useLocation } from 'wouter';
+import { useAddressQuery } from '../../app/address-query.js';
 import { toPath } from '../../app/path.js';
-import { DataTable, type Column, type Selection } from '../../components/data-table.js';
+import { DataTable, type Selection } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
 import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { Pager, usePaging } from '../../components/pager.js';
 import { ProblemView } from '../../components/problem-view.js';
-import { OutcomeBadge, StatusBadge } from '../../components/status-badge.js';
-import { durationText, TimeAgo, useNow } from '../../components/time-ago.js';
+import { useNow } from '../../components/time-ago.js';
+import { useLatestDefinition } from '../definitions/use-definition.js';
 import { BulkBar, type Matching } from './bulk-bar.js';
+import { ColumnPicker, useColumnChoice } from './column-choice.js';
 import { FilterBar, PresetBar } from './filter-bar.js';
 import {
   filterText,
+  fulfillsAll,
   matches,
   parentIn,
   readFilter,
@@ -24,107 +27,21 @@ import {
   type RunFilter,
   type RunQuery,
 } from './run-filter.js';
-import { SearchBox } from './search-box.js';
+import { fieldColumn, RUN_COLUMNS } from './run-columns.js';
+import { Malformed, SearchBox } from './search-box.js';
+import { misplacedIn } from './search-text.js';
+import { knownFields } from './suggestions.js';
 import { useBulkJob, type BulkControl, type BulkJob } from './use-bulk-job.js';
+import { runsText, useRunCount, type RunCount } from './use-run-count.js';
 import { NEW_COUNT_MAX, useRuns } from './use-runs.js';
-
-const COLUMNS: readonly Column<WorkflowSummary>[] = [
-  { key: 'status', header: 'Status', cell: (run) => <StatusCell run={run} /> },
-  { key: 'outcome', header: 'Outcome', cell: (run) => <OutcomeCell run={run} /> },
-  { key: 'id', header: 'Run', kind: 'id', cell: (run) => <IdCell run={run} /> },
-  {
-    key: 'definition',
-    header: 'Definition',
-    kind: 'wide',
-    cell: ({ definitionId, version }) => (
-      <span className="clip" title={definitionId}>
-        <bdi>{definitionId}</bdi> <span className="quiet">v{version}</span>
-      </span>
-    ),
-  },
-  {
-    key: 'reference',
-    header: 'Reference',
-    kind: 'wide',
-    cell: ({ reference }) =>
-      reference === null ? (
-        <span className="none">–</span>
-      ) : (
-        <span className="clip" title={reference}>
-          <bdi>{reference}</bdi>
-        </span>
-      ),
-  },
-  {
-    key: 'start',
-    header: 'Started',
-    kind: 'time',
-    cell: (run) => <TimeAgo time={run.startTime} />,
-  },
-  {
-    key: 'change',
-    header: 'Changed',
-    kind: 'time',
-    cell: (run) => <TimeAgo time={run.lastChangeTime} />,
-  },
-  { key: 'took', header: 'Duration', kind: 'number', cell: (run) => <Duration run={run} /> },
-];
-
-interface CellProps {
-  readonly run: WorkflowSummary;
-}
-
-function StatusCell({ run: { status, outcome, failureTime } }: CellProps): ReactNode {
-  return (
-    <>
-      <StatusBadge status={status} isQuiet={outcome !== null} />
-      {failureTime !== null && (
-        <span className="failure-mark" title="A step has failed">
-          error
-        </span>
-      )}
-    </>
-  );
-}
-
-function OutcomeCell({ run: { outcome } }: CellProps): ReactNode {
-  return outcome === null ? <span className="none">–</span> : <OutcomeBadge outcome={outcome} />;
-}
-
-function IdCell({ run: { workflowId, parent } }: CellProps): ReactNode {
-  return (
-    <>
-      <Link href={toPath('runs', workflowId)}>
-        <code className="clip" title={workflowId}>
-          {workflowId}
-        </code>
-      </Link>
-      {parent !== null && (
-        <Link
-          className="parent-link"
-          href={toPath('runs', parent.workflowId)}
-          title={`Started by run ${parent.workflowId}`}
-          aria-label={`Parent of run ${workflowId}`}
-        >
-          ↑ parent
-        </Link>
-      )}
-    </>
-  );
-}
-
-function Duration({ run: { startTime, endTime } }: CellProps): ReactNode {
-  const nowMs = useNow();
-  const endMs = endTime === null ? nowMs : Date.parse(endTime);
-  const text = durationText(Math.max(0, endMs - Date.parse(startTime)));
-  return endTime === null ? <span className="quiet">{text}</span> : text;
-}
 
 /** The list of runs: search, filters, live updates and bulk actions. */
 export function RunsPage(): ReactNode {
   const [, navigate] = useLocation();
-  const search = useSearch();
+  const [address] = useAddressQuery();
+  const search = address.toString();
   const filter = useMemo(() => readFilter(search), [search]);
+  const malformed = misplacedIn(filter.where);
   const queries = useQueryClient();
   // The job lives here, so that it continues when the filter of the list changes.
   const job = useBulkJob(
@@ -134,10 +51,19 @@ export function RunsPage(): ReactNode {
     navigate(runsPath(next));
   };
   return (
-    <Page title="Runs" actions={<SearchBox />}>
+    <Page title="Runs">
+      <SearchBox filter={filter} />
       <PresetBar filter={filter} onChange={setFilter} />
       <FilterBar filter={filter} onChange={setFilter} />
-      <RunList key={search} filter={filter} job={job} />
+      {malformed === null ? (
+        <RunList key={search} filter={filter} job={job} />
+      ) : (
+        <EmptyState title="The address contains a malformed condition.">
+          <p>
+            <Malformed text={filter.where} part={malformed} />
+          </p>
+        </EmptyState>
+      )}
     </Page>
   );
 }
@@ -157,11 +83,14 @@ function RunList({
     () => selected.size === 0 && !isEverything && isLeftAlone(area.current),
     [selected, isEverything],
   );
+  const choice = useColumnChoice(filter.definitionId);
   const { page, error, isPending, isStale, newCount, refetch } = useRuns({
     filter,
     mayInsert,
+    needsFields: filter.where !== '' || choice.columns.length > 0,
     cursor: paging.cursor,
   });
+  const total = useRunCount(filter);
   const rows = page?.items ?? [];
   const parentId = parentIn(filter);
   const startJob = (control: BulkControl, matching: Matching | null): void => {
@@ -170,7 +99,7 @@ function RunList({
       control,
       query === undefined
         ? { ids: [...selected] }
-        : { query, total: found?.isMore === false ? found.count : null },
+        : { query, total: found?.exact === true ? found.count : null },
     );
     setSelected(new Set());
     setEverything(false);
@@ -191,22 +120,48 @@ function RunList({
         onClear={() => setSelected(new Set())}
       />
       {newCount > 0 && paging.pageNumber === 1 && <NewRuns count={newCount} onShow={refetch} />}
-      {rows.length === 0 ? (
-        <NoRuns filter={filter} />
-      ) : (
-        <RunTable rows={rows} filter={filter} selected={selected} onSelect={setSelected} />
-      )}
+      <RunRows {...{ page, filter, choice, selected, onSelect: setSelected }} />
       <Pager paging={paging} nextCursor={page.nextCursor} isStale={isStale}>
-        <RunCount count={rows.length} />
+        <ShownCount shown={rows.length} total={total} />
       </Pager>
     </div>
   );
 }
 
-function RunCount({ count }: { readonly count: number }): ReactNode {
+function RunRows({
+  page,
+  filter,
+  choice,
+  selected,
+  onSelect,
+}: {
+  readonly page: ResultPage<WorkflowSummary>;
+  readonly filter: RunFilter;
+  readonly choice: ReturnType<typeof useColumnChoice>;
+  readonly selected: ReadonlySet<string>;
+  readonly onSelect: (selected: ReadonlySet<string>) => void;
+}): ReactNode {
+  const { items: rows, nextCursor } = page;
+  if (rows.length === 0) return <NoRuns filter={filter} hasMore={nextCursor !== null} />;
+  return (
+    <>
+      <FieldColumns {...{ filter, rows, choice }} />
+      <RunTable {...{ rows, filter, selected, onSelect }} columns={choice.columns} />
+    </>
+  );
+}
+
+function ShownCount({
+  shown,
+  total,
+}: {
+  readonly shown: number;
+  readonly total: RunCount | undefined;
+}): ReactNode {
+  if (total === undefined) return <span>Showing {shown}</span>;
   return (
     <span>
-      {count} {count === 1 ? 'run' : 'runs'} on this page
+      Showing {shown} of {runsText(total)}
     </span>
   );
 }
@@ -225,6 +180,21 @@ function NewRuns({ count, onShow }: NewRunsProps): ReactNode {
   );
 }
 
+/** Chooses columns among the fields of the definition and of the shown runs. */
+function FieldColumns({
+  filter,
+  rows,
+  choice,
+}: {
+  readonly filter: RunFilter;
+  readonly rows: readonly WorkflowSummary[];
+  readonly choice: ReturnType<typeof useColumnChoice>;
+}): ReactNode {
+  const definition = useLatestDefinition(filter.definitionId);
+  const names = [...knownFields(definition.data ?? {}, rows).keys()];
+  return <ColumnPicker names={names} {...choice} />;
+}
+
 /** Excludes runs that start later. */
 function untilNow(query: RunQuery): RunQuery {
   return { ...query, startedTo: query.startedTo ?? new Date().toISOString() };
@@ -233,11 +203,14 @@ function untilNow(query: RunQuery): RunQuery {
 function RunTable({
   rows,
   filter,
+  columns,
   selected,
   onSelect,
 }: {
   readonly rows: readonly WorkflowSummary[];
   readonly filter: RunFilter;
+  /** The names of index fields and tags. */
+  readonly columns: readonly string[];
   readonly selected: ReadonlySet<string>;
   readonly onSelect: (selected: ReadonlySet<string>) => void;
 }): ReactNode {
@@ -260,7 +233,7 @@ function RunTable({
   return (
     <DataTable
       label="Runs"
-      columns={COLUMNS}
+      columns={[...RUN_COLUMNS, ...columns.map(fieldColumn)]}
       rows={rows}
       rowKey={({ workflowId }) => workflowId}
       rowName={({ workflowId }) => `run ${workflowId}`}
@@ -273,7 +246,7 @@ function RunTable({
 function classOf(run: WorkflowSummary, query: RunQuery): string {
   return [
     // A run that no longer matches the filter stays until the list is fetched again, so that nothing jumps.
-    ...(matches(run, query) ? [] : ['left-filter']),
+    ...(matches(run, query) && fulfillsAll(run, query) ? [] : ['left-filter']),
     ...(run.outcome === null || run.outcome === 'Succeeded' ? [] : ['ended-badly']),
   ].join(' ');
 }
@@ -293,7 +266,21 @@ function ParentLine({ parentId }: { readonly parentId: string }): ReactNode {
   );
 }
 
-function NoRuns({ filter }: { readonly filter: RunFilter }): ReactNode {
+function NoRuns({
+  filter,
+  hasMore,
+}: {
+  readonly filter: RunFilter;
+  /** The server has not searched everything yet. */
+  readonly hasMore: boolean;
+}): ReactNode {
+  if (hasMore) {
+    return (
+      <EmptyState title="No run matches so far.">
+        <p>There are more runs to search: go to the next page.</p>
+      </EmptyState>
+    );
+  }
   if (filterText(filter) !== '') {
     return (
       <EmptyState title="No run matches the filter.">

@@ -1,11 +1,16 @@
-import { isApiError } from '@stepwright/sdk';
-import { useState, type ReactNode } from 'react';
+import { isApiError, type Page, type WorkflowSummary } from '@stepwright/sdk';
+import { useQueryClient } from '@tanstack/react-query';
+import { useId, useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { toPath } from '../../app/path.js';
 import { useSession, type Session } from '../../app/session.js';
 import { Button } from '../../components/button.js';
 import { problemText } from '../../components/problem-view.js';
-import { runsPath, WITH_CHILDREN } from './run-filter.js';
+import { useLatestDefinition } from '../definitions/use-definition.js';
+import { filterText, runsPath, WITH_CHILDREN, type RunFilter } from './run-filter.js';
+import { readSearch, searchText, type MalformedPart, type SearchPart } from './search-text.js';
+import { SuggestInput } from './suggest-input.js';
+import { knownFields, suggest } from './suggestions.js';
 
 type Found =
   | { readonly kind: 'run'; readonly id: string }
@@ -13,38 +18,14 @@ type Found =
   | { readonly kind: 'reference'; readonly text: string }
   | { readonly kind: 'nothing' };
 
-/** Finds a run by id and opens it, or lists the runs of a definition or reference, including children. */
-export function SearchBox(): ReactNode {
-  const session = useSession();
-  const [, navigate] = useLocation();
-  const [text, setText] = useState('');
-  const [answer, setAnswer] = useState('');
-  const [isBusy, setBusy] = useState(false);
-
-  const search = async (): Promise<void> => {
-    const wanted = text.trim();
-    if (wanted === '') return;
-    setBusy(true);
-    setAnswer('');
-    try {
-      const found = await find(session, wanted);
-      if (found.kind === 'nothing') {
-        setAnswer('No run has this id or reference, and no definition has this id.');
-        return;
-      }
-      setText('');
-      if (found.kind === 'run') navigate(toPath('runs', found.id));
-      else if (found.kind === 'definition')
-        navigate(runsPath({ definitionId: found.id, parent: WITH_CHILDREN }));
-      else navigate(runsPath({ reference: found.text, parent: WITH_CHILDREN }));
-    } catch (error) {
-      session.noticeFailure(error);
-      setAnswer(problemText(error));
-    } finally {
-      setBusy(false);
-    }
-  };
-
+/**
+ * Finds a run by id and opens it, lists the runs of a definition or reference, including children, and filters by
+ * conditions on tags and index fields, which stay in the box.
+ */
+export function SearchBox({ filter }: { readonly filter: RunFilter }): ReactNode {
+  const answerId = useId();
+  const known = useKnownFields(filter);
+  const { text, answer, malformed, isBusy, write, search } = useSearchText(filter);
   return (
     <form
       role="search"
@@ -54,25 +35,143 @@ export function SearchBox(): ReactNode {
         void search();
       }}
     >
-      <input
-        type="search"
-        aria-label="Find a run by id or reference, or a definition"
-        placeholder="Run id, reference or definition"
+      <SuggestInput
+        label="Find runs by id, reference, definition or condition"
+        placeholder="Run id, reference, definition, or a condition such as total>=100 or tag.env=prod"
         value={text}
-        maxLength={500}
-        spellCheck={false}
-        onChange={({ target }) => {
-          setText(target.value);
-          setAnswer('');
-        }}
+        onChange={write}
+        suggest={(written, caret) => suggest(written, caret, known)}
+        selected={malformed}
+        isInvalid={malformed !== null}
+        describedBy={answerId}
       />
       <Button type="submit" isDisabled={isBusy}>
         Find
       </Button>
-      <span className="search-answer" role="status">
-        {answer}
+      <span className="search-answer" role="status" id={answerId}>
+        {malformed === null ? answer : <Malformed text={text} part={malformed} />}
       </span>
     </form>
+  );
+}
+
+/** The text of the box, and what came of the last search. */
+function useSearchText(filter: RunFilter) {
+  const session = useSession();
+  const [, navigate] = useLocation();
+  const [text, setText] = useState(filter.where);
+  const [appliedWhere, setAppliedWhere] = useState(filter.where);
+  const [answer, setAnswer] = useState('');
+  const [malformed, setMalformed] = useState<MalformedPart | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  // The filter was changed elsewhere, for example by a preset.
+  if (appliedWhere !== filter.where) {
+    setAppliedWhere(filter.where);
+    setText(filter.where);
+  }
+
+  const open = (found: Found, where: string): void => {
+    if (found.kind === 'run') navigate(toPath('runs', found.id));
+    else if (found.kind === 'nothing') setAnswer(NOTHING_FOUND);
+    else {
+      setText(where);
+      const member =
+        found.kind === 'definition' ? { definitionId: found.id } : { reference: found.text };
+      navigate(runsPath({ ...member, where, parent: WITH_CHILDREN }));
+    }
+  };
+  const search = async (): Promise<void> => {
+    setAnswer('');
+    const { words, where, problem } = readRequest(text);
+    setMalformed(problem);
+    if (problem !== null) return;
+    if (words === '') {
+      navigate(runsPath({ ...filter, where }));
+      return;
+    }
+    setBusy(true);
+    try {
+      open(await find(session, words), where);
+    } catch (error) {
+      session.noticeFailure(error);
+      setAnswer(problemText(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const write = (next: string): void => {
+    setText(next);
+    setAnswer('');
+    setMalformed(null);
+  };
+  return { text, answer, malformed, isBusy, write, search };
+}
+
+const NOTHING_FOUND = 'No run has this id or reference, and no definition has this id.';
+
+/** The text with its malformed part marked, and what is wrong with it. */
+export function Malformed({
+  text,
+  part: { from, to, message },
+}: {
+  readonly text: string;
+  readonly part: MalformedPart;
+}): ReactNode {
+  return (
+    <>
+      <code className="malformed">
+        <bdi>
+          {text.slice(0, from)}
+          <mark>{text.slice(from, to)}</mark>
+          {text.slice(to)}
+        </bdi>
+      </code>{' '}
+      <bdi>{message}</bdi>
+    </>
+  );
+}
+
+interface Request {
+  /** An id or a reference; empty if there are only conditions. */
+  readonly words: string;
+  /** The conditions in the form of the box. */
+  readonly where: string;
+  readonly problem: MalformedPart | null;
+}
+
+function readRequest(text: string): Request {
+  const parts = readSearch(text);
+  const conditions = parts.filter((part) => part.kind === 'condition');
+  const where = searchText(conditions.map(({ condition }) => condition));
+  const problem = parts.find((part) => part.kind === 'malformed') ?? secondWords(parts);
+  const words = parts.filter((part) => part.kind === 'word');
+  const [first, last] = [words[0], words.at(-1)];
+  if (first === undefined || last === undefined) return { words: '', where, problem };
+  // A reference may contain spaces.
+  const written = words.length === 1 ? first.text : text.slice(first.from, last.to);
+  return { words: written, where, problem };
+}
+
+/** Words after a condition that others precede: only one id or reference can be looked up. */
+function secondWords(parts: readonly SearchPart[]): MalformedPart | null {
+  const start = parts.findIndex(({ kind }) => kind === 'word');
+  const end = parts.findIndex(({ kind }, at) => at > start && kind !== 'word');
+  const second = parts.find(({ kind }, at) => end !== -1 && at > end && kind === 'word');
+  if (start === -1 || second === undefined) return null;
+  const { from, to } = second;
+  return { kind: 'malformed', from, to, message: 'Write an id or a reference in one place only.' };
+}
+
+/** The names that the definition of the filter declares, and those of the runs that have been loaded. */
+function useKnownFields(filter: RunFilter): ReturnType<typeof knownFields> {
+  const queries = useQueryClient();
+  const definition = useLatestDefinition(filter.definitionId);
+  const pages = queries.getQueriesData<Page<WorkflowSummary>>({
+    queryKey: ['runs', filterText(filter)],
+  });
+  return knownFields(
+    definition.data ?? {},
+    pages.flatMap(([, page]) => page?.items ?? []),
   );
 }
 

@@ -1,7 +1,7 @@
 /**
  * One page of runs, kept current by the change stream: rows change in place, new runs are counted or added at the top.
  */
-import type { Page, WorkflowSummary } from '@stepwright/sdk';
+import type { ChangedWorkflow, Page, WorkflowSummary } from '@stepwright/sdk';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
 import { useLive, usePollInterval } from '../../app/live.js';
@@ -33,9 +33,11 @@ interface RunsOptions {
   readonly cursor: string | undefined;
   /** Whether rows may move now, because the user is not pointing at them. */
   readonly mayInsert: () => boolean;
+  /** Whether the list depends on tags and index fields, which the change stream does not report. */
+  readonly needsFields: boolean;
 }
 
-export function useRuns({ filter, cursor, mayInsert }: RunsOptions): Runs {
+export function useRuns({ filter, cursor, mayInsert, needsFields }: RunsOptions): Runs {
   const { client } = useSession();
   const queries = useQueryClient();
   const key = ['runs', filterText(filter), cursor ?? null];
@@ -45,7 +47,7 @@ export function useRuns({ filter, cursor, mayInsert }: RunsOptions): Runs {
     ids: new Set<string>(),
   });
   // Changes that arrive while a list is being fetched: the list may not contain them.
-  const changedMeanwhile = useRef(new Map<string, WorkflowSummary>());
+  const changedMeanwhile = useRef(new Map<string, ChangedWorkflow>());
   const runs = useQuery({
     queryKey: key,
     queryFn: async ({ signal }) => {
@@ -78,12 +80,14 @@ export function useRuns({ filter, cursor, mayInsert }: RunsOptions): Runs {
     const isOrderedByStart = query.failedFrom === undefined && query.unchangedSince === undefined;
     const added = addedRuns(page, workflows, query);
     const isTop = cursor === undefined && isOrderedByStart;
+    const isShown = page.items.some(({ workflowId }) => workflows.has(workflowId));
     if (!isOrderedByStart && added.length > 0) reread();
-    const inserted = isTop && mayInsert() ? added : [];
-    if (inserted.length > 0 || page.items.some(({ workflowId }) => workflows.has(workflowId))) {
+    if (needsFields && (isShown || added.length > 0)) reread();
+    const inserted = isTop && !needsFields && mayInsert() ? added : [];
+    if (inserted.length > 0 || isShown) {
       queries.setQueryData(key, changedPage(page, workflows, inserted));
     }
-    if (isTop && inserted.length === 0 && added.length > 0) {
+    if (isTop && !needsFields && inserted.length === 0 && added.length > 0) {
       setFresh((before) => ({ key: keyText, ids: withIds(before, keyText, added) }));
     }
   });
@@ -101,35 +105,42 @@ export function useRuns({ filter, cursor, mayInsert }: RunsOptions): Runs {
 /** The changed runs that match the filter and started after the newest shown run. */
 function addedRuns(
   page: Page<WorkflowSummary>,
-  changes: ReadonlyMap<string, WorkflowSummary>,
+  changes: ReadonlyMap<string, ChangedWorkflow>,
   query: RunQuery,
 ): WorkflowSummary[] {
   const shown = new Set(page.items.map(({ workflowId }) => workflowId));
   const newest = page.items[0]?.startTime ?? '';
   return [...changes.values()]
     .filter((run) => !shown.has(run.workflowId) && run.startTime >= newest && matches(run, query))
+    .map((run): WorkflowSummary => ({ ...run, tags: {}, index: {} }))
     .sort((a, b) => (a.startTime < b.startTime ? 1 : -1));
 }
 
 function changedPage(
   page: Page<WorkflowSummary>,
-  changes: ReadonlyMap<string, WorkflowSummary>,
+  changes: ReadonlyMap<string, ChangedWorkflow>,
   inserted: readonly WorkflowSummary[],
 ): Page<WorkflowSummary> {
-  const items = page.items.map((run) => changes.get(run.workflowId) ?? run);
+  const items = page.items.map((run) => withChange(run, changes.get(run.workflowId)));
   // Rows dropped at the end appear on no page until the list is fetched again: the next page starts at its cursor.
   return { ...page, items: [...inserted, ...items].slice(0, Math.max(PAGE_SIZE, items.length)) };
 }
 
 function withNewer(
   page: Page<WorkflowSummary>,
-  changes: ReadonlyMap<string, WorkflowSummary>,
+  changes: ReadonlyMap<string, ChangedWorkflow>,
 ): Page<WorkflowSummary> {
   const items = page.items.map((run) => {
     const change = changes.get(run.workflowId);
-    return change !== undefined && change.lastChangeTime >= run.lastChangeTime ? change : run;
+    const isNewer = change !== undefined && change.lastChangeTime >= run.lastChangeTime;
+    return isNewer ? withChange(run, change) : run;
   });
   return { ...page, items };
+}
+
+/** The changed run, with the tags and index fields that are known. */
+function withChange(run: WorkflowSummary, change: ChangedWorkflow | undefined): WorkflowSummary {
+  return change === undefined ? run : { ...change, tags: run.tags, index: run.index };
 }
 
 function withIds(

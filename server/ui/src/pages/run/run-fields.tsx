@@ -1,0 +1,107 @@
+/** The tags and index fields of a run. Each links to the runs with the same value. */
+import type { Workflow } from '@stepwright/sdk';
+import { useState, type ReactNode } from 'react';
+import { Link } from 'wouter';
+import { useSession } from '../../app/session.js';
+import { Button } from '../../components/button.js';
+import { DialogForm } from '../../components/dialog-form.js';
+import { TagRows } from '../../components/tag-rows.js';
+import { tagChanges, tagsProblem, type TagRow } from '../../components/tags.js';
+import { useToasts } from '../../components/toasts.js';
+import { equals, TAG_PREFIX, valuesOf } from '../runs/conditions.js';
+import { runsPath, WITH_CHILDREN } from '../runs/run-filter.js';
+import { searchText } from '../runs/search-text.js';
+
+interface RunFieldsProps {
+  readonly run: Workflow;
+  readonly onChange: () => void;
+}
+
+export function RunTags({ run, onChange }: RunFieldsProps): ReactNode {
+  const [isEditing, setEditing] = useState(false);
+  const names = Object.keys(run.tags).sort();
+  return (
+    <>
+      {names.length === 0 && <span className="none">–</span>}{' '}
+      <Values run={run} names={names.map((name) => TAG_PREFIX + name)} />{' '}
+      <Button isSmall variant="quiet" needs="controller" onPress={() => setEditing(true)}>
+        Edit tags
+      </Button>
+      {isEditing && <TagsForm run={run} onChange={onChange} onClose={() => setEditing(false)} />}
+    </>
+  );
+}
+
+export function RunIndex({ run }: Pick<RunFieldsProps, 'run'>): ReactNode {
+  return <Values run={run} names={Object.keys(run.index)} />;
+}
+
+/** How many elements of a list are shown. */
+const VALUES_SHOWN = 20;
+
+function Values({
+  run,
+  names,
+}: {
+  readonly run: Workflow;
+  readonly names: readonly string[];
+}): ReactNode {
+  return names.map((name) => {
+    const values = valuesOf(run, name);
+    return (
+      <span key={name} className="run-field">
+        <bdi className="quiet">
+          {name.startsWith(TAG_PREFIX) ? name.slice(TAG_PREFIX.length) : name}
+        </bdi>{' '}
+        {values.slice(0, VALUES_SHOWN).map((value, at) => (
+          <Link
+            key={at}
+            href={runsPath({ where: searchText([equals(name, value)]), parent: WITH_CHILDREN })}
+            title="Runs with this value"
+          >
+            <bdi>{value === '' ? '""' : String(value)}</bdi>
+          </Link>
+        ))}
+        {values.length > VALUES_SHOWN && (
+          <span className="quiet">and {values.length - VALUES_SHOWN} more</span>
+        )}
+      </span>
+    );
+  });
+}
+
+function TagsForm({
+  run,
+  onChange,
+  onClose,
+}: RunFieldsProps & { readonly onClose: () => void }): ReactNode {
+  const { client } = useSession();
+  const { say } = useToasts();
+  // The tags when the form was opened: only what the user changes is sent.
+  const [before] = useState(run.tags);
+  const [rows, setRows] = useState<readonly TagRow[]>(
+    Object.entries(before).map(([name, value]) => ({ name, value })),
+  );
+  const problem = tagsProblem(rows);
+  const changes = tagChanges(before, rows);
+  const isSame = Object.keys(changes).length === 0;
+  const save = async (): Promise<void> => {
+    if (!isSame) {
+      await client.workflows.updateTags(run.workflowId, changes);
+      say('The tags were changed.');
+      onChange();
+    }
+  };
+  return (
+    <DialogForm
+      title="Edit the tags"
+      submit="Save"
+      isInvalid={problem !== null}
+      hint="Tags do not change what the run does. The history records who changed them."
+      onSubmit={save}
+      onClose={onClose}
+    >
+      <TagRows rows={rows} onChange={setRows} problem={problem} />
+    </DialogForm>
+  );
+}

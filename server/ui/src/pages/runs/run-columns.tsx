@@ -1,0 +1,112 @@
+/** The columns of the list of runs. */
+import type { WorkflowSummary } from '@stepwright/sdk';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { toPath } from '../../app/path.js';
+import type { Column } from '../../components/data-table.js';
+import { OutcomeBadge, StatusBadge } from '../../components/status-badge.js';
+import { durationText, TimeAgo, useNow } from '../../components/time-ago.js';
+import { valuesOf } from './conditions.js';
+
+export const RUN_COLUMNS: readonly Column<WorkflowSummary>[] = [
+  { key: 'status', header: 'Status', cell: (run) => <StatusCell run={run} /> },
+  { key: 'outcome', header: 'Outcome', cell: (run) => <OutcomeCell run={run} /> },
+  { key: 'id', header: 'Run', kind: 'id', cell: (run) => <IdCell run={run} /> },
+  {
+    key: 'definition',
+    header: 'Definition',
+    kind: 'wide',
+    cell: ({ definitionId, version }) => (
+      <span className="clip" title={definitionId}>
+        <bdi>{definitionId}</bdi> <span className="quiet">v{version}</span>
+      </span>
+    ),
+  },
+  {
+    key: 'reference',
+    header: 'Reference',
+    kind: 'wide',
+    cell: ({ reference }) => <TextCell text={reference ?? ''} />,
+  },
+  {
+    key: 'start',
+    header: 'Started',
+    kind: 'time',
+    cell: (run) => <TimeAgo time={run.startTime} />,
+  },
+  {
+    key: 'change',
+    header: 'Changed',
+    kind: 'time',
+    cell: (run) => <TimeAgo time={run.lastChangeTime} />,
+  },
+  { key: 'took', header: 'Duration', kind: 'number', cell: (run) => <Duration run={run} /> },
+];
+
+interface CellProps {
+  readonly run: WorkflowSummary;
+}
+
+function StatusCell({ run: { status, outcome, failureTime } }: CellProps): ReactNode {
+  return (
+    <>
+      <StatusBadge status={status} isQuiet={outcome !== null} />
+      {failureTime !== null && (
+        <span className="failure-mark" title="A step has failed">
+          error
+        </span>
+      )}
+    </>
+  );
+}
+
+function OutcomeCell({ run: { outcome } }: CellProps): ReactNode {
+  return outcome === null ? <span className="none">–</span> : <OutcomeBadge outcome={outcome} />;
+}
+
+function IdCell({ run: { workflowId, parent } }: CellProps): ReactNode {
+  return (
+    <>
+      <Link href={toPath('runs', workflowId)}>
+        <code className="clip" title={workflowId}>
+          {workflowId}
+        </code>
+      </Link>
+      {parent !== null && (
+        <Link
+          className="parent-link"
+          href={toPath('runs', parent.workflowId)}
+          title={`Started by run ${parent.workflowId}`}
+          aria-label={`Parent of run ${workflowId}`}
+        >
+          ↑ parent
+        </Link>
+      )}
+    </>
+  );
+}
+
+function Duration({ run: { startTime, endTime } }: CellProps): ReactNode {
+  const nowMs = useNow();
+  const endMs = endTime === null ? nowMs : Date.parse(endTime);
+  const text = durationText(Math.max(0, endMs - Date.parse(startTime)));
+  return endTime === null ? <span className="quiet">{text}</span> : text;
+}
+
+/** The column of an index field or a tag. */
+export function fieldColumn(name: string): Column<WorkflowSummary> {
+  return {
+    key: `field ${name}`,
+    header: name,
+    cell: (run) => <TextCell text={valuesOf(run, name).join(', ')} />,
+  };
+}
+
+function TextCell({ text }: { readonly text: string }): ReactNode {
+  if (text === '') return <span className="none">–</span>;
+  return (
+    <span className="clip" title={text}>
+      <bdi>{text}</bdi>
+    </span>
+  );
+}
