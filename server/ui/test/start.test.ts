@@ -75,8 +75,7 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
   /** Waits for the page of the run that was started, and returns the input of the run. */
   const startedInput = async (page: Page): Promise<object> => {
     await page.waitForURL(/\/ui\/runs\/[^/]+$/);
-    const id = new URL(page.url()).pathname.split('/').at(-1)!;
-    return (await pages.client.workflows.get(id)).data;
+    return await pages.client.workflows.input(new URL(page.url()).pathname.split('/').at(-1)!);
   };
   const fillOrder = async (page: Page): Promise<void> => {
     await form(page).getByLabel('Customer name').fill('Ada');
@@ -106,7 +105,7 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
     await form(page).getByLabel('either').fill('{"a": [1.0]}');
     await start(page);
     const at = await page.evaluate(() => new Date('2030-02-01T10:00:05').toISOString());
-    expect(await startedInput(page)).toMatchObject({
+    expect(await startedInput(page)).toEqual({
       customer: 'Ada',
       kind: 'wholesale',
       express: false,
@@ -182,7 +181,36 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
     expect(await startedInput(page)).toEqual({ n: 2, f: 1 });
   });
 
-  test('stays to show the result', async () => {
+  test('takes reference, tags, conflict and time', async () => {
+    const page = await pages.open('/definitions/plain/start');
+    await page.getByLabel(/^Reference/).fill('plain-1');
+    await page.getByRole('button', { name: 'Add a tag' }).click();
+    await page.getByLabel('Name of tag 1').fill('env');
+    await page.getByLabel('Value of tag 1').fill('a:b');
+    await page.getByLabel('after a delay').check();
+    await page.getByText('Enter a duration').waitFor();
+    await page.getByLabel(/^Delay/).fill('48:00:00');
+    await start(page);
+    await page
+      .locator('section.why')
+      .getByText(/starts at/)
+      .first()
+      .waitFor();
+    const { items } = await pages.client.workflows.list({ reference: 'plain-1' }).page();
+    expect(items).toMatchObject([{ status: 'Runnable', tags: { env: 'a:b' } }]);
+
+    pages.expectBrowserError(/409/);
+    await page.goto(`${pages.server.url}/ui/definitions/plain/start`);
+    await page.getByLabel(/^If an open run/).selectOption('fail');
+    await page.getByText('This needs a reference.').waitFor();
+    await page.getByLabel(/^Reference/).fill('plain-1');
+    await start(page);
+    await page.getByRole('alert').getByText('reference_in_use').waitFor();
+    await page.getByRole('link', { name: items[0]!.workflowId }).click();
+    await page.waitForURL(new RegExp(items[0]!.workflowId));
+  });
+
+  test('stays to show the result, and starts again with the data of a run', async () => {
     const page = await pages.open('/definitions/order/start');
     await fillOrder(page);
     await page.getByLabel('Stay here and show the result').check();
@@ -191,6 +219,37 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
     await result.getByText('Succeeded').waitFor();
     await result.getByText('total').waitFor();
     await result.getByRole('link').click();
+    await page.getByRole('link', { name: 'Start again' }).click();
+    await expect.poll(() => form(page).getByLabel('sku').inputValue()).toBe('tea');
+    expect(await form(page).getByLabel('kind').inputValue()).toBe('1');
+  });
+
+  test('starts nothing while the definition is disabled', async () => {
+    await pages.client.definitions.register(PLAIN.replace('plain', 'off'));
+    const page = await pages.open('/definitions/off');
+    await page.getByRole('button', { name: 'Disable' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+    await page.getByText('New runs cannot be started.').waitFor();
+    await page.getByRole('link', { name: 'Start a run' }).click();
+    await page.getByText('New runs cannot be started.').waitFor();
+    await expect
+      .poll(() => page.getByRole('button', { name: 'Start', exact: true }).isDisabled())
+      .toBe(true);
+    await pages.client.definitions.enable('off');
+    await page.goBack();
+    await page.getByRole('button', { name: 'Disable' }).waitFor();
+    expect(await page.getByText('New runs cannot be started.').count()).toBe(0);
+  });
+
+  test('uses the version that the user chooses', async () => {
+    await pages.client.definitions.register(ORDER.replace('Id: order', 'Id: twice'));
+    await pages.client.definitions.register(PLAIN.replace('plain', 'twice'));
+    const page = await pages.open('/definitions/twice/start');
+    await page.getByRole('textbox', { name: 'Data as JSON' }).waitFor();
+    await page.getByLabel('Version').fill('1');
+    await fillOrder(page);
+    await start(page);
     await startedInput(page);
+    await page.getByText('v1', { exact: true }).waitFor();
   });
 });

@@ -15,6 +15,7 @@ import { atPointer, findStep } from '../../graph/find-step.js';
 import { readDefinition } from '../../graph/read-definition.js';
 import { WorkflowGraph } from '../../graph/workflow-graph.js';
 import { runsPath, WITH_CHILDREN } from '../runs/run-filter.js';
+import { AvailabilityButton, DisabledNote } from './availability.js';
 import { documentText, type DocumentFormat } from './document-text.js';
 import { useDefinition, useLatestDefinition } from './use-definition.js';
 import { VersionChoice, wantedVersion } from './version-choice.js';
@@ -39,6 +40,7 @@ export function DefinitionPage({ id }: { readonly id: string }): ReactNode {
     >
       {error !== null && <ProblemView error={error} onRetry={() => void latest.refetch()} />}
       {shown.isPending && error === null && <Loading />}
+      {latest.data !== undefined && <DisabledNote definition={latest.data} />}
       {shown.data !== undefined && (
         <>
           <Description text={shown.data.description ?? null} />
@@ -73,6 +75,7 @@ function Actions({ definition }: { readonly definition: DefinitionDocument }): R
       <Link className="button" href={toPath('definitions', id, 'edit')}>
         Edit
       </Link>
+      <AvailabilityButton definition={definition} />
       <Link className="button primary" href={toPath('definitions', id, 'start')}>
         Start a run
       </Link>

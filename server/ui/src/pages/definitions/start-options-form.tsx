@@ -1,12 +1,22 @@
-import type { ReactNode } from 'react';
-import type { StartChoices } from './start-options.js';
+import { useId, type ReactNode } from 'react';
+import { TagRows } from '../../components/tag-rows.js';
+import {
+  CONFLICT_WORDS,
+  type OnConflict,
+  type OptionProblems,
+  type StartChoices,
+} from './start-options.js';
 
 interface StartOptionsFormProps {
   readonly choices: StartChoices;
+  readonly problems: OptionProblems;
   readonly onChange: (choices: StartChoices) => void;
 }
 
-export function StartOptionsForm({ choices, onChange }: StartOptionsFormProps): ReactNode {
+/** The reference, the tags and the time of a start. */
+export function StartOptionsForm(props: StartOptionsFormProps): ReactNode {
+  const { choices, problems, onChange } = props;
+  const set = (change: Partial<StartChoices>): void => onChange({ ...choices, ...change });
   return (
     <div className="start-options">
       <label className="field">
@@ -14,9 +24,100 @@ export function StartOptionsForm({ choices, onChange }: StartOptionsFormProps): 
         <input
           value={choices.reference}
           spellCheck={false}
-          onChange={({ target }) => onChange({ reference: target.value })}
+          onChange={({ target }) => set({ reference: target.value })}
         />
       </label>
+      <ConflictChoice {...props} />
+      <TagRows
+        rows={choices.tags}
+        onChange={(tags) => set({ tags })}
+        problem={problems.tags ?? null}
+      />
+      <TimeChoice {...props} />
     </div>
+  );
+}
+
+function ConflictChoice({ choices, problems, onChange }: StartOptionsFormProps): ReactNode {
+  const problemId = useId();
+  return (
+    <div>
+      <label className="field">
+        <span>If an open run of this definition has the same reference</span>
+        <select
+          value={choices.onConflict}
+          aria-invalid={problems.onConflict !== undefined}
+          aria-describedby={problemId}
+          onChange={({ target }) => onChange({ ...choices, onConflict: conflictOf(target.value) })}
+        >
+          {Object.entries(CONFLICT_WORDS).map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      <p className="form-message" id={problemId} role="status">
+        {problems.onConflict}
+      </p>
+    </div>
+  );
+}
+
+function conflictOf(text: string): OnConflict {
+  // Object.keys loses the type of the keys.
+  const known = Object.keys(CONFLICT_WORDS) as OnConflict[];
+  return known.find((name) => name === text) ?? 'allow';
+}
+
+const TIMES = [
+  { when: 'now', label: 'now' },
+  { when: 'at', label: 'at a time' },
+  { when: 'after', label: 'after a delay' },
+] as const;
+
+function TimeChoice({ choices, problems, onChange }: StartOptionsFormProps): ReactNode {
+  const name = useId();
+  const set = (change: Partial<StartChoices>): void => onChange({ ...choices, ...change });
+  return (
+    <fieldset className="start-time">
+      <legend>Start</legend>
+      {TIMES.map(({ when, label }) => (
+        <label key={when}>
+          <input
+            type="radio"
+            name={name}
+            checked={choices.when === when}
+            onChange={() => set({ when })}
+          />
+          <span>{label}</span>
+        </label>
+      ))}
+      {choices.when === 'at' && (
+        <label className="field">
+          <span>Time, in your time zone</span>
+          <input
+            type="datetime-local"
+            step={1}
+            value={choices.at}
+            aria-invalid={problems.at !== undefined}
+            onChange={({ target }) => set({ at: target.value })}
+          />
+        </label>
+      )}
+      {choices.when === 'after' && (
+        <label className="field">
+          <span>Delay, in seconds or as hh:mm:ss</span>
+          <input
+            value={choices.delay}
+            aria-invalid={problems.delay !== undefined}
+            onChange={({ target }) => set({ delay: target.value })}
+          />
+        </label>
+      )}
+      <p className="form-message" role="status">
+        {problems.at ?? problems.delay}
+      </p>
+    </fieldset>
   );
 }

@@ -1,26 +1,45 @@
-/** Starts a run of a definition: its data, and a reference. */
+/** Starts a run of a definition: its data, and options such as a reference and a time. */
 import { isApiError, type DefinitionDocument } from '@stepwright/sdk';
-import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { Link, useLocation } from 'wouter';
+import { useAddressQuery } from '../../app/address-query.js';
 import { toPath } from '../../app/path.js';
 import { useSession } from '../../app/session.js';
 import { Button } from '../../components/button.js';
 import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
-import { draftsIn, toJson, type Problem } from '../../data-form/data-value.js';
+import {
+  draftsIn,
+  fromJson,
+  isMembers,
+  toJson,
+  type DataMembers,
+  type Problem,
+} from '../../data-form/data-value.js';
 import { readForm, type ObjectField } from '../../data-form/form-fields.js';
 import { initialMembers } from '../../data-form/form-values.js';
+import { useRunInput } from '../run/use-run.js';
+import { DisabledNote } from './availability.js';
 import { problemOf, shownAs, StartDataEditor, valueOf, type StartData } from './start-data.js';
 import { StartOptionsForm } from './start-options-form.js';
-import { NO_CHOICES, startOptions } from './start-options.js';
+import { NO_CHOICES, problemsOf, startOptions } from './start-options.js';
 import { StartResult } from './start-result.js';
-import { useLatestDefinition } from './use-definition.js';
+import { useDefinition, useLatestDefinition } from './use-definition.js';
+import { VersionChoice, wantedVersion } from './version-choice.js';
 import './definitions.css';
 
-/** Starts a run of the latest version. */
+/** `?version=` chooses the version, and `?from=` the run whose data the form starts with. */
 export function StartPage({ id }: { readonly id: string }): ReactNode {
+  const [address, setAddress] = useAddressQuery();
   const latest = useLatestDefinition(id);
+  const latestVersion = latest.data?.version ?? 1;
+  const version = wantedVersion(address.get('version'), latestVersion);
+  const shown = useDefinition(id, version, latest.data !== undefined);
+  const from = address.get('from') ?? '';
+  const input = useRunInput(from, from !== '');
+  const error = latest.error ?? shown.error ?? input.error;
+  const isReady = from === '' || input.data !== undefined;
   return (
     <Page
       title={`Start ${id}`}
@@ -35,31 +54,50 @@ export function StartPage({ id }: { readonly id: string }): ReactNode {
         </Link>
       }
     >
-      {latest.error !== null && (
-        <ProblemView error={latest.error} onRetry={() => void latest.refetch()} />
+      {error !== null && <ProblemView error={error} onRetry={() => void latest.refetch()} />}
+      {(shown.isPending || !isReady) && error === null && <Loading />}
+      {latest.data !== undefined && <DisabledNote definition={latest.data} />}
+      {shown.data !== undefined && isReady && (
+        <>
+          <VersionChoice
+            {...{ version, latestVersion }}
+            onChoose={(next) =>
+              setAddress({ ...Object.fromEntries(address), version: String(next) })
+            }
+          />
+          <StartForm
+            definition={shown.data}
+            // Without a choice, the run gets the version that is the latest when it starts.
+            version={address.has('version') ? version : undefined}
+            input={input.data}
+            isDisabled={latest.data?.disabled === true}
+          />
+        </>
       )}
-      {latest.isPending && <Loading />}
-      {latest.data !== undefined && <StartForm definition={latest.data} />}
     </Page>
   );
 }
 
-function StartForm({ definition }: { readonly definition: DefinitionDocument }): ReactNode {
+interface StartFormProps {
+  readonly definition: DefinitionDocument;
+  readonly version: number | undefined;
+  readonly input: object | undefined;
+  readonly isDisabled: boolean;
+}
+
+function StartForm({ definition, version, input, isDisabled }: StartFormProps): ReactNode {
   const form = useMemo(() => readForm(definition.input), [definition]);
-  const initial = useMemo(() => initialData(form), [form]);
+  const initial = useMemo(() => initialData(form, input), [form, input]);
   // Null while the user has not changed the data, so that they follow the version.
   const [edited, setEdited] = useState<StartData | null>(null);
   const [choices, setChoices] = useState(NO_CHOICES);
   const data = shownAs(edited ?? initial, form);
+  const optionProblems = problemsOf(choices);
   const sending = useSending(definition.id);
-  const element = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    if (sending.problems.length > 0) {
-      element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-    }
-  }, [sending.problems]);
+  const element = useFocusOnProblem(sending.problems);
   const send = (): void => {
-    void sending.send(data, startOptions(choices));
+    if (Object.keys(optionProblems).length > 0) return;
+    void sending.send(data, startOptions(choices, version));
   };
   return (
     <form
@@ -81,9 +119,9 @@ function StartForm({ definition }: { readonly definition: DefinitionDocument }):
       />
       <section aria-labelledby="start-options-title">
         <h2 id="start-options-title">Options</h2>
-        <StartOptionsForm choices={choices} onChange={setChoices} />
+        <StartOptionsForm choices={choices} problems={optionProblems} onChange={setChoices} />
       </section>
-      {sending.error !== null && <ProblemView error={sending.error} />}
+      {sending.error !== null && <StartProblem error={sending.error} />}
       <div className="start-buttons">
         <label>
           <input
@@ -93,7 +131,13 @@ function StartForm({ definition }: { readonly definition: DefinitionDocument }):
           />{' '}
           Stay here and show the result
         </label>
-        <Button type="submit" variant="primary" needs="controller" isPending={sending.isPending}>
+        <Button
+          type="submit"
+          variant="primary"
+          needs="controller"
+          isDisabled={isDisabled || Object.keys(optionProblems).length > 0}
+          isPending={sending.isPending}
+        >
           Start
         </Button>
       </div>
@@ -102,8 +146,38 @@ function StartForm({ definition }: { readonly definition: DefinitionDocument }):
   );
 }
 
-function initialData(form: ObjectField | null): StartData {
-  return shownAs({ view: 'form', value: form === null ? {} : initialMembers(form) }, form);
+/** Moves the focus to the first field with a problem. */
+function useFocusOnProblem(problems: readonly Problem[]): RefObject<HTMLFormElement | null> {
+  const element = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (problems.length > 0) {
+      element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    }
+  }, [problems]);
+  return element;
+}
+
+function StartProblem({ error }: { readonly error: unknown }): ReactNode {
+  const conflicting = isApiError(error) ? error.problem['workflowId'] : undefined;
+  return (
+    <div>
+      <ProblemView error={error} />
+      {typeof conflicting === 'string' && (
+        <p>
+          The open run:{' '}
+          <Link href={toPath('runs', conflicting)}>
+            <code>{conflicting}</code>
+          </Link>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function initialData(form: ObjectField | null, input: object | undefined): StartData {
+  const value = input === undefined ? undefined : fromJson(input);
+  const members: DataMembers = isMembers(value) ? value : form === null ? {} : initialMembers(form);
+  return shownAs({ view: 'form', value: members }, form);
 }
 
 /** Sends the start, and keeps what came of it. */

@@ -1,9 +1,11 @@
 import type { StepExecution, Workflow } from '@stepwright/sdk';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { DataTable, type Column } from '../../components/data-table.js';
 import { JsonView } from '../../components/json-view.js';
+import { Loading } from '../../components/loading.js';
+import { ProblemView } from '../../components/problem-view.js';
 import { TimeAgo } from '../../components/time-ago.js';
-import { CUT_WORDS, type Executions } from './use-run.js';
+import { CUT_WORDS, useRunInput, type Executions } from './use-run.js';
 
 interface Change {
   readonly field: string;
@@ -56,6 +58,7 @@ export function DataView({
       <section className="panel" aria-labelledby="data-now">
         <h2 id="data-now">Current data</h2>
         <JsonView value={run.data} label="Data" />
+        <RunInput workflowId={run.workflowId} />
       </section>
       <section aria-labelledby="data-changes">
         <h2 id="data-changes">Changes, newest first</h2>
@@ -79,6 +82,20 @@ export function DataView({
         )}
       </section>
     </div>
+  );
+}
+
+/** The data that the run was started with, once the user asks for them. */
+function RunInput({ workflowId }: { readonly workflowId: string }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const input = useRunInput(workflowId, isOpen);
+  return (
+    <details className="run-input" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Input, as it was posted</summary>
+      {isOpen && input.isPending && <Loading />}
+      {input.error !== null && <ProblemView error={input.error} />}
+      {input.data !== undefined && <JsonView value={input.data} label="Input" />}
+    </details>
   );
 }
 

@@ -111,7 +111,12 @@ function LoadedRun({
           {outcome !== null && <OutcomeBadge outcome={outcome} />}
         </>
       }
-      actions={<RunActions status={status} hasRetry={hasRetry} control={control} />}
+      actions={
+        <>
+          <StartAgain run={run} />
+          <RunActions status={status} hasRetry={hasRetry} control={control} />
+        </>
+      }
     >
       {error !== null && <ProblemView error={error} onRetry={reread} />}
       <Facts run={run} onChange={reread} />
@@ -174,6 +179,16 @@ function Facts({
         </Fact>
       )}
     </dl>
+  );
+}
+
+/** A link to the start form, filled with the input of this run. */
+function StartAgain({ run: { definitionId, workflowId } }: { readonly run: Workflow }): ReactNode {
+  const query = new URLSearchParams({ from: workflowId }).toString();
+  return (
+    <Link className="button" href={`${toPath('definitions', definitionId, 'start')}?${query}`}>
+      Start again …
+    </Link>
   );
 }
 

@@ -1,5 +1,6 @@
 /** The queries of the page of one run, kept current by the change stream. */
 import type {
+  DataObject,
   Explanation,
   StepExecution,
   StepwrightClient,
@@ -57,6 +58,17 @@ export function useRun(workflowId: string): UseQueryResult<Workflow> {
     queryKey: ['run', workflowId, 'itself'],
     queryFn: ({ signal }) => client.workflows.get(workflowId, { signal }),
     refetchInterval: usePollInterval(),
+  });
+}
+
+/** The data that a run was started with, which never change. */
+export function useRunInput(workflowId: string, isWanted: boolean): UseQueryResult<DataObject> {
+  const { client } = useSession();
+  return useQuery({
+    queryKey: ['input of run', workflowId],
+    queryFn: ({ signal }) => client.workflows.input(workflowId, { signal }),
+    staleTime: Infinity,
+    enabled: isWanted,
   });
 }
 
