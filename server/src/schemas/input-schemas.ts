@@ -1,10 +1,10 @@
 /**
- * The schemas of start data (`Input` of definitions): checks posted ones, and judges data at every start.
+ * The schemas of start data (`Input` of definitions): checks posted ones, and validates data at every start.
  *
- *  JD1 All judging happens on other threads, so no schema and no data can block the event loop.
- *  JD2 A slow schema delays others for a short time only: after that, it is judged on a second thread, where other slow ones
+ *  VD1 All validation happens on other threads, so no schema and no data can block the event loop.
+ *  VD2 A slow schema delays others for a short time only: after that, it is validated on a second thread, where other slow ones
  *      wait.
- *  JD3 Definitions without a schema cost nothing: no thread, no await.
+ *  VD3 Definitions without a schema cost nothing: no thread, no await.
  */
 import { LRUCache } from 'lru-cache';
 import { writeJson } from '../engine/values/exact-json.js';
@@ -18,21 +18,21 @@ import type {
 } from '../engine/model/definition.js';
 import { AppError } from '../base/errors.js';
 import { inSlices } from '../base/slices.js';
-import { JudgeThread } from './judge-thread.js';
-import type { JudgeAnswer } from './judging/protocol.js';
+import { ValidationThread } from './validation-thread.js';
+import type { ValidationAnswer } from './validation/protocol.js';
 
-export interface JudgingLimits {
-  /** Maximum time to judge the data of one start. */
-  readonly judgingMsMax: number;
+export interface ValidationLimits {
+  /** Maximum time to validate the data of one start. */
+  readonly validationMsMax: number;
   /** After this time, a schema counts as slow. */
   readonly quickMsMax: number;
 }
 
-const LIMITS: JudgingLimits = { judgingMsMax: 1000, quickMsMax: 100 };
+const LIMITS: ValidationLimits = { validationMsMax: 1000, quickMsMax: 100 };
 
 /** Maximum time to check a posted schema, including its compilation. */
 const CHECKING_MS_MAX = 2000;
-/** Data that is longer (in characters) is not expected to be judged quickly. */
+/** Data that is longer (in characters) is not expected to be validated quickly. */
 const QUICK_LENGTH_MAX = 256 * 1024;
 /** Schemas that are remembered as slow. */
 const SLOW_MAX = 100;
@@ -43,15 +43,15 @@ const SLOW_WAITING_MAX = 100;
 const SHOWN_MAX = 5;
 
 export class InputSchemas {
-  readonly #quick = new JudgeThread();
-  readonly #slow = new JudgeThread();
+  readonly #quick = new ValidationThread();
+  readonly #slow = new ValidationThread();
   readonly #slowSchemas = new LRUCache<string, true>({ max: SLOW_MAX });
   readonly #texts = new WeakMap<JsonObject, string>();
-  readonly #limits: JudgingLimits;
+  readonly #limits: ValidationLimits;
   #isStopped = false;
 
   /** Tests on busy machines take longer. */
-  constructor(limits: JudgingLimits = LIMITS) {
+  constructor(limits: ValidationLimits = LIMITS) {
     this.#limits = limits;
   }
 
@@ -79,7 +79,7 @@ export class InputSchemas {
     if (input === null || input === true) return data;
     const schema = this.#textOf(input);
     const text = isLight(data) ? writeJson(data) : await inSlices(writeJsonParts(data));
-    const answer = await this.#judge(schema, text);
+    const answer = await this.#validate(schema, text);
     if (answer.kind === 'done') {
       if (answer.problems.length > 0) throw invalidData(id, answer.problems);
       return answer.data === null ? data : await readObject(answer.data);
@@ -88,7 +88,7 @@ export class InputSchemas {
     const why =
       answer.kind === 'failed'
         ? answer.reason
-        : `it takes longer than ${this.#limits.judgingMsMax} ms, or too much memory`;
+        : `it takes longer than ${this.#limits.validationMsMax} ms, or too much memory`;
     throw new AppError(
       'invalid_data',
       `The data cannot be checked against the Input of definition '${id}': ${why}`,
@@ -101,8 +101,8 @@ export class InputSchemas {
     await Promise.all([this.#quick.stop(), this.#slow.stop()]);
   }
 
-  async #judge(schema: string, data: string): Promise<JudgeAnswer> {
-    const request = { kind: 'judge', schema, data } as const;
+  async #validate(schema: string, data: string): Promise<ValidationAnswer> {
+    const request = { kind: 'validate', schema, data } as const;
     const isQuick = (): boolean => !this.#slowSchemas.has(schema);
     if (data.length <= QUICK_LENGTH_MAX && isQuick()) {
       const answer = await this.#quick.ask(
@@ -117,7 +117,7 @@ export class InputSchemas {
         retryAfterSeconds: 1,
       });
     }
-    return this.#slow.ask({ ...request, limitMs: this.#limits.judgingMsMax });
+    return this.#slow.ask({ ...request, limitMs: this.#limits.validationMsMax });
   }
 
   #textOf(schema: InputSchema): string {

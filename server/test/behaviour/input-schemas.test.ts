@@ -117,7 +117,7 @@ everyStore('Input', (at) => {
     });
   });
 
-  it('judges integers beyond 2^53 exactly', async () => {
+  it('validates integers beyond 2^53 exactly', async () => {
     const { client } = at;
     const max = 9_007_199_254_740_993n;
     const id = await define(client, { properties: { n: { type: 'integer', maximum: max } } });

@@ -1,6 +1,6 @@
 /**
- * Goal: no schema and no data blocks the event loop, whatever they are; each is judged or refused in limited time (JD1 to JD3,
- * JT1, JT2).
+ * Goal: no schema and no data blocks the event loop, whatever they are; each is validated or rejected in limited time
+ * (VD1 to VD3, VT1, VT2).
  * Method: hostile schemas and data on the real threads; measures the processor time of the main thread.
  */
 import { afterAll, describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ const TEST_MS = 60_000;
 
 const schemas = new InputSchemas();
 /** For verdicts that must not depend on the speed of the machine. */
-const patient = new InputSchemas({ judgingMsMax: 10_000, quickMsMax: 10_000 });
+const patient = new InputSchemas({ validationMsMax: 10_000, quickMsMax: 10_000 });
 afterAll(() => Promise.all([schemas.stop(), patient.stop()]));
 
 function definitionWith(Input: InputSchema): WorkflowDefinition {
@@ -25,9 +25,9 @@ function definitionWith(Input: InputSchema): WorkflowDefinition {
   return definition!;
 }
 
-type Verdict = 'accepted' | 'refused' | 'given up';
+type Verdict = 'accepted' | 'rejected' | 'given up';
 
-async function judge(
+async function validate(
   definition: WorkflowDefinition,
   data: JsonObject,
   by = schemas,
@@ -37,7 +37,7 @@ async function judge(
     return 'accepted';
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'invalid_data')) throw error;
-    return error.problems.length > 0 ? 'refused' : 'given up';
+    return error.problems.length > 0 ? 'rejected' : 'given up';
   }
 }
 
@@ -67,12 +67,17 @@ const LIST: Json = Array.from({ length: 20_000 }, (_, n) => ({ n: `${n}`, list: 
 
 const HOSTILE: readonly (readonly [string, JsonObject, JsonObject, readonly Verdict[]])[] = [
   ['(a+)+$ on 100 kB', { properties: { a: { pattern: '(a+)+$' } } }, { a: LONG }, ['accepted']],
-  ['(a+)+$ in vain', { properties: { a: { pattern: '^(a+)+$' } } }, { a: `${LONG}!` }, ['refused']],
+  [
+    '(a+)+$ in vain',
+    { properties: { a: { pattern: '^(a+)+$' } } },
+    { a: `${LONG}!` },
+    ['rejected'],
+  ],
   [
     '(x+x+)+y',
     { properties: { a: { pattern: '(x+x+)+y' } } },
     { a: 'x'.repeat(100_000) },
-    ['refused'],
+    ['rejected'],
   ],
   [
     'a pattern for names',
@@ -98,7 +103,7 @@ const HOSTILE: readonly (readonly [string, JsonObject, JsonObject, readonly Verd
       },
     },
     { a: LIST },
-    ['refused', 'given up'],
+    ['rejected', 'given up'],
   ],
   [
     'defaults that multiply the data',
@@ -110,7 +115,7 @@ const HOSTILE: readonly (readonly [string, JsonObject, JsonObject, readonly Verd
     'contains in each of 20,000 items',
     { properties: { a: { items: { properties: { list: { contains: { const: -1 } } } } } } },
     { a: LIST },
-    ['refused'],
+    ['rejected'],
   ],
   [
     'names of the prototype',
@@ -120,42 +125,42 @@ const HOSTILE: readonly (readonly [string, JsonObject, JsonObject, readonly Verd
       additionalProperties: false,
     },
     { constructor: 'x' },
-    ['refused'],
+    ['rejected'],
   ],
 ];
 
 describe('InputSchemas', () => {
   it.each(HOSTILE)(
-    'judges or refuses %s in limited time',
+    'validates or rejects %s in limited time',
     async (_, schema, data, verdicts) => {
       const definition = definitionWith(schema);
       const by = verdicts.includes('given up') ? schemas : patient;
       let verdict: Verdict | null = null;
       const began = performance.now();
       const computed = await computedDuring(
-        async () => (verdict = await judge(definition, data, by)),
+        async () => (verdict = await validate(definition, data, by)),
       );
       expect(verdicts).toContain(verdict);
       expect(computed).toBeLessThan(BLOCKED_MS_MAX);
-      // 1 s to judge, and what a busy machine adds.
+      // 1 s to validate, and what a busy machine adds.
       expect(performance.now() - began).toBeLessThan(30_000);
     },
     TEST_MS,
   );
 
   it(
-    'judges others meanwhile',
+    'validates others meanwhile',
     async () => {
       const slow = definitionWith(bomb(41, 'allOf'));
       const quick = definitionWith({ required: ['a'] });
       const order: string[] = [];
       const note = (name: string) => (verdict: Verdict) => order.push(`${name} ${verdict}`);
-      const slowOnes = [1, 2, 3].map(() => judge(slow, { a: {} }).then(note('slow')));
-      await judge(quick, {}).then(note('quick'));
-      await judge(quick, { a: 1 }).then(note('quick'));
+      const slowOnes = [1, 2, 3].map(() => validate(slow, { a: {} }).then(note('slow')));
+      await validate(quick, {}).then(note('quick'));
+      await validate(quick, { a: 1 }).then(note('quick'));
       await Promise.all(slowOnes);
       expect(order).toEqual([
-        'quick refused',
+        'quick rejected',
         'quick accepted',
         ...Array.from({ length: 3 }, () => 'slow given up'),
       ]);
@@ -164,20 +169,20 @@ describe('InputSchemas', () => {
   );
 
   it(
-    'refuses hostile schemas when they are posted',
+    'rejects hostile schemas when they are posted',
     async () => {
-      const refusedFor = async (schema: InputSchema): Promise<string> => {
+      const problemsOf = async (schema: InputSchema): Promise<string> => {
         const problems = await schemas.check(schema);
         return problems.map(({ message }) => message).join(' ');
       };
       const endless = { properties: { a: { $ref: '#', default: {} } } };
-      expect(await refusedFor(endless)).toContain('its defaults contain themselves');
-      expect(await refusedFor({ $ref: '#' })).toContain('refers to itself without end');
+      expect(await problemsOf(endless)).toContain('its defaults contain themselves');
+      expect(await problemsOf({ $ref: '#' })).toContain('refers to itself without end');
       const bombs = bomb(40, 'allOf');
-      expect(await refusedFor({ ...bombs, $ref: '#/$defs/n0' })).toContain('takes too long');
+      expect(await problemsOf({ ...bombs, $ref: '#/$defs/n0' })).toContain('takes too long');
       const patterns = '(x{1,900})?'.repeat(5000);
-      expect(await refusedFor({ pattern: patterns })).toMatch(/too large|too long/);
-      expect(await refusedFor({ type: 'object', 'x-a': { pattern: '(' } })).toBe('');
+      expect(await problemsOf({ pattern: patterns })).toMatch(/too large|too long/);
+      expect(await problemsOf({ type: 'object', 'x-a': { pattern: '(' } })).toBe('');
     },
     TEST_MS,
   );
@@ -192,7 +197,7 @@ describe('InputSchemas', () => {
     );
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
     const quotes = { properties: { ['"];throw 1;//`${1}']: { enum: ['\u2028"`);//'] } } };
-    expect(await judge(definitionWith(quotes), { ['"];throw 1;//`${1}']: 1 })).toBe('refused');
+    expect(await validate(definitionWith(quotes), { ['"];throw 1;//`${1}']: 1 })).toBe('rejected');
   });
 
   it('returns the same object if nothing is filled in, and asks no thread without a schema', async () => {

@@ -1,5 +1,5 @@
 /**
- * A schema that judges data.
+ * A schema that validates data.
  *
  *  IS1 Patterns match in linear time; equality is compared in linear time; numbers are exact.
  *  IS2 Only keywords of the draft reach the compiler (prune-schema.ts).
@@ -23,7 +23,7 @@ const ALTERNATIVES: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'contains']
 /** Entries of the list of violations, with the note that there are more. */
 const VIOLATIONS_MAX = 100;
 
-export interface Judgement {
+export interface ValidationResult {
   /** Whether defaults were filled in. */
   readonly isChanged: boolean;
   readonly problems: readonly DocumentProblem[];
@@ -32,7 +32,7 @@ export interface Judgement {
 export class CompiledSchema {
   readonly #defaults: Defaults | null;
   readonly #exact = new ExactNumbers();
-  readonly #validate: ValidateFunction;
+  readonly #validator: ValidateFunction;
   readonly #root: JsonObject | boolean;
   /** The schemas inside the alternatives of a keyword. */
   readonly #alternatives = new WeakMap<object, ReadonlySet<unknown>>();
@@ -55,15 +55,15 @@ export class CompiledSchema {
       code: { regExp: Object.assign(linearPattern, { code: 'linearPattern' }) },
     });
     this.#exact.addKeywords(ajv);
-    this.#validate = ajv.compile(this.#root);
+    this.#validator = ajv.compile(this.#root);
   }
 
   /** Changes the data where it fills in defaults. @throws TooManyDefaults */
-  judge(data: JsonObject): Judgement {
+  validate(data: JsonObject): ValidationResult {
     const isChanged = this.#defaults?.fillIn(data) ?? false;
-    if (this.#validate(this.#exact.rounded(data))) return { isChanged, problems: [] };
-    const errors = this.#withoutRepetitions(this.#validate.errors ?? []);
-    this.#validate.errors = null;
+    if (this.#validator(this.#exact.rounded(data))) return { isChanged, problems: [] };
+    const errors = this.#withoutRepetitions(this.#validator.errors ?? []);
+    this.#validator.errors = null;
     return { isChanged, problems: describeAll(errors, data) };
   }
 

@@ -1,19 +1,19 @@
 /**
- * Goal: schemas judge exactly what the draft says, numbers and equality exactly, patterns as in JavaScript (IS1, IS2); each
+ * Goal: schemas validate exactly what the draft says, numbers and equality exactly, patterns as in JavaScript (IS1, IS2); each
  * violation is one problem at its place; defaults follow FD1 to FD4.
  * Method: tables of schemas with data and the problems; patterns are compared with JavaScript's own engine.
  */
 import { describe, expect, it } from 'vitest';
 import { readJson } from '../../../src/engine/values/exact-json.js';
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
-import { CompiledSchema } from '../../../src/schemas/judging/compiled-schema.js';
-import { isMultipleOf } from '../../../src/schemas/judging/exact-numbers.js';
-import { linearPattern, patternProblem } from '../../../src/schemas/judging/linear-patterns.js';
+import { CompiledSchema } from '../../../src/schemas/validation/compiled-schema.js';
+import { isMultipleOf } from '../../../src/schemas/validation/exact-numbers.js';
+import { linearPattern, patternProblem } from '../../../src/schemas/validation/linear-patterns.js';
 
 /** `code pointer` of each problem of `{ a: data }`, where the schema is that of `a`. */
 function problemsOf(schema: string, data: string): string[] {
   const compiled = new CompiledSchema(readJson(`{"properties": {"a": ${schema}}}`));
-  const { problems } = compiled.judge(readJson(`{"a": ${data}}`) as JsonObject);
+  const { problems } = compiled.validate(readJson(`{"a": ${data}}`) as JsonObject);
   return problems.map(({ code, pointer }) => `${code} ${pointer}`);
 }
 
@@ -33,7 +33,7 @@ describe('CompiledSchema', () => {
     ['{"multipleOf": 0.01}', '19.99', []],
     ['{"multipleOf": 3}', '9007199254740994', ['multiple_of /a']],
     ['{"minLength": 2}', '"😀"', ['min_length /a']],
-  ])('judges exactly: %s with %s', (schema, data, problems) => {
+  ])('validates exactly: %s with %s', (schema, data, problems) => {
     expect(problemsOf(schema, data)).toEqual(problems);
   });
 
@@ -110,7 +110,7 @@ describe('CompiledSchema', () => {
       { a: null },
     ],
   ])('fills in defaults %s', (_, schema, data, expected) => {
-    const { isChanged, problems } = new CompiledSchema(schema).judge(data);
+    const { isChanged, problems } = new CompiledSchema(schema).validate(data);
     expect([data, problems]).toEqual([expected, []]);
     expect(isChanged).toBe(!('a' in data && data['a'] === null));
   });
@@ -118,8 +118,8 @@ describe('CompiledSchema', () => {
   it('fills in a copy of each default', () => {
     const schema = new CompiledSchema({ properties: { a: { default: [] } } });
     const [first, second]: [JsonObject, JsonObject] = [{}, {}];
-    schema.judge(first);
-    schema.judge(second);
+    schema.validate(first);
+    schema.validate(second);
     (first['a'] as Json[]).push(1);
     expect(second).toEqual({ a: [] });
   });

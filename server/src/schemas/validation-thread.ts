@@ -1,26 +1,26 @@
 /**
- * The main thread's side of a thread that judges data: one request at a time, in order.
+ * The main thread's side of a thread that validates data: one request at a time, in order.
  *
- *  JT1 A request that ends the thread (out of memory) or blocks it for good fails alone: the next one gets a new thread.
- *  JT2 The thread starts with the first request, so servers without schemas do not pay for it.
+ *  VT1 A request that ends the thread (out of memory) or blocks it for good fails alone: the next one gets a new thread.
+ *  VT2 The thread starts with the first request, so servers without schemas do not pay for it.
  */
 import { Worker } from 'node:worker_threads';
 import { Queue } from '../base/queue.js';
 import { threadEntry } from '../base/thread-entry.js';
-import type { JudgeAnswer, JudgeRequest } from './judging/protocol.js';
+import type { ValidationAnswer, ValidationRequest } from './validation/protocol.js';
 
-/** Memory of the thread in MB. More is only needed by schemas that multiply what they judge. */
+/** Memory of the thread in MB. More is only needed by schemas that multiply the data. */
 const MEMORY_MB_MAX = 256;
 /** The thread limits itself; this is for work that it cannot interrupt, including its start. */
 const STUCK_MS = 15_000;
 
 interface Waiting {
-  readonly request: JudgeRequest;
+  readonly request: ValidationRequest;
   readonly isWanted: () => boolean;
-  readonly resolve: (answer: JudgeAnswer) => void;
+  readonly resolve: (answer: ValidationAnswer) => void;
 }
 
-export class JudgeThread {
+export class ValidationThread {
   readonly #waiting = new Queue<Waiting>();
   #worker: Worker | null = null;
   #current: Waiting | null = null;
@@ -28,7 +28,7 @@ export class JudgeThread {
   #isStopped = false;
   #load = 0;
 
-  /** Requests that are judged or wait. */
+  /** Requests that are being answered or wait. */
   get load(): number {
     return this.#load;
   }
@@ -38,7 +38,7 @@ export class JudgeThread {
    *
    * @param isWanted checked when it is the request's turn; otherwise, the request is out of time at once
    */
-  ask(request: JudgeRequest, isWanted: () => boolean = () => true): Promise<JudgeAnswer> {
+  ask(request: ValidationRequest, isWanted: () => boolean = () => true): Promise<ValidationAnswer> {
     this.#load += 1;
     return new Promise((resolve) => {
       this.#waiting.push({ request, isWanted, resolve });
@@ -67,7 +67,7 @@ export class JudgeThread {
     this.#watchdog = setTimeout(() => void this.#worker?.terminate(), STUCK_MS).unref();
   }
 
-  #settle(answer: JudgeAnswer): void {
+  #settle(answer: ValidationAnswer): void {
     const current = this.#current;
     if (this.#watchdog !== null) clearTimeout(this.#watchdog);
     this.#current = null;
@@ -78,7 +78,7 @@ export class JudgeThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(threadEntry(import.meta.url, './judging/worker'), {
+    const worker = new Worker(threadEntry(import.meta.url, './validation/worker'), {
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
       // The thread needs none of it.
       env: {},
@@ -86,7 +86,7 @@ export class JudgeThread {
     });
     // The exit follows, and answers the request.
     worker.on('error', () => undefined);
-    worker.on('message', (answer: JudgeAnswer) => this.#settle(answer));
+    worker.on('message', (answer: ValidationAnswer) => this.#settle(answer));
     worker.once('exit', () => {
       if (this.#worker === worker) this.#worker = null;
       this.#settle({ kind: 'out-of-time' });

@@ -1,5 +1,5 @@
 /**
- * Reduces a schema to what the compiler may see: the keywords of draft 2020-12 that judge values, in the places of schemas.
+ * Reduces a schema to what the compiler may see: the keywords of draft 2020-12 that validate values, in the places of schemas.
  *
  * The compiler knows more keywords than the draft (`nullable`, `$async`, `id`) and rejects or obeys them. They are unknown
  * keywords to users, so they mean nothing here.

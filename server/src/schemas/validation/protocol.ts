@@ -1,16 +1,16 @@
-/** Messages between the main thread and a thread that judges. Schemas and data are JSON texts. */
+/** Messages between the main thread and a thread that validates. Schemas and data are JSON texts. */
 import type { DocumentProblem } from '../../engine/model/definition.js';
 
-export type JudgeRequest =
+export type ValidationRequest =
   | { readonly kind: 'check'; readonly schema: string; readonly limitMs: number }
   | {
-      readonly kind: 'judge';
+      readonly kind: 'validate';
       readonly schema: string;
       readonly data: string;
       readonly limitMs: number;
     };
 
-export type JudgeAnswer =
+export type ValidationAnswer =
   | {
       readonly kind: 'done';
       readonly problems: readonly DocumentProblem[];

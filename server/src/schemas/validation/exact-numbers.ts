@@ -1,7 +1,7 @@
 /**
- * Judges numbers exactly, and equality in linear time.
+ * Validates numbers exactly, and equality in linear time.
  *
- * The compiler knows only JavaScript's numbers. It judges a copy of the data in which large integers are rounded; the
+ * The compiler knows only JavaScript's numbers. It validates a copy of the data in which large integers are rounded; the
  * keywords below look up the exact value. They also replace the compiler's comparison of all pairs (`uniqueItems`, `enum`) and
  * its rounded division (`multipleOf`).
  */

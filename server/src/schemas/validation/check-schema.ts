@@ -30,12 +30,12 @@ export function draftSchema(): ValidateFunction {
   return draft;
 }
 
-/** No problems: the schema can be compiled, and judges at least an empty object. */
+/** No problems: the schema can be compiled, and validates at least an empty object. */
 export function checkSchema(schema: Json): readonly DocumentProblem[] {
   const problems = [...misusedKeywords(schema), ...badReferences(schema), ...badPatterns(schema)];
   if (problems.length > 0) return problems.slice(0, PROBLEMS_MAX);
   try {
-    new CompiledSchema(schema).judge({});
+    new CompiledSchema(schema).validate({});
     return [];
   } catch (error) {
     return [{ code: CODE, pointer: '', message: `The schema cannot be used: ${reasonOf(error)}.` }];
