@@ -8,7 +8,10 @@ import { weigh } from '../../engine/values/json-parts.js';
 import type { Clock } from '../../base/clock.js';
 import type { InstanceView } from '../operations/instance-types.js';
 
-/** Maximum number of runs, and the maximum size of the data of each, as `weigh` counts it (100 kB of text, for example). */
+/**
+ * Maximum number of runs, and the maximum size of data and last error of each, as `weigh` counts it (100 kB of text, for
+ * example).
+ */
 const COUNT_MAX = 32;
 const WEIGHT_MAX = 1600;
 const KEPT_MS = 30_000;
@@ -29,18 +32,30 @@ export class RecentEnds {
 
   get(id: string): InstanceView | null {
     const end = this.#ends.get(id);
-    return end === undefined || end.until < this.#clock.now() ? null : end.view;
+    if (end === undefined) return null;
+    if (end.until >= this.#clock.now()) return end.view;
+    this.#ends.delete(id);
+    return null;
   }
 
   /** The run has ended, or what its list entry shows has changed since. */
   add(view: InstanceView): void {
     this.#ends.delete(view.id);
-    if (weigh(view.data, WEIGHT_MAX) > WEIGHT_MAX) return;
-    this.#ends.set(view.id, { view, until: this.#clock.now() + KEPT_MS });
+    const now = this.#clock.now();
+    this.#removeExpired(now);
+    if (weigh([view.data, view.lastError], WEIGHT_MAX) > WEIGHT_MAX) return;
+    this.#ends.set(view.id, { view, until: now + KEPT_MS });
     if (this.#ends.size <= COUNT_MAX) return;
     for (const oldest of this.#ends.keys()) {
       this.#ends.delete(oldest);
       return;
+    }
+  }
+
+  #removeExpired(now: number): void {
+    for (const [id, { until }] of this.#ends) {
+      if (until >= now) return;
+      this.#ends.delete(id);
     }
   }
 }

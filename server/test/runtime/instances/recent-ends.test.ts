@@ -7,7 +7,11 @@ import { RecentEnds } from '../../../src/runtime/instances/recent-ends.js';
 import type { InstanceView } from '../../../src/runtime/operations/instance-types.js';
 import { ManualClock } from '../support/manual-clock.js';
 
-function viewOf(id: string, data: InstanceView['data'] = {}): InstanceView {
+function viewOf(
+  id: string,
+  data: InstanceView['data'] = {},
+  lastError: InstanceView['lastError'] = null,
+): InstanceView {
   return {
     id,
     definitionId: 'd',
@@ -22,7 +26,7 @@ function viewOf(id: string, data: InstanceView['data'] = {}): InstanceView {
     endTime: 2,
     lastChangeTime: 2,
     failureTime: null,
-    lastError: null,
+    lastError,
     data,
   };
 }
@@ -55,4 +59,34 @@ it.each([
   ends.add(viewOf('a'));
   ends.add(viewOf('a', data));
   expect(ends.get('a')?.data).toEqual(isKept ? data : undefined);
+});
+
+it('a run with a large error is not kept', () => {
+  const ends = new RecentEnds(new ManualClock());
+  const error = {
+    stepId: 's',
+    message: 'no',
+    type: 'ActivityFailed',
+    traceback: null,
+    attempt: 1,
+    time: 2,
+  };
+  ends.add(viewOf('a', {}, { ...error, data: 'x'.repeat(50_000) }));
+  ends.add(viewOf('b', {}, { ...error, data: 'x'.repeat(200_000) }));
+  expect(ends.get('a')).not.toBeNull();
+  expect(ends.get('b')).toBeNull();
+});
+
+it.each([
+  ['somebody asks for it', (ends: RecentEnds) => ends.get('a')],
+  ['another run ends', (ends: RecentEnds) => ends.add(viewOf('b'))],
+])('an end that has expired is removed when %s', (_, act) => {
+  const clock = new ManualClock();
+  const ends = new RecentEnds(clock);
+  ends.add(viewOf('a'));
+  clock.advance(30_001);
+  act(ends);
+  // Back then, it would be known.
+  clock.advance(-30_001);
+  expect(ends.get('a')).toBeNull();
 });
