@@ -74,19 +74,6 @@ export function othersOf({ members }: ObjectField, value: DataMembers): DataMemb
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)));
 }
 
-/** Replaces the members that the schema does not name. */
-export function withOthers(
-  field: ObjectField,
-  value: DataMembers,
-  others: DataMembers,
-): DataMembers {
-  const named = field.members.flatMap(({ name }) => {
-    const member = memberOf(value, name);
-    return member === undefined ? [] : [[name, member] as const];
-  });
-  return { ...others, ...Object.fromEntries(named) };
-}
-
 /** The messages for each field: that of the problem, or the innermost one around it that the form shows. */
 export function placeMessages(
   form: ObjectField,
