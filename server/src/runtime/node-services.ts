@@ -225,7 +225,10 @@ export class NodeServices {
           for (const name of await activityNames(record)) this.broker.announce(name);
         }
       },
-      changed: (record) => this.changes.controlled(record),
+      changed: (record) => {
+        this.endWaiters.changed(record.id);
+        this.changes.controlled(record);
+      },
       posted: (...message) => this.#resultPosted(...message),
     });
   }

@@ -203,6 +203,44 @@ everyStore('starts', (at) => {
     expect((await start(client, id, query, { data: { n: 1 }, key: b })).status).toBe(201);
   });
 
+  it('get the first response again with the same key, even if the definition refuses them now', async () => {
+    const { client } = at;
+    const Id = fresh('strict');
+    const Tags = { team: 'a' };
+    await client.postDefinition({
+      Id,
+      Steps: WAITING,
+      Tags,
+      Input: { properties: { m: { default: 1 } } },
+    });
+    const [a, b] = [fresh('key'), fresh('key')];
+    const query = 'reference=r&tag=own:1';
+    const first = await start(client, Id, query, { key: a });
+    expect(first.body).toMatchObject({ data: { m: 1 }, tags: { team: 'a', own: '1' } });
+    const joining = `${query}&onConflict=existing`;
+    const joined = await start(client, Id, joining, { key: b });
+    const patched = await client.call('PATCH', `/api/workflow/${first.body.workflowId}/tags`, {
+      body: '{"team": "b"}',
+      type: 'application/json',
+    });
+    expect(patched.status, patched.text).toBe(200);
+    const manyTags = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`t${n}`, '']));
+    for (const stricter of [{ Input: { required: ['n'] } }, { Tags: manyTags }]) {
+      await client.postDefinition({ Id, Steps: WAITING, ...stricter });
+      const again = await start(client, Id, query, { key: a });
+      expect([again.status, again.body]).toEqual([201, first.body]);
+      const joinedAgain = await start(client, Id, joining, { key: b });
+      expect([joinedAgain.status, joinedAgain.body.workflowId]).toEqual([
+        200,
+        joined.body.workflowId,
+      ]);
+      const other = await start(client, Id, query, { data: { other: 1 }, key: a });
+      expect(other.body).toMatchObject({ code: 'idempotency_conflict' });
+      expect((await start(client, Id, query, { key: fresh('key') })).status).toBe(400);
+    }
+    await client.terminate(first.body.workflowId);
+  });
+
   it('of disabled definitions are refused, while open runs continue', async () => {
     const { client } = at;
     const id = await client.define(chain(step('wait', 'Delay', { Period: 1.5 }), mark('end')));
@@ -251,6 +289,17 @@ everyStore('starts', (at) => {
 });
 
 everyStore('a start with wait', (at) => {
+  it('is followed by waits that show tags as they were changed', async () => {
+    const { client } = at;
+    const id = await client.define([mark('a')]);
+    const { body } = await start(client, id, 'tag=team:a&wait=20');
+    expect(body).toMatchObject({ status: 'Complete', tags: { team: 'a' } });
+    const path = `/api/workflow/${body.workflowId}`;
+    const changes = { body: '{"team": "b"}', type: 'application/json' };
+    expect((await client.call('PATCH', `${path}/tags`, changes)).status).toBe(200);
+    expect((await client.get(`${path}?wait=20`)).body).toMatchObject({ tags: { team: 'b' } });
+  });
+
   it('of three plain steps takes one request and one write, and no read of the run', async () => {
     const { client } = at;
     const calls: string[] = [];

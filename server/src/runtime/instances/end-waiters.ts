@@ -22,7 +22,7 @@ export class EndWaiters {
     this.#recent = new RecentEnds(clock);
   }
 
-  /** How the instance ended, if it has just ended on this node. */
+  /** How the instance ended, if it has just ended on this node. Other nodes may have changed it since. */
   recent(id: string): InstanceView | null {
     return this.#recent.get(id);
   }
@@ -57,6 +57,11 @@ export class EndWaiters {
     const waiters = this.#waiters.get(id);
     if (waiters === undefined) return;
     for (const done of [...waiters]) done(view);
+  }
+
+  /** The ended instance has changed. */
+  changed(id: string): void {
+    this.#recent.forget(id);
   }
 
   endAll(): void {

@@ -2,7 +2,9 @@
  * The runs that have just ended on this node. Most callers ask for the end of a run right after they have started it or sent it
  * something, so the end is often known without reading the store.
  *
- * An ended run never changes, except that it is removed after its retention period, which is at least a minute.
+ * Clients may still change the tags of an ended run: this node then forgets its end. A change on another node is not noticed, so
+ * the ends are used only while this node is alone on the store. An ended run is removed after its retention period at the earliest,
+ * which is at least a minute.
  */
 import { weigh } from '../../engine/values/json-parts.js';
 import type { Clock } from '../../base/clock.js';
@@ -36,6 +38,11 @@ export class RecentEnds {
     if (end.until >= this.#clock.now()) return end.view;
     this.#ends.delete(id);
     return null;
+  }
+
+  /** The run has changed: the store must be read. */
+  forget(id: string): void {
+    this.#ends.delete(id);
   }
 
   /** The run has ended, or what its list entry shows has changed since. */

@@ -1,8 +1,9 @@
 /**
- * Retries a store call until it succeeds, with increasing pauses: for callers that can neither continue without the store
- * nor fail.
+ * Retries a call until it succeeds, with increasing pauses, while the store is unavailable or this node is overloaded: for callers
+ * that can neither continue without the call nor fail.
  */
 import type { Clock } from '../../base/clock.js';
+import { AppError } from '../../base/errors.js';
 import { StoreUnavailableError } from '../../store/store.js';
 
 const PAUSE_MS_MIN = 50;
@@ -16,7 +17,7 @@ export class StoreRetry {
   }
 
   untilAnswered<Value>(ask: () => Promise<Value>): Promise<Value>;
-  /** Returns null if `isCancelled` returned true before the store responded. */
+  /** Returns null if `isCancelled` returned true before the call succeeded. */
   untilAnswered<Value>(
     ask: () => Promise<Value>,
     isCancelled: () => boolean,
@@ -30,7 +31,7 @@ export class StoreRetry {
       try {
         return await ask();
       } catch (error) {
-        if (!(error instanceof StoreUnavailableError)) throw error;
+        if (!isTemporary(error)) throw error;
       }
       await this.#pause(pauseMs);
     }
@@ -41,4 +42,9 @@ export class StoreRetry {
       this.#clock.at(this.#clock.now() + ms, resolve);
     });
   }
+}
+
+function isTemporary(error: unknown): boolean {
+  if (error instanceof StoreUnavailableError) return true;
+  return error instanceof AppError && error.code === 'overloaded';
 }

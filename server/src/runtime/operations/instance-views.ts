@@ -6,7 +6,6 @@ import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
 import type { StepError, StepRecord } from '../../engine/model/step-record.js';
 import { indexFieldsOf } from '../../engine/values/index-fields.js';
-import type { JsonObject } from '../../engine/values/json.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import { AppError } from '../../base/errors.js';
 import type { InstanceRecord, InstanceSummary } from '../../store/records/instances.js';
@@ -51,20 +50,6 @@ function viewOwn({
 
 function viewParent({ pointerId, stepId, workflowId }: ParentLink): ParentView {
   return { workflowId, executionId: pointerId, stepId: stepId ?? null };
-}
-
-/** The response to a start: the instance before its first step, however far it has advanced since. */
-export function viewStarted(record: InstanceSummary, data: JsonObject): InstanceView {
-  const { startTime } = record;
-  const fresh = {
-    endTime: null,
-    outcome: null,
-    lastChangeTime: startTime,
-    failureTime: null,
-    lastError: null,
-  };
-  // Only clients request the response to a start.
-  return { ...listItem(record), status: 'Runnable', ...fresh, data, parent: null };
 }
 
 /** A new instance before its first step. */

@@ -50,10 +50,10 @@ export class WorkflowEnds {
     const known = begun === null ? null : await begun.over;
     if (known !== null) return known;
     for (;;) {
-      const recent = gate.state === 'open' ? endWaiters.recent(id) : null;
+      const isLocal = !isShared();
+      const recent = isLocal && gate.state === 'open' ? endWaiters.recent(id) : null;
       if (recent !== null) return recent;
       // The wait begins before the read, so that an end between the two is not missed.
-      const isLocal = !isShared();
       const wakeAt = isLocal ? deadline : Math.min(deadline, clock.now() + END_RECHECK_MS);
       const wait = endWaiters.wait(id, (wake) => clock.at(wakeAt, wake), signal);
       try {

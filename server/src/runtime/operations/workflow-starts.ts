@@ -13,6 +13,7 @@ import { hashOf, newId } from '../../base/ids.js';
 import type {
   ConflictRule,
   InsertInstanceResult,
+  InstanceRecord,
   InstanceSummary,
 } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
@@ -25,14 +26,14 @@ import type { NodeEnvironment } from '../instances/node-environment.js';
 import { noSideRecords } from '../instances/unsaved-changes.js';
 import type { InputSchemas } from '../../schemas/input-schemas.js';
 import { ANONYMOUS } from './control-types.js';
-import type { StartedWorkflow, StartRequest, StartWait } from './instance-types.js';
-import { viewInstance, viewNew, viewStarted } from './instance-views.js';
+import type { InstanceView, StartedWorkflow, StartRequest, StartWait } from './instance-types.js';
+import { viewInstance, viewNew } from './instance-views.js';
 import type { WorkflowEnds } from './workflow-ends.js';
 
 export interface WorkflowStartsOptions {
   readonly clock: Clock;
   readonly metrics: RuntimeMetrics;
-  readonly catalog: DefinitionCatalog;
+  readonly catalog: Pick<DefinitionCatalog, 'startable'>;
   readonly runner: Pick<InstanceRunner, 'startInstance'>;
   readonly ends: Pick<WorkflowEnds, 'begin' | 'wait'>;
   readonly environment: Pick<NodeEnvironment, 'retryStore' | 'store'>;
@@ -45,6 +46,14 @@ export interface WorkflowStartsOptions {
 }
 
 type Inserted = Exclude<InsertInstanceResult, { readonly outcome: 'more' }>;
+
+/** What a definition makes of the data and tags of a start. */
+type Admitted = Pick<NewInstance, 'data'> & { readonly tags: Tags };
+
+interface Insertion {
+  readonly admitted: Admitted;
+  readonly result: Inserted;
+}
 
 export class WorkflowStarts {
   readonly #options: WorkflowStartsOptions;
@@ -111,34 +120,27 @@ export class WorkflowStarts {
       requestHash: idempotency?.requestHash ?? null,
       startTime,
       startAt: startAtOf(request, startTime),
-      tags: tagsOf(definition, request.tags ?? {}),
       conflict: this.#ruleOf(onConflict, id, request.actor ?? ANONYMOUS),
     };
-    return this.#answer(request, start, await this.#insertAdmitted(start));
+    return this.#answer(request, start, await this.#insertAdmitted(start, request.tags));
   }
 
   async #answer(
     request: StartRequest,
-    {
-      definition,
-      id,
-      requestHash,
-      startTime,
-      tags = {},
-    }: Pick<NewInstance, 'definition' | 'id' | 'requestHash' | 'startTime' | 'tags'>,
-    { data, result }: { readonly data: JsonObject; readonly result: Inserted },
+    { definition, id, requestHash, startTime }: NewInstance,
+    { admitted, result }: Insertion,
   ): Promise<StartedWorkflow> {
     const { metrics } = this.#options;
     switch (result.outcome) {
       case 'inserted':
         metrics.workflowStarted();
         return {
-          instance: viewNew(id, definition, { ...request, data, tags }, startTime),
+          instance: viewNew(id, definition, { ...request, ...admitted }, startTime),
           isNew: true,
         };
       case 'exists':
         if (result.record.requestHash !== requestHash) throw otherRequest(id);
-        return { instance: viewStarted(result.record, data), isNew: true };
+        return { instance: await this.#firstAnswer(result.record, request), isNew: true };
       case 'joined':
         if (result.requestHash !== requestHash) throw otherRequest(result.record.id);
         return { instance: await viewInstance(result.record), isNew: false };
@@ -151,6 +153,16 @@ export class WorkflowStarts {
       case 'full':
         throw new AppError('internal', 'A start without a root cannot have too many descendants');
     }
+  }
+
+  /** The response to the start of this instance, whatever has become of it and of its definition. */
+  async #firstAnswer(
+    { definitionId, id, startTime, version }: InstanceRecord,
+    request: StartRequest,
+  ): Promise<InstanceView> {
+    const definition = await this.#options.catalog.startable(definitionId, version);
+    const admitted = await this.#admit(definition, request.data, request.tags);
+    return viewNew(id, definition, { ...request, ...admitted }, startTime);
   }
 
   async startChild(inputs: JsonObject, { parent, workflowId }: ChildStart): Promise<ChildStarted> {
@@ -174,10 +186,12 @@ export class WorkflowStarts {
       parent,
       requestHash: null,
       startTime: clock.now(),
-      tags: tagsOf(definition, tags),
       conflict: this.#ruleOf(onConflict, workflowId, `workflow ${parent.workflowId}`),
     };
-    const inserted = await environment.retryStore(() => this.#insertAdmitted(start), isStopping);
+    const inserted = await environment.retryStore(
+      () => this.#insertAdmitted(start, tags),
+      isStopping,
+    );
     if (inserted === null) throw new AppError('stopping', 'The server is stopping');
     const { result } = inserted;
     switch (result.outcome) {
@@ -197,19 +211,29 @@ export class WorkflowStarts {
     }
   }
 
-  /** Inserts the instance with the defaults of its definition. @throws AppError `invalid_data` */
-  async #insertAdmitted(start: NewInstance): Promise<{ data: JsonObject; result: Inserted }> {
-    let data: JsonObject;
+  /** Inserts the instance with the defaults and tags of its definition. @throws AppError `invalid_data`, `invalid_request` */
+  async #insertAdmitted(start: NewInstance, tags?: Tags): Promise<Insertion> {
+    let admitted: Admitted;
     try {
-      data = await this.#admit(start.definition, start.data);
+      admitted = await this.#admit(start.definition, start.data, tags);
     } catch (error) {
-      if (start.conflict?.action !== 'join') throw error;
-      // A start that joins an open instance does not use its own data.
-      const result = await joinOnly(this.#options.environment.store, start);
-      if (result.outcome === 'full') throw error;
-      return { data: start.data, result };
+      const result = await this.#withoutData(start);
+      if (result === null) throw error;
+      return { admitted: { data: start.data, tags: {} }, result };
     }
-    return { data, result: await this.#insert({ ...start, data }) };
+    return { admitted, result: await this.#insert({ ...start, ...admitted }) };
+  }
+
+  /**
+   * The result of a start whose data or tags the definition refuses, if they do not matter: the start joins an open instance,
+   * or it is repeated, and the definition accepted it at the time. Otherwise null.
+   */
+  async #withoutData(start: NewInstance): Promise<Inserted | null> {
+    const { store } = this.#options.environment;
+    if (start.conflict?.action === 'join') return joinOnly(store, start);
+    if (start.requestHash === null && start.parent === null) return null;
+    const record = await store.getInstance(start.id);
+    return record === null ? null : { outcome: 'exists', record };
   }
 
   /** Repeats the insert until all instances with the reference are terminated, if that is the rule. */
@@ -259,9 +283,20 @@ export class WorkflowStarts {
     );
   }
 
-  /** The start data with the defaults of the definition's Input. @throws AppError `invalid_data` */
-  #admit(definition: WorkflowDefinition, data: JsonObject): Promise<JsonObject> | JsonObject {
-    return definition.input === null ? data : this.#options.inputSchemas.admit(definition, data);
+  /**
+   * The data with the defaults of the definition's Input, and the tags with those of the definition.
+   * @throws AppError `invalid_data`, `invalid_request`
+   */
+  #admit(
+    definition: WorkflowDefinition,
+    data: JsonObject,
+    ofStart: Tags = {},
+  ): Promise<Admitted> | Admitted {
+    const tags = tagsOf(definition, ofStart);
+    if (definition.input === null) return { data, tags };
+    return this.#options.inputSchemas
+      .admit(definition, data)
+      .then((withDefaults) => ({ data: withDefaults, tags }));
   }
 }
 
@@ -272,11 +307,11 @@ function tagsOf(definition: WorkflowDefinition, ofStart: Tags): Tags {
   throw new AppError('invalid_request', `Invalid tags: ${problem}`, { parameter: 'tag' });
 }
 
-/** Joins the open instance with the reference, if there is one. `full`: there is none. */
+/** Joins the open instance with the reference. Null: there is none. */
 async function joinOnly(
   store: Pick<Store, 'insertInstance'>,
   start: NewInstance,
-): Promise<Inserted> {
+): Promise<Inserted | null> {
   const { instance } = startRun(start.definition, start, start.startTime);
   const place = { owner: null, now: start.startTime, wakeAt: null, state: '' };
   const record = { ...newRecord(start, instance, place), rootId: start.id };
@@ -285,7 +320,7 @@ async function joinOnly(
   const result = await store.insertInstance(insert);
   if (result.outcome === 'more')
     throw new AppError('internal', 'A start that joins terminates nothing');
-  return result;
+  return result.outcome === 'full' ? null : result;
 }
 
 const JOIN: ConflictRule = { action: 'join' };

@@ -1,0 +1,49 @@
+/**
+ * Goal: a wait for an ended run never shows what has changed since.
+ * Method: an end that this node remembers, and a store that may have a newer state.
+ */
+import { expect, it } from 'vitest';
+import { EndWaiters } from '../../../src/runtime/instances/end-waiters.js';
+import { viewNew } from '../../../src/runtime/operations/instance-views.js';
+import { WorkflowEnds } from '../../../src/runtime/operations/workflow-ends.js';
+import { RequestGate } from '../../../src/runtime/request-gate.js';
+import { define } from '../../engine/support/define.js';
+import { ManualClock } from '../support/manual-clock.js';
+
+const REQUEST = { definitionId: 'd', data: {}, reference: null, idempotency: null };
+const VIEW = viewNew('w', define([{ id: 'a', stepType: 'NoOp' }]), REQUEST, 0);
+const SIGNAL = new AbortController().signal;
+
+function scene() {
+  const clock = new ManualClock();
+  const gate = new RequestGate();
+  gate.open();
+  const endWaiters = new EndWaiters(clock);
+  const state = { isShared: false };
+  const ends = new WorkflowEnds({
+    clock,
+    gate,
+    endWaiters,
+    runner: { isRunning: () => false },
+    queries: { read: () => Promise.resolve({ ...VIEW, tags: { from: 'store' } }) as never },
+    isShared: () => state.isShared,
+  });
+  endWaiters.ended('w', VIEW);
+  return { endWaiters, state, tags: async () => (await ends.wait('w', 5000, SIGNAL)).tags };
+}
+
+it('an end is known without a read while the node is alone', async () => {
+  expect(await scene().tags()).toEqual({});
+});
+
+it('the store is read after a change on this node', async () => {
+  const { endWaiters, tags } = scene();
+  endWaiters.changed('w');
+  expect(await tags()).toEqual({ from: 'store' });
+});
+
+it('the store is read while other nodes may change the run', async () => {
+  const { state, tags } = scene();
+  state.isShared = true;
+  expect(await tags()).toEqual({ from: 'store' });
+});
