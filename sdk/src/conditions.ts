@@ -28,6 +28,8 @@ export interface ConditionsOn {
  *
  * @example
  * ```ts
+ * import { field } from '@stepwright/sdk';
+ *
  * const where = [field('name').is('Ada'), field('age').atLeast(18)];
  * for await (const { workflowId, index } of client.workflows.list({ where })) {
  *   console.log(workflowId, index['age']);
@@ -46,6 +48,8 @@ export function field(name: string): ConditionsOn {
  *
  * @example
  * ```ts
+ * import { tag } from '@stepwright/sdk';
+ *
  * const { count } = await client.workflows.count({ where: [tag('team').isNot('billing')] });
  * console.log(count);
  * ```

@@ -552,7 +552,7 @@ export interface paths {
         post: operations["startWorkflow"];
         /**
          * Terminate a run
-         * @description Terminates a run. A run that has already ended does not change. The response contains `data` and `lastError` only if the caller also has the scope `conductor:viewer`.
+         * @description Terminates a run. A run that has already ended does not change. The response contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
          *
          *     With `compensate=true`, the run first compensates its completed steps: it cancels every waiting or running step, then runs the `CompensateWith` of every completed step and every open saga, the newest first. The server responds immediately, while the run is still Runnable; the run is Terminated when all compensations are complete. A suspended run is resumed for this. In the meantime, repeating the call changes nothing, and a call without `compensate` terminates the run immediately.
          */
@@ -632,7 +632,7 @@ export interface paths {
         get?: never;
         /**
          * Resume a run
-         * @description Resumes a suspended run. If a failed step suspended it, the step is retried. The response contains `data` and `lastError` only if the caller also has the scope `conductor:viewer`.
+         * @description Resumes a suspended run. If a failed step suspended it, the step is retried. The response contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
          */
         put: operations["resumeWorkflow"];
         post?: never;
@@ -652,7 +652,7 @@ export interface paths {
         get?: never;
         /**
          * Retry failed steps now
-         * @description Immediately retries every failed step that is waiting for its next attempt. The response contains `data` and `lastError` only if the caller also has the scope `conductor:viewer`.
+         * @description Immediately retries every failed step that is waiting for its next attempt. The response contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
          */
         put: operations["retryWorkflow"];
         post?: never;
@@ -732,7 +732,7 @@ export interface paths {
         get?: never;
         /**
          * Suspend a run
-         * @description Suspends a run until it is resumed. A step in progress finishes first. The response contains `data` and `lastError` only if the caller also has the scope `conductor:viewer`.
+         * @description Suspends a run until it is resumed. A step in progress finishes first. The response contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
          */
         put: operations["suspendWorkflow"];
         post?: never;
@@ -757,7 +757,7 @@ export interface paths {
         head?: never;
         /**
          * Set tags of a run
-         * @description Sets tags of a run in any status: the body is merged into its tags, and `null` removes a tag. The response contains `data` and `lastError` only if the caller also has the scope `conductor:viewer`.
+         * @description Sets tags of a run in any status: the body is merged into its tags, and `null` removes a tag. The response contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
          */
         patch: operations["setWorkflowTags"];
         trace?: never;
@@ -980,7 +980,7 @@ export interface components {
             status: components["schemas"]["WorkflowStatus"] | null;
         };
         /**
-         * @description A run after a start or a control action. Callers without the scope `conductor:viewer` get it without `data` and `lastError`.
+         * @description A run after a start or a control action. Callers without the scope `conductor:viewer` get it without `data`, `index` and `lastError`.
          * @example {
          *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
          *       "definitionId": "greeting",
@@ -988,9 +988,6 @@ export interface components {
          *       "reference": null,
          *       "tags": {
          *         "team": "billing"
-         *       },
-         *       "index": {
-         *         "customer": "C-17"
          *       },
          *       "status": "Suspended",
          *       "outcome": null,
@@ -1011,9 +1008,6 @@ export interface components {
             version: number;
             /** @description The name that the caller gave the run when starting it. */
             reference: string | null;
-            tags: components["schemas"]["Tags"];
-            /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
-            index: components["schemas"]["IndexFields"];
             status: components["schemas"]["WorkflowStatus"];
             /** @description How the run ended; null while it is open. */
             outcome: components["schemas"]["WorkflowOutcome"] | null;
@@ -1027,6 +1021,9 @@ export interface components {
             lastChangeTime: string;
             /** @description The time of `lastError`. ISO 8601, UTC. */
             failureTime: string | null;
+            tags: components["schemas"]["Tags"];
+            /** @description As in Workflow. Omitted for callers without the scope `conductor:viewer`: its values are part of the data. */
+            index?: components["schemas"]["IndexFields"];
             /** @description Omitted for callers without the scope `conductor:viewer`. */
             data?: components["schemas"]["DataObject"];
             /** @description As in Workflow. Omitted for callers without the scope `conductor:viewer`. */
@@ -1902,9 +1899,6 @@ export interface components {
             version: number;
             /** @description The name that the caller gave the run when starting it. */
             reference: string | null;
-            tags: components["schemas"]["Tags"];
-            /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
-            index: components["schemas"]["IndexFields"];
             status: components["schemas"]["WorkflowStatus"];
             /** @description How the run ended; null while it is open. */
             outcome: components["schemas"]["WorkflowOutcome"] | null;
@@ -1918,6 +1912,9 @@ export interface components {
             lastChangeTime: string;
             /** @description The time of `lastError`. ISO 8601, UTC. */
             failureTime: string | null;
+            tags: components["schemas"]["Tags"];
+            /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
+            index: components["schemas"]["IndexFields"];
             data: components["schemas"]["DataObject"];
             /** @description The most recent step error. While the run is open, this is an error that still matters; when it has ended, an error after which no later attempt of the same step succeeded. */
             lastError: components["schemas"]["StepError"] | null;
@@ -2089,9 +2086,6 @@ export interface components {
             version: number;
             /** @description The name that the caller gave the run when starting it. */
             reference: string | null;
-            tags: components["schemas"]["Tags"];
-            /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
-            index: components["schemas"]["IndexFields"];
             status: components["schemas"]["WorkflowStatus"];
             /** @description How the run ended; null while it is open. */
             outcome: components["schemas"]["WorkflowOutcome"] | null;
@@ -2105,6 +2099,9 @@ export interface components {
             lastChangeTime: string;
             /** @description The time of `lastError`. ISO 8601, UTC. */
             failureTime: string | null;
+            tags: components["schemas"]["Tags"];
+            /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
+            index: components["schemas"]["IndexFields"];
         };
     };
     responses: never;
@@ -4952,9 +4949,6 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
-                     *       "index": {
-                     *         "customer": "C-17"
-                     *       },
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -4972,8 +4966,6 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
-                     *     index:
-                     *       customer: C-17
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -5000,9 +4992,6 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
-                     *       "index": {
-                     *         "customer": "C-17"
-                     *       },
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -5020,8 +5009,6 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
-                     *     index:
-                     *       customer: C-17
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -5137,9 +5124,6 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
-                     *       "index": {
-                     *         "customer": "C-17"
-                     *       },
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -5157,8 +5141,6 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
-                     *     index:
-                     *       customer: C-17
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -5515,9 +5497,6 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
-                     *       "index": {
-                     *         "customer": "C-17"
-                     *       },
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -5535,8 +5514,6 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
-                     *     index:
-                     *       customer: C-17
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -5622,9 +5599,6 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
-                     *       "index": {
-                     *         "customer": "C-17"
-                     *       },
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -5642,8 +5616,6 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
-                     *     index:
-                     *       customer: C-17
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -6085,9 +6057,6 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
-                     *       "index": {
-                     *         "customer": "C-17"
-                     *       },
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -6105,8 +6074,6 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
-                     *     index:
-                     *       customer: C-17
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z
@@ -6207,9 +6174,6 @@ export interface operations {
                      *       "tags": {
                      *         "team": "billing"
                      *       },
-                     *       "index": {
-                     *         "customer": "C-17"
-                     *       },
                      *       "status": "Suspended",
                      *       "outcome": null,
                      *       "startTime": "2026-05-04T10:20:30.123Z",
@@ -6227,8 +6191,6 @@ export interface operations {
                      *     reference: null
                      *     tags:
                      *       team: billing
-                     *     index:
-                     *       customer: C-17
                      *     status: Suspended
                      *     outcome: null
                      *     startTime: 2026-05-04T10:20:30.123Z

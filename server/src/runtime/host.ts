@@ -106,6 +106,7 @@ export class Host implements Service {
     await this.#services.runner.start();
     await this.#services.broker.start();
     await this.#services.housekeeping.start();
+    await this.#services.indexRefresh.start();
     this.#services.gate.open();
   }
 
@@ -118,6 +119,7 @@ export class Host implements Service {
     this.#services.endWaiters.endAll();
     await this.#services.broker.stop();
     await this.#services.claims.stop();
+    await this.#services.indexRefresh.stop();
     await this.#services.housekeeping.stop();
     this.#services.results.stop();
     await this.#services.runner.stop();
@@ -185,6 +187,7 @@ export class Host implements Service {
         break;
       case 'definition':
         this.#services.catalog.forget(hint.id);
+        this.#services.indexRefresh.noted(hint.id);
         break;
       case 'step':
         this.#services.steps.forget(hint.name);

@@ -30,6 +30,7 @@ import { Evaluator } from './passes/evaluator.js';
 import { EventPublisher } from './events/event-publisher.js';
 import { EventQueries } from './events/event-queries.js';
 import { Housekeeping } from './recovery/housekeeping.js';
+import { IndexRefresh } from './recovery/index-refresh.js';
 import { InstanceControl } from './operations/instance-control.js';
 import { InstanceQueries } from './operations/instance-queries.js';
 import { InstanceRunner } from './instances/instance-runner.js';
@@ -107,6 +108,7 @@ export class NodeServices {
   readonly nodes: NodeRegistry;
   readonly runner: InstanceRunner;
   readonly housekeeping: Housekeeping;
+  readonly indexRefresh: IndexRefresh;
   readonly starts: WorkflowStarts;
   readonly ends: WorkflowEnds;
   readonly queries: InstanceQueries;
@@ -160,6 +162,12 @@ export class NodeServices {
     this.starts = this.#createStarts();
     this.control = this.#createControl();
     this.publisher = this.#createPublisher();
+    this.indexRefresh = new IndexRefresh({
+      ...options,
+      catalog,
+      isChosen: () => nodes.others.every(({ id }) => nodes.id < id),
+      isShared: () => this.isShared,
+    });
     this.housekeeping = new Housekeeping({
       ...options,
       ...options.settings,
@@ -254,6 +262,7 @@ export class NodeServices {
       inputSchemas: this.inputSchemas,
       stored: (id, version) => {
         this.changes.definitionStored(id, version);
+        if (version > 1) this.indexRefresh.noted(id);
         this.#options.backplane.publish({ kind: 'definition', id });
       },
     });

@@ -8,9 +8,14 @@
  * the caller continues from there.
  */
 import type { IndexCondition } from './records/index-conditions.js';
+import type { InstancePosition } from './records/instance-lists.js';
 
 /** Entries of a path that one call looks at. */
 export const SEARCHED_MAX = 2000;
+/** Entries whose instances are read at once: each may have a long list in its index fields. */
+const STEP_MAX = 500;
+/** What a section holds at most, with the instances that others insert while it is read. */
+export const SECTION_MAX = 4 * STEP_MAX;
 /** Up to this length of a path, its entries may be sorted for each page. */
 export const SHORT_PATH_MAX = 5000;
 /** Conditions whose paths are considered; there is little to gain from more. */
@@ -21,6 +26,12 @@ export interface SearchPath {
   readonly covers: IndexCondition | null;
   /** Whether its entries can be read in the order of the list without sorting them. */
   readonly isOrdered: boolean;
+}
+
+/** Entries after a position (null: from the start), up to and including another (null: to the end). */
+export interface PathSection {
+  readonly after: InstancePosition | null;
+  readonly until: InstancePosition | null;
 }
 
 /** @param lengths up to `SHORT_PATH_MAX` + 1; the last path is the one to take when nothing speaks for another */
@@ -42,7 +53,7 @@ export function shortestPath<Path extends SearchPath>(
 export function* walkSteps(wanted: number): Generator<number> {
   let left = SEARCHED_MAX;
   for (let step = Math.max(2 * wanted, 50); left > 0; step *= 4) {
-    const size = Math.min(step, left);
+    const size = Math.min(step, left, STEP_MAX);
     left -= size;
     yield size;
   }

@@ -103,6 +103,27 @@ everyStore('search', (at) => {
     expect(await find(definition, 'Amount=2', 'Customer=new')).toEqual([id]);
   });
 
+  it('brings open runs up to date after a new version of the definition has changed Index', async () => {
+    const name = fresh('work');
+    const steps = [activity('ask', name, {})];
+    const definition = await define(steps);
+    const waiting = await at.client.start(definition, { amount: 1, region: 'north' });
+    const [plain] = await Promise.all([at.client.start(definition, { region: 'south' })]);
+    expect(await find(definition, 'Amount=1')).toEqual([waiting]);
+    const changed = { Id: definition, Steps: steps, Index: { Region: 'data.region' } };
+    expect((await at.client.postDefinition(changed)).status).toBe(201);
+    await expect
+      .poll(() => find(definition, 'Region=north'), { timeout: 20_000 })
+      .toEqual([waiting]);
+    await expect.poll(() => find(definition, 'Region^=s'), { timeout: 20_000 }).toEqual([plain]);
+    expect(await find(definition, 'Amount=1')).toEqual([]);
+    // The run goes on as if nothing had happened.
+    for (let n = 0; n < 2; n += 1) await at.client.succeed((await at.client.work(name)).token, n);
+    const ended = await at.client.ended(waiting);
+    expect(ended).toMatchObject({ outcome: 'Succeeded', index: { Region: 'north' }, version: 1 });
+    expect(await find(definition, 'Region=north')).toEqual([waiting]);
+  });
+
   it('indexes text of up to 256 characters', async () => {
     const definition = await define();
     const [fits] = await startAll(
@@ -200,6 +221,8 @@ everyStore('search', (at) => {
     };
     expect(await list({ endedFrom: endTime! })).toEqual([ids[4], ids[2]]);
     expect(await list({ endedTo: endTime! })).toEqual([ids[0]]);
+    // No run has succeeded and is open.
+    expect(await list({ status: 'Runnable', outcome: 'Succeeded' })).toEqual([]);
   });
 
   it('takes escapes in quotes, and refuses malformed conditions with their place', async () => {

@@ -9,6 +9,7 @@ import { SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Workflow } from '../../src/api/wire/models/workflow.js';
 import { Client, type Answer, type CallOptions } from '../behaviour/support/client.js';
+import type { JsonObject } from '../../src/engine/values/json.js';
 import { activity, step } from '../behaviour/support/steps.js';
 import { serverForTests } from './support/secured-server.js';
 
@@ -50,11 +51,12 @@ const operations = Object.entries(paths).flatMap(([path, methods]) =>
 function requestsFor(id: string): readonly Sent[] {
   const action = JSON.stringify({ action: 'suspend', workflowIds: [id] });
   const bodies: Readonly<Record<string, string>> = { POST: '{}', PATCH: action };
+  const tags = JSON.stringify({ team: 'billing' });
   return operations.flatMap(({ method, path }) =>
     (path.includes('{executionId}') ? ['1', '2', '99'] : ['']).map((executionId) => ({
       method,
       path: path.replace('{executionId}', executionId).replaceAll(/\{\w+\}/g, id),
-      body: bodies[method] ?? null,
+      body: path.endsWith('/tags') ? tags : (bodies[method] ?? null),
     })),
   );
 }
@@ -98,9 +100,14 @@ describe('a caller without the viewer scope', () => {
   /** A run that waits for work, one that was suspended by a failure, one that waits for its next attempt. */
   const startAll = async () => {
     const data = { account: SECRET };
-    const waiting = await admin.defineAndStart(WAITS, data);
+    // Index fields are copies of data.
+    const indexed = (Steps: readonly JsonObject[]) => ({
+      Steps: [...Steps],
+      Index: { account: 'data.account' },
+    });
+    const waiting = await admin.defineAndStart(indexed(WAITS), data);
     await admin.untilWaiting(waiting, 'ask');
-    const suspended = await admin.defineAndStart(RETRIES, data);
+    const suspended = await admin.defineAndStart(indexed(RETRIES), data);
     await admin.untilWorkflow(suspended, ({ status }) => status === 'Suspended');
     const retrying = await admin.defineAndStart(RETRIES_LATER, data);
     await admin.untilStep(retrying, 'read', ({ error }) => error !== null);
@@ -127,6 +134,7 @@ describe('a caller without the viewer scope', () => {
       expect(answer.body).toMatchObject({ status, version: 1, parent: null });
       expect(answer.body).not.toHaveProperty('data');
       expect(answer.body).not.toHaveProperty('lastError');
+      expect(answer.body).not.toHaveProperty('index');
       expect(answer.text, path).not.toContain(SECRET);
     }
     const read = await reader.call<Workflow>('DELETE', `/api/workflow/${suspended}`);

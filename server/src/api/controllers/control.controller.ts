@@ -70,7 +70,7 @@ export class ControlController extends Controller {
 
   /**
    * Sets tags of a run in any status: the body is merged into its tags, and `null` removes a tag. The response contains
-   * `data` and `lastError` only if the caller also has the scope `conductor:viewer`.
+   * `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
    *
    * @summary Set tags of a run
    * @param id The id of the run

@@ -273,7 +273,7 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Suspends a run until it is resumed. A step in progress finishes first. The response contains `data` and `lastError`
+   * Suspends a run until it is resumed. A step in progress finishes first. The response contains `data`, `index` and `lastError`
    * only if the caller also has the scope `conductor:viewer`.
    *
    * @summary Suspend a run
@@ -291,7 +291,7 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Resumes a suspended run. If a failed step suspended it, the step is retried. The response contains `data` and
+   * Resumes a suspended run. If a failed step suspended it, the step is retried. The response contains `data`, `index` and
    * `lastError`
    * only if the caller also has the scope `conductor:viewer`.
    *
@@ -310,7 +310,7 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Terminates a run. A run that has already ended does not change. The response contains `data` and `lastError` only if
+   * Terminates a run. A run that has already ended does not change. The response contains `data`, `index` and `lastError` only if
    * the caller also has the scope `conductor:viewer`.
    *
    * With `compensate=true`, the run first compensates its completed steps: it cancels every waiting or running step,
@@ -336,7 +336,7 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Immediately retries every failed step that is waiting for its next attempt. The response contains `data` and
+   * Immediately retries every failed step that is waiting for its next attempt. The response contains `data`, `index` and
    * `lastError`
    * only if the caller also has the scope `conductor:viewer`.
    *

@@ -22,7 +22,7 @@ export const INDEX_TEXT_LENGTH_MAX = 256;
 /** Further elements of a list are not indexed. */
 export const INDEX_ELEMENTS_MAX = 1000;
 /** Total length of the indexed elements of all lists of an instance, so that a page of instances stays small. */
-export const INDEX_LISTS_LENGTH_MAX = 64 * 1024;
+export const INDEX_LISTS_LENGTH_MAX = 8 * 1024;
 
 /** Most values are short. */
 const COUNTED_LENGTH_MIN = 16;

@@ -36,6 +36,16 @@ export function showGauges(
     () => environment.queued,
   );
   metrics.gauge(
+    'stepwright_index_refresh_definitions',
+    'Definitions whose open instances are being brought up to date with a changed Index.',
+    () => services.indexRefresh.pending,
+  );
+  metrics.gauge(
+    'stepwright_index_refresh_instances',
+    'Instances whose index fields this node has brought up to date since the start.',
+    () => services.indexRefresh.refreshed,
+  );
+  metrics.gauge(
     'stepwright_change_listeners',
     'Open change streams on this node.',
     () => services.changes.listeners,

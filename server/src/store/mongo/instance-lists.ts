@@ -4,9 +4,11 @@ import type { OperationArguments, OperationResult } from '../operations.js';
 import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
 import {
   CONSIDERED_CONDITIONS_MAX,
+  SECTION_MAX,
   shortestPath,
   SHORT_PATH_MAX,
   walkSteps,
+  type PathSection,
   type SearchPath,
 } from '../search-plan.js';
 import { decodeText, encodeText } from '../text-codec.js';
@@ -23,51 +25,55 @@ export const WITHOUT_LONG_FIELDS = { state: 0, inbox: 0, audit: 0, input: 0 } as
 
 export async function listInstances(
   context: MongoContext,
-  [{ after, filter, limit }]: OperationArguments<'listInstances'>,
+  [{ after: position, filter, limit }]: OperationArguments<'listInstances'>,
 ): Promise<OperationResult<'listInstances'>> {
   const walk = await planWalk(context, filter);
+  const isSearch = walk.others.length > 0;
   const found: InstanceDocument[] = [];
-  let position = after;
-  for (const step of stepsOf(walk, limit)) {
+  let after = position;
+  for (const step of walkSteps(limit)) {
+    // The end of the section is fixed before it is read: others may insert and remove instances in between.
+    const until = isSearch ? await sectionEnd(context, walk, after, step) : null;
     found.push(
       ...(await context.instances
         .aggregate<InstanceDocument>([
-          ...entriesOn(walk, position, step),
+          ...entriesOn(walk, { after, until }, isSearch ? SECTION_MAX : limit),
           ...matching(walk.others),
           { $limit: limit - found.length },
           { $project: WITHOUT_LONG_FIELDS },
         ])
         .toArray()),
     );
-    if (found.length === limit || walk.others.length === 0) {
-      return { items: found.map(summaryOf), searchedTo: null };
-    }
-    position = await positionAfter(context, walk, position, step);
-    if (position === null) break;
+    after = found.length === limit ? null : until;
+    if (after === null) break;
   }
-  return { items: found.map(summaryOf), searchedTo: position };
+  return { items: found.map(summaryOf), searchedTo: after };
 }
 
 export async function countInstances(
   context: MongoContext,
-  [{ after, filter, max }]: OperationArguments<'countInstances'>,
+  [{ after: position, filter, max }]: OperationArguments<'countInstances'>,
 ): Promise<OperationResult<'countInstances'>> {
   const walk = await planWalk(context, filter);
   let count = 0;
-  let position = after;
-  for (const step of stepsOf(walk, max)) {
-    const stages = [...entriesOn(walk, position, step), ...matching(walk.others), { $count: 'n' }];
+  let after = position;
+  for (const step of walkSteps(max)) {
+    const until = await sectionEnd(context, walk, after, step);
+    const entries = entriesOn(walk, { after, until }, SECTION_MAX);
+    const stages = [...entries, ...matching(walk.others), { $count: 'n' }];
     const [counted] = await context.instances.aggregate<{ readonly n: number }>(stages).toArray();
     count += counted?.n ?? 0;
     if (count >= max) return { count: max, searchedTo: null };
-    position = await positionAfter(context, walk, position, step);
-    if (position === null) break;
+    after = until;
+    if (after === null) break;
   }
-  return { count, searchedTo: position };
+  return { count, searchedTo: after };
 }
 
 interface ListPath extends SearchPath {
   readonly conditions: readonly InstanceCondition[];
+  /** Those that bound what is read to count its entries. */
+  readonly counted: readonly InstanceCondition[];
 }
 
 /** How the instances of a list are found. */
@@ -91,25 +97,27 @@ async function planWalk(context: MongoContext, filter: InstanceFilter): Promise<
   };
 }
 
-/** If every entry of the path is wanted, one step is enough. */
-function stepsOf({ others }: Walk, wanted: number): Iterable<number> {
-  return others.length === 0 ? [wanted] : walkSteps(wanted);
-}
-
 function pathsOf(filter: InstanceFilter): readonly ListPath[] {
   const conditions = (filter.where ?? []).slice(0, CONSIDERED_CONDITIONS_MAX);
   const { endedFrom, endedTo } = filter;
   const isEnded = endedFrom !== undefined || endedTo !== undefined;
   const isInOrder = orderOf(filter).field === 'startTime';
   const unordered = { covers: null, isOrdered: false };
+  const [ended, served] = [endConditions(filter), servedConditions(filter)];
   return [
-    ...conditions.map((condition) => ({
-      covers: condition.operator === '!=' ? null : condition,
-      isOrdered: condition.operator === '=' && isInOrder,
-      conditions: [filterOf(condition), ...startConditions(filter)],
-    })),
-    ...(isEnded ? [{ ...unordered, conditions: endConditions(filter) }] : []),
-    { covers: null, isOrdered: true, conditions: servedConditions(filter) },
+    ...conditions.map((condition): ListPath => {
+      const isEqual = condition.operator === '=';
+      const withStart = [filterOf(condition), ...startConditions(filter)];
+      return {
+        covers: condition.operator === '!=' ? null : condition,
+        isOrdered: isEqual && isInOrder,
+        conditions: withStart,
+        // In a range, the start follows the value: it would not bound what is read.
+        counted: isEqual ? withStart : [filterOf(condition)],
+      };
+    }),
+    ...(isEnded ? [{ ...unordered, conditions: ended, counted: ended }] : []),
+    { covers: null, isOrdered: true, conditions: served, counted: served },
   ];
 }
 
@@ -120,32 +128,32 @@ async function lengthsOf(
 ): Promise<readonly number[]> {
   if (paths.length === 1) return [0];
   return Promise.all(
-    paths.map(({ conditions }) =>
-      instances.countDocuments(allOf(conditions), { limit: SHORT_PATH_MAX + 1 }),
+    paths.map(({ counted }) =>
+      instances.countDocuments(allOf(counted), { limit: SHORT_PATH_MAX + 1 }),
     ),
   );
 }
 
-/** The next entries of the path, in the order of the list. */
+/** The entries of a section of the path, in the order of the list. */
 function entriesOn(
   { filter, path }: Walk,
-  after: InstancePosition | null,
-  step: number,
+  section: PathSection,
+  entriesMax: number,
 ): readonly Document[] {
   const { field } = orderOf(filter);
-  const stages = [{ $match: entriesFilter(filter, path, after) }];
+  const stages = [{ $match: entriesFilter(filter, path, section) }];
   // What has to be sorted must fit into memory.
   const short = path.isOrdered ? [] : [{ $project: WITHOUT_LONG_FIELDS }];
-  return [...stages, ...short, { $sort: sortBy(field, filter) }, { $limit: step }];
+  return [...stages, ...short, { $sort: sortBy(field, filter) }, { $limit: entriesMax }];
 }
 
 function entriesFilter(
   filter: InstanceFilter,
   path: ListPath,
-  after: InstancePosition | null,
+  section: PathSection,
 ): InstanceCondition {
   const ordered = path.isOrdered ? [] : timeConditions(filter);
-  return allOf([...path.conditions, ...ordered, ...positionOf(filter, after)]);
+  return allOf([...path.conditions, ...ordered, ...positionOf(filter, section)]);
 }
 
 function matching(conditions: readonly InstanceCondition[]): readonly Document[] {
@@ -156,8 +164,8 @@ function allOf(conditions: readonly InstanceCondition[]): InstanceCondition {
   return conditions.length === 0 ? {} : { $and: [...conditions] };
 }
 
-/** The position of the last entry of a step; null: the path has no more entries. */
-async function positionAfter(
+/** The position of the last of the next entries; null: there are fewer. */
+async function sectionEnd(
   { instances }: MongoContext,
   { filter, path }: Walk,
   after: InstancePosition | null,
@@ -165,7 +173,7 @@ async function positionAfter(
 ): Promise<InstancePosition | null> {
   const { field } = orderOf(filter);
   const [last] = await instances
-    .find(entriesFilter(filter, path, after), { projection: { [field]: 1 } })
+    .find(entriesFilter(filter, path, { after, until: null }), { projection: { [field]: 1 } })
     .sort(sortBy(field, filter))
     .skip(step - 1)
     .limit(1)
@@ -232,16 +240,32 @@ function endConditions({ endedFrom, endedTo }: InstanceFilter): readonly Instanc
   ];
 }
 
-/** The first condition bounds the index; the second skips items of the previous page with the same time. */
+/** The first condition of each pair bounds the index; the second separates items with the same time. */
 function positionOf(
   filter: InstanceFilter,
-  after: InstancePosition | null,
+  { after, until }: PathSection,
 ): readonly InstanceCondition[] {
-  if (after === null) return [];
   const { field, isNewestFirst } = orderOf(filter);
-  const beyond = isNewestFirst ? '$lt' : '$gt';
+  const [later, earlier] = isNewestFirst ? ['$lt', '$gt'] : ['$gt', '$lt'];
   return [
-    { [field]: { [`${beyond}e`]: after.time } },
-    { $or: [{ [field]: { [beyond]: after.time } }, { _id: { [beyond]: encodeText(after.id) } }] },
+    ...(after === null
+      ? []
+      : [
+          { [field]: { [`${later}e`]: after.time } },
+          {
+            $or: [{ [field]: { [later]: after.time } }, { _id: { [later]: encodeText(after.id) } }],
+          },
+        ]),
+    ...(until === null
+      ? []
+      : [
+          { [field]: { [`${earlier}e`]: until.time } },
+          {
+            $or: [
+              { [field]: { [earlier]: until.time } },
+              { _id: { [`${earlier}e`]: encodeText(until.id) } },
+            ],
+          },
+        ]),
   ];
 }

@@ -132,7 +132,7 @@ async function purgeInstances(database: Database, request: PurgeRequest): Promis
   return purged;
 }
 
-type EndedInstance = Pick<InstanceRecord, 'id' | 'inSeq' | 'tags' | 'index'>;
+type EndedInstance = Pick<InstanceRecord, 'id' | 'inSeq' | 'revision' | 'tags' | 'index'>;
 
 async function endedInstances(
   database: Database,
@@ -140,7 +140,7 @@ async function endedInstances(
   limit: number,
 ): Promise<readonly EndedInstance[]> {
   const rows = await database.query(
-    `SELECT id, in_seq, tags, fields FROM @instances
+    `SELECT id, in_seq, revision, tags, fields FROM @instances
       WHERE end_time < $1::bigint AND status IN ('Complete', 'Terminated') AND (wake_at IS NULL OR end_time < $2::bigint)
       ORDER BY end_time, id LIMIT $3::bigint`,
     [instancesEndedBefore, untoldEndedBefore, limit],
@@ -148,6 +148,7 @@ async function endedInstances(
   return rows.map((row) => ({
     id: row.text('id'),
     inSeq: row.number('in_seq'),
+    revision: row.number('revision'),
     tags: tagsIn(row.textOrNull('tags')),
     index: indexIn(row.textOrNull('fields')),
   }));
@@ -168,11 +169,12 @@ async function purgeHistory(database: Database, ids: readonly string[]): Promise
 const ENDED: Columns<EndedInstance> = {
   id: ['text', ({ id }) => encodeTextWithoutNul(id)],
   in_seq: ['bigint', ({ inSeq }) => inSeq],
+  revision: ['bigint', ({ revision }) => revision],
 };
 
 /**
  * Looks again at what it removes: another node may have purged an instance, and a client may have started it again. An
- * instance whose tags have just changed is left for the next purge, because other terms belong to it now.
+ * instance whose tags or index fields have just changed is left for the next purge, because other terms belong to it now.
  */
 async function purgeTogether(
   database: Database,
@@ -183,7 +185,7 @@ async function purgeTogether(
   const terms = ended.map((each) => ({ id: each.id, removed: termsOf(each), added: [] }));
   const gone = `gone AS (
        DELETE FROM @instances WHERE id IN (
-         SELECT i.id FROM @instances AS i JOIN ${parameters.rows('e', ended, ENDED)} ON e.id = i.id AND e.in_seq = i.in_seq
+         SELECT i.id FROM @instances AS i JOIN ${parameters.rows('e', ended, ENDED)} ON e.id = i.id AND e.in_seq = i.in_seq AND e.revision = i.revision
           WHERE i.status IN ('Complete', 'Terminated') AND i.end_time < ${parameters.add(endedBefore)}::bigint
           ORDER BY i.id FOR UPDATE OF i) RETURNING id, start_time
      )`;

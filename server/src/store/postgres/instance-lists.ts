@@ -4,7 +4,13 @@ import type { OperationArguments, OperationResult } from '../operations.js';
 import { fulfills, type IndexCondition } from '../records/index-conditions.js';
 import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
 import type { InstanceSummary } from '../records/instances.js';
-import { shortestPath, SHORT_PATH_MAX, walkSteps } from '../search-plan.js';
+import {
+  SECTION_MAX,
+  shortestPath,
+  SHORT_PATH_MAX,
+  walkSteps,
+  type PathSection,
+} from '../search-plan.js';
 import type { Database } from './database.js';
 import { SUMMARY_COLUMNS, summaryOf } from './instance-rows.js';
 import {
@@ -21,38 +27,44 @@ import type { Row } from './row.js';
 
 export async function listInstances(
   { database }: PostgresContext,
-  [{ after, filter, limit }]: OperationArguments<'listInstances'>,
+  [{ after: position, filter, limit }]: OperationArguments<'listInstances'>,
 ): Promise<OperationResult<'listInstances'>> {
   const walk = await planWalk(database, filter);
   const items: InstanceSummary[] = [];
-  let position = after;
+  let after: InstancePosition | null = position;
+  const isSearch = walk.where.length > 0 || walk.columns(new Parameters()).length > 0;
   for (const step of walkSteps(limit)) {
-    const page = { after: position, step, selected: SUMMARY_COLUMNS, limit: limit - items.length };
+    // The end of the section is fixed before it is read: others may insert and remove instances in between.
+    const until = isSearch ? await sectionEnd(database, walk, after, step) : null;
+    const entriesMax = isSearch ? SECTION_MAX : limit;
+    const limits = { entriesMax, limit: limit - items.length };
+    const page = { after, until, selected: SUMMARY_COLUMNS, ...limits };
     for (const row of await readEntries(database, walk, page)) {
       if (!fulfillsAll(row, walk.where)) continue;
       items.push(summaryOf(row));
       if (items.length === limit) return { items, searchedTo: null };
     }
-    position = await positionAfter(database, walk, position, step);
-    if (position === null) return { items, searchedTo: null };
+    after = until;
+    if (after === null) return { items, searchedTo: null };
   }
-  return { items, searchedTo: position };
+  return { items, searchedTo: after };
 }
 
 export async function countInstances(
   { database }: PostgresContext,
-  [{ after, filter, max }]: OperationArguments<'countInstances'>,
+  [{ after: position, filter, max }]: OperationArguments<'countInstances'>,
 ): Promise<OperationResult<'countInstances'>> {
   const walk = await planWalk(database, filter);
   let count = 0;
-  let position = after;
+  let after: InstancePosition | null = position;
   for (const step of walkSteps(max)) {
-    count += await countEntries(database, walk, position, step);
+    const until = await sectionEnd(database, walk, after, step);
+    count += await countEntries(database, walk, { after, until });
     if (count >= max) return { count: max, searchedTo: null };
-    position = await positionAfter(database, walk, position, step);
-    if (position === null) break;
+    after = until;
+    if (after === null) break;
   }
-  return { count, searchedTo: position };
+  return { count, searchedTo: after };
 }
 
 /** How the instances of a list are found. */
@@ -94,10 +106,8 @@ async function lengthsOf(
   return paths.map((_, at) => row?.number(`length_${at}`) ?? 0);
 }
 
-interface EntryPage {
-  readonly after: InstancePosition | null;
-  /** How many entries of the path are looked at. */
-  readonly step: number;
+interface EntryPage extends PathSection {
+  readonly entriesMax: number;
   readonly selected: string;
   /** How many instances are wanted. */
   readonly limit: number;
@@ -107,29 +117,25 @@ interface EntryPage {
 function readEntries(
   database: Database,
   walk: Walk,
-  { after, limit, selected, step }: EntryPage,
+  { after, entriesMax, limit, selected, until }: EntryPage,
 ): Promise<readonly Row[]> {
   const parameters = new Parameters();
-  const from = joinedEntries(walk, parameters, after, step);
+  const from = joinedEntries(walk, parameters, { after, until }, entriesMax);
   // The conditions on tags and index fields still have to be checked.
   const bound = walk.where.length > 0 ? '' : `LIMIT ${parameters.add(limit)}::bigint`;
   const text = `SELECT ${selected} FROM ${from} ${entryOrder(walk.filter)} ${bound}`;
   return database.queryByValues(text, parameters.values);
 }
 
-async function countEntries(
-  database: Database,
-  walk: Walk,
-  after: InstancePosition | null,
-  step: number,
-): Promise<number> {
+async function countEntries(database: Database, walk: Walk, section: PathSection): Promise<number> {
   if (walk.where.length > 0) {
-    const page = { after, step, selected: 'tags, fields', limit: step };
+    const limits = { entriesMax: SECTION_MAX, limit: SECTION_MAX };
+    const page = { ...section, selected: 'tags, fields', ...limits };
     const rows = await readEntries(database, walk, page);
     return rows.filter((row) => fulfillsAll(row, walk.where)).length;
   }
   const parameters = new Parameters();
-  const text = `SELECT count(*) AS count FROM ${joinedEntries(walk, parameters, after, step)}`;
+  const text = `SELECT count(*) AS count FROM ${joinedEntries(walk, parameters, section, SECTION_MAX)}`;
   const [row] = await database.queryByValues(text, parameters.values);
   return row?.number('count') ?? 0;
 }
@@ -137,22 +143,23 @@ async function countEntries(
 function joinedEntries(
   { columns, path }: Walk,
   parameters: Parameters,
-  after: InstancePosition | null,
-  step: number,
+  section: PathSection,
+  entriesMax: number,
 ): string {
-  const entries = path.entries(parameters, after, `${parameters.add(step)}::bigint`);
+  const entries = path.entries(parameters, section, `${parameters.add(entriesMax)}::bigint`);
   return `(${entries}) AS entry JOIN @instances ON id = entry_id ${whereOf(columns(parameters))}`;
 }
 
-/** The position of the last entry of a step; null: the path has no more entries. */
-async function positionAfter(
+/** The position of the last of the next entries; null: there are fewer. */
+async function sectionEnd(
   database: Database,
   { filter, path }: Walk,
   after: InstancePosition | null,
   step: number,
 ): Promise<InstancePosition | null> {
   const parameters = new Parameters();
-  const entries = path.entries(parameters, after, `${parameters.add(step)}::bigint`);
+  const limit = `${parameters.add(step)}::bigint`;
+  const entries = path.entries(parameters, { after, until: null }, limit);
   const text = `SELECT entry_time, entry_id FROM (${entries}) AS entry ${entryOrder(filter)} OFFSET ${parameters.add(step - 1)}::bigint`;
   const [row] = await database.queryByValues(text, parameters.values);
   return row === undefined ? null : { time: row.number('entry_time'), id: row.text('entry_id') };

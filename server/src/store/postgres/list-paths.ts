@@ -1,19 +1,15 @@
 /** The paths to the instances of a list, as queries: see search-plan.ts. */
 import { ANY_VALUE, termConditionOf } from '../index-terms.js';
 import type { IndexCondition } from '../records/index-conditions.js';
-import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
-import { CONSIDERED_CONDITIONS_MAX, type SearchPath } from '../search-plan.js';
+import type { InstanceFilter } from '../records/instance-lists.js';
+import { CONSIDERED_CONDITIONS_MAX, type PathSection, type SearchPath } from '../search-plan.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Parameters } from './parameters.js';
 import { CHANGE_SPAN_MS } from './scans.js';
 
 export interface ListPath extends SearchPath {
-  /** The next entries after a position in the order of the list, as `entry_time` and `entry_id`. */
-  readonly entries: (
-    parameters: Parameters,
-    after: InstancePosition | null,
-    limit: string,
-  ) => string;
+  /** The next entries of a section in the order of the list, as `entry_time` and `entry_id`. */
+  readonly entries: (parameters: Parameters, section: PathSection, limit: string) => string;
   /** A query with a row for each of its entries, in any order. */
   readonly counted: (parameters: Parameters) => string;
 }
@@ -50,10 +46,10 @@ function instancePath(filter: InstanceFilter): ListPath {
     isOrdered: true,
     counted: (parameters) =>
       `SELECT 1 FROM @instances ${whereOf(servedConditions(filter, parameters))}`,
-    entries: (parameters, after, limit) =>
+    entries: (parameters, section, limit) =>
       instanceEntries(filter, limit, [
         ...servedConditions(filter, parameters),
-        ...positionOf(filter, after, parameters),
+        ...positionOf(filter, section, parameters),
       ]),
   };
 }
@@ -64,14 +60,14 @@ function endedPath(filter: InstanceFilter): ListPath {
     isOrdered: false,
     counted: (parameters) =>
       `SELECT 1 FROM @instances ${whereOf(endConditions(filter, parameters))}`,
-    entries: (parameters, after, limit) =>
+    entries: (parameters, section, limit) =>
       // Without the barrier, the planner may walk the order of the list instead of the few instances.
       `SELECT entry_time, entry_id FROM (
          SELECT ${orderOf(filter).time} AS entry_time, id AS entry_id FROM @instances
            ${whereOf([
              ...endConditions(filter, parameters),
              ...timeConditions(filter, parameters),
-             ...positionOf(filter, after, parameters),
+             ...positionOf(filter, section, parameters),
            ])} OFFSET 0
        ) AS ended ${entryOrder(filter)} LIMIT ${limit}`,
   };
@@ -87,21 +83,26 @@ function termPath(condition: IndexCondition, filter: InstanceFilter): ListPath {
   return {
     covers: condition.operator === '!=' ? null : condition,
     isOrdered: isEqual && isInOrder,
+    // In a range, the start follows the value: it would not bound what is read.
     counted: (parameters) =>
-      partsOf('1', parameters, () => startConditions(filter, parameters)).join(' UNION ALL '),
-    entries: (parameters, after, limit) => {
+      partsOf('1', parameters, () => (isEqual ? startConditions(filter, parameters) : [])).join(
+        ' UNION ALL ',
+      ),
+    entries: (parameters, section, limit) => {
       if (!isInOrder) {
-        const ids = partsOf('instance_id', parameters, () => []).join(' UNION ');
+        const ids = partsOf('instance_id', parameters, () =>
+          startConditions(filter, parameters),
+        ).join(' UNION ');
         return instanceEntries(filter, limit, [
           `id = ANY(ARRAY(${ids}))`,
           ...timeConditions(filter, parameters),
-          ...positionOf(filter, after, parameters),
+          ...positionOf(filter, section, parameters),
         ]);
       }
       const select = 'start_time AS entry_time, instance_id AS entry_id';
       const parts = partsOf(isEqual ? select : `DISTINCT ${select}`, parameters, () => [
         ...startConditions(filter, parameters),
-        ...positionOf(filter, after, parameters, 'instance_id'),
+        ...positionOf(filter, section, parameters, 'instance_id'),
       ]);
       const limited = parts.map((part) => `(${part} ${entryOrder(filter)} LIMIT ${limit})`);
       const united = limited.join(' UNION ');
@@ -207,22 +208,26 @@ function endConditions({ endedFrom, endedTo }: InstanceFilter, parameters: Param
   ];
 }
 
-/** Entries after a position of the list. */
 function positionOf(
   filter: InstanceFilter,
-  after: InstancePosition | null,
+  { after, until }: PathSection,
   parameters: Parameters,
   idColumn: 'id' | 'instance_id' = 'id',
 ): readonly string[] {
-  if (after === null) return [];
   const { direction, span, time } = orderOf(filter);
+  const last: string[] = [];
+  if (until !== null) {
+    const position = `${parameters.add(until.time)}::bigint, ${parameters.add(encodeTextWithoutNul(until.id))}::text`;
+    last.push(`(${time}, ${idColumn}) ${direction === 'DESC' ? '>=' : '<='} (${position})`);
+  }
+  if (after === null) return last;
   const beyond = direction === 'DESC' ? '<' : '>';
   const position = `${parameters.add(after.time)}::bigint, ${parameters.add(encodeTextWithoutNul(after.id))}::text`;
   const conditions = [`(${time}, ${idColumn}) ${beyond} (${position})`];
   if (span !== null) {
     conditions.push(`${span} >= ${parameters.add(Math.floor(after.time / CHANGE_SPAN_MS))}`);
   }
-  return conditions;
+  return [...conditions, ...last];
 }
 
 export function whereOf(conditions: readonly string[]): string {

@@ -1,6 +1,7 @@
 /** Conditions on the tags and the index fields of instances, and what they mean. */
 import { elementsOf, type IndexFields, type IndexValue } from '../../engine/values/index-fields.js';
 import type { Tags } from '../../engine/model/tags.js';
+import { termValue } from '../term-values.js';
 import { compareText } from '../text-order.js';
 
 /** `^=`: starts with. */
@@ -66,9 +67,11 @@ function isNumber(value: IndexValue): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
-/** JavaScript compares numbers with integers of any length by their exact values. */
+/** As the indexes of the databases do: a float counts as the shortest decimal number that is read as it. */
 function compareNumbers(left: number | bigint, right: number | bigint): number {
-  return left < right ? -1 : left > right ? 1 : 0;
+  if (typeof left === typeof right) return left < right ? -1 : left > right ? 1 : 0;
+  const [first, second] = [termValue(left), termValue(right)];
+  return first < second ? -1 : first > second ? 1 : 0;
 }
 
 function startsWith(element: IndexValue, start: IndexValue): boolean {

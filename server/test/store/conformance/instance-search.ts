@@ -5,6 +5,7 @@ import { AUDIT_ENTRIES_MAX } from '../../../src/store/records/control.js';
 import type { IndexCondition, IndexOperator } from '../../../src/store/records/index-conditions.js';
 import type {
   InstanceFilter,
+  InstanceList,
   InstancePosition,
 } from '../../../src/store/records/instance-lists.js';
 import type { StoreUnderTest } from '../conformance.js';
@@ -204,6 +205,11 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
       expect(await where(condition('v', '!=', 'z'))).toEqual(['a', 'b']);
       expect(await where(condition('tag.v', '=', 'x'))).toEqual(['c']);
       expect(await where(condition('tag.v', '!=', 'y'))).toEqual(['c']);
+      await insert('d', { startTime: 0, index: { f: 1e23 } });
+      // Equal, whichever path leads there.
+      const integer = condition('f', '=', 10n ** 23n);
+      expect(await where(integer)).toEqual(['d']);
+      expect(await where(condition('f', '!=', 0), integer)).toEqual(['d']);
       expect(await where(condition('unknown', '!=', 'x'))).toEqual([]);
     });
 
@@ -251,6 +257,36 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
       expect(await count({ where: [customer, condition('amount', '<', 51)] }, 2)).toBe(2);
       expect(await count({})).toBe(4);
       expect(await count({ definitionId: 'order', version: 1 })).toBe(3);
+    });
+
+    it('find each instance once, however many are started while its list is read', async () => {
+      const index = { all: 1 };
+      const old = Array.from({ length: 240 }, (_, n) => `i${String(n).padStart(3, '0')}`);
+      for (const [n, id] of old.entries()) {
+        const few = n % 10 === 0 ? { few: true } : {};
+        await insert(id, { startTime: 1000 + n, index: { ...index, ...few } });
+      }
+      const filter = { where: [condition('all', '=', 1), condition('few', '!=', false)] };
+      const other = await test.open();
+      let isDone = false;
+      const starting = (async () => {
+        for (let n = 0; !isDone && n < 400; n += 1)
+          await insert(`new${n}`, { startTime: 5000 + n, index });
+      })();
+      for (let round = 0; round < 5; round += 1) {
+        const found: string[] = [];
+        let after: InstancePosition | null = null;
+        do {
+          const page: InstanceList = await other.listInstances({ filter, after, limit: 7 });
+          found.push(...page.items.map(({ id }) => id));
+          const last = page.items.at(-1);
+          const isFull = page.items.length === 7 && last !== undefined;
+          after = isFull ? { time: last.startTime, id: last.id } : page.searchedTo;
+        } while (after !== null);
+        expect(found).toEqual(old.filter((_, n) => n % 10 === 0).reverse());
+      }
+      isDone = true;
+      await starting;
     });
 
     it('ended between two times, from the first and before the second', async () => {

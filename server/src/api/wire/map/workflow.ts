@@ -123,7 +123,7 @@ export function toWorkflowSummary(instance: host.InstanceListItem): wire.Workflo
 /** As listeners of the stream get it: without what may be long. */
 export function toWorkflowChange(
   instance: Omit<host.InstanceListItem, 'index' | 'tags'>,
-): Omit<wire.WorkflowSummary, 'index' | 'tags'> {
+): wire.ChangedWorkflow {
   return {
     workflowId: instance.id,
     definitionId: instance.definitionId,
@@ -156,7 +156,7 @@ export function toControlledWorkflow(
 ): wire.ControlledWorkflow {
   return mayRead
     ? toWorkflow(instance)
-    : { ...toWorkflowSummary(instance), parent: instance.parent };
+    : { ...toWorkflowChange(instance), tags: instance.tags, parent: instance.parent };
 }
 
 export function toStepExecution(step: host.StepView): wire.StepExecution {

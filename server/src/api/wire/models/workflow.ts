@@ -74,25 +74,9 @@ export interface Tags {
 }
 
 /**
- * A run in a list, without its data.
- *
- * @example {
- *   "workflowId": "01hx5v3x9t6k2m4n8p0q",
- *   "definitionId": "greeting",
- *   "version": 1,
- *   "reference": null,
- *   "tags": { "team": "billing" },
- *   "index": { "customer": "C-17" },
- *   "status": "Complete",
- *   "outcome": "Succeeded",
- *   "parent": null,
- *   "startTime": "2026-05-04T10:20:30.123Z",
- *   "endTime": "2026-05-04T10:20:30.130Z",
- *   "lastChangeTime": "2026-05-04T10:20:30.130Z",
- *   "failureTime": null
- * }
+ * What a run and its lists show of its state.
  */
-export interface WorkflowSummary {
+export interface ChangedWorkflow {
   workflowId: string;
   definitionId: string;
   /**
@@ -104,11 +88,6 @@ export interface WorkflowSummary {
    * The name that the caller gave the run when starting it.
    */
   reference: string | null;
-  tags: Tags;
-  /**
-   * The values of the `Index` fields of the definition, as of the last change of the data.
-   */
-  index: IndexFields;
   status: WorkflowStatus;
   /**
    * How the run ended; null while it is open.
@@ -134,6 +113,33 @@ export interface WorkflowSummary {
    * The time of `lastError`. ISO 8601, UTC.
    */
   failureTime: string | null;
+}
+
+/**
+ * A run in a list, without its data.
+ *
+ * @example {
+ *   "workflowId": "01hx5v3x9t6k2m4n8p0q",
+ *   "definitionId": "greeting",
+ *   "version": 1,
+ *   "reference": null,
+ *   "tags": { "team": "billing" },
+ *   "index": { "customer": "C-17" },
+ *   "status": "Complete",
+ *   "outcome": "Succeeded",
+ *   "parent": null,
+ *   "startTime": "2026-05-04T10:20:30.123Z",
+ *   "endTime": "2026-05-04T10:20:30.130Z",
+ *   "lastChangeTime": "2026-05-04T10:20:30.130Z",
+ *   "failureTime": null
+ * }
+ */
+export interface WorkflowSummary extends ChangedWorkflow {
+  tags: Tags;
+  /**
+   * The values of the `Index` fields of the definition, as of the last change of the data.
+   */
+  index: IndexFields;
 }
 
 /**
@@ -186,7 +192,7 @@ export interface Workflow extends WorkflowSummary {
 }
 
 /**
- * A run after a start or a control action. Callers without the scope `conductor:viewer` get it without `data` and `lastError`.
+ * A run after a start or a control action. Callers without the scope `conductor:viewer` get it without `data`, `index` and `lastError`.
  *
  * @example {
  *   "workflowId": "01hx5v3x9t6k2m4n8p0q",
@@ -194,7 +200,6 @@ export interface Workflow extends WorkflowSummary {
  *   "version": 1,
  *   "reference": null,
  *   "tags": { "team": "billing" },
- *   "index": { "customer": "C-17" },
  *   "status": "Suspended",
  *   "outcome": null,
  *   "startTime": "2026-05-04T10:20:30.123Z",
@@ -204,7 +209,12 @@ export interface Workflow extends WorkflowSummary {
  *   "parent": null
  * }
  */
-export interface ControlledWorkflow extends WorkflowSummary {
+export interface ControlledWorkflow extends ChangedWorkflow {
+  tags: Tags;
+  /**
+   * As in Workflow. Omitted for callers without the scope `conductor:viewer`: its values are part of the data.
+   */
+  index?: IndexFields;
   /**
    * Omitted for callers without the scope `conductor:viewer`.
    */

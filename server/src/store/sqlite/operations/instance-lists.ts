@@ -4,7 +4,13 @@ import type { OperationArguments, OperationResult } from '../../operations.js';
 import { fulfills, type IndexCondition } from '../../records/index-conditions.js';
 import type { InstanceFilter, InstancePosition } from '../../records/instance-lists.js';
 import type { InstanceSummary } from '../../records/instances.js';
-import { shortestPath, SHORT_PATH_MAX, walkSteps } from '../../search-plan.js';
+import {
+  SECTION_MAX,
+  SHORT_PATH_MAX,
+  shortestPath,
+  walkSteps,
+  type PathSection,
+} from '../../search-plan.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
 import { SUMMARY_COLUMNS, summaryOf } from './instance-rows.js';
@@ -22,38 +28,43 @@ import {
 
 export function listInstances(
   database: Database,
-  [{ after, filter, limit }]: OperationArguments<'listInstances'>,
+  [{ after: position, filter, limit }]: OperationArguments<'listInstances'>,
 ): OperationResult<'listInstances'> {
   const walk = planWalk(database, filter);
+  const isSearch = walk.where.length > 0 || walk.columns.length > 0;
   const items: InstanceSummary[] = [];
-  let position = after;
+  let after = position;
   for (const step of walkSteps(limit)) {
-    const query = instancesOn(walk, position, step, SUMMARY_COLUMNS);
+    // The end of the section is fixed before it is read: other processes may write in between.
+    const until = isSearch ? sectionEnd(database, walk, after, step) : null;
+    const entriesMax = isSearch ? SECTION_MAX : limit;
+    const query = instancesOn(walk, { after, until }, entriesMax, SUMMARY_COLUMNS);
     for (const row of database.each(query.text, ...query.values)) {
       if (!fulfillsAll(row, walk.where)) continue;
       items.push(summaryOf(row));
       if (items.length === limit) return { items, searchedTo: null };
     }
-    position = positionAfter(database, walk, position, step);
-    if (position === null) return { items, searchedTo: null };
+    after = until;
+    if (after === null) return { items, searchedTo: null };
   }
-  return { items, searchedTo: position };
+  return { items, searchedTo: after };
 }
 
 export function countInstances(
   database: Database,
-  [{ after, filter, max }]: OperationArguments<'countInstances'>,
+  [{ after: position, filter, max }]: OperationArguments<'countInstances'>,
 ): OperationResult<'countInstances'> {
   const walk = planWalk(database, filter);
   let count = 0;
-  let position = after;
+  let after = position;
   for (const step of walkSteps(max)) {
-    count += countOn(database, walk, position, step);
+    const until = sectionEnd(database, walk, after, step);
+    count += countOn(database, walk, { after, until });
     if (count >= max) return { count: max, searchedTo: null };
-    position = positionAfter(database, walk, position, step);
-    if (position === null) break;
+    after = until;
+    if (after === null) break;
   }
-  return { count, searchedTo: position };
+  return { count, searchedTo: after };
 }
 
 /** How the instances of a list are found. */
@@ -89,14 +100,14 @@ function lengthsOf(database: Database, paths: readonly ListPath[]): readonly num
   });
 }
 
-/** The instances of the next entries of the path that fulfill the conditions on columns. */
+/** The instances of a section of the path that fulfill the conditions on columns. */
 function instancesOn(
   { columns, filter, isDirect, path }: Walk,
-  after: InstancePosition | null,
-  step: number,
+  section: PathSection,
+  entriesMax: number,
   selected: string,
 ): Sql {
-  const entries = inOrder(path.entries(after), filter, step);
+  const entries = inOrder(path.entries(section), filter, entriesMax);
   const from = isDirect
     ? // Its rows are at hand; without the state, which may be long.
       { ...entries, text: entries.text.replace(' AS entryId ', ` AS entryId, ${SUMMARY_COLUMNS} `) }
@@ -109,36 +120,31 @@ function instancesOn(
   ]);
 }
 
-function countOn(
-  database: Database,
-  walk: Walk,
-  after: InstancePosition | null,
-  step: number,
-): number {
+function countOn(database: Database, walk: Walk, section: PathSection): number {
   if (walk.where.length > 0) {
-    const query = instancesOn(walk, after, step, 'tags, fields');
+    const query = instancesOn(walk, section, SECTION_MAX, 'tags, fields');
     let count = 0;
     for (const row of database.each(query.text, ...query.values)) {
       if (fulfillsAll(row, walk.where)) count += 1;
     }
     return count;
   }
-  const entries = inOrder(walk.path.entries(after), walk.filter, step);
+  const entries = inOrder(walk.path.entries(section), walk.filter, SECTION_MAX);
   const query =
     walk.columns.length === 0
       ? { ...entries, text: `SELECT COUNT(*) AS n FROM (${entries.text})` }
-      : instancesOn(walk, after, step, 'COUNT(*) AS n');
+      : instancesOn(walk, section, SECTION_MAX, 'COUNT(*) AS n');
   return database.get(query.text, ...query.values)?.number('n') ?? 0;
 }
 
-/** The position of the last entry of a step; null: the path has no more entries. */
-function positionAfter(
+/** The position of the last of the next entries; null: there are fewer. */
+function sectionEnd(
   database: Database,
   { filter, path }: Walk,
   after: InstancePosition | null,
   step: number,
 ): InstancePosition | null {
-  const { text, values } = inOrder(path.entries(after), filter, 1);
+  const { text, values } = inOrder(path.entries({ after, until: null }), filter, 1);
   const row = database.get(`${text} OFFSET ?`, ...values, step - 1);
   return row === null ? null : { time: row.number('entryTime'), id: row.text('entryId') };
 }

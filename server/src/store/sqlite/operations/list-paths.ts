@@ -3,7 +3,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import { ANY_VALUE, termConditionOf, type TermCondition } from '../../index-terms.js';
 import type { IndexCondition } from '../../records/index-conditions.js';
 import type { InstanceFilter, InstancePosition } from '../../records/instance-lists.js';
-import { CONSIDERED_CONDITIONS_MAX, type SearchPath } from '../../search-plan.js';
+import { CONSIDERED_CONDITIONS_MAX, type PathSection, type SearchPath } from '../../search-plan.js';
 import { encodeText } from '../../text-codec.js';
 
 export interface Sql {
@@ -12,8 +12,8 @@ export interface Sql {
 }
 
 export interface ListPath extends SearchPath {
-  /** Its entries after a position, as `entryTime` and `entryId`; without their order. */
-  readonly entries: (after: InstancePosition | null) => Sql;
+  /** Its entries in a section, as `entryTime` and `entryId`; without their order. */
+  readonly entries: (section: PathSection) => Sql;
   /** A query with a row for each of its entries, in any order. */
   readonly counted: Sql;
 }
@@ -53,10 +53,10 @@ function instancePath(filter: InstanceFilter): ListPath {
     covers: null,
     isOrdered: true,
     counted: joined([constant(`SELECT 1 ${from}`), whereOf(where)]),
-    entries: (after) =>
+    entries: (section) =>
       joined([
         constant(`SELECT ${time} AS entryTime, id AS entryId ${from}`),
-        whereOf([...where, ...positionOf(filter, after, 'id')]),
+        whereOf([...where, ...positionOf(filter, section, 'id')]),
       ]),
   };
 }
@@ -69,10 +69,10 @@ function endedPath(filter: InstanceFilter): ListPath {
     covers: null,
     isOrdered: false,
     counted: joined([constant(`SELECT 1 ${from}`), whereOf(where)]),
-    entries: (after) =>
+    entries: (section) =>
       joined([
         constant(`SELECT ${orderOf(filter).time} AS entryTime, id AS entryId ${from}`),
-        whereOf([...where, ...times, ...positionOf(filter, after, 'id')]),
+        whereOf([...where, ...times, ...positionOf(filter, section, 'id')]),
       ]),
   };
 }
@@ -85,16 +85,17 @@ function termPath(condition: IndexCondition, filter: InstanceFilter): ListPath {
   return {
     covers: condition.operator === '!=' ? null : condition,
     isOrdered: isEqual && isInOrder,
+    // In a range, the start follows the value: it would not bound what is read.
     counted: united(
       parts.map((part) =>
-        joined([constant('SELECT 1 FROM terms'), whereOf([...part, ...started])]),
+        joined([constant('SELECT 1 FROM terms'), whereOf(isEqual ? [...part, ...started] : part)]),
       ),
       'UNION ALL',
     ),
-    entries: (after) =>
+    entries: (section) =>
       isInOrder
-        ? termEntries(parts, isEqual, [...started, ...positionOf(filter, after, 'instanceId')])
-        : sortedTermEntries(parts, filter, after),
+        ? termEntries(parts, isEqual, [...started, ...positionOf(filter, section, 'instanceId')])
+        : sortedTermEntries(parts, filter, section),
   };
 }
 
@@ -113,16 +114,21 @@ function termEntries(
 function sortedTermEntries(
   parts: readonly (readonly Sql[])[],
   filter: InstanceFilter,
-  after: InstancePosition | null,
+  section: PathSection,
 ): Sql {
   const ids = united(
-    parts.map((part) => joined([constant('SELECT instanceId FROM terms'), whereOf(part)])),
+    parts.map((part) =>
+      joined([
+        constant('SELECT instanceId FROM terms'),
+        whereOf([...part, ...startConditions(filter)]),
+      ]),
+    ),
     'UNION',
   );
   const within: Sql = { text: `id IN (${ids.text})`, values: ids.values };
   return joined([
     constant(`SELECT ${orderOf(filter).time} AS entryTime, id AS entryId FROM instances`),
-    whereOf([within, ...timeConditions(filter), ...positionOf(filter, after, 'id')]),
+    whereOf([within, ...timeConditions(filter), ...positionOf(filter, section, 'id')]),
   ]);
 }
 
@@ -143,8 +149,12 @@ function valueConditions(condition: TermCondition): readonly (readonly Sql[])[] 
 
 /** The conditions on the columns of instances that not all instances on the path of their own index fulfill. */
 export function unservedConditions(filter: InstanceFilter): readonly Sql[] {
-  const served = indexedConditions(filter, orderOf(filter).index).map(({ text }) => text);
-  return columnConditions(filter).filter(({ text }) => !served.includes(text));
+  const served = new Set(indexedConditions(filter, orderOf(filter).index).map(keyOf));
+  return columnConditions(filter).filter((condition) => !served.has(keyOf(condition)));
+}
+
+function keyOf({ text, values }: Sql): string {
+  return JSON.stringify([text, ...values.map(String)]);
 }
 
 /** The conditions on the columns of instances, except those on tags and index fields. */
@@ -257,18 +267,19 @@ function indexFor({ reference, parentId, ...filter }: InstanceFilter): string {
   return parentId === null ? 'instances_roots' : 'instances_started';
 }
 
-/** Entries after a position of the list. */
 function positionOf(
   filter: InstanceFilter,
-  after: InstancePosition | null,
+  { after, until }: PathSection,
   idColumn: 'id' | 'instanceId',
 ): readonly Sql[] {
-  if (after === null) return [];
   const { direction, time } = orderOf(filter);
-  const beyond = direction === 'DESC' ? '<' : '>';
-  return [
-    { text: `(${time}, ${idColumn}) ${beyond} (?, ?)`, values: [after.time, encodeText(after.id)] },
-  ];
+  const place = `(${time}, ${idColumn})`;
+  const [beyond, upTo] = direction === 'DESC' ? ['<', '>='] : ['>', '<='];
+  const compared = (operator: string, position: InstancePosition | null): readonly Sql[] =>
+    position === null
+      ? []
+      : [{ text: `${place} ${operator} (?, ?)`, values: [position.time, encodeText(position.id)] }];
+  return [...compared(beyond, after), ...compared(upTo, until)];
 }
 
 export function whereOf(conditions: readonly Sql[]): Sql {
