@@ -91,7 +91,7 @@ export class WorkflowsResource extends WorkflowControl {
    * @example
    * ```ts
    * const { outcome, data } = await client.workflows.run('greeting', { name: 'Ada' }, { timeoutMs: 10_000 });
-   * console.log(outcome, data.name);
+   * console.log(outcome, data['name']);
    * ```
    */
   async run<TData extends object = DataObject, TInput extends object = TData>(
