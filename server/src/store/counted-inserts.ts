@@ -50,7 +50,8 @@ export class CountedInserts {
     while (line.length > 0) {
       const round = line.splice(0, INSERTS_PER_COUNT);
       try {
-        const free = max - (await this.#count(rootId, max));
+        // MongoDB cannot count up to zero.
+        const free = max <= 0 ? 0 : max - (await this.#count(rootId, max));
         for (const refused of round.splice(Math.max(free, 0))) refused.refuse();
         await Promise.all(round.map((each) => each.go()));
       } catch (error) {

@@ -160,14 +160,24 @@ everyStore('starts', (at) => {
 
   it('with existing do not use their data, and with wait wait for the open run', async () => {
     const { client } = at;
+    const key = fresh('key');
     const id = await client.define({
       Input: { type: 'object', required: ['n'], properties: { m: { default: 1 } } },
-      Steps: chain(step('wait', 'Delay', { Period: 0.5 }), mark('end')),
+      Steps: chain(
+        step('wait', 'WaitFor', { EventName: '"go"', EventKey: `"${key}"` }),
+        mark('end'),
+      ),
     });
     const first = await start(client, id, 'reference=r', { data: { n: 5 } });
-    const joined = await start(client, id, 'reference=r&onConflict=existing&wait=20', {
+    const joins = async (): Promise<string | undefined> =>
+      /^stepwright_starts_joined_total \d+/m.exec((await client.get('/metrics')).text)?.[0];
+    const before = await joins();
+    const joining = start(client, id, 'reference=r&onConflict=existing&wait=20', {
       data: { wrong: 1 },
     });
+    await eventually('the start has joined', async () => (await joins()) !== before);
+    await client.publish('go', key, true);
+    const joined = await joining;
     expect(joined.status, joined.text).toBe(200);
     expect(joined.body).toMatchObject({
       workflowId: first.body.workflowId,
