@@ -26,6 +26,8 @@ export interface ActorLimits {
 }
 
 export interface ActorEnvironment {
+  /** The owner of the instances that this node runs. */
+  readonly nodeId: string;
   readonly store: Pick<Store, 'commitInstance' | 'getInstance'>;
   readonly clock: Clock;
   readonly evaluator: Evaluator;

@@ -35,7 +35,7 @@ export type Refreshed =
   | 'merged'
   /** Another node owns the instance now, or the instance no longer exists. */
   | 'fenced'
-  /** An earlier write of this node arrived late: the state in memory does not build on it. */
+  /** An earlier write or a later claim of this node arrived: the state in memory does not build on it. */
   | 'outdated';
 
 export type NotCommitted =
@@ -56,7 +56,15 @@ interface Stored {
 export interface CommitterParts {
   readonly environment: Pick<
     ActorEnvironment,
-    'clock' | 'indexPaths' | 'limits' | 'logger' | 'metrics' | 'retryStore' | 'store' | 'workers'
+    | 'clock'
+    | 'indexPaths'
+    | 'limits'
+    | 'logger'
+    | 'metrics'
+    | 'nodeId'
+    | 'retryStore'
+    | 'store'
+    | 'workers'
   >;
   readonly inbox: ActorInbox;
   readonly memory: ActorMemory;
@@ -182,7 +190,7 @@ export class InstanceCommitter implements FirstPass {
   async refresh(): Promise<Refreshed> {
     const record = await this.#loadRecord();
     const { epoch, revision } = this.#stored;
-    if (record?.epoch !== epoch) return this.#lose('fenced');
+    if (record?.epoch !== epoch) return this.#lose(this.#isOwn(record) ? 'outdated' : 'fenced');
     // Another revision in our epoch is a commit of ours that arrived late: the state in memory does not build on it.
     if (record.revision !== revision) return this.#lose('outdated');
     return this.#merge(record);
@@ -262,7 +270,9 @@ export class InstanceCommitter implements FirstPass {
   async #readBack(state: string): Promise<'committed' | Refreshed> {
     const stored = this.#stored;
     const record = await this.#loadRecord();
-    if (record?.epoch !== stored.epoch) return this.#lose('fenced');
+    if (record?.epoch !== stored.epoch) {
+      return this.#lose(this.#isOwn(record) ? 'outdated' : 'fenced');
+    }
     const isCommitted = record.revision > stored.revision;
     // Of two commits without a response, the first arrived late: the state in memory does not build on it.
     if (isCommitted && record.state !== state) return this.#lose('outdated');
@@ -301,6 +311,11 @@ export class InstanceCommitter implements FirstPass {
     }
     run.dirty = true;
     return 'merged';
+  }
+
+  /** This node may have claimed the instance once more while the state in memory was being loaded. */
+  #isOwn(record: InstanceRecord | null): boolean {
+    return record?.owner === this.#parts.environment.nodeId;
   }
 
   #lose<Why extends 'fenced' | 'outdated'>(why: Why): Why {

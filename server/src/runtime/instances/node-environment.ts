@@ -23,6 +23,7 @@ import { StoreRetry } from './store-retry.js';
 import type { WorkerReservations } from './unsaved-changes.js';
 
 export interface NodeEnvironmentOptions extends Pick<OutboxOptions, 'posted' | 'controlled'> {
+  readonly node: { readonly id: string };
   readonly store: Store;
   readonly clock: Clock;
   readonly evaluator: Evaluator;
@@ -36,6 +37,7 @@ export interface NodeEnvironmentOptions extends Pick<OutboxOptions, 'posted' | '
 }
 
 export class NodeEnvironment implements RunnerEnvironment {
+  readonly nodeId: string;
   readonly store: Store;
   readonly clock: Clock;
   readonly evaluator: Evaluator;
@@ -53,6 +55,7 @@ export class NodeEnvironment implements RunnerEnvironment {
 
   constructor(options: NodeEnvironmentOptions) {
     const { clock, store } = options;
+    this.nodeId = options.node.id;
     this.store = store;
     this.clock = clock;
     this.evaluator = options.evaluator;

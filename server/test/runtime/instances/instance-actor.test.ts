@@ -43,6 +43,7 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
   const call = { answer: (): void => undefined };
   const retry = new StoreRetry(clock);
   const environment: ActorEnvironment = {
+    nodeId: 'node',
     clock,
     evaluator: new Evaluator(createSimulatedScripts(() => null)),
     logger: createLogger({ level: 'silent' }),
@@ -128,6 +129,14 @@ it('an actor abandons an instance that another node has claimed', async () => {
   expect(await stored()).toEqual(before);
   actor.wake();
   expect(actor.isParked).toBe(false);
+});
+
+it('an actor becomes outdated if its own node claims the instance once more', async () => {
+  const { actor, store, told } = await scene(DELAY);
+  await store.claimInstance({ id: 'w', epoch: 1, owner: 'node', suspected: true });
+  actor.wake();
+  await actor.idle();
+  expect(told).toEqual(['lost', 'fenced', 'outdated']);
 });
 
 it('an actor becomes outdated if an earlier commit arrives late', async () => {
