@@ -3,13 +3,28 @@
  *
  * Invariants:
  *  GC1 An operation is sent immediately if nothing of its kind is in flight: a single operation is never delayed.
- *  GC2 Every operation gets its own outcome. A group that fails because of one member is repeated one by one; a group that
- *      fails because the database does not respond fails as a whole (rule S5).
+ *  GC2 Every operation gets its own outcome. A group that fails because of one member is repeated one by one. If the member
+ *      waits for a lock, the others do not wait for it. A group that fails because the database does not respond fails as a
+ *      whole (rule S5).
  *  GC3 Two operations with the same key are never in flight at the same time, so a group never contains two rows of one id.
  *  GC4 The count and size of a group are limited, and so is the number of groups in flight. A group without a prompt
  *      response (its connection may be dead) no longer counts, so that it does not hold back the others.
  */
 import { StoreUnavailableError } from './store.js';
+
+/**
+ * The database has rolled the group back because it waited too long for a lock. Nothing has happened, so it can be repeated:
+ * another client may hold the lock of one row, or two groups wait for each other.
+ */
+export class GroupRolledBackError extends StoreUnavailableError {}
+
+/** How long after the group was sent what was rolled back is repeated. */
+export interface RepeatLimits {
+  /** A group of one operation; a repetition may wait as long as the first attempt, or longer. */
+  readonly aloneMs: number;
+  /** An operation of a larger group. Its caller does not wait longer. */
+  readonly memberMs: number;
+}
 
 export interface GroupCommitOptions<Request, Outcome> {
   /** Two requests with the same key run one after the other; null if the request has no key. */
@@ -20,6 +35,8 @@ export interface GroupCommitOptions<Request, Outcome> {
   readonly countMax?: number;
   /** How long a group counts as in flight. @default 50 */
   readonly patienceMs?: number;
+  /** Required if `send` throws GroupRolledBackError. @default no repetition */
+  readonly repeatLimits?: RepeatLimits;
   /** Returns one outcome for each request, in the same order. */
   readonly send: (requests: readonly Request[]) => Promise<readonly Outcome[]>;
 }
@@ -38,6 +55,11 @@ const GROUP_SIZE_MAX = 1024 * 1024;
 const GROUPS_IN_FLIGHT_MAX = 3;
 /** While a group is in flight, another one is worth its round trip only if this many operations are waiting. */
 const WORTH_ANOTHER_GROUP = 16;
+const NO_REPETITION: RepeatLimits = { aloneMs: 0, memberMs: 0 };
+/** How many operations are repeated at once after a rollback: one that waits for a lock again must not delay the others. */
+const REPEATED_AT_ONCE = 3;
+/** Two groups that waited for each other are not repeated at the same moment. */
+const REPEAT_PAUSE_MS_MAX = 20;
 
 export class GroupCommit<Request, Outcome> {
   readonly #options: GroupCommitOptions<Request, Outcome>;
@@ -103,6 +125,7 @@ export class GroupCommit<Request, Outcome> {
 
   /** Never rejects. */
   async #run(group: readonly Waiting<Request, Outcome>[]): Promise<void> {
+    const sentAt = performance.now();
     let counts = true;
     const stopCounting = (): void => {
       if (counts) this.#groupsInFlight -= 1;
@@ -115,7 +138,7 @@ export class GroupCommit<Request, Outcome> {
       // There is one for each.
       group.forEach(({ resolve }, index) => resolve(outcomes[index] as Outcome));
     } catch (error) {
-      await this.#failOrRepeat(group, error);
+      await this.#failOrRepeat(group, error, sentAt);
     } finally {
       clearTimeout(patience);
       for (const { key } of group) if (key !== null) this.#keysInFlight.delete(key);
@@ -123,22 +146,64 @@ export class GroupCommit<Request, Outcome> {
     }
   }
 
-  async #failOrRepeat(group: readonly Waiting<Request, Outcome>[], error: unknown): Promise<void> {
+  async #failOrRepeat(
+    group: readonly Waiting<Request, Outcome>[],
+    error: unknown,
+    sentAt: number,
+  ): Promise<void> {
+    if (error instanceof GroupRolledBackError) {
+      await this.#repeatRolledBack(group, error, sentAt);
+      return;
+    }
     /** The reason for all that follow. */
     let failure: { readonly error: unknown } | null =
       group.length === 1 || error instanceof StoreUnavailableError ? { error } : null;
-    for (const { request, resolve, reject } of group) {
-      if (failure !== null) {
-        reject(failure.error);
-        continue;
+    for (const member of group) {
+      if (failure === null) failure = await this.#repeat(member);
+      else member.reject(failure.error);
+    }
+  }
+
+  async #repeatRolledBack(
+    group: readonly Waiting<Request, Outcome>[],
+    error: GroupRolledBackError,
+    sentAt: number,
+  ): Promise<void> {
+    const { aloneMs, memberMs } = this.#options.repeatLimits ?? NO_REPETITION;
+    const repeatUntil = sentAt + (group.length === 1 ? aloneMs : memberMs);
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * REPEAT_PAUSE_MS_MAX));
+    let failure: { readonly error: unknown } | null = null;
+    // All loops take the next operation from the same list.
+    const left = group.values();
+    const repeatNext = async (): Promise<void> => {
+      for (const member of left) {
+        if (failure === null && performance.now() >= repeatUntil) failure = { error };
+        if (failure === null) {
+          const reason = await this.#repeat(member);
+          if (reason !== null) failure = reason;
+        } else {
+          member.reject(failure.error);
+        }
       }
-      try {
-        const [outcome] = await this.#options.send([request]);
-        resolve(outcome as Outcome); // There is one for each.
-      } catch (reason) {
-        reject(reason);
-        if (reason instanceof StoreUnavailableError) failure = { error: reason };
-      }
+    };
+    await Promise.all(Array.from({ length: REPEATED_AT_ONCE }, repeatNext));
+  }
+
+  /** Sends one operation of a group by itself. Returns the error if the database does not respond; otherwise null. */
+  async #repeat({
+    reject,
+    request,
+    resolve,
+  }: Waiting<Request, Outcome>): Promise<{ readonly error: unknown } | null> {
+    try {
+      const [outcome] = await this.#options.send([request]);
+      resolve(outcome as Outcome); // There is one for each.
+      return null;
+    } catch (error) {
+      reject(error);
+      const isGone =
+        error instanceof StoreUnavailableError && !(error instanceof GroupRolledBackError);
+      return isGone ? { error } : null;
     }
   }
 }

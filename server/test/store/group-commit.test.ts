@@ -3,8 +3,14 @@
  * Method: groups that get their response when the test says so.
  */
 import { describe, expect, it } from 'vitest';
-import { GroupCommit, type GroupCommitOptions } from '../../src/store/group-commit.js';
+import {
+  GroupCommit,
+  GroupRolledBackError,
+  type GroupCommitOptions,
+} from '../../src/store/group-commit.js';
 import { StoreUnavailableError } from '../../src/store/store.js';
+
+const LONG = { aloneMs: 60_000, memberMs: 60_000 };
 
 interface SentGroup {
   readonly requests: readonly string[];
@@ -75,6 +81,76 @@ describe('GroupCommit', () => {
     const failed = { status: 'rejected', reason: outage };
     expect(await results).toEqual([failed, failed]);
     expect(sent).toHaveLength(2);
+  });
+
+  it('repeats the requests of a group that was rolled back; one that waits again does not delay the others (GC2)', async () => {
+    const rolledBack = new GroupRolledBackError('locked');
+    const { groups, sent } = createGroups({ repeatLimits: LONG });
+    void groups.submit('first');
+    const requests = ['locked', 'a', 'locked too', 'b', 'c'];
+    const results = requests.map((request) => groups.submit(request));
+    sent[0]!.answer();
+    await settled();
+    sent[1]!.fail(rolledBack);
+    const free = results.filter((_, index) => !requests[index]!.startsWith('locked'));
+    const answered = Promise.all(free);
+    for (let index = 2; index < 7; index += 1) {
+      await expect.poll(() => sent.length).toBeGreaterThan(index);
+      const group = sent[index]!;
+      expect(group.requests).toHaveLength(1);
+      if (!group.requests[0]!.startsWith('locked')) group.answer();
+    }
+    expect(await answered).toEqual(['done a', 'done b', 'done c']);
+    for (const group of sent) group.fail(rolledBack);
+    await expect(results[0]).rejects.toBe(rolledBack);
+    await expect(results[2]).rejects.toBe(rolledBack);
+    expect(sent).toHaveLength(7);
+  });
+
+  it('repeats a single request that was rolled back once (GC2)', async () => {
+    const { groups, sent } = createGroups({ repeatLimits: LONG });
+    const repeated = groups.submit('a');
+    sent[0]!.fail(new GroupRolledBackError('locked'));
+    await expect.poll(() => sent.length).toBe(2);
+    sent[1]!.answer();
+    expect(await repeated).toBe('done a');
+    await settled();
+    const failed = groups.submit('b');
+    sent[2]!.fail(new GroupRolledBackError('locked'));
+    await expect.poll(() => sent.length).toBe(4);
+    sent[3]!.fail(new GroupRolledBackError('locked again'));
+    await expect(failed).rejects.toThrow('locked again');
+    expect(sent).toHaveLength(4);
+  });
+
+  it.each([
+    ['nobody waits any more', { aloneMs: 60_000, memberMs: 0 }, ['a', 'b']],
+    ['a repetition would not end in time', { aloneMs: 0, memberMs: 60_000 }, ['a']],
+  ])('repeats nothing if %s', async (_, repeatLimits, requests) => {
+    const rolledBack = new GroupRolledBackError('locked');
+    const { groups, sent } = createGroups({ repeatLimits });
+    void groups.submit('first');
+    const results = Promise.allSettled(requests.map((request) => groups.submit(request)));
+    sent[0]!.answer();
+    await settled();
+    sent[1]!.fail(rolledBack);
+    expect(await results).toEqual(requests.map(() => ({ status: 'rejected', reason: rolledBack })));
+    expect(sent).toHaveLength(2);
+  });
+
+  it('stops repeating when the database does not respond (GC2, rule S5)', async () => {
+    const outage = new StoreUnavailableError('gone');
+    const { groups, sent } = createGroups({ repeatLimits: LONG });
+    void groups.submit('first');
+    const requests = ['a', 'b', 'c', 'd', 'e'];
+    const results = Promise.allSettled(requests.map((request) => groups.submit(request)));
+    sent[0]!.answer();
+    await settled();
+    sent[1]!.fail(new GroupRolledBackError('locked'));
+    await expect.poll(() => sent.length).toBe(5);
+    for (const group of sent) group.fail(outage);
+    expect(await results).toEqual(requests.map(() => ({ status: 'rejected', reason: outage })));
+    expect(sent).toHaveLength(5);
   });
 
   it('never has two requests with the same key in flight (GC3)', async () => {

@@ -1,5 +1,6 @@
 /**
- * Goal: statements that wait for a lock end in time, so that they do not accumulate, and others are not affected.
+ * Goal: statements that wait for a lock end in time, so that they do not accumulate; other rows stay usable, also for
+ * operations that shared a statement with one that waits.
  * Method: another session holds the lock of a row, on the database itself and through poolers that pass no settings on.
  */
 import pg from 'pg';
@@ -12,7 +13,7 @@ import {
   type TestPooler,
 } from '../postgres/support/test-pooler.js';
 import { postgresForTests, valueOn } from '../support/postgres-container.js';
-import { commitOf, instanceOf, NO_SIDE } from './records.js';
+import { commitOf, eventOf, instanceOf, NO_SIDE } from './records.js';
 import { openTestSchema, type TestSchema } from './support/postgres-schema.js';
 
 const postgres = await postgresForTests();
@@ -56,16 +57,29 @@ describe.skipIf(postgres === null).each(ROUTES)('a row lock behind %s', (_, hand
     await schema.drop();
   });
 
-  it('ends the statements that wait for it; their connections and other rows stay usable', async () => {
-    const [locked, free] = [instanceOf('locked'), instanceOf('free')];
-    for (const record of [locked, free]) await store.insertInstance({ record, side: NO_SIDE });
+  /** While another session holds the locks of these instances. */
+  async function whileLocked(ids: readonly string[], run: () => Promise<void>): Promise<void> {
     const holder = new pg.Client({ connectionString: url });
     await holder.connect();
     try {
       await holder.query('BEGIN');
-      await holder.query(`SELECT FROM "${schema.name}".instances WHERE id = 'locked' FOR UPDATE`);
+      await holder.query(`SELECT FROM "${schema.name}".instances WHERE id = ANY($1) FOR UPDATE`, [
+        ids,
+      ]);
+      await run();
+    } finally {
+      await holder.end();
+    }
+  }
+
+  it('ends the statements that wait for it; their connections and other rows stay usable', async () => {
+    const [locked, taken, free] = [instanceOf('locked'), instanceOf('taken'), instanceOf('free')];
+    for (const record of [locked, taken, free]) {
+      await store.insertInstance({ record, side: NO_SIDE });
+    }
+    await whileLocked(['locked', 'taken'], async () => {
       const commit = store.commitInstance(commitOf(locked));
-      const claim = store.claimInstance({ id: 'locked', epoch: 1, owner: 'me', suspected: false });
+      const claim = store.claimInstance({ id: 'taken', epoch: 1, owner: 'me', suspected: false });
       const failures = Promise.all(
         [commit, claim].map((operation) => expect(operation).rejects.toThrow('lock timeout')),
       );
@@ -75,13 +89,38 @@ describe.skipIf(postgres === null).each(ROUTES)('a row lock behind %s', (_, hand
       await expect(commit).rejects.toBeInstanceOf(StoreUnavailableError);
       // The lock is still held.
       expect(await valueOn(url, WAITING)).toBe(0);
-    } finally {
-      await holder.end();
-    }
+    });
     const sentBefore = statements.length;
     expect(await store.commitInstance(commitOf(locked))).toBe('committed');
     // A search for the server would read its settings.
     expect(statements.length - sentBefore).toBe(handling === null ? 1 : 3);
+  });
+
+  it('fails no event of other instances that shares its statement', async () => {
+    const names = ['free 1', 'held 1', 'free 2', 'held 2', 'free 3'];
+    for (const name of names) {
+      const subscription = { id: name, instanceId: name, nameKey: name, effectiveAt: 0 };
+      await store.insertInstance({
+        record: instanceOf(name),
+        side: { ...NO_SIDE, subscriptions: [subscription] },
+      });
+    }
+    const isFree = (name: string): boolean => name.startsWith('free');
+    const publish = (name: string) =>
+      store.insertEvent(eventOf(name, { nameKey: name, publishedAt: 1 }), { id: name, body: '{}' });
+    await whileLocked(['held 1', 'held 2'], async () => {
+      // While the first one is in flight, the others wait for each other.
+      const results = await Promise.allSettled(['nobody', ...names].map(publish));
+      const free = names.filter(isFree);
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1 + free.length);
+      for (const name of free) {
+        expect((await store.getInstance(name))?.inbox).toEqual([{ id: name, body: '{}' }]);
+      }
+    });
+    for (const name of names) {
+      const { outcome } = await publish(name);
+      expect(outcome).toBe(isFree(name) ? 'exists' : 'inserted');
+    }
   });
 });
 

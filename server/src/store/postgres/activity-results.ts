@@ -101,6 +101,7 @@ export function createCompletionGroup(database: Database): Groups['completions']
   return new GroupCommit<ActivityCompletion, Outcome>({
     keyOf: ({ activityId }) => activityId,
     sizeOf: ({ message, result }) => message.body.length + result.data.length,
+    repeatLimits: database.repeatLimits,
     send: (completions) => completeAll(database, completions),
   });
 }
@@ -128,7 +129,7 @@ async function completeAll(
     wakesOf('posted'),
     COMPLETED,
   ];
-  const rows = await database.query(withParts(parts, RESULT), parameters.values);
+  const rows = await database.queryGroup(withParts(parts, RESULT), parameters.values);
   const outcomes = new Map<number, Outcome>();
   for (const row of rows) {
     const position = row.number('position');

@@ -39,6 +39,7 @@ export function createCommitGroup(database: Database): Groups['commits'] {
     keyOf: ({ id }) => id,
     sizeOf: ({ side, state }) =>
       state.length + (side.activities.length + side.history.length) * 1000,
+    repeatLimits: database.repeatLimits,
     send: (commits) => commitAll(database, commits),
   });
 }
@@ -91,7 +92,7 @@ async function commitAll(
     ],
     'SELECT id FROM changed',
   );
-  const changed = await database.query(text, parameters.values);
+  const changed = await database.queryGroup(text, parameters.values);
   const ids = new Set(changed.map((row) => row.text('id')));
   return commits.map(({ id }) => (ids.has(id) ? 'committed' : 'lost'));
 }

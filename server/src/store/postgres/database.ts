@@ -6,18 +6,22 @@
  *      each transaction, another session. So there are no SET statements, temporary tables or session locks, and tables
  *      are named with their schema: `@instances` in a statement stands for `"schema".instances`.
  *  PG2 A connection that failed, timed out or reached a read-only server is closed, never used again.
- *  PG3 A statement that was rolled back because of concurrent ones is repeated.
+ *  PG3 A statement that was rolled back because of concurrent ones is repeated. This includes one that waited for a lock
+ *      until its time limit, because the lock timeout is shorter than the server's `deadlock_timeout`: it is repeated once,
+ *      if that can end in time. A group is repeated by its GroupCommit instead (GC2).
  *  PG4 A statement that is used often is prepared by name, which saves most of its planning. If a pooler loses the name, it
  *      was not executed: it is repeated without one, and no statement is prepared any more.
  *  PG8 No statement waits for a lock longer than its caller waits for the statement, with and without a pooler.
  */
 import type { PoolClient } from 'pg';
 import type { Outage } from '../outage.js';
+import { GroupRolledBackError, type RepeatLimits } from '../group-commit.js';
 import { StoreUnavailableError } from '../store.js';
 import type { Connections } from './connect.js';
 import {
   isConflict,
   isInterruption,
+  isLockTimeout,
   isLostPreparation,
   isReadOnlyServer,
   storeErrorOf,
@@ -33,7 +37,10 @@ export interface DatabaseOptions {
   readonly connections: Connections;
   readonly schema: string;
   readonly outage: Outage;
+  /** How long the callers wait for a statement; 0: any time. */
   readonly timeoutMs: number;
+  /** How long a statement waits for each of its locks. @default any time */
+  readonly lockTimeoutMs?: number;
   /** Told the text of every statement that is sent, for counting. */
   readonly onStatement?: ((text: string, values: readonly Value[]) => void) | undefined;
 }
@@ -56,6 +63,8 @@ const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 
 const ATTEMPTS_MAX = 5;
 const RETRY_MS_MAX = 20;
+/** Behind other waiters, a row takes two locks. */
+const LOCKS_PER_ROW = 2;
 
 export class Database implements Statements {
   readonly #options: DatabaseOptions;
@@ -71,6 +80,11 @@ export class Database implements Statements {
     return new Database({ ...this.#options, timeoutMs }, this.#texts);
   }
 
+  get repeatLimits(): RepeatLimits {
+    const { lockTimeoutMs = 0, timeoutMs } = this.#options;
+    return { aloneMs: timeoutMs - LOCKS_PER_ROW * lockTimeoutMs, memberMs: timeoutMs };
+  }
+
   async query(text: string, values: readonly Value[] = []): Promise<readonly Row[]> {
     return (await this.#repeatOnConflict(() => this.#runAnywhere(text, values))).rows;
   }
@@ -79,6 +93,20 @@ export class Database implements Statements {
   async queryByValues(text: string, values: readonly Value[]): Promise<readonly Row[]> {
     const run = (): Promise<StatementResult> => this.#runAnywhere(text, values, false);
     return (await this.#repeatOnConflict(run)).rows;
+  }
+
+  /**
+   * Like `query`, for the statement of a GroupCommit, which repeats its operations itself if the statement waited too long
+   * for a lock. Nothing of the group may have happened before. @throws GroupRolledBackError
+   */
+  async queryGroup(text: string, values: readonly Value[]): Promise<readonly Row[]> {
+    try {
+      return (await this.#repeatOnConflict(() => this.#runAnywhere(text, values), false)).rows;
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      const { message } = storeErrorOf(error);
+      throw new GroupRolledBackError(message, { cause: error });
+    }
   }
 
   async execute(text: string, values: readonly Value[] = []): Promise<number> {
@@ -219,12 +247,22 @@ export class Database implements Statements {
     return storeError;
   }
 
-  async #repeatOnConflict<Result>(run: () => Promise<Result>): Promise<Result> {
+  async #repeatOnConflict<Result>(
+    run: () => Promise<Result>,
+    repeatsLockTimeout = true,
+  ): Promise<Result> {
+    const startedAt = performance.now();
+    let mayWaitAgain = repeatsLockTimeout;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await run();
       } catch (error) {
-        if (!isConflict(error) && !isLostPreparation(error)) throw error;
+        const passedMs = performance.now() - startedAt;
+        if (mayWaitAgain && isLockTimeout(error) && passedMs < this.repeatLimits.aloneMs) {
+          mayWaitAgain = false;
+        } else if (!isConflict(error) && !isLostPreparation(error)) {
+          throw error;
+        }
         if (attempt === ATTEMPTS_MAX) throw storeErrorOf(error);
       }
       // Two that met once do not meet again at the same moment.

@@ -47,6 +47,7 @@ export function createEventGroup(database: Database): Groups['events'] {
     sizeOf: ([{ data, key, name }, message]) =>
       data.length + key.length + name.length + (message?.body.length ?? 0),
     countMax: EVENTS_PER_STATEMENT,
+    repeatLimits: database.repeatLimits,
     send: (inserts) => insertAll(database, inserts),
   });
 }
@@ -95,7 +96,7 @@ async function insertAll(
     `SELECT id AS event_id, NULL AS id, NULL::bigint AS in_seq, NULL::bigint AS epoch, NULL AS owner, NULL::text[] AS ids FROM added
       UNION ALL SELECT NULL, id, in_seq, epoch, owner, ids FROM posted`,
   );
-  const rows = await database.query(text, parameters.values);
+  const rows = await database.queryGroup(text, parameters.values);
   const added = new Set(rows.map((row) => row.textOrNull('event_id')));
   const posted = rows.filter((row) => row.textOrNull('event_id') === null);
   return inserts.map(([{ id }, message]) => {

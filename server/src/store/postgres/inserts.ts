@@ -41,11 +41,15 @@ const COLUMNS: Columns<InsertInstance> = {
 const COLUMN_NAMES = Object.keys(COLUMNS).join(', ');
 
 export function createInsertGroup(database: Database): Groups['inserts'] {
+  const statements: Pick<Statements, 'query'> = {
+    query: (text, values = []) => database.queryGroup(text, values),
+  };
   return new GroupCommit({
     keyOf: ({ record }) => record.id,
     sizeOf: ({ input = '', record, side }) =>
       record.state.length + input.length + (side.activities.length + side.history.length) * 1000,
-    send: (inserts) => insertAll(database, inserts),
+    repeatLimits: database.repeatLimits,
+    send: (inserts) => insertAll(statements, inserts),
   });
 }
 
@@ -86,7 +90,7 @@ export async function getInput(
  * @param isImport records of another store, which are inserted whatever their definitions allow
  */
 export async function insertAll(
-  statements: Statements,
+  statements: Pick<Statements, 'query'>,
   inserts: readonly InsertInstance[],
   isImport = false,
 ): Promise<readonly ('inserted' | 'not-inserted')[]> {

@@ -26,6 +26,7 @@ export function createClaimGroup(database: Database): Groups['claims'] {
   return new GroupCommit({
     keyOf: ({ id }) => id,
     countMax: CLAIMS_PER_STATEMENT,
+    repeatLimits: database.repeatLimits,
     send: (claims) => claimAll(database, claims),
   });
 }
@@ -64,7 +65,7 @@ async function claimAll(
     ],
     `SELECT ${RECORD_COLUMNS} FROM claimed`,
   );
-  const claimed = await database.query(text, parameters.values);
+  const claimed = await database.queryGroup(text, parameters.values);
   const byId = new Map(claimed.map((row) => [row.text('id'), instanceOf(row)]));
   return claims.map(({ id }) => byId.get(id) ?? null);
 }

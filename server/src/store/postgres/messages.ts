@@ -34,6 +34,7 @@ export function createMessageGroup(database: Database): Groups['messages'] {
   return new GroupCommit<readonly Message[], readonly (PostedMessage | null)[]>({
     sizeOf: (messages) => messages.reduce((sum, { message }) => sum + message.body.length, 0),
     countMax: CALLS_PER_STATEMENT,
+    repeatLimits: database.repeatLimits,
     send: async (calls) => {
       const posted = await postAll(database, calls.flat());
       return calls.map((messages) => messages.map((each) => posted.get(keyOf(each)) ?? null));
@@ -105,7 +106,7 @@ async function append(
     [postedPart(source, isNoted), wakesOf('posted')],
     'SELECT id, in_seq, epoch, owner FROM posted',
   );
-  return (await database.query(text, parameters.values)).map(postedOf);
+  return (await database.queryGroup(text, parameters.values)).map(postedOf);
 }
 
 /**

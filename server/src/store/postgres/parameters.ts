@@ -9,7 +9,7 @@ export type Columns<Item> = Readonly<
 >;
 
 /**
- * Sorts by id, the order in which all statements lock rows, so that groups of two nodes cannot wait for each other. The
+ * Sorts by id, the order in which statements lock rows unless their plan chooses another (PG6). The
  * database sorts in the same order: ids are ASCII and sorted by `COLLATE "C"`.
  */
 export function inLockOrder<Item extends { readonly id: string }>(

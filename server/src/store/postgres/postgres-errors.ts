@@ -10,8 +10,10 @@ const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01']);
 
 const LOST_PREPARATION: ReadonlySet<string> = new Set(['26000', '42P05']);
 
+const LOCK_NOT_AVAILABLE = '55P03';
+
 /** The server ended the statement, because of a time limit or on request. */
-const INTERRUPTIONS: ReadonlySet<string> = new Set(['55P03', '57014']);
+const INTERRUPTIONS: ReadonlySet<string> = new Set([LOCK_NOT_AVAILABLE, '57014']);
 
 const READ_ONLY_TRANSACTION = '25006';
 
@@ -43,6 +45,12 @@ export function isLostPreparation(error: unknown): boolean {
 
 export function isInterruption(error: unknown): boolean {
   return error instanceof DatabaseError && INTERRUPTIONS.has(error.code ?? '');
+}
+
+/** The statement waited for a lock until its time limit, and was rolled back. `error` may be that of the contract. */
+export function isLockTimeout(error: unknown): boolean {
+  const reason = error instanceof StoreUnavailableError ? error.cause : error;
+  return reason instanceof DatabaseError && reason.code === LOCK_NOT_AVAILABLE;
 }
 
 /** The statement writes, and the server is a standby or has been made read-only. */

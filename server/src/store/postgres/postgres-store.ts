@@ -6,8 +6,9 @@
  * Invariants besides the contract's S1 to S7, PG1 to PG4 and PG8 of database.ts and GC1 to GC4 of ../group-commit.ts:
  *  PG5 Every operation is one statement, or a short transaction where that is not possible: side records appear together
  *      with their instance.
- *  PG6 Whoever changes an instance and what belongs to it changes the instance first, and several in the order of their ids,
- *      so that two nodes rarely wait for each other; where they do, the server ends one statement and PG3 repeats it.
+ *  PG6 Whoever changes an instance and what belongs to it changes the instance first, and gives several to the database in
+ *      the order of their ids. The plan may still lock them in another order. Where two nodes wait for each other, the
+ *      statement that began to wait first ends after the lock timeout, and is repeated (PG3).
  *  PG7 An operation that did not end in time fails as unavailable (rule S5) and may still happen later. A claim that comes
  *      too late for its caller is released.
  */
@@ -54,8 +55,11 @@ const DEFAULT_DATABASE = 'stepwright';
 const DEFAULT_POOL_MAX = 10;
 const DEFAULT_TIMEOUT_MS = 2000;
 const FIRST_TIME_READINGS = 5;
-/** The share of an operation's time that it may wait for a lock. Behind other waiters, a row takes two locks. */
-const LOCK_SHARE = 0.4;
+/**
+ * The share of an operation's time that it may wait for a lock. A statement that waited for one lock can be repeated, and
+ * then wait for two: behind other waiters, a row takes two locks.
+ */
+const LOCK_SHARE = 0.3;
 /** A migration takes as long as it takes. */
 const NO_TIMEOUT = 0;
 
@@ -113,6 +117,7 @@ class PostgresStore {
       schema: address.schema,
       outage,
       timeoutMs: this.#operationTimeoutMs,
+      lockTimeoutMs: this.#lockTimeoutMs,
       onStatement: this.#options.onStatement,
     });
     try {
@@ -143,6 +148,10 @@ class PostgresStore {
     await outage.guard(() => context.database.query(NOTIFY_STATEMENT, [channel, payloads]));
   }
 
+  get #lockTimeoutMs(): number {
+    return Math.ceil(this.#operationTimeoutMs * LOCK_SHARE);
+  }
+
   #serversOf(address: PostgresAddress): PostgresServers {
     const { connectTimeoutMs, databaseName, passwordFile, statementTimeoutMs } = this.#options;
     return new PostgresServers({
@@ -153,7 +162,7 @@ class PostgresStore {
       limits: {
         statementTimeoutMs: statementTimeoutMs ?? LONG_OPERATION_TIMEOUT_MS,
         // The answer arrives before the caller gives up, so the connection can be used again.
-        lockTimeoutMs: Math.ceil(this.#operationTimeoutMs * LOCK_SHARE),
+        lockTimeoutMs: this.#lockTimeoutMs,
       },
     });
   }
