@@ -2,11 +2,8 @@
  * The schemas of start data (`Input` of definitions): checks posted ones, and validates data at every start.
  *
  *  VD1 All validation happens on other threads, so no schema and no data can block the event loop.
- *  VD2 A slow schema delays others for a short time only: after that, it is validated on a second thread, where other slow ones
- *      wait.
- *  VD3 Definitions without a schema cost nothing: no thread, no await.
+ *  VD2 Definitions without a schema cost nothing: no thread, no await.
  */
-import { LRUCache } from 'lru-cache';
 import { writeJson } from '../engine/values/exact-json.js';
 import { isJsonObject, type JsonObject } from '../engine/values/json.js';
 import { isLight, writeJsonParts } from '../engine/values/json-parts.js';
@@ -18,50 +15,24 @@ import type {
 } from '../engine/model/definition.js';
 import { AppError } from '../base/errors.js';
 import { inSlices } from '../base/slices.js';
-import { ValidationThread } from './validation-thread.js';
-import type { ValidationAnswer } from './validation/protocol.js';
-
-export interface ValidationLimits {
-  /** Maximum time to validate the data of one start. */
-  readonly validationMsMax: number;
-  /** After this time, a schema counts as slow. */
-  readonly quickMsMax: number;
-}
-
-const LIMITS: ValidationLimits = { validationMsMax: 1000, quickMsMax: 100 };
-
-/** Maximum time to check a posted schema, including its compilation. */
-const CHECKING_MS_MAX = 2000;
-/** Data that is longer (in characters) is not expected to be validated quickly. */
-const QUICK_LENGTH_MAX = 256 * 1024;
-/** Schemas that are remembered as slow. */
-const SLOW_MAX = 100;
-/** Waiting for slow schemas; more are rejected. */
-const SLOW_WAITING_MAX = 100;
+import { ValidationLanes, type ValidationLimits } from './validation-lanes.js';
 
 /** Problems in the message; the list has all. */
 const SHOWN_MAX = 5;
 
 export class InputSchemas {
-  readonly #quick = new ValidationThread();
-  readonly #slow = new ValidationThread();
-  readonly #slowSchemas = new LRUCache<string, true>({ max: SLOW_MAX });
+  readonly #lanes: ValidationLanes;
   readonly #texts = new WeakMap<JsonObject, string>();
-  readonly #limits: ValidationLimits;
   #isStopped = false;
 
   /** Tests on busy machines take longer. */
-  constructor(limits: ValidationLimits = LIMITS) {
-    this.#limits = limits;
+  constructor(limits: Partial<ValidationLimits> = {}) {
+    this.#lanes = new ValidationLanes(limits);
   }
 
   /** What is wrong with a posted schema; the pointers start at the schema. */
   async check(schema: InputSchema): Promise<readonly DocumentProblem[]> {
-    const answer = await this.#slow.ask({
-      kind: 'check',
-      schema: this.#textOf(schema),
-      limitMs: CHECKING_MS_MAX,
-    });
+    const answer = await this.#lanes.check(this.#textOf(schema));
     if (answer.kind === 'done') return answer.problems;
     if (this.#isStopped) throw new AppError('stopping', 'The server is stopping');
     const why =
@@ -79,16 +50,13 @@ export class InputSchemas {
     if (input === null || input === true) return data;
     const schema = this.#textOf(input);
     const text = isLight(data) ? writeJson(data) : await inSlices(writeJsonParts(data));
-    const answer = await this.#validate(schema, text);
+    const answer = await this.#lanes.validate(schema, text);
     if (answer.kind === 'done') {
       if (answer.problems.length > 0) throw invalidData(id, answer.problems);
       return answer.data === null ? data : await readObject(answer.data);
     }
     if (this.#isStopped) throw new AppError('stopping', 'The server is stopping');
-    const why =
-      answer.kind === 'failed'
-        ? answer.reason
-        : `it takes longer than ${this.#limits.validationMsMax} ms, or too much memory`;
+    const why = answer.kind === 'failed' ? answer.reason : this.#tooLong(answer.during);
     throw new AppError(
       'invalid_data',
       `The data cannot be checked against the Input of definition '${id}': ${why}`,
@@ -98,26 +66,14 @@ export class InputSchemas {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    await Promise.all([this.#quick.stop(), this.#slow.stop()]);
+    await this.#lanes.stop();
   }
 
-  async #validate(schema: string, data: string): Promise<ValidationAnswer> {
-    const request = { kind: 'validate', schema, data } as const;
-    const isQuick = (): boolean => !this.#slowSchemas.has(schema);
-    if (data.length <= QUICK_LENGTH_MAX && isQuick()) {
-      const answer = await this.#quick.ask(
-        { ...request, limitMs: this.#limits.quickMsMax },
-        isQuick,
-      );
-      if (answer.kind !== 'out-of-time') return answer;
-      this.#slowSchemas.set(schema, true);
-    }
-    if (this.#slow.load > SLOW_WAITING_MAX) {
-      throw new AppError('overloaded', 'Too many starts wait until their data is checked', {
-        retryAfterSeconds: 1,
-      });
-    }
-    return this.#slow.ask({ ...request, limitMs: this.#limits.validationMsMax });
+  #tooLong(during: 'compilation' | 'validation'): string {
+    const { compilationMs, validationMs } = this.#lanes.limits.slow;
+    return during === 'compilation'
+      ? `compiling the Input takes longer than ${compilationMs} ms`
+      : `it takes longer than ${validationMs} ms, or too much memory`;
   }
 
   #textOf(schema: InputSchema): string {

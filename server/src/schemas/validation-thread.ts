@@ -11,8 +11,9 @@ import type { ValidationAnswer, ValidationRequest } from './validation/protocol.
 
 /** Memory of the thread in MB. More is only needed by schemas that multiply the data. */
 const MEMORY_MB_MAX = 256;
-/** The thread limits itself; this is for work that it cannot interrupt, including its start. */
-const STUCK_MS = 15_000;
+
+/** The answer when the thread has ended, or must not be asked. */
+const NO_ANSWER: ValidationAnswer = { kind: 'out-of-time', during: 'validation' };
 
 interface Waiting {
   readonly request: ValidationRequest;
@@ -21,12 +22,18 @@ interface Waiting {
 }
 
 export class ValidationThread {
+  readonly #stuckMs: number;
   readonly #waiting = new Queue<Waiting>();
   #worker: Worker | null = null;
   #current: Waiting | null = null;
   #watchdog: NodeJS.Timeout | null = null;
   #isStopped = false;
   #load = 0;
+
+  /** @param stuckMs maximum time for one request, including the start of the thread */
+  constructor(stuckMs: number) {
+    this.#stuckMs = stuckMs;
+  }
 
   /** Requests that are being answered or wait. */
   get load(): number {
@@ -49,22 +56,33 @@ export class ValidationThread {
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#worker?.terminate();
-    this.#settle({ kind: 'out-of-time' });
+    this.#settle(NO_ANSWER);
   }
 
   #next(): void {
     if (this.#current !== null) return;
-    const waiting = this.#waiting.shift();
-    if (waiting === undefined) return;
-    this.#current = waiting;
-    if (this.#isStopped || !waiting.isWanted()) {
-      this.#settle({ kind: 'out-of-time' });
-      return;
+    let waiting = this.#waiting.shift();
+    while (waiting !== undefined && (this.#isStopped || !waiting.isWanted())) {
+      this.#load -= 1;
+      waiting.resolve(NO_ANSWER);
+      waiting = this.#waiting.shift();
     }
+    if (waiting !== undefined) this.#post(waiting);
+  }
+
+  #post(waiting: Waiting): void {
+    this.#current = waiting;
     this.#worker ??= this.#start();
     this.#worker.ref();
     this.#worker.postMessage(waiting.request);
-    this.#watchdog = setTimeout(() => void this.#worker?.terminate(), STUCK_MS).unref();
+    this.#watchdog = setTimeout(() => this.#giveUp(), this.#stuckMs).unref();
+  }
+
+  /** Ends the thread. It is forgotten at once: an answer that it has just sent must not let it get the next request. */
+  #giveUp(): void {
+    void this.#worker?.terminate();
+    this.#worker = null;
+    this.#settle(NO_ANSWER);
   }
 
   #settle(answer: ValidationAnswer): void {
@@ -86,10 +104,13 @@ export class ValidationThread {
     });
     // The exit follows, and answers the request.
     worker.on('error', () => undefined);
-    worker.on('message', (answer: ValidationAnswer) => this.#settle(answer));
+    worker.on('message', (answer: ValidationAnswer) => {
+      if (this.#worker === worker) this.#settle(answer);
+    });
     worker.once('exit', () => {
-      if (this.#worker === worker) this.#worker = null;
-      this.#settle({ kind: 'out-of-time' });
+      if (this.#worker !== worker) return;
+      this.#worker = null;
+      this.#settle(NO_ANSWER);
     });
     return worker;
   }

@@ -93,7 +93,7 @@ export class WorkflowController extends Controller {
   @Response<ControlledWorkflow>(200, 'With `onConflict=existing`: the open run with this reference')
   @Response<Problem>(
     400,
-    'A parameter is invalid, the data is not an object, or the body cannot be read',
+    'A parameter is invalid, the data is not an object or does not fit the `Input` of the definition, or the body cannot be read',
   )
   @Response<Problem>(404, 'There is no such definition or version')
   @Response<Problem>(

@@ -5,20 +5,28 @@
  *  IS2 Only keywords of the draft reach the compiler (prune-schema.ts).
  *  IS3 Nothing here limits time or recursion: the caller does (time-limit.ts).
  */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import {
+  _,
+  Ajv2020,
+  Name,
+  type CodeKeywordDefinition,
+  type ErrorObject,
+  type ValidateFunction,
+} from 'ajv/dist/2020.js';
 import { valueAt } from '../../engine/definitions/json-pointer.js';
 import { schemaPositions } from '../../engine/definitions/schema-positions.js';
 import type { DocumentProblem } from '../../engine/model/definition.js';
-import { getField, type Json, type JsonObject } from '../../engine/values/json.js';
+import type { Json, JsonObject } from '../../engine/values/json.js';
 import { describeViolation, REPEATING_KEYWORDS } from './describe-violation.js';
 import { ExactNumbers } from './exact-numbers.js';
 import { Defaults } from './fill-defaults.js';
 import { linearPattern } from './linear-patterns.js';
 import { pruneSchema } from './prune-schema.js';
-import { resolveReference } from '../../engine/definitions/resolve-reference.js';
 
 /** Keywords of which some alternatives, or some items, may fail. */
 const ALTERNATIVES: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'contains']);
+/** The parameter of their errors that counts the errors of the alternatives. */
+const INNER_ERRORS = 'innerErrors';
 
 /** Entries of the list of violations, with the note that there are more. */
 const VIOLATIONS_MAX = 100;
@@ -33,14 +41,10 @@ export class CompiledSchema {
   readonly #defaults: Defaults | null;
   readonly #exact = new ExactNumbers();
   readonly #validator: ValidateFunction;
-  readonly #root: JsonObject | boolean;
-  /** The schemas inside the alternatives of a keyword. */
-  readonly #alternatives = new WeakMap<object, ReadonlySet<unknown>>();
 
   /** @throws Error if the schema is invalid */
   constructor(schema: Json) {
     this.#defaults = hasDefaults(schema) ? new Defaults(schema) : null;
-    this.#root = pruneSchema(schema);
     const ajv = new Ajv2020({
       allErrors: true,
       verbose: true,
@@ -55,40 +59,57 @@ export class CompiledSchema {
       code: { regExp: Object.assign(linearPattern, { code: 'linearPattern' }) },
     });
     this.#exact.addKeywords(ajv);
-    this.#validator = ajv.compile(this.#root);
+    countInnerErrors(ajv);
+    this.#validator = ajv.compile(pruneSchema(schema));
   }
 
   /** Changes the data where it fills in defaults. @throws TooManyDefaults */
   validate(data: JsonObject): ValidationResult {
     const isChanged = this.#defaults?.fillIn(data) ?? false;
     if (this.#validator(this.#exact.rounded(data))) return { isChanged, problems: [] };
-    const errors = this.#withoutRepetitions(this.#validator.errors ?? []);
+    const errors = withoutRepetitions(this.#validator.errors ?? []);
     this.#validator.errors = null;
     return { isChanged, problems: describeAll(errors, data) };
   }
+}
 
-  /** Leaves out what the alternatives of a failed keyword found: the failure counts as one. */
-  #withoutRepetitions(errors: readonly ErrorObject[]): readonly ErrorObject[] {
-    const kept: ErrorObject[] = [];
-    for (const error of errors) {
-      if (REPEATING_KEYWORDS.has(error.keyword)) continue;
-      if (ALTERNATIVES.has(error.keyword)) {
-        const inner = this.#schemasIn(error.schema as object);
-        while (isInside(kept.at(-1), error, inner)) kept.pop();
-      }
-      kept.push(error);
-    }
-    return kept;
+/**
+ * Lets each failed keyword of alternatives say how many errors the alternatives have left right before its own. Their places
+ * do not tell: a schema that an alternative uses by reference can also apply by itself.
+ */
+function countInnerErrors(ajv: Ajv2020): void {
+  const errors = new Name('errors');
+  for (const keyword of ALTERNATIVES) {
+    // Each compiler has copies of the definitions.
+    const definition = ajv.getKeyword(keyword) as CodeKeywordDefinition;
+    const { error } = definition;
+    if (error === undefined) throw new Error(`The schema compiler has no errors of ${keyword}`);
+    definition.error = {
+      ...error,
+      params: (context) => {
+        const { params = _`{}` } = error;
+        const others = typeof params === 'function' ? params(context) : params;
+        return _`{...${others}, ${new Name(INNER_ERRORS)}: ${errors} - ${context.errsCount ?? errors}}`;
+      },
+    };
   }
+}
 
-  #schemasIn(alternatives: object): ReadonlySet<unknown> {
-    let schemas = this.#alternatives.get(alternatives);
-    if (schemas === undefined) {
-      schemas = reachable(alternatives, this.#root);
-      this.#alternatives.set(alternatives, schemas);
-    }
-    return schemas;
+/** Leaves out what the alternatives of a failed keyword found: the failure counts as one. */
+function withoutRepetitions(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const kept: ErrorObject[] = [];
+  for (let index = errors.length - 1; index >= 0; index -= 1) {
+    const error = errors[index];
+    if (error === undefined || REPEATING_KEYWORDS.has(error.keyword)) continue;
+    kept.push(error);
+    index -= innerErrors(error);
   }
+  return kept.reverse();
+}
+
+function innerErrors({ params }: ErrorObject): number {
+  const count = (params as Readonly<Record<string, unknown>>)[INNER_ERRORS];
+  return typeof count === 'number' ? count : 0;
 }
 
 function hasDefaults(schema: Json): boolean {
@@ -96,32 +117,6 @@ function hasDefaults(schema: Json): boolean {
     if (Object.hasOwn(inner, 'default')) return true;
   }
   return false;
-}
-
-function isInside(
-  error: ErrorObject | undefined,
-  outer: ErrorObject,
-  schemas: ReadonlySet<unknown>,
-): boolean {
-  if (error === undefined || !error.instancePath.startsWith(outer.instancePath)) return false;
-  return schemas.has(error.parentSchema) || schemas.has(error.schema);
-}
-
-function reachable(alternatives: object, root: Json): ReadonlySet<unknown> {
-  const found = new Set<unknown>();
-  const open: Json[] = Array.isArray(alternatives)
-    ? [...(alternatives as readonly Json[])]
-    : [alternatives as JsonObject];
-  for (let schema = open.pop(); schema !== undefined; schema = open.pop()) {
-    for (const { schema: inner } of schemaPositions(schema)) {
-      if (found.has(inner)) continue;
-      found.add(inner);
-      for (const keyword of ['$ref', '$dynamicRef']) {
-        open.push(resolveReference(root, getField(inner, keyword) ?? null));
-      }
-    }
-  }
-  return found;
 }
 
 function describeAll(errors: readonly ErrorObject[], data: Json): readonly DocumentProblem[] {

@@ -65,6 +65,20 @@ describe('CompiledSchema', () => {
     expect(problemsOf(schema, '"a"')).toEqual(['min_length /a', 'any_of /a']);
   });
 
+  it('keeps a violation of a schema that a failed alternative uses, too', () => {
+    const shared = (member: string): string =>
+      `{"properties": {"${member}": {"$ref": "#/$defs/x"}}}`;
+    const alternatives = `{"anyOf": [${shared('b')}, {"oneOf": [{"type": "null"}, ${shared('c')}]}]}`;
+    const schema = new CompiledSchema(
+      readJson(`{"allOf": [${shared('a')}, ${alternatives}], "$defs": {"x": {"type": "string"}}}`),
+    );
+    const { problems } = schema.validate({ a: 1, b: 1, c: 1 });
+    expect(problems.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual([
+      'type /a',
+      'any_of ',
+    ]);
+  });
+
   it.each<[string, Json, JsonObject, JsonObject]>([
     [
       'in nested objects',
