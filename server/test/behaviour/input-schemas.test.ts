@@ -73,7 +73,7 @@ everyStore('Input', (at) => {
     expect(places(errors)).toEqual(['enum /priority']);
   });
 
-  it('refuses data with one entry for each violation, at its place', async () => {
+  it('rejects data with one entry for each violation, at its place', async () => {
     const { client } = at;
     const id = await define(client, ORDER);
     const data = {
@@ -208,7 +208,7 @@ everyStore(
       ['of more than 64 KiB', { description: 'x'.repeat(65_536) }, ['too_large ']],
     ];
 
-    it.each(refused)('%s are refused, with a pointer', async (_, Input, expected) => {
+    it.each(refused)('%s are rejected, with a pointer', async (_, Input, expected) => {
       const { client } = at;
       const definition = { Id: fresh('refused'), Input, Steps: [mark('a')] };
       const { body, status, text } = await client.postDefinition(definition);
