@@ -5020,7 +5020,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
-            /** @description A parameter is invalid, the data is not an object, or the body cannot be read */
+            /** @description A parameter is invalid, the data is not an object or does not fit the `Input` of the definition, or the body cannot be read */
             400: {
                 headers: {
                     [name: string]: unknown;
