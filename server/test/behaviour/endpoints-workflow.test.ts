@@ -94,11 +94,8 @@ everyStore(
           ['PUT', '/api/workflow/none/resume'],
           ['DELETE', '/api/workflow/none'],
         ] as const) {
-          const answer = await client.call<Problem>(method, path);
-          expect([answer.status, answer.body.code], `${method} ${path}`).toEqual([
-            404,
-            'workflow_not_found',
-          ]);
+          const { body, status } = await client.call<Problem>(method, path);
+          expect([status, body.code], method + path).toEqual([404, 'workflow_not_found']);
         }
       });
 

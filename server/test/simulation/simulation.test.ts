@@ -37,6 +37,7 @@ const FOUND: readonly (readonly [number, string])[] = [
   [84, 'an instance was set aside because the answer of its insert was lost'],
   [142, 'a take-over that failed after its claim left the instance to nobody'],
   [213, 'two starts of one id at a time on one node became two actors'],
+  [228, 'a read of the newest definition before each commit kept instances from being committed'],
   [409, 'an insert without an answer was forgotten when its node stopped'],
   [798, 'two nodes took one instance from each other until it counted as poison'],
   [874, 'a node that stopped took a child for started that it had not stored'],

@@ -59,9 +59,10 @@ export class DefinitionCatalog {
     max: CACHE_MAX,
   });
 
-  readonly #indexes = new LRUCache<string, { readonly paths: IndexPaths; readonly readAt: number }>(
-    { max: CACHE_MAX },
-  );
+  readonly #indexes = new LRUCache<
+    string,
+    { readonly paths: IndexPaths; readonly readAt: number; isUsed: boolean }
+  >({ max: CACHE_MAX });
 
   constructor(options: DefinitionCatalogOptions) {
     this.#options = options;
@@ -158,21 +159,7 @@ export class DefinitionCatalog {
       const definition = this.#versions.get(keyOf(id, known.version));
       if (definition !== undefined) return definition;
     }
-    const record = await this.#options.store.getDefinition(id, 'latest');
-    if (record === null) throw definitionNotFound(id, 'latest');
-    const readAt = this.#options.clock.now();
-    this.#latest.set(id, { version: record.version, readAt });
-    const definition = this.#keep(record);
-    this.#indexes.set(id, { paths: definition.index, readAt });
-    return definition;
-  }
-
-  /** The version that a caller wants to start. @throws AppError `definition_not_found` */
-  async startable(id: string, version: number | 'latest'): Promise<WorkflowDefinition> {
-    if (version === 'latest') return this.latest(id);
-    const found = await this.find(id, version);
-    if (found === null) throw definitionNotFound(id, version);
-    return found;
+    return this.#readLatest(id);
   }
 
   /** The version of an instance, or null. @throws AppError `internal` if it exists but cannot be read */
@@ -184,26 +171,51 @@ export class DefinitionCatalog {
   }
 
   /**
-   * The index fields of the newest version, which apply to the instances of all versions. They are at most a few seconds old;
-   * if they cannot be read now, those of the given version are used.
+   * The index fields of the newest version, which apply to the instances of all versions. No commit waits for news of them:
+   * `refreshIndexPaths` reads them again. If they cannot be read, those of the given version are used.
    */
   indexPaths(definition: WorkflowDefinition): IndexPaths | Promise<IndexPaths> {
     const { id } = definition;
     const known = this.#indexes.get(id);
-    const isKnown =
-      known !== undefined &&
-      (!this.#options.isShared() || this.#options.clock.now() - known.readAt < LATEST_TTL_MS);
-    if (isKnown) return known.paths;
+    if (known !== undefined) {
+      known.isUsed = true;
+      return known.paths;
+    }
     return this.latest(id).then(
       ({ index }) => index,
-      () => known?.paths ?? definition.index,
+      () => definition.index,
     );
+  }
+
+  /** Reads the index fields again that were used since the last time, so that they are at most a few seconds old. */
+  async refreshIndexPaths(): Promise<void> {
+    const before = this.#options.clock.now() - LATEST_TTL_MS;
+    const used = [...this.#indexes].filter(([, { isUsed, readAt }]) => isUsed && readAt <= before);
+    for (const [id] of used) await this.#readLatest(id);
   }
 
   /** There may be a newer version. */
   forget(id: string): void {
     this.#latest.delete(id);
     this.#indexes.delete(id);
+  }
+
+  async #readLatest(id: string): Promise<WorkflowDefinition> {
+    const record = await this.#options.store.getDefinition(id, 'latest');
+    if (record === null) throw definitionNotFound(id, 'latest');
+    const readAt = this.#options.clock.now();
+    this.#latest.set(id, { version: record.version, readAt });
+    const definition = this.#keep(record);
+    this.#indexes.set(id, { paths: definition.index, readAt, isUsed: false });
+    return definition;
+  }
+
+  /** The version that a caller wants to start. @throws AppError `definition_not_found` */
+  async startable(id: string, version: number | 'latest'): Promise<WorkflowDefinition> {
+    if (version === 'latest') return this.latest(id);
+    const found = await this.find(id, version);
+    if (found === null) throw definitionNotFound(id, version);
+    return found;
   }
 
   #isFresh(readAt: number): boolean {

@@ -22,7 +22,7 @@ export interface IndexRefreshOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly catalog: Pick<DefinitionCatalog, 'find' | 'latest'>;
+  readonly catalog: Pick<DefinitionCatalog, 'find' | 'latest' | 'refreshIndexPaths'>;
   /** Whether this node is the one that does it. */
   readonly isChosen: () => boolean;
   /** True while other nodes share the store. */
@@ -30,7 +30,7 @@ export interface IndexRefreshOptions {
 }
 
 const INTERVAL_MS = 2000;
-/** How long another node may still write the fields of an earlier version: it knows a new one after 5 s. */
+/** How long another node may still write the fields of an earlier version: it reads them again every few seconds. */
 const GRACE_MS = 15_000;
 /** Without a hint of a new version, definitions are looked through at this interval if nodes share the store. */
 const LOOK_INTERVAL_MS = 60_000;
@@ -93,7 +93,8 @@ export class IndexRefresh implements Service {
   }
 
   async runOnce(): Promise<void> {
-    const { clock, isChosen, isShared } = this.#options;
+    const { catalog, clock, isChosen, isShared } = this.#options;
+    if (isShared()) await catalog.refreshIndexPaths();
     if (!isChosen()) {
       // Another node does it; if this one is chosen later, it begins anew.
       this.#pending.clear();

@@ -228,7 +228,10 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
         index,
         definitionId: 'other',
         version: 2,
-        ...{ status: 'Complete', endTime: 40, outcome: 'Succeeded', errorAt: 9 },
+        status: 'Complete',
+        endTime: 40,
+        outcome: 'Succeeded',
+        errorAt: 9,
       });
       await insert('d', { startTime: 4, index: { customer: 'C-18', amount: 60 }, errorAt: 8 });
       const customer = condition('customer', '=', 'C-17');
@@ -268,9 +271,9 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
       }
       const filter = { where: [condition('all', '=', 1), condition('few', '!=', false)] };
       const other = await test.open();
-      let isDone = false;
+      const reading = { isDone: false };
       const starting = (async () => {
-        for (let n = 0; !isDone && n < 400; n += 1)
+        for (let n = 0; !reading.isDone && n < 400; n += 1)
           await insert(`new${n}`, { startTime: 5000 + n, index });
       })();
       for (let round = 0; round < 5; round += 1) {
@@ -285,7 +288,7 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
         } while (after !== null);
         expect(found).toEqual(old.filter((_, n) => n % 10 === 0).reverse());
       }
-      isDone = true;
+      reading.isDone = true;
       await starting;
     });
 

@@ -5,23 +5,26 @@ import type { IndexCondition } from '../../../src/store/records/index-conditions
 
 export const fieldName = fc.constantFrom('a', 'b', '__proto__');
 /** Values that a careless encoding would confuse or put into the wrong order. */
+const TEXTS = [
+  '',
+  'a',
+  'ab',
+  'b',
+  '7',
+  'true',
+  '\uffff',
+  '\u{1f600}',
+  'é\u0000',
+  '\u0001',
+  '\ud7ff',
+  '\ud800',
+];
+const NUMBERS = [0, 7, -7, 0.5, -0.5, 70, 1e21, 5e-324, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 64n)];
 const indexValue: fc.Arbitrary<IndexValue> = fc.constantFrom<IndexValue>(
-  ...[
-    '',
-    'a',
-    'ab',
-    'b',
-    '7',
-    'true',
-    '\uffff',
-    '\u{1f600}',
-    'é\u0000',
-    '\u0001',
-    '\ud7ff',
-    '\ud800',
-  ],
-  ...[0, 7, -7, 0.5, -0.5, 70, 1e21, 5e-324, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 64n)],
-  ...[true, false],
+  ...TEXTS,
+  ...NUMBERS,
+  true,
+  false,
 );
 export const indexFields = fc.dictionary(
   fieldName,
