@@ -100,7 +100,8 @@ export class WorkflowsResource extends WorkflowControl {
   ): Promise<EndedWorkflow<TData>> {
     const [data, { failOn, timeoutMs = Infinity, ...options } = {}] = rest;
     const began = performance.now();
-    const waitSeconds = Math.min(WAIT_SECONDS_MAX, Math.max(1, Math.floor(timeoutMs / 1000)));
+    // The response comes before the time is up: it has the id, which the error should name.
+    const waitSeconds = Math.min(WAIT_SECONDS_MAX, Math.max(0, Math.ceil(timeoutMs / 1000) - 1));
     const limited = timeoutMs === Infinity ? options : { ...options, timeoutMs };
     // The type of the parameter allows only JSON objects.
     const start = { data: (data ?? {}) as DataObject, waitSeconds };

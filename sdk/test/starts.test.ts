@@ -1,0 +1,206 @@
+/** Starts through the client with a real server: start and result in one call, options of a start, disabled definitions. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createClient,
+  isApiError,
+  isTimeoutError,
+  isWorkflowFailedError,
+  type StepwrightClient,
+} from '../src/index.js';
+import { APPROVAL } from './support/definitions.js';
+import { ServerProcess } from './support/server-process.js';
+import { startServer } from './support/started-server.js';
+
+const HOUR_MS = 3_600_000;
+
+let server: ServerProcess;
+let client: StepwrightClient;
+/** The requests of `client`. */
+let requests: string[] = [];
+
+beforeAll(async () => {
+  ({ server } = await startServer());
+  client = createClient({
+    baseUrl: server.url,
+    fetch: (request) => {
+      requests.push(`${request.method} ${new URL(request.url).search}`);
+      return fetch(request);
+    },
+  });
+});
+afterAll(async () => {
+  await server.remove();
+});
+
+async function failureOf(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => {
+      throw new Error('the call should have failed');
+    },
+    (error: unknown) => error,
+  );
+}
+
+describe('client.workflows.run', () => {
+  it('starts a run and returns its result with one request', async () => {
+    requests = [];
+    const ended = await client.workflows.run<{ name: string; greeted: boolean }, { name: string }>(
+      'greeting',
+      { name: 'Ada' },
+      { timeoutMs: 60_500, reference: 'run' },
+    );
+    expect(requests).toEqual(['POST ?reference=run&wait=20']);
+    expect(ended).toMatchObject({ status: 'Complete', outcome: 'Succeeded', reference: 'run' });
+    expect(ended.data).toEqual({ name: 'Ada', greeted: true });
+  });
+
+  it('continues with long polls when the server has waited as long as it does', async () => {
+    const impatient = await ServerProcess.start({ environment: { wait_seconds_max: '1' } });
+    try {
+      const { definitions, events } = createClient({ baseUrl: impatient.url });
+      await definitions.register(APPROVAL);
+      let polls = 0;
+      const polling = createClient({
+        baseUrl: impatient.url,
+        fetch: async (request) => {
+          polls += Number(request.method === 'GET' && request.url.includes('wait='));
+          if (polls === 2) await events.publish('approved', 'order-501', true);
+          return fetch(request);
+        },
+      });
+      const options = { idempotencyKey: 'run-501' };
+      const ended = await polling.workflows.run('approval', { order: 501 }, options);
+      expect(ended.data).toEqual({ order: 501, approved: true });
+      expect(polls).toBeGreaterThanOrEqual(2);
+      // The key belongs to the start: another call with it gets the same run.
+      const again = await polling.workflows.run('approval', { order: 501 }, options);
+      expect(again).toEqual(ended);
+    } finally {
+      await impatient.remove();
+    }
+  });
+
+  it('names the run that did not end in time, which continues', async () => {
+    requests = [];
+    const started = client.workflows.run('approval', { order: 502 }, { timeoutMs: 5000 });
+    const error = await failureOf(started);
+    if (!isTimeoutError(error)) throw error;
+    // The server responds before the time is up.
+    expect(requests[0]).toBe('POST ?wait=4');
+    expect(error.summary).toContain('approved');
+    const left = client.workflows.handle(error.workflowId!);
+    expect((await left.get()).status).toBe('Runnable');
+    await left.terminate();
+  });
+
+  it('starts without a wait if there is less than a second', async () => {
+    requests = [];
+    const call = client.workflows.run('approval', { order: 503 }, { timeoutMs: 900 });
+    expect(isTimeoutError(await failureOf(call))).toBe(true);
+    expect(requests[0]).toBe('POST ');
+  });
+
+  it('throws for the outcomes in failOn only', async () => {
+    await client.definitions.register({
+      id: 'failing',
+      defaultErrorBehavior: 'Terminate',
+      steps: [{ id: 'fail', stepType: 'Fail', inputs: { Message: '"no stock"' } }],
+    });
+    expect(await client.workflows.run('failing')).toMatchObject({ outcome: 'Failed' });
+    const error = await failureOf(client.workflows.run('failing', {}, { failOn: 'any' }));
+    if (!isWorkflowFailedError(error)) throw error;
+    expect(error).toMatchObject({ outcome: 'Failed', error: { message: 'no stock' } });
+    expect(error.workflowId).toBeDefined();
+  });
+
+  it('waits for the open run with onConflict', async () => {
+    const options = { reference: 'shared', onConflict: 'existing' } as const;
+    const open = await client.workflows.start('approval', { order: 504 }, options);
+    const joined = client.workflows.run('approval', { order: 505 }, options);
+    await client.events.publish('approved', 'order-504', 'yes');
+    expect(await joined).toMatchObject({ workflowId: open.id, data: { approved: 'yes' } });
+  });
+});
+
+describe('a start', () => {
+  it('runs its first step later with startAt or delay', async () => {
+    const at = new Date(Date.now() + HOUR_MS);
+    for (const options of [
+      { startAt: at },
+      { startAt: at.toISOString() },
+      { delay: 3600 },
+      { delay: 'PT1H' },
+    ]) {
+      const handle = await client.workflows.start('greeting', { name: 'Ada' }, options);
+      const { summary } = await handle.explain();
+      const [, time] = /starts at (\S+Z)/.exec(summary) ?? [];
+      expect(Math.abs(Date.parse(time!) - at.getTime()), summary).toBeLessThan(60_000);
+      await handle.terminate();
+    }
+    const past = { startAt: new Date(0) };
+    expect((await client.workflows.run('greeting', { name: 'Ada' }, past)).outcome).toBe(
+      'Succeeded',
+    );
+    const both = client.workflows.start('greeting', {}, { startAt: at, delay: 1 });
+    expect(isApiError(await failureOf(both), 'invalid_request')).toBe(true);
+  });
+
+  it('uses the version and the tags of its options', async () => {
+    const versioned = (v: number) => ({
+      id: 'versioned',
+      steps: [{ id: 'only', stepType: 'NoOp', outputs: { v } }],
+    });
+    for (const v of [1, 2]) await client.definitions.register(versioned(v));
+    const tags = { team: 'a:b', 'ä&=': '' };
+    const first = await client.workflows.run('versioned', {}, { version: 1, tags });
+    expect(first).toMatchObject({ version: 1, data: { v: 1 }, tags });
+    expect((await client.workflows.run('versioned')).data).toEqual({ v: 2 });
+    const unknown = await failureOf(client.workflows.start('versioned', {}, { version: 9 }));
+    expect(unknown).toMatchObject({ code: 'definition_not_found', definitionId: 'versioned' });
+  });
+
+  it('fails, joins or terminates if an open run has its reference', async () => {
+    const start = (onConflict: 'fail' | 'existing' | 'terminate') =>
+      client.workflows.start('approval', { order: 506 }, { reference: 'order-506', onConflict });
+    const first = await start('fail');
+    const refused = await failureOf(start('fail'));
+    if (!isApiError(refused, 'reference_in_use')) throw refused;
+    expect(refused).toMatchObject({ status: 409, problem: { workflowId: first.id } });
+    expect((await start('existing')).id).toBe(first.id);
+    const next = await start('terminate');
+    expect(next.id).not.toBe(first.id);
+    expect((await first.wait()).outcome).toBe('Terminated');
+    await next.terminate();
+  });
+});
+
+describe('client.workflows.input', () => {
+  it('returns the start data as it was sent', async () => {
+    await client.definitions.register({
+      id: 'with-defaults',
+      input: { properties: { color: { default: 'red' } } },
+      steps: [{ id: 'change', stepType: 'NoOp', outputs: { n: 'data.n + 1' } }],
+    });
+    const { data, workflowId } = await client.workflows.run('with-defaults', { n: 1 });
+    expect(data).toEqual({ n: 2, color: 'red' });
+    expect(await client.workflows.input<{ n: number }>(workflowId)).toEqual({ n: 1 });
+    expect(await failureOf(client.workflows.input('nope'))).toMatchObject({
+      code: 'workflow_not_found',
+      workflowId: 'nope',
+    });
+  });
+});
+
+describe('client.definitions', () => {
+  it('disables and enables a definition', async () => {
+    await client.definitions.register({ id: 'paused', steps: [{ id: 'a', stepType: 'NoOp' }] });
+    expect(await client.definitions.disable('paused')).toMatchObject({ disabled: true });
+    const refused = await failureOf(client.workflows.start('paused'));
+    expect(isApiError(refused, 'definition_disabled')).toBe(true);
+    expect(await client.definitions.enable('paused')).toMatchObject({ disabled: false });
+    expect((await client.workflows.run('paused')).outcome).toBe('Succeeded');
+    expect(await failureOf(client.definitions.disable('nowhere'))).toMatchObject({
+      code: 'definition_not_found',
+    });
+  });
+});
