@@ -20,7 +20,7 @@ import { createSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import type { Store } from '../../src/store/store.js';
 import { mongoForTests } from '../support/mongo-container.js';
 import { createTestDatabase, postgresForTests } from '../support/postgres-container.js';
-import { activityOf, claimBy, instanceOf, NO_SIDE } from './records.js';
+import { activityOf, claimBy, eventOf, instanceOf, NO_SIDE } from './records.js';
 import { contentsOf, fillStore } from './support/filled-store.js';
 
 /** A place for a store of one kind. */
@@ -245,6 +245,18 @@ describe.each(Object.entries(PLACES))('a source on %s', (_kind, placeOf) => {
     ],
     ['an activity that was handed out', (store) => store.claimActivity(ACTIVITY_CLAIM)],
     ['a purge', (store) => store.purge(PURGE)],
+    [
+      'a start in place of a purged run',
+      async (store) => {
+        await store.purge(PURGE);
+        await store.insertInstance({
+          record: instanceOf('new', { lastChangeAt: 3000 }),
+          side: NO_SIDE,
+        });
+      },
+    ],
+    ['a recorded action', (store) => store.appendAudit('i', ACTION)],
+    ['a delivery to nobody', (store) => store.markEventDelivered('e', 0, [])],
   ];
   it.each(CHANGES)('cannot be copied if %s happens meanwhile', async (_change, change) => {
     const [source, target] = [placeOf(), sqlitePlace()];
@@ -253,6 +265,7 @@ describe.each(Object.entries(PLACES))('a source on %s', (_kind, placeOf) => {
       await store.insertInstance({ record: instanceOf('i'), side: { ...NO_SIDE, activities } });
       const ended = instanceOf('ended', { status: 'Complete', endTime: 1, outcome: 'Succeeded' });
       await store.insertInstance({ record: ended, side: NO_SIDE });
+      await store.insertEvent(eventOf('e'));
     });
     /** A server starts when everything has been read, and stops before anybody looks for it. */
     const changed = (archive: StoreArchive): StoreArchive => ({
@@ -270,6 +283,7 @@ describe.each(Object.entries(PLACES))('a source on %s', (_kind, placeOf) => {
 });
 
 const ACTIVITY_CLAIM = { name: 'ship', now: 5000, claim: claimBy('worker'), deferMs: 1000 };
+const ACTION = { time: 5000, actor: 'me', action: 'retry', detail: null } as const;
 const PURGE = {
   instancesEndedBefore: 2,
   untoldEndedBefore: 2,

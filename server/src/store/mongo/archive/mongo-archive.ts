@@ -1,5 +1,5 @@
 /** A database of MongoDB as an archive. While an import is unfinished, a marker keeps servers from starting on it. */
-import { MongoClient } from 'mongodb';
+import { MongoClient, type Document } from 'mongodb';
 import {
   inBatches,
   type ArchiveImport,
@@ -68,22 +68,35 @@ async function problemAsSource(collections: Collections): Promise<string | null>
   return 'no server of this version has run on it; start one, and stop it when it is ready';
 }
 
-/** Numbers of which at least one changes with every change of a record. */
-const CHANGING_NUMBERS = {
-  instances: ['epoch', 'inSeq', 'revision', 'crashes'],
-  activities: ['attempt', 'availableAt', 'doneAt'],
-  events: ['deliveredTo'],
+/** Numbers of which at least one changes with every change of a record, besides those of `OTHER_MARKS`. */
+const CHANGING_NUMBERS: Readonly<Partial<Record<keyof Collections, readonly string[]>>> = {
+  instances: ['epoch', 'inSeq', 'revision', 'crashes', 'lastChangeAt'],
+  activities: ['attempt', 'availableAt', 'doneAt', 'createdAt'],
+  events: ['deliveredTo', 'publishedAt'],
+  referenceClaims: ['at'],
   nodes: ['beatAt'],
-} as const;
+};
+const OTHER_MARKS: Readonly<Partial<Record<keyof Collections, Document>>> = {
+  instances: {
+    // The list has a maximum length, after which only its newest time changes.
+    actions: { $sum: { $size: { $ifNull: ['$audit', []] } } },
+    actionAt: { $max: { $max: '$audit.time' } },
+  },
+  events: { delivered: { $sum: { $cond: ['$delivered', 1, 0] } } },
+};
+/** Times are added without their large part, so that the sum over millions of records is exact. */
+const MODULUS = 1_000_003;
 
 async function changeMark(collections: Collections): Promise<string> {
   const marks: unknown[] = [];
   for (const name of [...RECORD_COLLECTIONS, 'nodes'] as const) {
-    const numbers: readonly string[] =
-      name in CHANGING_NUMBERS ? CHANGING_NUMBERS[name as keyof typeof CHANGING_NUMBERS] : [];
-    const sums = Object.fromEntries(numbers.map((field) => [field, { $sum: `$${field}` }]));
-    const group = { $group: { _id: null, count: { $sum: 1 }, ...sums } };
-    marks.push(await collections[name].aggregate([group]).toArray());
+    const group: Document = { _id: null, count: { $sum: 1 }, ...OTHER_MARKS[name] };
+    for (const field of CHANGING_NUMBERS[name] ?? []) {
+      group[`${field}Sum`] = { $sum: { $mod: [`$${field}`, MODULUS] } };
+      // What replaces a record may have the same numbers, but is newer.
+      group[`${field}Max`] = { $max: `$${field}` };
+    }
+    marks.push(await collections[name].aggregate([{ $group: group }]).toArray());
   }
   return JSON.stringify(marks);
 }
