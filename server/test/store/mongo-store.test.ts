@@ -334,6 +334,24 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
     await store.stop();
   });
 
+  it('can be started again if its start failed when it had read the time', async () => {
+    let readings = 0;
+    const store = createMongoStore({
+      url,
+      databaseName: `store-${randomUUID()}`,
+      onServerTime: () => {
+        readings += 1;
+        if (readings === 1) throw new Error('spoiled');
+      },
+    });
+    await expect(store.start()).rejects.toThrow('spoiled');
+    await expect(store.ping()).rejects.toThrow('not been started');
+    await store.start();
+    expect(readings).toBeGreaterThan(1);
+    await store.ping();
+    await store.stop();
+  });
+
   it('reports that it was not started, or was stopped', async () => {
     const store = createMongoStore({ url });
     await expect(store.ping()).rejects.toThrow(StoreUnavailableError);

@@ -3,9 +3,9 @@
  * Method: a real server, in a container or named by TEST_POSTGRES; without one these cases are skipped with a prominent
  * message.
  */
-import { describe } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createPostgresStore } from '../../src/store/postgres/postgres-store.js';
-import { postgresForTests } from '../support/postgres-container.js';
+import { postgresForTests, valueOn } from '../support/postgres-container.js';
 import { describeStore, type StoreFixture } from './conformance.js';
 import { openTestSchema } from './support/postgres-schema.js';
 
@@ -30,5 +30,28 @@ describe.skipIf(postgres === null)('with a server', () => {
         await schema.drop();
       },
     };
+  });
+
+  it('can be started again if its start failed when it had read the time', async () => {
+    const schema = await openTestSchema(postgres?.url ?? '');
+    const url = new URL(schema.url);
+    url.searchParams.set('application_name', schema.name);
+    let readings = 0;
+    const store = createPostgresStore({
+      url: url.href,
+      onServerTime: () => {
+        readings += 1;
+        if (readings === 1) throw new Error('spoiled');
+      },
+    });
+    await expect(store.start()).rejects.toThrow('spoiled');
+    await expect(store.ping()).rejects.toThrow('not been started');
+    const connections = `SELECT count(*)::int AS value FROM pg_stat_activity WHERE application_name = '${schema.name}'`;
+    await expect.poll(() => valueOn(schema.url, connections)).toBe(0);
+    await store.start();
+    expect(readings).toBeGreaterThan(1);
+    await store.ping();
+    await store.stop();
+    await schema.drop();
   });
 });

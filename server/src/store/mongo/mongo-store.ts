@@ -98,9 +98,14 @@ class MongoConnection {
     const { url, databaseName = databaseNameIn(url) ?? DEFAULT_DATABASE } = this.#options;
     const client = new MongoClient(url, this.#clientOptions());
     const outage = outageOf(client, this.#operationTimeoutMs);
+    const context = this.#contextOf(client, databaseName);
     try {
       await prepareCollectionsOf(url, databaseName, this.#clientOptions());
       await client.connect();
+      // The quickest response is the most accurate; the first one had to wait for its connection.
+      for (let reading = 0; reading < FIRST_TIME_READINGS; reading += 1) {
+        await context.readServerTime();
+      }
     } catch (error) {
       await client.close();
       throw storeErrorOf(error);
@@ -111,12 +116,7 @@ class MongoConnection {
         onCommand(commandName);
       });
     }
-    const context = this.#contextOf(client, databaseName);
     this.#opened = { client, outage, context, longContext: context };
-    // The quickest response is the most accurate; the first one had to wait for its connection.
-    for (let reading = 0; reading < FIRST_TIME_READINGS; reading += 1) {
-      await context.readServerTime();
-    }
   }
 
   async close(): Promise<void> {

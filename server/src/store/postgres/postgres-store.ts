@@ -120,19 +120,19 @@ class PostgresStore {
       lockTimeoutMs: this.#lockTimeoutMs,
       onStatement: this.#options.onStatement,
     });
+    const context = this.#contextOf(database);
+    const longContext = { ...context, database: database.withTimeout(LONG_OPERATION_TIMEOUT_MS) };
     try {
       await migrate(database.withTimeout(NO_TIMEOUT), address.schema);
+      // The quickest response is the most accurate; the first one had to wait for its connection.
+      for (let reading = 0; reading < FIRST_TIME_READINGS; reading += 1) {
+        await context.readServerTime();
+      }
     } catch (error) {
       await connections.close();
       throw storeErrorOf(error);
     }
-    const context = this.#contextOf(database);
-    const longContext = { ...context, database: database.withTimeout(LONG_OPERATION_TIMEOUT_MS) };
     this.#opened = { connections, outage, context, longContext };
-    // The quickest response is the most accurate; the first one had to wait for its connection.
-    for (let reading = 0; reading < FIRST_TIME_READINGS; reading += 1) {
-      await context.readServerTime();
-    }
   }
 
   async close(): Promise<void> {
