@@ -1,5 +1,6 @@
 /**
- * The environment of a scenario. Every scenario runs on every database server, in every mode, and must behave the same:
+ * The environment of a scenario. Every scenario runs on every database server, in every mode unless it names some, and must
+ * behave the same:
  *
  * - `one node`: one server;
  * - `two nodes`: two servers on one database; calls alternate between them. On MongoDB they also share a Redis;
@@ -98,9 +99,13 @@ type Scenario = (environment: TestEnvironment) => Promise<void>;
 const MODES = ['one node', 'two nodes', 'restart'] as const;
 
 /** Runs each scenario on every database server and in every mode. */
-export function scenarios(topic: string, cases: Readonly<Record<string, Scenario>>): void {
+export function scenarios(
+  topic: string,
+  cases: Readonly<Record<string, Scenario>>,
+  modes: readonly Mode[] = MODES,
+): void {
   for (const store of REMOTE_STORES) {
-    for (const mode of MODES) {
+    for (const mode of modes) {
       const isMissing = store === 'postgres' && serverOf(store) === null;
       describe.skipIf(isMissing)(`${topic} (${store}, ${mode})`, () => {
         let environment: TestEnvironment;
