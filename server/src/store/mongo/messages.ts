@@ -15,6 +15,8 @@ import type { InstanceDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional, packText } from './packed-text.js';
 
+/** Otherwise the answer could be based on a change that is lost in a failover. */
+const ACKNOWLEDGED = { readConcern: 'majority', readPreference: 'primary' } as const;
 const POSTED_FIELDS = { inSeq: 1, epoch: 1, owner: 1 } as const;
 const LIVE: readonly InstanceStatus[] = ['Runnable', 'Suspended'];
 
@@ -33,7 +35,7 @@ type Posted = Pick<InstanceDocument, '_id' | 'inSeq' | 'epoch' | 'owner'> & {
  * again, by itself.
  */
 export async function postMessages(
-  context: MongoContext,
+  context: Pick<MongoContext, 'instances'>,
   [messages]: OperationArguments<'postMessages'>,
 ): Promise<OperationResult<'postMessages'>> {
   const [first, ...others] = messages;
@@ -53,7 +55,10 @@ export async function postMessages(
   const live = await context.instances
     .find<Posted>(
       { _id: { $in: ids }, status: { $in: [...LIVE] } },
-      { projection: { ...POSTED_FIELDS, ...(!areAllPosted && { 'inbox.id': 1 }) } },
+      {
+        ...ACKNOWLEDGED,
+        projection: { ...POSTED_FIELDS, ...(!areAllPosted && { 'inbox.id': 1 }) },
+      },
     )
     .toArray();
   const byId = new Map(live.map((document) => [document._id, document]));
@@ -73,17 +78,15 @@ function byInstance(left: Message, right: Message): number {
 
 /** One command; others only for an instance that did not take the message: it has it already, is full, or has ended. */
 export async function postMessage(
-  { instances }: MongoContext,
+  { instances }: Pick<MongoContext, 'instances'>,
   message: Message,
 ): Promise<PostedMessage | null> {
   const live = { _id: encodeText(message.instanceId), status: { $in: [...LIVE] } };
   const change = ({ filter, update }: Change) =>
-    update === null
-      ? instances.findOne<Posted>(filter, { projection: POSTED_FIELDS })
-      : instances.findOneAndUpdate(filter, update, {
-          returnDocument: 'after',
-          projection: POSTED_FIELDS,
-        });
+    instances.findOneAndUpdate(filter, update, {
+      returnDocument: 'after',
+      projection: POSTED_FIELDS,
+    });
   for (let attempt = 0; attempt < POST_ATTEMPTS_MAX; attempt += 1) {
     const changed = await change(appending(message));
     if (changed !== null) return postedTo(message, changed);
@@ -92,6 +95,7 @@ export async function postMessage(
       if (overflowed !== null) return { ...postedTo(message, overflowed), overflowed: true };
     }
     const known = await instances.findOne<Posted>(live, {
+      ...ACKNOWLEDGED,
       projection: { ...POSTED_FIELDS, 'inbox.id': 1 },
     });
     if (known === null) return null;
@@ -114,8 +118,7 @@ function postedTo({ instanceId }: Message, document: Posted): PostedMessage {
 
 interface Change {
   readonly filter: Filter<InstanceDocument>;
-  /** Null if there is nothing to change. */
-  readonly update: UpdateFilter<InstanceDocument> | null;
+  readonly update: UpdateFilter<InstanceDocument>;
 }
 
 function appending({ audit, instanceId, message, toFullInbox }: Message) {
@@ -154,7 +157,10 @@ function overflowing({ audit, instanceId, message }: Message): Change {
   };
 }
 
-/** For a full inbox with the overflow message, but without this one. */
+/**
+ * For a full inbox with the overflow message, but without this one. The message is dropped, so the inbox must really be as
+ * it was found: a read of a former primary would not show that, and a write that changes nothing does.
+ */
 function lacking({ audit, instanceId, message }: Message): Change {
   return {
     filter: {
@@ -163,6 +169,6 @@ function lacking({ audit, instanceId, message }: Message): Change {
       'inbox.id': { $eq: encodeText(OVERFLOW_MESSAGE.id), $ne: encodeText(message.id) },
       inboxBytes: { $gte: INBOX_BYTES_MAX },
     },
-    update: audit === undefined ? null : { $push: auditPush(audit) },
+    update: { $set: { wakeAt: 0 }, ...(audit !== undefined && { $push: auditPush(audit) }) },
   };
 }
