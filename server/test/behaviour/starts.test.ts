@@ -210,6 +210,11 @@ everyStore('starts', (at) => {
     expect((await start(client, id, joining, { data: { n: 2 }, key: c })).body).toMatchObject({
       code: 'idempotency_conflict',
     });
+    for (const other of [query, 'reference=r&onConflict=terminate']) {
+      expect((await start(client, id, other, { key: c })).body).toMatchObject({
+        code: 'idempotency_conflict',
+      });
+    }
     expect((await start(client, id, query, { data: { n: 1 }, key: b })).status).toBe(201);
   });
 

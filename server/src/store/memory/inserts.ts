@@ -40,7 +40,8 @@ export function getInput(data: MemoryData, [id]: OperationArguments<'getInput'>)
 }
 
 function joinedBefore(data: MemoryData, { conflict, record }: InsertInstance): Result | null {
-  const known = conflict?.action === 'join' ? data.joinedStarts.get(record.id) : undefined;
+  const isKeyed = conflict !== undefined && record.requestHash !== null;
+  const known = isKeyed ? data.joinedStarts.get(record.id) : undefined;
   const joined = known === undefined ? undefined : data.instances.get(known.instanceId);
   if (known === undefined || joined === undefined) return null;
   return { outcome: 'joined', record: joined, requestHash: known.requestHash };

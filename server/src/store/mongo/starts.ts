@@ -177,7 +177,7 @@ async function refusedAlways(
   context: MongoContext,
   { conflict, record }: InsertInstance,
 ): Promise<Result | null> {
-  if (conflict?.action === 'join') {
+  if (conflict !== undefined && record.requestHash !== null) {
     const known = await context.joinedStarts.findOne({ _id: encodeText(record.id) });
     const joined =
       known === null ? null : await getInstance(context, [decodeText(known.instanceId)]);

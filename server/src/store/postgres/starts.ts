@@ -108,7 +108,7 @@ async function joinedBefore(
   statements: Statements,
   { conflict, record }: InsertInstance,
 ): Promise<Result | null> {
-  if (conflict?.action !== 'join') return null;
+  if (conflict === undefined || record.requestHash === null) return null;
   const [row] = await statements.query(
     'SELECT request_hash, instance_id FROM @joined_starts WHERE id = $1',
     [encodeTextWithoutNul(record.id)],

@@ -144,7 +144,7 @@ export type ConflictRule =
   | { readonly action: 'refuse' }
   /**
    * Inserts nothing. If the new record has a request hash, its id is kept, so that the same insert has the same result until
-   * the open instance is purged.
+   * the open instance is purged, and an insert of this id with another conflict rule finds out.
    */
   | { readonly action: 'join' }
   /** Terminates every open one at the time of `audit`, then inserts. */
@@ -177,7 +177,7 @@ export type InsertInstanceResult =
   | { readonly outcome: 'disabled' }
   /** An open instance has the reference: this is the newest. Nothing was inserted. */
   | { readonly outcome: 'in-use'; readonly record: InstanceRecord }
-  /** An insert with this id and this request hash has joined that instance before. */
+  /** An insert with a conflict rule, this id and this request hash has joined that instance before. */
   | { readonly outcome: 'joined'; readonly record: InstanceRecord; readonly requestHash: string }
   /** So many instances had the reference that not all were terminated; nothing was inserted. Repeat the insert. */
   | { readonly outcome: 'more'; readonly terminated: readonly InstanceSummary[] };

@@ -60,7 +60,7 @@ function findOpenInstance(
 }
 
 function joinedBefore(database: Database, { conflict, record }: InsertInstance): Result | null {
-  if (conflict?.action !== 'join') return null;
+  if (conflict === undefined || record.requestHash === null) return null;
   const row = database.get(
     'SELECT requestHash, instanceId FROM joined_starts WHERE id = ?',
     encodeText(record.id),
