@@ -36,6 +36,9 @@ const MONGO_READS: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 
 const STATEMENT = 'statement';
 const POSTGRES_STATEMENTS: ReadonlySet<string> = new Set([STATEMENT]);
 
+/** Index fields that change with commits, and tags, add no operation. */
+const INDEXED = { Index: { n: 'data.n', y: 'data.y', r: 'data.r' }, Tags: { team: 'a' } };
+
 interface TimedCall extends StoreCall {
   readonly at: number;
 }
@@ -158,13 +161,12 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
 
   describe.skipIf(!available)('counted per workload', { timeout: 120_000 }, () => {
     it('a start with three pure steps takes at most two writes, and no read once the definition is cached', async () => {
-      const definition = await client.define(
-        chain(
-          compute('a', { x: 'data.n' }),
-          step('b', 'EmitLog', { Message: 'data.x' }),
-          compute('c', { y: '5' }),
-        ),
+      const Steps = chain(
+        compute('a', { x: 'data.n' }),
+        step('b', 'EmitLog', { Message: 'data.x' }),
+        compute('c', { y: '5' }),
       );
+      const definition = await client.define({ ...INDEXED, Steps });
       await client.ended(await client.start(definition, { n: 1 }));
       const start = () => client.start(definition, { n: 1 });
       const { reads, writes } = await during(start);
@@ -186,9 +188,10 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       'an activity takes at most seven writes and one read from start to end, with %s',
       async (_, waits) => {
         const name = fresh('work');
-        const definition = await client.define([
+        const Steps = [
           step('ask', 'Activity', { ActivityName: `"${name}"` }, { Outputs: { r: 'step.Result' } }),
-        ]);
+        ];
+        const definition = await client.define({ ...INDEXED, Steps });
         const roundTrip = async (): Promise<void> => {
           const poll = waits ? client.work(name) : null;
           if (waits) {

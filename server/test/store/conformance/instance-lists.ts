@@ -82,6 +82,8 @@ export function describeInstanceLists(test: StoreUnderTest): void {
       expect(await list({ parentId: 'a', definitionId: 'other' })).toEqual(['d']);
       expect(await list({ parentId: 'nobody' })).toEqual([]);
       expect(await list({ outcome: 'Succeeded' })).toEqual(['b']);
+      expect(await list({ outcome: 'Succeeded', status: 'Complete' })).toEqual(['b']);
+      expect(await list({ outcome: 'Succeeded', status: 'Runnable' })).toEqual([]);
       expect(await list({ outcome: 'Succeeded', definitionId: 'order' })).toEqual(['b']);
       expect(await list({ outcome: 'Compensated', definitionId: 'order' })).toEqual(['c']);
       expect(await list({ outcome: 'Compensated', parentId: null })).toEqual([]);
