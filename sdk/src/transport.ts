@@ -205,10 +205,13 @@ function fillPath(path: string, parameters: object | undefined): string {
   });
 }
 
+/** What callers of the resources can give; lists are repeated parameters. */
+type QueryValue = string | number | boolean | undefined;
+
 function queryText(query: object | undefined): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
-    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    const values = (Array.isArray(value) ? value : [value]) as readonly QueryValue[];
     for (const each of values) if (each !== undefined) search.append(name, String(each));
   }
   const text = search.toString();

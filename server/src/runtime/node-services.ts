@@ -162,12 +162,7 @@ export class NodeServices {
     this.starts = this.#createStarts();
     this.control = this.#createControl();
     this.publisher = this.#createPublisher();
-    this.indexRefresh = new IndexRefresh({
-      ...options,
-      catalog,
-      isChosen: () => nodes.others.every(({ id }) => nodes.id < id),
-      isShared: () => this.isShared,
-    });
+    this.indexRefresh = this.#createIndexRefresh();
     this.housekeeping = new Housekeeping({
       ...options,
       ...options.settings,
@@ -189,6 +184,16 @@ export class NodeServices {
   /** True while other nodes share the store. */
   get isShared(): boolean {
     return this.nodes.others.length > 0;
+  }
+
+  #createIndexRefresh(): IndexRefresh {
+    const { catalog, nodes } = this;
+    return new IndexRefresh({
+      ...this.#options,
+      catalog,
+      isChosen: () => nodes.others.every(({ id }) => nodes.id < id),
+      isShared: () => this.isShared,
+    });
   }
 
   #createRunner(): InstanceRunner {

@@ -7,14 +7,9 @@
 import type { IndexValue } from '../engine/values/index-fields.js';
 
 export function termValue(value: IndexValue): string {
-  switch (typeof value) {
-    case 'string':
-      return `s${storableText(value)}`;
-    case 'boolean':
-      return value ? 'b1' : 'b0';
-    default:
-      return `n${numberTerm(value)}`;
-  }
+  if (typeof value === 'string') return `s${storableText(value)}`;
+  if (typeof value === 'boolean') return value ? 'b1' : 'b0';
+  return `n${numberTerm(value)}`;
 }
 
 /** Makes all exponents positive, with four digits: an integer has at most 1,000 digits. */
@@ -48,9 +43,8 @@ function complement(digits: string): string {
   return result;
 }
 
-// eslint-disable-next-line no-control-regex -- these are the characters that a database may not store, or that escape them
+/** The characters that a database may not store, or that escape them. */
 const UNSTORABLE = /[\0\u0001\ud7ff]|\p{Surrogate}/u;
-// eslint-disable-next-line no-control-regex -- as above
 const ALL_UNSTORABLE = /[\0\u0001\ud7ff]|\p{Surrogate}/gu;
 
 /**

@@ -174,6 +174,8 @@ export class ChangeFeed {
 
 /** Without what may be long. */
 function changeOf(item: InstanceListItem): WorkflowChange {
-  const { index: _index, tags: _tags, ...change } = item;
-  return change;
+  const { id, definitionId, version, reference, status, outcome, parent } = item;
+  const { startTime, endTime, lastChangeTime, failureTime } = item;
+  const times = { startTime, endTime, lastChangeTime, failureTime };
+  return { id, definitionId, version, reference, status, outcome, parent, ...times };
 }

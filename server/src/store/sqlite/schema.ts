@@ -185,7 +185,7 @@ ${ACTIONS}
 `;
 
 /** Instances that show an error were ended by it, unless the audit names someone who terminated them. */
-const FROM_2 = `${rebuildInstances(INSTANCE_INDEXES_2, {
+const FROM_2 = rebuildInstances(INSTANCE_INDEXES_2, {
   lastChangeAt: 'lastChangeAt',
   errorAt: 'errorAt',
   outcome: `
@@ -194,7 +194,7 @@ const FROM_2 = `${rebuildInstances(INSTANCE_INDEXES_2, {
         SELECT 1 FROM actions WHERE instanceId = instances_old.id AND body LIKE '%"action":"terminate"%'
       ) THEN 'Terminated' ELSE 'Failed' END
     END`,
-})}`;
+});
 
 /**
  * Columns that instances of schema 3 may lack, because it had them only later, and that cannot be null. A root is known as far up as the parent, and an
