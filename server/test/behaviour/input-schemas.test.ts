@@ -1,4 +1,4 @@
-/** `Input`: the schema of start data, its defaults, and what a refused start says. */
+/** `Input`: the schema of start data, its defaults, and what a rejected start says. */
 import { describe, expect, it } from 'vitest';
 import type { Problem, ProblemItem } from '../../src/api/wire/models/problem.js';
 import type { Workflow } from '../../src/api/wire/models/workflow.js';
@@ -31,7 +31,7 @@ function define(client: Client, Input: Json): Promise<string> {
   return client.define({ Input, Steps: [mark('a')] });
 }
 
-async function refusedStart(client: Client, id: string, data: Json): Promise<Problem> {
+async function rejectedStart(client: Client, id: string, data: Json): Promise<Problem> {
   const { body, status, text } = await client.post<Problem>(`/api/workflow/${id}`, data);
   expect([status, body.code], text).toEqual([400, 'invalid_data']);
   expect(body['definitionId']).toBe(id);
@@ -69,7 +69,7 @@ everyStore('Input', (at) => {
     const id = await define(client, ORDER);
     const kept = await client.start(id, { id: 'A-1', note: null });
     expect((await client.ended(kept)).data['note']).toBeNull();
-    const { errors } = await refusedStart(client, id, { id: 'A-1', priority: null });
+    const { errors } = await rejectedStart(client, id, { id: 'A-1', priority: null });
     expect(places(errors)).toEqual(['enum /priority']);
   });
 
@@ -82,7 +82,7 @@ everyStore('Input', (at) => {
       extra: 1,
       items: [{ sku: 'x' }, { sku: 5, count: 1.5 }, 'z'],
     };
-    const { detail, errors } = await refusedStart(client, id, data);
+    const { detail, errors } = await rejectedStart(client, id, data);
     expect(places(errors).toSorted()).toEqual([
       'additional_properties /extra',
       'enum /priority',
@@ -107,7 +107,7 @@ everyStore('Input', (at) => {
   it('lists at most a hundred violations', async () => {
     const { client } = at;
     const id = await define(client, { properties: { list: { items: { type: 'string' } } } });
-    const { errors } = await refusedStart(client, id, {
+    const { errors } = await rejectedStart(client, id, {
       list: Array.from({ length: 150 }, () => 1),
     });
     expect(errors).toHaveLength(100);
@@ -122,7 +122,7 @@ everyStore('Input', (at) => {
     const max = 9_007_199_254_740_993n;
     const id = await define(client, { properties: { n: { type: 'integer', maximum: max } } });
     await client.start(id, { n: max });
-    const { errors } = await refusedStart(client, id, { n: max + 1n });
+    const { errors } = await rejectedStart(client, id, { n: max + 1n });
     expect(places(errors)).toEqual(['maximum /n']);
     expect(errors?.[0]?.message).toContain('must be at most 9007199254740993');
   });
@@ -137,7 +137,7 @@ everyStore('Input', (at) => {
       properties: { mail: { type: 'string', format: 'email', 'x-widget': 'mail' } },
     });
     await client.start(id, { mail: 'not an address' });
-    await refusedStart(client, id, { mail: 5 });
+    await rejectedStart(client, id, { mail: 5 });
   });
 
   it('applies to later versions only from their start on', async () => {
@@ -147,7 +147,7 @@ everyStore('Input', (at) => {
     await post(null);
     await client.start(Id, { a: 1 });
     await post({ required: ['b'] });
-    expect(places((await refusedStart(client, Id, { a: 1 })).errors)).toEqual(['required /b']);
+    expect(places((await rejectedStart(client, Id, { a: 1 })).errors)).toEqual(['required /b']);
     await post(true);
     await client.start(Id, { a: 1 });
   });
@@ -179,7 +179,7 @@ everyStore('Input', (at) => {
 everyStore(
   'posted schemas',
   (at) => {
-    const refused: readonly (readonly [string, Json, readonly string[]])[] = [
+    const rejected: readonly (readonly [string, Json, readonly string[]])[] = [
       ['that are no schema', 'object', ['wrong_type ']],
       ['with a wrong keyword', { type: 'strin' }, ['invalid_schema /type']],
       [
@@ -208,9 +208,9 @@ everyStore(
       ['of more than 64 KiB', { description: 'x'.repeat(65_536) }, ['too_large ']],
     ];
 
-    it.each(refused)('%s are rejected, with a pointer', async (_, Input, expected) => {
+    it.each(rejected)('%s are rejected, with a pointer', async (_, Input, expected) => {
       const { client } = at;
-      const definition = { Id: fresh('refused'), Input, Steps: [mark('a')] };
+      const definition = { Id: fresh('rejected'), Input, Steps: [mark('a')] };
       const { body, status, text } = await client.postDefinition(definition);
       expect([status, body.code], text).toEqual([400, 'invalid_definition']);
       const own = places(body.errors).map((place) => place.replace(/\/input/i, ''));
