@@ -114,7 +114,7 @@ const HOSTILE: readonly (readonly [string, JsonObject, JsonObject, readonly Verd
       },
     },
     { a: LIST },
-    ['rejected', 'given up'],
+    ['given up'],
   ],
   [
     'defaults that multiply the data',
@@ -168,7 +168,9 @@ describe('InputSchemas', () => {
       expect(await problemsOf(endless)).toContain('its defaults contain themselves');
       expect(await problemsOf({ $ref: '#' })).toContain('refers to itself without end');
       const bombs = bomb(40, 'allOf');
-      expect(await problemsOf({ ...bombs, $ref: '#/$defs/n0' }, true)).toContain('takes too long');
+      expect(await problemsOf({ ...bombs, $ref: '#/$defs/n0' }, true)).toMatch(
+        /takes too long|100,000/,
+      );
       const patterns = '(x{1,900})?'.repeat(5000);
       expect(await problemsOf({ pattern: patterns })).toMatch(/too large|too long/);
       expect(await problemsOf({ type: 'object', 'x-a': { pattern: '(' } })).toBe('');

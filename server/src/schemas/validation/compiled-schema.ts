@@ -20,6 +20,7 @@ import type { Json, JsonObject } from '../../engine/values/json.js';
 import { describeViolation, REPEATING_KEYWORDS } from './describe-violation.js';
 import { ExactNumbers } from './exact-numbers.js';
 import { Defaults } from './fill-defaults.js';
+import { limitViolations } from './limit-violations.js';
 import { linearPattern } from './linear-patterns.js';
 import { pruneSchema } from './prune-schema.js';
 
@@ -56,7 +57,10 @@ export class CompiledSchema {
       validateFormats: false,
       logger: false,
       messages: false,
-      code: { regExp: Object.assign(linearPattern, { code: 'linearPattern' }) },
+      code: {
+        regExp: Object.assign(linearPattern, { code: 'linearPattern' }),
+        process: limitViolations,
+      },
     });
     this.#exact.addKeywords(ajv);
     countInnerErrors(ajv);

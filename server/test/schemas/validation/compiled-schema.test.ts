@@ -79,6 +79,37 @@ describe('CompiledSchema', () => {
     ]);
   });
 
+  it.each([
+    ['in one place', '{"items": {"allOf": [{"type": "null"}, {"type": "string"}]}}'],
+    ['of names', '{"items": {"propertyNames": false}}'],
+    ['of alternatives', '{"anyOf": [{"items": {"allOf": [false, false]}}, {"type": "null"}]}'],
+  ])('stops at 100,000 violations %s', (_, schema) => {
+    const compiled = new CompiledSchema(readJson(`{"properties": {"a": ${schema}}}`));
+    const validate = (count: number): unknown =>
+      compiled.validate({ a: Array.from({ length: count }, () => ({ c: 1 })) });
+    expect(() => validate(49_000)).not.toThrow();
+    expect(() => validate(51_000)).toThrow('there are more than 100,000 violations');
+  });
+
+  it('stops at 100,000 violations behind references', () => {
+    const $defs: JsonObject = { n20: { required: ['no'] } };
+    for (let level = 0; level < 20; level += 1) {
+      const $ref = `#/$defs/n${level + 1}`;
+      $defs[`n${level}`] = { allOf: [{ $ref }, { $ref }] };
+    }
+    const compiled = new CompiledSchema({ $ref: '#/$defs/n0', $defs });
+    expect(() => compiled.validate({})).toThrow('there are more than 100,000 violations');
+  });
+
+  it('accepts names that look like compiled code', () => {
+    const name = '\\";errors++;errors = vErrors.length;"';
+    const schema = new CompiledSchema({ required: [name], properties: { [name]: false } });
+    const pointers = (data: JsonObject): unknown =>
+      schema.validate(data).problems.map(({ code }) => code);
+    expect(pointers({})).toEqual(['required']);
+    expect(pointers({ [name]: 1 })).toEqual(['false_schema']);
+  });
+
   it.each<[string, Json, JsonObject, JsonObject]>([
     [
       'in nested objects',
