@@ -117,9 +117,10 @@ async function insertByRule(context: MongoContext, insert: InsertInstance): Prom
   const key = encodeText(referenceKeyOf(record));
   const terminated: InstanceSummary[] = [];
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    // First: whatever others do after this read makes the claim fail.
+    const token = await readClaim(context, key);
     const refused = (await existing(context, record)) ?? (await refusedAlways(context, insert));
     if (refused !== null) return refused;
-    const token = await readClaim(context, key);
     const inUse = await refusedNow(context, insert);
     if (inUse !== null) return inUse;
     const outcome = await counted(context, insert, () =>
@@ -197,6 +198,8 @@ async function refusedNow(
   if (conflict?.action === 'terminate' || reference === null) return null;
   const newest = await findOpenInstance(context, { definitionId, reference });
   if (newest === null) return null;
+  // The same start was repeated on another node, and has inserted the instance meanwhile.
+  if (newest.id === id) return { outcome: 'exists', record: newest };
   if (conflict?.action === 'join' && requestHash !== null) {
     const stamp = { requestHash: encodeText(requestHash), instanceId: encodeText(newest.id) };
     await context.joinedStarts.updateOne(
@@ -218,7 +221,8 @@ async function terminateOpen(
   if (conflict?.action !== 'terminate' || reference === null) return false;
   const limit = TERMINATED_PER_INSERT + 1;
   const open = await findOpen(context, { definitionId, reference, limit });
-  for (const { _id } of open.slice(0, TERMINATED_PER_INSERT)) {
+  const others = open.filter(({ _id }) => _id !== encodeText(record.id));
+  for (const { _id } of others.slice(0, TERMINATED_PER_INSERT)) {
     const { audit } = conflict;
     const id = decodeText(_id);
     const result = await controlInstance(context, [id, 'terminate', audit.time, audit]);
@@ -226,7 +230,7 @@ async function terminateOpen(
     const summary = await context.instances.findOne({ _id }, { projection: WITHOUT_LONG_FIELDS });
     if (summary !== null) terminated.push(summaryOf(summary));
   }
-  return open.length > TERMINATED_PER_INSERT;
+  return others.length > TERMINATED_PER_INSERT;
 }
 
 /** Newest first. */

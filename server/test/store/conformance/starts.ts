@@ -193,6 +193,24 @@ function describeConflicts(test: StoreUnderTest): void {
       expect(await statusOf('c')).toBe('Runnable');
     });
 
+    it.each([REFUSE, JOIN, TERMINATE])(
+      'inserts an instance once that several callers insert at the same time, and leaves it open (%#)',
+      async (rule) => {
+        const other = await test.open();
+        for (let round = 0; round < 10; round += 1) {
+          const id = `i${round}`;
+          const reference = `r${round}`;
+          const stores = [test.store, other, test.store, other];
+          const results = await Promise.all(
+            stores.map((store) => start(store, id, rule, { reference })),
+          );
+          const outcomes = results.map(({ outcome }) => outcome).sort();
+          expect(outcomes).toEqual(['exists', 'exists', 'exists', 'inserted']);
+          expect(await statusOf(id)).toBe('Runnable');
+        }
+      },
+    );
+
     it(`terminate ends ${TERMINATED_PER_INSERT} at a time`, async () => {
       const count = TERMINATED_PER_INSERT + 3;
       for (let n = 0; n < count; n += 1) await start(test.store, `i${n}`, null, { startTime: n });
