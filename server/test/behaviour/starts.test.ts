@@ -205,6 +205,9 @@ everyStore('starts', (at) => {
     expect([joined.status, joined.body.workflowId]).toEqual([200, first.body.workflowId]);
     await client.terminate(first.body.workflowId);
     expect((await start(client, id, query, { data: { n: 1 }, key: a })).body).toEqual(first.body);
+    // Longer than a test may take: the run has ended, so there is nothing to wait for.
+    const waiting = await start(client, id, `${query}&wait=300`, { data: { n: 1 }, key: a });
+    expect(waiting.body).toMatchObject({ status: 'Terminated' });
     const joinedAgain = await start(client, id, joining, { key: c });
     expect([joinedAgain.status, joinedAgain.body.workflowId]).toEqual([200, first.body.workflowId]);
     expect((await start(client, id, joining, { data: { n: 2 }, key: c })).body).toMatchObject({

@@ -55,6 +55,11 @@ interface Insertion {
   readonly result: Inserted;
 }
 
+interface Started extends StartedWorkflow {
+  /** False if an earlier request has inserted the instance. */
+  readonly isInserted: boolean;
+}
+
 export class WorkflowStarts {
   readonly #options: WorkflowStartsOptions;
   #underWay = 0;
@@ -76,16 +81,17 @@ export class WorkflowStarts {
     // Begins before the start, so that the end of the first pass is not missed.
     const begun = ends.begin(id, wait);
     try {
-      const { instance, isNew } = await this.#startLimited(id, request);
+      const { instance, isInserted, isNew } = await this.#startLimited(id, request);
       const timeoutMs = Math.max(0, deadline - clock.now());
-      const known = instance.id === id && isNew ? begun : null;
+      // A repeated start may be of an instance that has ended: nobody would notice its end again.
+      const known = isInserted ? begun : null;
       return { instance: await ends.wait(instance.id, timeoutMs, wait.signal, known), isNew };
     } finally {
       begun.cancel();
     }
   }
 
-  async #startLimited(id: string, request: StartRequest): Promise<StartedWorkflow> {
+  async #startLimited(id: string, request: StartRequest): Promise<Started> {
     if (this.#underWay >= this.#options.startsMax) {
       throw new AppError('overloaded', 'Too many workflows are being started', {
         retryAfterSeconds: 1,
@@ -105,7 +111,7 @@ export class WorkflowStarts {
       : `k-${hashOf('start', definitionId, idempotency.key)}`;
   }
 
-  async #start(id: string, request: StartRequest): Promise<StartedWorkflow> {
+  async #start(id: string, request: StartRequest): Promise<Started> {
     const { catalog, clock } = this.#options;
     const { definitionId, idempotency, onConflict = 'allow', reference } = request;
     const definition = await catalog.startable(definitionId, request.version ?? 'latest');
@@ -129,7 +135,7 @@ export class WorkflowStarts {
     request: StartRequest,
     { definition, id, requestHash, startTime }: NewInstance,
     { admitted, result }: Insertion,
-  ): Promise<StartedWorkflow> {
+  ): Promise<Started> {
     const { metrics } = this.#options;
     switch (result.outcome) {
       case 'inserted':
@@ -137,17 +143,22 @@ export class WorkflowStarts {
         return {
           instance: viewNew(id, definition, { ...request, ...admitted }, startTime),
           isNew: true,
+          isInserted: true,
         };
       case 'exists':
         if (result.record.requestHash !== requestHash) throw otherRequest(id);
-        return { instance: await this.#firstAnswer(result.record, request), isNew: true };
+        return {
+          instance: await this.#firstAnswer(result.record, request),
+          isNew: true,
+          isInserted: false,
+        };
       case 'joined':
         if (result.requestHash !== requestHash) throw otherRequest(result.record.id);
-        return { instance: await viewInstance(result.record), isNew: false };
+        return { instance: await viewInstance(result.record), isNew: false, isInserted: false };
       case 'in-use':
         if (request.onConflict === 'fail') throw this.#inUse(definition.id, result.record);
         metrics.startJoined();
-        return { instance: await viewInstance(result.record), isNew: false };
+        return { instance: await viewInstance(result.record), isNew: false, isInserted: false };
       case 'disabled':
         throw this.#disabled(definition.id);
       case 'full':
