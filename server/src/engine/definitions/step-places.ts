@@ -22,26 +22,43 @@ export function placeOfStep(definition: WorkflowDefinition, stepId: string): Ste
   return places.get(stepId) ?? TOP_LEVEL;
 }
 
-/** Breadth-first, so that a step that several sequences lead to belongs to the outermost of them. */
+/**
+ * Sequence by sequence, from the outside in: a step that several sequences lead to belongs to the outermost of them.
+ */
 function placesOf({ entryStepId, steps }: WorkflowDefinition): ReadonlyMap<string, StepPlace> {
-  const places = new Map<string, StepPlace>([[entryStepId, TOP_LEVEL]]);
-  // Iterating over a map includes entries that are added during the iteration.
-  for (const [id, place] of places) {
-    const step = steps.get(id);
-    if (step === undefined) continue;
-    for (const [next, at] of reachedFrom(step, place)) if (!places.has(next)) places.set(next, at);
+  const places = new Map<string, StepPlace>();
+  const sequences: (readonly [string, StepPlace])[] = [[entryStepId, TOP_LEVEL]];
+  // Iterating over a list includes items that are added during the iteration.
+  for (const [entry, place] of sequences) {
+    for (const step of sequenceFrom(entry, steps)) {
+      if (places.has(step.id)) continue;
+      places.set(step.id, place);
+      sequences.push(...innerSequences(step, place));
+    }
   }
   return places;
 }
 
-function* reachedFrom(
-  step: StepDefinition,
-  place: StepPlace,
-): Generator<readonly [string, StepPlace]> {
-  if (step.nextStepId !== null) yield [step.nextStepId, place];
-  for (const { stepId } of step.selectNextStep) yield [stepId, place];
-  for (const entry of step.do) yield [entry, { container: step.id, compensates: null }];
-  if (step.compensateWith !== null) {
-    yield [step.compensateWith, { container: place.container, compensates: step.id }];
+function* sequenceFrom(
+  entry: string,
+  steps: WorkflowDefinition['steps'],
+): Generator<StepDefinition> {
+  const reached = new Set([entry]);
+  for (const id of reached) {
+    const step = steps.get(id);
+    if (step === undefined) continue;
+    yield step;
+    if (step.nextStepId !== null) reached.add(step.nextStepId);
+    for (const { stepId } of step.selectNextStep) reached.add(stepId);
   }
+}
+
+function innerSequences(
+  step: StepDefinition,
+  { container }: StepPlace,
+): readonly (readonly [string, StepPlace])[] {
+  const inside = { container: step.id, compensates: null };
+  const inner = step.do.map((entry) => [entry, inside] as const);
+  if (step.compensateWith === null) return inner;
+  return [...inner, [step.compensateWith, { container, compensates: step.id }]];
 }

@@ -37,7 +37,8 @@ export function modifyRun(
   const warnings: ModificationWarning[] = [];
   const wasEnded = isEnded(run.instance);
   const cancelled = cancelPointers(run, plan.cancel, modification.reason);
-  const beginsAnew = modification.cancel === 'all' || (wasEnded && plan.start.length > 0);
+  // An instance that has ended keeps its outcome unless it is opened again.
+  const beginsAnew = wasEnded ? plan.start.length > 0 : modification.cancel === 'all';
   if (run.instance.pointers.size === 0 && beginsAnew) forgetFailures(run, warnings);
   if (modification.data !== null) patchData(run, modification.data);
   if (target !== run.definition) move(run, target, modification.stepMap, warnings);

@@ -191,6 +191,13 @@ scenarios('a modification', (start) => {
     expect(driver.instance).toMatchObject({ status: 'Complete', endTime, data: { note: 1 } });
   });
 
+  it('keeps the outcome and the error of an ended instance that it does not open again', () => {
+    const driver = start([failing('a', { errorBehavior: 'Terminate' })]);
+    const { lastError } = driver.instance;
+    driver.modify({ cancel: 'all', data: { note: 1 } });
+    expect(driver.instance).toMatchObject({ outcome: 'Failed', lastError });
+  });
+
   it('leaves a suspended instance suspended unless it resumes it', () => {
     const driver = start(inOrder(waitFor('a'), trace('b')), noTrail);
     driver.suspend();
