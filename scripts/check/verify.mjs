@@ -22,9 +22,10 @@ const LONG_TESTS = [
   '**/test/scripts/pyodide/exhaustion.test.ts',
   '**/test/scripts/pyodide/interruption.test.ts',
   '**/test/runtime/operation-counts.test.ts',
-  '**/test/simulation/safeguards.test.ts',
-  '**/test/behaviour/{idle-process,migrate-store,nodes,postgres-outage,restarts,two-nodes}.test.ts',
-  '**/test/store/{copy-store,mongo-outage,postgres-outage}.test.ts',
+  '**/test/schemas/input-schemas.test.ts',
+  '**/test/simulation/{safeguards,simulation}.test.ts',
+  '**/test/behaviour/{idle-process,live-changes,migrate-store,nodes,postgres-outage,restarts,two-nodes}.test.ts',
+  '**/test/store/{copy-store,mongo-outage,postgres-deadlocks,postgres-locks,postgres-outage}.test.ts',
   'test/{examples,installed-packages,package,production}.test.ts',
 ];
 
