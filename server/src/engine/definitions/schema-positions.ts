@@ -2,7 +2,8 @@
 import { getField, isJsonObject, type Json, type JsonObject } from '../values/json.js';
 import { childPointer } from './json-pointer.js';
 
-const ONE: readonly string[] = [
+/** Keywords that validate values and whose value is a schema … */
+export const SCHEMA_KEYWORDS: readonly string[] = [
   'additionalProperties',
   'items',
   'contains',
@@ -13,16 +14,20 @@ const ONE: readonly string[] = [
   'then',
   'else',
   'not',
-  'contentSchema',
 ];
-const LISTS: readonly string[] = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
-const MAPS: readonly string[] = [
+/** … a list of schemas … */
+export const SCHEMA_LIST_KEYWORDS: readonly string[] = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
+/** … or schemas by name. */
+export const SCHEMA_MAP_KEYWORDS: readonly string[] = [
   'properties',
   'patternProperties',
   'dependentSchemas',
   '$defs',
   'definitions',
 ];
+
+/** Contains a schema, but validates nothing. */
+const ANNOTATION = 'contentSchema';
 
 export interface SchemaPosition {
   readonly schema: JsonObject;
@@ -33,13 +38,13 @@ export interface SchemaPosition {
 export function* schemaPositions(schema: Json, pointer = ''): Generator<SchemaPosition, void> {
   if (!isJsonObject(schema)) return;
   yield { schema, pointer };
-  for (const keyword of ONE) {
+  for (const keyword of [...SCHEMA_KEYWORDS, ANNOTATION]) {
     yield* schemaPositions(getField(schema, keyword) ?? null, childPointer(pointer, keyword));
   }
-  for (const keyword of [...LISTS, ...MAPS]) {
+  for (const keyword of [...SCHEMA_LIST_KEYWORDS, ...SCHEMA_MAP_KEYWORDS]) {
     const inner = getField(schema, keyword) ?? null;
     if (typeof inner !== 'object' || inner === null) continue;
-    if (Array.isArray(inner) !== LISTS.includes(keyword)) continue;
+    if (Array.isArray(inner) !== SCHEMA_LIST_KEYWORDS.includes(keyword)) continue;
     const innerPointer = childPointer(pointer, keyword);
     for (const [key, value] of Object.entries<Json>(inner as JsonObject)) {
       yield* schemaPositions(value, childPointer(innerPointer, key));

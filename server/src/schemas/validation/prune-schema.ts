@@ -5,6 +5,11 @@
  * keywords to users, so they mean nothing here.
  */
 import {
+  SCHEMA_KEYWORDS,
+  SCHEMA_LIST_KEYWORDS,
+  SCHEMA_MAP_KEYWORDS,
+} from '../../engine/definitions/schema-positions.js';
+import {
   getField,
   isJsonObject,
   setField,
@@ -12,26 +17,9 @@ import {
   type JsonObject,
 } from '../../engine/values/json.js';
 
-const ONE_SCHEMA: ReadonlySet<string> = new Set([
-  'additionalProperties',
-  'items',
-  'contains',
-  'propertyNames',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-  'if',
-  'then',
-  'else',
-  'not',
-]);
-const SCHEMA_LISTS: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
-const SCHEMA_MAPS: ReadonlySet<string> = new Set([
-  'properties',
-  'patternProperties',
-  'dependentSchemas',
-  '$defs',
-  'definitions',
-]);
+const ONE_SCHEMA: ReadonlySet<string> = new Set(SCHEMA_KEYWORDS);
+const SCHEMA_LISTS: ReadonlySet<string> = new Set(SCHEMA_LIST_KEYWORDS);
+const SCHEMA_MAPS: ReadonlySet<string> = new Set(SCHEMA_MAP_KEYWORDS);
 /** Limits that are counts. A count beyond 2^53 may be approximate: nothing is that long. */
 const COUNTS: ReadonlySet<string> = new Set([
   'maxLength',
