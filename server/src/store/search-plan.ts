@@ -8,7 +8,7 @@
  * the caller continues from there.
  */
 import type { IndexCondition } from './records/index-conditions.js';
-import type { InstancePosition } from './records/instance-lists.js';
+import type { InstanceFilter, InstancePosition } from './records/instance-lists.js';
 
 /** Entries of a path that one call looks at. */
 export const SEARCHED_MAX = 2000;
@@ -19,7 +19,7 @@ export const SECTION_MAX = 4 * STEP_MAX;
 /** Up to this length of a path, its entries may be sorted for each page. */
 export const SHORT_PATH_MAX = 5000;
 /** Conditions whose paths are considered; there is little to gain from more. */
-export const CONSIDERED_CONDITIONS_MAX = 6;
+const CONSIDERED_CONDITIONS_MAX = 6;
 
 export interface SearchPath {
   /** The condition that all instances on the path fulfill. */
@@ -32,6 +32,24 @@ export interface SearchPath {
 export interface PathSection {
   readonly after: InstancePosition | null;
   readonly until: InstancePosition | null;
+}
+
+/** The paths of a filter: those of its first conditions, then by the times of ends, then by the instances themselves. */
+export function pathsFor<Path extends SearchPath>(
+  filter: InstanceFilter,
+  paths: {
+    readonly term: (condition: IndexCondition, filter: InstanceFilter) => Path;
+    readonly ended: (filter: InstanceFilter) => Path;
+    readonly instance: (filter: InstanceFilter) => Path;
+  },
+): readonly Path[] {
+  const conditions = (filter.where ?? []).slice(0, CONSIDERED_CONDITIONS_MAX);
+  const isEnded = filter.endedFrom !== undefined || filter.endedTo !== undefined;
+  return [
+    ...conditions.map((condition) => paths.term(condition, filter)),
+    ...(isEnded ? [paths.ended(filter)] : []),
+    paths.instance(filter),
+  ];
 }
 
 /** @param lengths up to `SHORT_PATH_MAX` + 1; the last path is the one to take when nothing speaks for another */

@@ -3,7 +3,7 @@ import type { Document, Filter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
 import {
-  CONSIDERED_CONDITIONS_MAX,
+  pathsFor,
   SECTION_MAX,
   shortestPath,
   SHORT_PATH_MAX,
@@ -98,14 +98,11 @@ async function planWalk(context: MongoContext, filter: InstanceFilter): Promise<
 }
 
 function pathsOf(filter: InstanceFilter): readonly ListPath[] {
-  const conditions = (filter.where ?? []).slice(0, CONSIDERED_CONDITIONS_MAX);
-  const { endedFrom, endedTo } = filter;
-  const isEnded = endedFrom !== undefined || endedTo !== undefined;
   const isInOrder = orderOf(filter).field === 'startTime';
   const unordered = { covers: null, isOrdered: false };
   const [ended, served] = [endConditions(filter), servedConditions(filter)];
-  return [
-    ...conditions.map((condition): ListPath => {
+  return pathsFor<ListPath>(filter, {
+    term: (condition) => {
       const isEqual = condition.operator === '=';
       const withStart = [filterOf(condition), ...startConditions(filter)];
       return {
@@ -115,10 +112,10 @@ function pathsOf(filter: InstanceFilter): readonly ListPath[] {
         // In a range, the start follows the value: it would not bound what is read.
         counted: isEqual ? withStart : [filterOf(condition)],
       };
-    }),
-    ...(isEnded ? [{ ...unordered, conditions: ended, counted: ended }] : []),
-    { covers: null, isOrdered: true, conditions: served, counted: served },
-  ];
+    },
+    ended: () => ({ ...unordered, conditions: ended, counted: ended }),
+    instance: () => ({ covers: null, isOrdered: true, conditions: served, counted: served }),
+  });
 }
 
 /** Up to one more than a short path has. There is nothing to compare if there is only one. */

@@ -2,7 +2,7 @@
 import { ANY_VALUE, termConditionOf } from '../index-terms.js';
 import type { IndexCondition } from '../records/index-conditions.js';
 import type { InstanceFilter } from '../records/instance-lists.js';
-import { CONSIDERED_CONDITIONS_MAX, type PathSection, type SearchPath } from '../search-plan.js';
+import { pathsFor, type PathSection, type SearchPath } from '../search-plan.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Parameters } from './parameters.js';
 import { CHANGE_SPAN_MS } from './scans.js';
@@ -30,13 +30,7 @@ export function orderOf({ failedFrom, unchangedSince }: InstanceFilter): ListOrd
 }
 
 export function pathsOf(filter: InstanceFilter): readonly ListPath[] {
-  const conditions = (filter.where ?? []).slice(0, CONSIDERED_CONDITIONS_MAX);
-  const isEnded = filter.endedFrom !== undefined || filter.endedTo !== undefined;
-  return [
-    ...conditions.map((condition) => termPath(condition, filter)),
-    ...(isEnded ? [endedPath(filter)] : []),
-    instancePath(filter),
-  ];
+  return pathsFor<ListPath>(filter, { term: termPath, ended: endedPath, instance: instancePath });
 }
 
 /** All instances that some index of their own columns finds, in the order of the list. */

@@ -3,7 +3,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import { ANY_VALUE, termConditionOf, type TermCondition } from '../../index-terms.js';
 import type { IndexCondition } from '../../records/index-conditions.js';
 import type { InstanceFilter, InstancePosition } from '../../records/instance-lists.js';
-import { CONSIDERED_CONDITIONS_MAX, type PathSection, type SearchPath } from '../../search-plan.js';
+import { pathsFor, type PathSection, type SearchPath } from '../../search-plan.js';
 import { encodeText } from '../../text-codec.js';
 
 export interface Sql {
@@ -35,13 +35,7 @@ export function orderOf(filter: InstanceFilter): ListOrder {
 }
 
 export function pathsOf(filter: InstanceFilter): readonly ListPath[] {
-  const conditions = (filter.where ?? []).slice(0, CONSIDERED_CONDITIONS_MAX);
-  const isEnded = filter.endedFrom !== undefined || filter.endedTo !== undefined;
-  return [
-    ...conditions.map((condition) => termPath(condition, filter)),
-    ...(isEnded ? [endedPath(filter)] : []),
-    instancePath(filter),
-  ];
+  return pathsFor<ListPath>(filter, { term: termPath, ended: endedPath, instance: instancePath });
 }
 
 /** All instances of an index of their own columns, in its order. */
