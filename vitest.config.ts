@@ -13,7 +13,10 @@ const PARALLEL = { maxWorkers: Math.max(3, availableParallelism() - 1) };
 
 const UNIT = {
   include: ['test/**/*.test.ts'],
-  testTimeout: 30_000,
+  testTimeout: 60_000,
+  // The default is one second, in which a busy machine may do nothing. Less than a test has, so that the failure tells what
+  // was awaited.
+  expect: { poll: { timeout: 40_000 } },
   hookTimeout: 120_000,
   ...PARALLEL,
 };
@@ -24,6 +27,7 @@ const END_TO_END = {
   // Tests wait for conditions, which take longer on a busy machine.
   testTimeout: 600_000,
   hookTimeout: 300_000,
+  expect: { poll: { timeout: 60_000 } },
   fileParallelism: false,
   sequence: { groupOrder: 2 },
 };
@@ -33,7 +37,7 @@ const PAGE = {
   include: UNIT.include,
   testTimeout: END_TO_END.testTimeout,
   hookTimeout: END_TO_END.hookTimeout,
-  expect: { poll: { timeout: 60_000 } },
+  expect: END_TO_END.expect,
   sequence: { groupOrder: 1 },
   ...PARALLEL,
 };

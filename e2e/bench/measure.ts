@@ -16,8 +16,12 @@ export async function latencyOf(
     await once(warmUp + n);
     times.push(performance.now() - startedAt);
   }
-  times.sort((a, b) => a - b);
-  const at = (share: number): number => times[Math.floor((times.length - 1) * share)] ?? 0;
+  return latencyFrom(times);
+}
+
+export function latencyFrom(times: readonly number[]): Latency {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
   return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 

@@ -55,7 +55,7 @@ async function inDisorder(
   );
 }
 
-describe.each([{ store: 'sqlite' }, { store: 'mongo' }] as const)(
+describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
   'T-30 repeated and reordered calls on $store',
   ({ store }) => {
     it('have one effect each, and a documented response', async () => {

@@ -25,8 +25,24 @@ export type WorkflowOutcome = Schemas['WorkflowOutcome'];
 /** A run in a list: everything except its data. */
 export type WorkflowSummary = Schemas['WorkflowSummary'];
 /** A run that has changed. Read the run for its tags and index fields. */
-export type ChangedWorkflow = Omit<WorkflowSummary, 'index' | 'tags'>;
+export type ChangedWorkflow = Omit<WorkflowSummary, 'failure' | 'index' | 'tags'>;
+/** The steps at which open runs of a definition are. */
+export type OpenSteps = Schemas['OpenSteps'];
+/** Failed runs in groups, by their cause. */
+export type FailureGroups = Schemas['FailureGroups'];
+/** Failed runs with the same cause. */
+export type FailureGroup = Schemas['FailureGroup'];
 export type WorkflowCount = Schemas['WorkflowCount'];
+/** A bulk job with its progress and its first failures. */
+export type BulkJob = Schemas['BulkJob'];
+/** A bulk job in a list: everything except its failures. */
+export type BulkJobSummary = Schemas['BulkJobSummary'];
+/** The runs on which a bulk job would act. */
+export type BulkPreview = Schemas['BulkPreview'];
+/** The body of a request for a bulk job. */
+export type BulkRequestBody = Schemas['BulkRequest'];
+/** A bulk job that was created. */
+export type CreatedBulkJob = Schemas['CreatedBulkJob'];
 /** An action that applies to many runs at once. */
 export type ControlAction = Schemas['ControlRequest']['action'];
 /** The result of an action for one of many runs. */
@@ -41,6 +57,14 @@ export type Explanation = Schemas['Explanation'];
 export type WaitReason = Schemas['WaitReason'];
 /** One node: a server process. */
 export type ServerNode = Schemas['Node'];
+/** A client that polls for work items, or holds some. */
+export type ServerWorker = Schemas['Worker'];
+/** The workers of all nodes. */
+export type WorkerList = Schemas['WorkerList'];
+/** The state of the whole server in numbers. */
+export type Overview = Schemas['Overview'];
+/** What happened in one minute or hour. */
+export type OverviewBucket = Schemas['OverviewBucket'];
 /** The failure of a step. */
 export type StepError = Schemas['StepError'];
 /** The result of publishing an event. */
@@ -116,6 +140,20 @@ export type ControlledWorkflow<TData extends object = DataObject> = Omit<
   Schemas['ControlledWorkflow'],
   'data'
 > & { data?: Partial<TData> };
+
+/** Changes to a run. */
+export type ModificationRequest = Schemas['ModificationRequest'];
+/** A rerun of a run from a step. */
+export type RerunRequest = Schemas['RerunRequest'];
+/** Why and how a run is started again. */
+export type RestartRequest = Schemas['RestartRequest'];
+/** Everything that the server knows of a run. */
+export type WorkflowExport = Schemas['WorkflowExport'];
+/** The result of a repair. */
+export type RepairedWorkflow<TData extends object = DataObject> = Omit<
+  Schemas['RepairedWorkflow'],
+  'workflow'
+> & { workflow: ControlledWorkflow<TData> };
 
 /** A work item for a worker. The worker returns its token with the result. */
 export type WorkItem<TName extends string = string, TParameters = unknown> = Omit<

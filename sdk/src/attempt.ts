@@ -125,7 +125,7 @@ export function valueOf(
 ): unknown {
   const mediaType = headers.get('content-type') ?? '';
   if (text === '') return undefined;
-  if (mediaType.startsWith('text/x-python')) return text;
+  if (/^(?:text\/x-python|application\/yaml)/.test(mediaType)) return text;
   // Elsewhere, plain text comes from a proxy.
   if (mediaType.startsWith('text/plain') && failed.call.endsWith('/types')) return text;
   try {

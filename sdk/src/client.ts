@@ -1,11 +1,13 @@
 import type { ActivityDeclarations } from './activity-types.js';
-import type { ServerInfo } from './api-types.js';
+import type { Overview, ServerInfo } from './api-types.js';
 import { followChanges, type Change, type StreamOptions } from './change-stream.js';
 import type { CallOptions, ClientOptions } from './options.js';
 import { ActivitiesResource } from './resources/activities.js';
+import { BulkResource } from './resources/bulk.js';
 import { DefinitionsResource } from './resources/definitions.js';
 import { EventsResource } from './resources/events.js';
 import { NodesResource } from './resources/nodes.js';
+import { WorkersResource } from './resources/workers.js';
 import { StepsResource } from './resources/steps.js';
 import { WorkflowsResource } from './resources/workflows.js';
 import { Transport } from './transport.js';
@@ -17,10 +19,12 @@ type Declared<D> = string extends keyof D ? undefined : D;
 export interface StepwrightClient<D extends ActivityDeclarations = ActivityDeclarations> {
   readonly definitions: DefinitionsResource;
   readonly workflows: WorkflowsResource;
+  readonly bulk: BulkResource;
   readonly events: EventsResource;
   readonly activities: ActivitiesResource<D>;
   readonly steps: StepsResource;
   readonly nodes: NodesResource;
+  readonly workers: WorkersResource;
   /** The declared activities, for workers that use this client. */
   readonly declaredActivities: Declared<D>;
   /**
@@ -50,6 +54,8 @@ export interface StepwrightClient<D extends ActivityDeclarations = ActivityDecla
   stream(options?: StreamOptions): AsyncIterable<Change>;
   /** Returns the name, version and environment of the node that responds. */
   info(options?: CallOptions): Promise<ServerInfo>;
+  /** Returns the state of the whole server in numbers: runs by status, starts and ends of the last hour and day, waiting work. */
+  overview(options?: CallOptions): Promise<Overview>;
 }
 
 /**
@@ -78,13 +84,17 @@ export function createClient<const D extends ActivityDeclarations = ActivityDecl
   return {
     definitions: new DefinitionsResource(transport),
     workflows: new WorkflowsResource(transport),
+    bulk: new BulkResource(transport),
     events: new EventsResource(transport),
     activities: new ActivitiesResource<D>(transport),
     steps: new StepsResource(transport),
     nodes: new NodesResource(transport),
+    workers: new WorkersResource(transport),
     // Without declarations, D is the general type, and `Declared<D>` is undefined.
     declaredActivities: options.activities as Declared<D>,
     stream: (streamOptions = {}) => followChanges(transport, streamOptions),
+    overview: (callOptions) =>
+      transport.call('get', '/api/overview', { repeatable: 'always', subject: {} }, callOptions),
     info: (callOptions) =>
       transport.call('get', '/api/info', { repeatable: 'always', subject: {} }, callOptions),
   };

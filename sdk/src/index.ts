@@ -20,10 +20,14 @@ export type {
 export type {
   ActivityItem,
   ActivityQueue,
+  BulkJob,
+  BulkJobSummary,
+  BulkPreview,
   ChangedWorkflow,
   ControlAction,
   ControlledWorkflow,
   ControlResult,
+  CreatedBulkJob,
   DataObject,
   DefinitionCheck,
   DefinitionDocument,
@@ -35,14 +39,25 @@ export type {
   ExtendedLease,
   FailedOutcome,
   FailedWorkflow,
+  FailureGroup,
+  FailureGroups,
+  OpenSteps,
+  ModificationRequest,
   OpenWorkflow,
+  Overview,
+  OverviewBucket,
   Page,
   Problem,
   ProblemItem,
   PublishedEvent,
   RegisteredDefinition,
+  RepairedWorkflow,
+  RerunRequest,
+  RestartRequest,
+  WorkflowExport,
   ServerInfo,
   ServerNode,
+  ServerWorker,
   StepDocument,
   StepError,
   StepExecution,
@@ -50,6 +65,7 @@ export type {
   StoredStep,
   SucceededWorkflow,
   WaitReason,
+  WorkerList,
   WorkItem,
   Workflow,
   WorkflowAction,
@@ -95,13 +111,16 @@ export type {
   PullOptions,
   WorkReference,
 } from './resources/activities.js';
+export type { BulkRequest, BulkResource, FollowOptions } from './resources/bulk.js';
 export type { DefinitionsResource } from './resources/definitions.js';
 export type { EventFilter, EventsResource, PublishOptions } from './resources/events.js';
 export type { NodesResource } from './resources/nodes.js';
+export type { WorkerListOptions, WorkersResource } from './resources/workers.js';
 export type { StepsResource } from './resources/steps.js';
 export type { WorkflowHandle } from './resources/workflow-handle.js';
 export type {
   CountFilter,
+  FailureFilter,
   ResultOptions,
   RunArguments,
   RunOptions,

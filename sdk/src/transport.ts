@@ -32,6 +32,7 @@ interface CallNature {
   readonly repeatable: Repeatable;
   readonly subject: CallSubject;
   readonly idempotencyKey?: string;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
   /** How long the server may hold the request before it responds. */
   readonly longPollMs?: number;
 }
@@ -157,9 +158,18 @@ function prepare(
       accept: 'application/json, text/x-python;q=0.9',
       ...(content !== null && { 'content-type': content.mediaType }),
       ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }),
+      ...headersOf(call.headers),
     },
     body: content?.text ?? null,
   };
+}
+
+/** Headers that tell operators something: `fetch` would reject other characters, and servers longer values. */
+function headersOf(headers: CallNature['headers'] = {}): Record<string, string> {
+  const given = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, value.replaceAll(/[^ -~]/g, '?').slice(0, 200)]],
+  );
+  return Object.fromEntries(given);
 }
 
 /** @throws RangeError */

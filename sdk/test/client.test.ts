@@ -117,7 +117,7 @@ describe('client.workflows', () => {
       { name: string; greeted: boolean },
       { name: string }
     >('greeting', { name: 'Ada' }, { reference: 'first' });
-    const ended = await handle.wait({ timeoutMs: 20_000 });
+    const ended = await handle.wait({ timeoutMs: 40_000 });
     expect(ended).toMatchObject({ workflowId: handle.id, status: 'Complete', reference: 'first' });
     expect(ended.data).toEqual({ name: 'Ada', greeted: true });
     expect(await collect(handle.steps())).toMatchObject([{ stepId: 'greet', status: 'Complete' }]);
@@ -280,7 +280,7 @@ describe('client.events', () => {
         { order },
       );
       await client.events.publish('approved', `order-${order}`, data);
-      expect((await handle.wait({ timeoutMs: 10_000 })).data.approved).toEqual(data);
+      expect((await handle.wait({ timeoutMs: 40_000 })).data.approved).toEqual(data);
     }
   });
 });

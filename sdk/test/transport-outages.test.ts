@@ -5,8 +5,10 @@ import { APPROVAL } from './support/definitions.js';
 import { eventually } from './support/eventually.js';
 import { ServerProcess } from './support/server-process.js';
 import { TcpProxy } from './support/tcp-proxy.js';
-
 import { clientOf, failureOf } from './support/failing-servers.js';
+
+/** A busy machine takes long to restart a server. */
+const PATIENCE = { timeout: 120_000 };
 
 describe('a client whose server is temporarily unavailable', () => {
   let server: ServerProcess;
@@ -31,6 +33,17 @@ describe('a client whose server is temporarily unavailable', () => {
     expect(posts).toHaveLength(4);
     const { items } = await client.workflows.list({ reference: 'lost' }).page();
     expect(items.map(({ workflowId }) => workflowId)).toEqual([id]);
+  });
+
+  it('modifies a run once, even if several responses are lost', async () => {
+    const handle = await client.workflows.start('approval', { order: 2 });
+    await eventually('it waits', async () => (await handle.steps().page()).items.length > 0);
+    const [{ stepId }] = (await handle.steps().page()).items as [{ stepId: string }];
+    proxy.loseAnswers(3);
+    const { started } = await handle.modify({ reason: 'again', start: [{ stepId }] });
+    expect(started).toMatchObject([{ stepId }]);
+    const { items } = await handle.steps().page();
+    expect(items.filter((step) => step.stepId === stepId)).toHaveLength(2);
   });
 
   it('publishes one event, even if several responses are lost', async () => {
@@ -62,40 +75,48 @@ describe('a client whose server is temporarily unavailable', () => {
     expect(await client.definitions.register(document)).toMatchObject({ version: 2 });
   });
 
-  it('keeps waiting for a workflow until the timeout of the caller', async () => {
+  it('keeps waiting for a workflow until the timeout of the caller', PATIENCE, async () => {
     const handle = await client.workflows.start('approval', { order: 3 });
-    const waiting = handle.wait({ timeoutMs: 25_000, retry: { limit: 0 } });
+    const waiting = handle.wait({ timeoutMs: PATIENCE.timeout, retry: { limit: 0 } });
     await server.restart();
     await client.events.publish('approved', 'order-3', 'yes');
     expect(await waiting).toMatchObject({ status: 'Complete', data: { approved: 'yes' } });
   });
 
-  it('completes every call after a restart, and a start during the restart creates one workflow', async () => {
-    const direct = createClient({ baseUrl: server.url });
-    const reference = 'outlasts';
-    const isSuspended = await direct.workflows.start('approval', { order: 5 });
-    await isSuspended.suspend();
-    await server.kill();
-    const calls = Promise.all([
-      ...[1, 2, 3, 4].map((order) => direct.workflows.start('approval', { order }, { reference })),
-      direct.events.publish('approved', 'order-9', true),
-      direct.definitions.register(APPROVAL),
-      isSuspended.resume(),
-      direct.info(),
-    ]);
-    await server.restart();
-    // The next crash comes after some calls have got their response, and others have not.
-    const more = [5, 6, 7, 8].map(async (order) => {
-      const key = { reference, idempotencyKey: `order-${order}` };
-      return direct.workflows.start('approval', { order }, key);
-    });
-    await Promise.race(more);
-    await server.restart();
-    await Promise.all([calls, ...more]);
-    const { items } = await direct.workflows.list({ reference }).page();
-    expect(items).toHaveLength(8);
-    expect((await isSuspended.get()).status).toBe('Runnable');
-  });
+  it(
+    'completes every call after a restart, and a start during the restart creates one workflow',
+    PATIENCE,
+    async () => {
+      const direct = createClient({ baseUrl: server.url, timeoutMs: PATIENCE.timeout });
+      const reference = 'outlasts';
+      const isSuspended = await direct.workflows.start('approval', { order: 5 });
+      await isSuspended.suspend();
+      await server.kill();
+      // Not retried after a lost response, so it gets its response before the next crash.
+      const resumed = isSuspended.resume();
+      const calls = Promise.all([
+        ...[1, 2, 3, 4].map((order) =>
+          direct.workflows.start('approval', { order }, { reference }),
+        ),
+        direct.events.publish('approved', 'order-9', true),
+        direct.definitions.register(APPROVAL),
+        direct.info(),
+      ]);
+      await server.restart();
+      await resumed;
+      // The next crash comes after some calls have got their response, and others have not.
+      const more = [5, 6, 7, 8].map(async (order) => {
+        const key = { reference, idempotencyKey: `order-${order}` };
+        return direct.workflows.start('approval', { order }, key);
+      });
+      await Promise.race(more);
+      await server.restart();
+      await Promise.all([calls, ...more]);
+      const { items } = await direct.workflows.list({ reference }).page();
+      expect(items).toHaveLength(8);
+      expect((await isSuspended.get()).status).toBe('Runnable');
+    },
+  );
 
   it('ends a wait at its timeout, and reports why there was no response', async () => {
     const handle = await client.workflows.start('approval', { order: 4 });

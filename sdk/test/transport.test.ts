@@ -69,15 +69,15 @@ describe('retries', () => {
   it('are skipped if Retry-After exceeds the timeout of the call', async () => {
     const { server, client } = await answering(problem(429, 'busy', { 'retry-after': '3600' }));
     const began = performance.now();
-    const error = await failureOf(client.info({ timeoutMs: 5000 }));
+    const error = await failureOf(client.info({ timeoutMs: 40_000 }));
     expect(error).toMatchObject({ status: 429, retryAfterMs: 3_600_000, attempts: 1 });
-    expect(performance.now() - began).toBeLessThan(4500);
+    expect(performance.now() - began).toBeLessThan(20_000);
     expect(server.seen).toHaveLength(1);
   });
 
   it('follow an attempt that gets no response', async () => {
     const { server, client } = await answering(silence, ok);
-    expect(await client.info({ retry: { attemptTimeoutMs: 100 } })).toEqual(INFO);
+    expect(await client.info({ retry: { attemptTimeoutMs: 1000 } })).toEqual(INFO);
     expect(server.seen).toHaveLength(2);
   });
 });
@@ -162,7 +162,7 @@ describe('timeouts', () => {
 
   it('report the last real failure rather than an attempt that timed out after it', async () => {
     const { client } = await answering(reset, silence);
-    const error = await failureOf(client.info({ timeoutMs: 300 }));
+    const error = await failureOf(client.info({ timeoutMs: 2000 }));
     if (!isTimeoutError(error)) throw error;
     expect(error.attempts).toBe(2);
     expect(isNetworkError(error.cause)).toBe(true);
@@ -178,7 +178,7 @@ describe('timeouts', () => {
 
   it('end a response that starts but does not finish', async () => {
     const { client, server } = await answering(endless, ok);
-    expect(await client.info({ retry: { attemptTimeoutMs: 200 } })).toEqual(INFO);
+    expect(await client.info({ retry: { attemptTimeoutMs: 1000 } })).toEqual(INFO);
     expect(server.seen).toHaveLength(2);
   });
 

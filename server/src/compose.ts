@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname, release, type } from 'node:os';
 import type { Express } from 'express';
+import { exportText } from './api/wire/map/export.js';
 import { createApp } from './api/create-app.js';
 import { RequestMemory } from './api/http/request-memory.js';
 import { apiLimits, httpLimits, pythonLimits } from './config/limits.js';
@@ -16,7 +17,7 @@ import { defaultBudget, memoryBudget, type MemoryBudget } from './base/memory-bu
 import { systemClock } from './base/clock.js';
 import { processIsGone } from './runtime/fleet/node-registry.js';
 import { RuntimeMetrics } from './runtime/fleet/runtime-metrics.js';
-import type { HostSettings } from './runtime/node-services.js';
+import type { HostSettings } from './runtime/node-options.js';
 import { SharedClock } from './runtime/fleet/shared-clock.js';
 import { Host, type HostOptions } from './runtime/host.js';
 import { createPyodideRuntime } from './scripts/pyodide/pyodide-script-runtime.js';
@@ -61,7 +62,6 @@ export async function compose(options: ComposeOptions): Promise<Server> {
   logger.debug({ ...budget }, 'memory budget');
   const scripts = options.scripts ?? createScripts(options);
   const callMemory = new CallMemory(budget.calls);
-  const httpRequest = createHttpRequest(config, logger, callMemory);
   const nodeId = `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
   // Nodes on an embedded store are on one machine, and have its clock.
   const storeChoice = storeAt(config.dbhost);
@@ -77,11 +77,12 @@ export async function compose(options: ComposeOptions): Promise<Server> {
       logger,
     }),
     scripts,
-    httpRequest,
+    httpRequest: createHttpRequest(config, logger, callMemory),
     customStep: (find) => createCustomStepBody({ scripts, find, logger, memory: callMemory }),
     clock: sharedClock ?? systemClock,
     logger,
     metrics,
+    ...archiveOf(config),
     node: {
       id: nodeId,
       url: `http://${config.host}:${config.port}`,
@@ -198,6 +199,10 @@ function createHttpRequest(config: Config, logger: Logger, memory: CallMemory): 
       return (await loading).run(inputs, context);
     },
   };
+}
+
+function archiveOf({ archive_dir: directory }: Config): Pick<HostOptions, 'archive'> {
+  return directory === null ? {} : { archive: { directory, textOf: exportText } };
 }
 
 function hostSettings(config: Config, budget: MemoryBudget): HostSettings {

@@ -38,6 +38,7 @@ export default defineConfig({
       '@stepwright/sdk': fileURLToPath(new URL('../../sdk/src/index.ts', import.meta.url)),
     },
   },
+  worker: { format: 'es' },
   build: {
     outDir: 'dist',
     emptyOutDir: true,

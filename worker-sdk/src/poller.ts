@@ -14,6 +14,7 @@ import { ActivityLane } from './activity-lane.js';
 import type { RegisteredActivity } from './activity-handlers.js';
 import { aborted, backoffMs, pause, type BackoffRange } from './pause.js';
 import type { EventHub } from './worker-events.js';
+import type { WorkerIdentity } from './worker-identity.js';
 
 /** The wait of polls that may block another activity (PO3): further polls of an activity, or all polls if slots are scarce. */
 const SHORT_POLL_SECONDS = 1;
@@ -25,7 +26,7 @@ const LINGER_MS = 100;
 
 export interface PollerOptions {
   readonly client: StepwrightClient;
-  readonly workerId: string;
+  readonly identity: WorkerIdentity;
   readonly activities: readonly RegisteredActivity[];
   readonly concurrency: number;
   readonly pollSeconds: number;
@@ -139,9 +140,11 @@ export class Poller {
   }
 
   #pull(lane: ActivityLane, waitSeconds: number): Promise<WorkItem | null> {
-    const { client, workerId } = this.#options;
+    const { client, identity } = this.#options;
     return client.activities.pull(lane.activity.name, {
-      workerId,
+      workerId: identity.workerId,
+      version: identity.version,
+      ...(identity.host !== undefined && { host: identity.host }),
       waitSeconds,
       leaseSeconds: lane.activity.leaseSeconds,
       signal: this.#stopped.signal,

@@ -6,11 +6,17 @@ import type { WorkerLog } from './log.js';
 /** The settings of every worker. */
 export interface WorkerSettings {
   /**
-   * The name of the worker, for the server's log.
+   * The name of the worker, shown to operators; unique among the workers that run at the same time.
    *
-   * @default a random name
+   * @default the name of the machine, the process id and a random part
    */
   readonly workerId?: string;
+  /**
+   * The version of your worker program, shown to operators.
+   *
+   * @default the version of this package, such as `worker-sdk/0.1.0`
+   */
+  readonly version?: string;
   /**
    * The maximum number of concurrent handlers.
    *

@@ -15,6 +15,7 @@ import { aborted, pause, type BackoffRange } from './pause.js';
 import { Poller } from './poller.js';
 import type { Middleware } from './run-handler.js';
 import { releaseItem, WorkInHand } from './work-in-hand.js';
+import { identityOf } from './worker-identity.js';
 import { EventHub, type WorkerEvents, type WorkerStats } from './worker-events.js';
 import type { AnyWorkerOptions, ServerAddress, StopOptions } from './worker-options.js';
 
@@ -47,7 +48,8 @@ export class ActivityWorker {
 
   constructor(options: AnyWorkerOptions) {
     this.#client = options.client ?? ownClient(options);
-    this.workerId = options.workerId ?? newWorkerId();
+    const identity = identityOf(options);
+    this.workerId = identity.workerId;
     this.#log = options.log ?? consoleLog;
     this.#events = new EventHub((error) => this.#log.error('a listener failed', { error }));
     const concurrency = wholeNumber('concurrency', options.concurrency, 10);
@@ -58,7 +60,7 @@ export class ActivityWorker {
     );
     this.#poller = new Poller({
       client: this.#client,
-      workerId: this.workerId,
+      identity,
       activities,
       concurrency,
       pollSeconds: wholeNumber('pollSeconds', options.pollSeconds, 20),
@@ -186,9 +188,4 @@ function ownClient({ baseUrl, token, fetch, integers }: ServerAddress): Stepwrig
     ...(fetch !== undefined && { fetch }),
     ...(integers !== undefined && { integers }),
   });
-}
-
-function newWorkerId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(6));
-  return `worker-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }

@@ -1,9 +1,11 @@
 /** The published package: its contents, its requirements and its types. */
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
+import { SDK_VERSION } from '../src/worker-identity.js';
 import { typeErrors } from '../../sdk/test/support/type-check.js';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
@@ -24,6 +26,13 @@ describe('the worker SDK package', () => {
       `@stepwright/worker-sdk: ${gzipBytes} bytes minified and gzipped, the SDK included`,
     );
     expect(gzipBytes).toBeLessThanOrEqual(20_000);
+  });
+
+  it('tells the server its own version', () => {
+    const { version } = JSON.parse(readFileSync(`${PACKAGE}/package.json`, 'utf8')) as {
+      readonly version: string;
+    };
+    expect(SDK_VERSION).toBe(version);
   });
 
   it('passes the package linters', () => {

@@ -82,7 +82,7 @@ describe('concurrency', () => {
     });
     await during(worker, async () => {
       for (const name of [...names].reverse()) {
-        expect((await (await at.start(name)).wait({ timeoutMs: 10_000 })).status).toBe('Complete');
+        expect((await (await at.start(name)).wait({ timeoutMs: 40_000 })).status).toBe('Complete');
       }
     });
     expect(seen).toEqual([...names].reverse());
@@ -173,7 +173,7 @@ describe('leases', () => {
       },
     });
     await during(worker, async () => {
-      const ended = await (await at.start('obedient')).wait({ timeoutMs: 10_000 });
+      const ended = await (await at.start('obedient')).wait({ timeoutMs: 40_000 });
       expect(ended).toMatchObject({ status: 'Complete', data: { result: 'second time' } });
       await eventually('both ends are counted', () => worker.stats().succeeded === 1);
     });
@@ -243,7 +243,7 @@ describe('worker.stop', () => {
     });
     await during(next, async () => {
       for (const handle of handles) {
-        expect((await handle.wait({ timeoutMs: 5000 })).data.result).toBe('b');
+        expect((await handle.wait({ timeoutMs: 40_000 })).data.result).toBe('b');
       }
     });
   });
@@ -269,7 +269,7 @@ describe('worker.stop', () => {
     });
     await during(second, async () => {
       const ended = await Promise.all(
-        ids.map((id) => at.client.workflows.wait(id, { timeoutMs: 15_000 })),
+        ids.map((id) => at.client.workflows.wait(id, { timeoutMs: 40_000 })),
       );
       expect(ended.every(({ status }) => status === 'Complete')).toBe(true);
     });

@@ -1,4 +1,5 @@
 /** Workers with a real server: handlers and their failures, schemas, middleware, listeners. */
+import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { eventually } from '../../sdk/test/support/eventually.js';
@@ -295,5 +296,29 @@ describe('listeners', () => {
     });
     expect(names).toEqual(['started', 'received', 'succeeded', 'stopping', 'stopped']);
     expect(lines.map(({ message }) => message)).toContain('a listener failed');
+  });
+});
+
+describe('the list of workers', () => {
+  it('shows the machine, the process and the version of a worker that waits for work', async () => {
+    const activities = { 'never-offered': () => null };
+    const unnamed = new Worker({ client: at.client, log: quiet, activities });
+    const options = { workerId: 'named', version: '2.4.1' };
+    const named = new Worker({ client: at.client, log: quiet, activities, ...options });
+    expect(unnamed.workerId).toMatch(/-\d+-[0-9a-f]{8}$/);
+    expect(unnamed.workerId.startsWith(`${hostname().slice(0, 100)}-${process.pid}-`)).toBe(true);
+    await during(unnamed, () =>
+      during(named, async () => {
+        const { items } = await eventually('both workers are waiting', async () => {
+          const list = await at.client.workers.list({ activityName: 'never-offered' });
+          return list.items.filter(({ polling }) => polling === 1).length === 2 && list;
+        });
+        const versions = items.map(({ host, version, workerId }) => ({ host, version, workerId }));
+        const host = hostname().slice(0, 100);
+        expect(versions).toContainEqual({ host, version: '2.4.1', workerId: 'named' });
+        const version = expect.stringMatching(/^worker-sdk\/\d/) as unknown;
+        expect(versions).toContainEqual({ host, version, workerId: unnamed.workerId });
+      }),
+    );
   });
 });

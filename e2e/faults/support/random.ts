@@ -1,17 +1,8 @@
 /** Random numbers that a seed reproduces; the seed of a run is printed and can be set with FAULTS_SEED. */
 
-export type Random = () => number;
+import { seeded, type Random } from '../../../server/test/support/seeded.ts';
 
-/** Mulberry32: numbers from 0 to 1, excluding 1. */
-export function seeded(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+export { seeded, type Random };
 
 export function chosen<Item>(random: Random, items: readonly Item[]): Item {
   const item = items[Math.floor(random() * items.length)];

@@ -128,6 +128,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List bulk jobs
+         * @description Lists bulk jobs without their failures, the newest first, in pages. Jobs are removed a week after they have ended.
+         */
+        get: operations["listBulkJobs"];
+        put?: never;
+        /**
+         * Create a bulk job
+         * @description Creates a job that takes one action on many runs: on all that match a filter when it begins, or on those that are named. It runs on the server, at most `perSecond` runs per second, and acts once on each run, also if nodes die. With `dryRun`, the response shows how many runs that would be and the first of them, and nothing happens.
+         */
+        post: operations["createBulkJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/bulk/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a bulk job
+         * @description Returns a bulk job with its progress and its first failures.
+         */
+        get: operations["getBulkJob"];
+        put?: never;
+        post?: never;
+        /**
+         * Stop a bulk job
+         * @description Stops a bulk job: it acts on no further run. Actions that are in progress still end, within about a second. A job that has ended stays as it is.
+         */
+        delete: operations["stopBulkJob"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/bulk/{id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runs of a bulk job
+         * @description Lists the runs of a bulk job as they are now, in the order in which the job takes them: what became of them. Runs that were removed are left out.
+         */
+        get: operations["listRunsOfBulkJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/definition": {
         parameters: {
             query?: never;
@@ -184,6 +252,8 @@ export interface paths {
         /**
          * Get a definition
          * @description Returns a definition in its canonical form, with its version.
+         *
+         *     With `source`, returns the text exactly as it was posted instead, with its comments and its order of members. The type is always `application/yaml`, which includes JSON. For versions that were stored before the server kept texts, `source` has no effect.
          */
         get: operations["getDefinition"];
         put?: never;
@@ -227,6 +297,26 @@ export interface paths {
          * @description Enables a definition that was disabled.
          */
         put: operations["enableDefinition"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/definition/{id}/open-steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count open runs by step
+         * @description Counts open runs by the steps at which they are. The server looks at no more than about 200 runs; if there are more, `exact` is false.
+         */
+        get: operations["countOpenSteps"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -394,6 +484,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the overview
+         * @description Returns the state of the whole server in numbers: runs by status and definition, what started and ended in the last hour and day, work that is waiting, and nodes. What started and ended is counted in memory, so it is lost when a node stops.
+         */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/step": {
         parameters: {
             query?: never;
@@ -486,6 +596,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List workers
+         * @description Lists the workers that poll this server or hold work items: those that are waiting for work first, then those that polled most recently. Polls on other nodes appear with the next heartbeat of the node, within a few seconds.
+         */
+        get: operations["listWorkers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflow": {
         parameters: {
             query?: never;
@@ -530,6 +660,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workflow/failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Group failed runs
+         * @description Groups failed runs by their cause. A run is failed if it shows an error, and is open or has the outcome `Failed`; it leaves its group when the step succeeds, or when the run is terminated or ends with another outcome. To list the runs of a group, use its `key` as the filter `failure` of the list of runs.
+         */
+        get: operations["listFailures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflow/{id}": {
         parameters: {
             query?: never;
@@ -551,10 +701,12 @@ export interface paths {
          */
         post: operations["startWorkflow"];
         /**
-         * Terminate a run
+         * Terminate or purge a run
          * @description Terminates a run. A run that has already ended does not change. The response contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
          *
          *     With `compensate=true`, the run first compensates its completed steps: it cancels every waiting or running step, then runs the `CompensateWith` of every completed step and every open saga, the newest first. The server responds immediately, while the run is still Runnable; the run is Terminated when all compensations are complete. A suspended run is resumed for this. In the meantime, repeating the call changes nothing, and a call without `compensate` terminates the run immediately.
+         *
+         *     With `purge=true`, a run that has ended is removed from the store, with its input, history and record of actions. The response shows it as it was. It is not written to `archive_dir`. A run that is open must be terminated first.
          */
         delete: operations["terminateWorkflow"];
         options?: never;
@@ -602,6 +754,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workflow/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export a run
+         * @description Returns everything that the server knows of a run as one JSON document: the run, the version of its definition, its input, data, steps and record of actions. The response is sent piece by piece and is always JSON; if the connection closes before its end, the document is incomplete.
+         */
+        get: operations["exportWorkflow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflow/{id}/input": {
         parameters: {
             query?: never;
@@ -616,6 +788,66 @@ export interface paths {
         get: operations["getWorkflowInput"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflow/{id}/modify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Modify a run
+         * @description Repairs a run in any status, in one step that happens as a whole or not at all: cancels open steps, changes the data, moves the run to another version of its definition, starts steps and resumes, in this order. Results and events that arrived before are applied first. An ended run is opened again when a step is started.
+         */
+        post: operations["modifyWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflow/{id}/rerun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rerun a run from a step
+         * @description Runs a run again from a step: cancels everything that is open, starts the step, and resumes the run if it is suspended. The data stays as it is, except for `data`. The same as a modification with `cancel: ["*"]`.
+         */
+        post: operations["rerunWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflow/{id}/restart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a run again
+         * @description Starts a run again: as a new run with the same input, reference and tags, and with the version of the definition that the old run uses, unless the body names another. The old run does not change; if it is open, it stays open. The response shows the new run before its first step.
+         */
+        post: operations["restartWorkflow"];
         delete?: never;
         options?: never;
         head?: never;
@@ -938,6 +1170,183 @@ export interface components {
             /** @description Always null: there is only one page. */
             nextCursor: string | null;
         };
+        /**
+         * @description What to do with each run.
+         * @enum {string}
+         */
+        BulkAction: "suspend" | "resume" | "retry" | "terminate" | "modify" | "restart" | "purge";
+        /** @description A run for which the action failed. */
+        BulkFailure: {
+            workflowId: string;
+            /** @description Why: what the same action on this run alone would have returned. */
+            problem: components["schemas"]["Problem"];
+        };
+        /**
+         * @description A bulk job. When it is `Done`, the sum of `done`, `skipped` and `failed` is `matched`.
+         * @example {
+         *       "id": "01hx5v3x9t6k2m4n8p0q",
+         *       "action": "resume",
+         *       "actor": "ada",
+         *       "reason": "the carrier is back",
+         *       "perSecond": 50,
+         *       "state": "Running",
+         *       "matched": 500,
+         *       "exact": true,
+         *       "done": 120,
+         *       "skipped": 3,
+         *       "failed": 0,
+         *       "startTime": "2026-05-04T10:20:30.123Z",
+         *       "endTime": null,
+         *       "failures": []
+         *     }
+         */
+        BulkJob: {
+            id: string;
+            action: components["schemas"]["BulkAction"];
+            /** @description The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none. */
+            actor: string;
+            reason: string;
+            /**
+             * Format: double
+             * @description On how many runs it acts per second.
+             */
+            perSecond: number;
+            state: components["schemas"]["BulkState"];
+            /**
+             * Format: int32
+             * @description The number of runs on which the job acts.
+             */
+            matched: number;
+            /** @description False while the server is still collecting the runs: `matched` is the number so far. */
+            exact: boolean;
+            /**
+             * Format: int32
+             * @description The number of runs on which it has acted.
+             */
+            done: number;
+            /**
+             * Format: int32
+             * @description The number of runs whose status did not allow the action.
+             */
+            skipped: number;
+            /**
+             * Format: int32
+             * @description The number of runs for which the action failed.
+             */
+            failed: number;
+            /** @description ISO 8601, UTC. */
+            startTime: string;
+            /** @description ISO 8601, UTC; null while it is running. */
+            endTime: string | null;
+            /** @description The first 100 failures. Only shown to callers with the scope `conductor:viewer`. */
+            failures: components["schemas"]["BulkFailure"][];
+        };
+        /** @description A page of bulk jobs, the newest first. */
+        BulkJobPage: {
+            items: components["schemas"]["BulkJobSummary"][];
+            /** @description The `cursor` of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        /** @description A bulk job in a list. */
+        BulkJobSummary: {
+            id: string;
+            action: components["schemas"]["BulkAction"];
+            /** @description The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none. */
+            actor: string;
+            reason: string;
+            /**
+             * Format: double
+             * @description On how many runs it acts per second.
+             */
+            perSecond: number;
+            state: components["schemas"]["BulkState"];
+            /**
+             * Format: int32
+             * @description The number of runs on which the job acts.
+             */
+            matched: number;
+            /** @description False while the server is still collecting the runs: `matched` is the number so far. */
+            exact: boolean;
+            /**
+             * Format: int32
+             * @description The number of runs on which it has acted.
+             */
+            done: number;
+            /**
+             * Format: int32
+             * @description The number of runs whose status did not allow the action.
+             */
+            skipped: number;
+            /**
+             * Format: int32
+             * @description The number of runs for which the action failed.
+             */
+            failed: number;
+            /** @description ISO 8601, UTC. */
+            startTime: string;
+            /** @description ISO 8601, UTC; null while it is running. */
+            endTime: string | null;
+        };
+        /** @description The body of a modification without `reason`. */
+        BulkModification: components["schemas"]["Omit_ModificationRequest.reason-or-dryRun_"];
+        /**
+         * @description The runs on which a bulk job would act.
+         * @example {
+         *       "matched": 0,
+         *       "exact": true,
+         *       "workflows": []
+         *     }
+         */
+        BulkPreview: {
+            /** Format: int32 */
+            matched: number;
+            /** @description False if the server stopped counting: there are at least `matched` runs. */
+            exact: boolean;
+            /** @description The first 20. `tags`, `index` and the failure are only shown to callers with the scope `conductor:viewer`. */
+            workflows: components["schemas"]["WorkflowSummary"][];
+        };
+        /**
+         * @description One action on many runs: on all that match a filter, or on those that are named.
+         * @example {
+         *       "action": "resume",
+         *       "filter": {
+         *         "status": "Suspended",
+         *         "definitionId": "order",
+         *         "where": [
+         *           "customer=C-17"
+         *         ]
+         *       },
+         *       "reason": "the carrier is back"
+         *     }
+         */
+        BulkRequest: {
+            /** @description What to do with each run. `retry` immediately retries the steps that are waiting for their next attempt; `restart` starts a new run with the same input, reference and tags; `purge` removes runs that have ended. */
+            action: components["schemas"]["BulkAction"];
+            /** @description The filters of the list of runs. `{}` selects all runs. Give either this or `workflowIds`. The members `where` and `failure` require the scope `conductor:viewer`, too. */
+            filter?: components["schemas"]["WorkflowFilter"];
+            /** @description The ids of the runs. */
+            workflowIds?: string[];
+            /** @description Why. The audit of each run shows it. */
+            reason: string;
+            /** @description With the action `modify`: what to change, as the body of a modification without `reason`. */
+            modification?: components["schemas"]["BulkModification"];
+            /**
+             * Format: double
+             * @description On how many runs to act per second.
+             * @default 50
+             */
+            perSecond: number;
+            /**
+             * @description Only show how many runs would be affected, and the first of them.
+             * @default false
+             */
+            dryRun: boolean;
+        };
+        /**
+         * @description `Running`: a node is working on it. `Done`: it has acted on all runs. `Stopped`: somebody has stopped it.
+         * @enum {string}
+         */
+        BulkState: "Running" | "Done" | "Stopped";
         /** @description The result for each run, in the order of the request. */
         ControlAnswer: {
             results: components["schemas"]["ControlResult"][];
@@ -995,6 +1404,8 @@ export interface components {
          *       "endTime": null,
          *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
          *       "failureTime": null,
+         *       "restartOf": null,
+         *       "restartedAs": null,
          *       "parent": null
          *     }
          */
@@ -1022,12 +1433,36 @@ export interface components {
             /** @description The time of `lastError`. ISO 8601, UTC. */
             failureTime: string | null;
             tags: components["schemas"]["Tags"];
+            /** @description The run that this one was started again from; null: none. */
+            restartOf: string | null;
+            /** @description The newest run that this one was started again as; null: none. */
+            restartedAs: string | null;
             /** @description As in Workflow. Omitted for callers without the scope `conductor:viewer`: its values are part of the data. */
             index?: components["schemas"]["IndexFields"];
             /** @description Omitted for callers without the scope `conductor:viewer`. */
             data?: components["schemas"]["DataObject"];
             /** @description As in Workflow. Omitted for callers without the scope `conductor:viewer`. */
             lastError?: components["schemas"]["StepError"] | null;
+            /** @description As in Workflow. Omitted for callers without the scope `conductor:viewer`. */
+            failure?: components["schemas"]["WorkflowFailure"] | null;
+        };
+        /**
+         * @description The bulk job that was created.
+         * @example {
+         *       "id": "01hx5v3x9t6k2m4n8p0q",
+         *       "matched": 500,
+         *       "exact": true
+         *     }
+         */
+        CreatedBulkJob: {
+            id: string;
+            /**
+             * Format: int32
+             * @description The number of runs on which the job acts.
+             */
+            matched: number;
+            /** @description False while the server is still collecting the runs: `matched` is the number so far. */
+            exact: boolean;
         };
         /**
          * @description An object with any members.
@@ -1100,6 +1535,8 @@ export interface components {
             tags?: {
                 [key: string]: string;
             } | null;
+            /** @description How long ended runs are kept, from 1 second. Overrides `instance_retention_seconds` of the server. */
+            retention?: components["schemas"]["Duration"];
             /** @description The steps, at least one. A run begins with the first. */
             steps: components["schemas"]["StepDocument"][];
         };
@@ -1248,6 +1685,41 @@ export interface components {
              */
             moreReasons: number;
         };
+        /** @description A run without its data. */
+        ExportedWorkflow: {
+            workflowId: string;
+            definitionId: string;
+            /**
+             * Format: int32
+             * @description The version of the definition that the run uses.
+             */
+            version: number;
+            /** @description The name that the caller gave the run when starting it. */
+            reference: string | null;
+            status: components["schemas"]["WorkflowStatus"];
+            /** @description How the run ended; null while it is open. */
+            outcome: components["schemas"]["WorkflowOutcome"] | null;
+            /** @description The run whose SubWorkflow step started this one; null if a client started it. */
+            parent: components["schemas"]["WorkflowParent"] | null;
+            /** @description ISO 8601, UTC. */
+            startTime: string;
+            /** @description ISO 8601, UTC; null while the run is open. */
+            endTime: string | null;
+            /** @description The time of the last change: progress or a control action. ISO 8601, UTC. */
+            lastChangeTime: string;
+            /** @description The time of `lastError`. ISO 8601, UTC. */
+            failureTime: string | null;
+            tags: components["schemas"]["Tags"];
+            /** @description The run that this one was started again from; null: none. */
+            restartOf: string | null;
+            /** @description The newest run that this one was started again as; null: none. */
+            restartedAs: string | null;
+            /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
+            index: components["schemas"]["IndexFields"];
+            /** @description Null unless the run is failed: it shows an error, and is open or has the outcome `Failed`. */
+            failure: components["schemas"]["WorkflowFailure"] | null;
+            lastError: components["schemas"]["StepError"] | null;
+        };
         /** @description A Python expression. A number, boolean or null is a constant. */
         Expression: string | number | boolean | null;
         /**
@@ -1259,6 +1731,196 @@ export interface components {
         ExtendedLease: {
             /** @description When the item returns to the queue. ISO 8601, UTC. */
             tokenExpiry: string;
+        };
+        /**
+         * @description Failed runs with the same cause: the same definition, step and type of error, and the same message apart from numbers, ids and times.
+         * @example {
+         *       "key": "5c1d7a90b2e4f1a86c0d93e7b4a2f518",
+         *       "definitionId": "order",
+         *       "stepId": "pay",
+         *       "type": "HttpError",
+         *       "message": "POST https://pay.example.com/orders/# answered 503",
+         *       "count": 42,
+         *       "suspended": 30,
+         *       "retrying": 10,
+         *       "failed": 2,
+         *       "firstTime": "2026-05-04T10:20:30.123Z",
+         *       "lastTime": "2026-05-04T11:02:03.456Z",
+         *       "example": "01hx5v3x9t6k2m4n8p0q",
+         *       "trend": [
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         0,
+         *         12,
+         *         30
+         *       ]
+         *     }
+         */
+        FailureGroup: {
+            /** @description Identifies the group: lists of runs take it as the filter `failure`. */
+            key: string;
+            definitionId: string;
+            /** @description The step that failed. Empty if the server could not run the runs. */
+            stepId: string;
+            /** @description The class of the Python exception, or a type of the server such as `Timeout` or `ActivityFailed`. */
+            type: string;
+            /** @description The message without what differs between the runs: `#` stands for a number; `<id>`, `<time>` and `<email>` stand for themselves. */
+            message: string;
+            /**
+             * Format: int32
+             * @description The number of runs: the sum of `suspended`, `retrying` and `failed`.
+             */
+            count: number;
+            /**
+             * Format: int32
+             * @description Suspended runs.
+             */
+            suspended: number;
+            /**
+             * Format: int32
+             * @description Runnable runs: the step will be or is being retried, or the failure is being compensated.
+             */
+            retrying: number;
+            /**
+             * Format: int32
+             * @description Runs that have ended with the outcome `Failed`.
+             */
+            failed: number;
+            /** @description The time of the oldest error among the runs. ISO 8601, UTC. */
+            firstTime: string;
+            /** @description The time of the newest error among the runs. ISO 8601, UTC. */
+            lastTime: string;
+            /** @description The id of the run with the newest error. */
+            example: string;
+            /** @description The number of runs by the time of their error: one number for each of the last 24 hours, the oldest hour first. */
+            trend: number[];
+        };
+        /**
+         * @description Groups of failed runs.
+         * @example {
+         *       "items": [
+         *         {
+         *           "key": "5c1d7a90b2e4f1a86c0d93e7b4a2f518",
+         *           "definitionId": "order",
+         *           "stepId": "pay",
+         *           "type": "HttpError",
+         *           "message": "POST https://pay.example.com/orders/# answered 503",
+         *           "count": 42,
+         *           "suspended": 30,
+         *           "retrying": 10,
+         *           "failed": 2,
+         *           "firstTime": "2026-05-04T10:20:30.123Z",
+         *           "lastTime": "2026-05-04T11:02:03.456Z",
+         *           "example": "01hx5v3x9t6k2m4n8p0q",
+         *           "trend": [
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             0,
+         *             12,
+         *             30
+         *           ]
+         *         }
+         *       ],
+         *       "groups": 1,
+         *       "count": 42,
+         *       "exact": true
+         *     }
+         */
+        FailureGroups: {
+            items: components["schemas"]["FailureGroup"][];
+            /**
+             * Format: int32
+             * @description The number of groups, including those that are not in `items`.
+             */
+            groups: number;
+            /**
+             * Format: int32
+             * @description The number of runs in all groups.
+             */
+            count: number;
+            /** @description False if the server stopped counting: the numbers are those of the newest errors, and there are more. */
+            exact: boolean;
+        };
+        /**
+         * @description The order of groups: the largest first, or the one with the newest error first.
+         * @enum {string}
+         */
+        FailureOrder: "count" | "lastTime";
+        /** @description The filters and the order of groups of failed runs. */
+        FailureQuery: {
+            definitionId?: string;
+            /** @description `Suspended` and `Runnable` runs are open; `Terminated` runs have ended with the outcome `Failed`. */
+            status?: components["schemas"]["WorkflowStatus"];
+            /** @description Only runs with an error at this time or later. ISO 8601; UTC by default. */
+            failedFrom?: string;
+            /** @description Only runs with an error before this time. ISO 8601; UTC by default. */
+            failedTo?: string;
+            order?: components["schemas"]["FailureOrder"];
+            /**
+             * Format: int32
+             * @description The maximum number of groups.
+             * @default 20
+             */
+            limit: number;
+        };
+        /** @description A work item that a worker holds. */
+        HeldItem: {
+            activityName: string;
+            workflowId: string;
+            /**
+             * Format: int32
+             * @description The execution of the step that offered the item.
+             */
+            executionId: number;
+            /**
+             * Format: int32
+             * @description The number of the delivery, starting at 1.
+             */
+            attempt: number;
+            /** @description When the step offered the item. ISO 8601, UTC. */
+            offeredTime: string;
+            /** @description When the worker got the item. ISO 8601, UTC; null if the node that delivered it has stopped, or reports newer deliveries only. */
+            heldSince: string | null;
+            /** @description When the item returns to the queue. ISO 8601, UTC; null if it is held without a lease. */
+            leaseUntil: string | null;
         };
         /** @description The worker that holds a work item. */
         HoldingWorker: {
@@ -1279,6 +1941,47 @@ export interface components {
         Liveness: {
             /** @enum {string} */
             status: "live";
+        };
+        /**
+         * @description Changes to a run, made in this order: cancel, data, version, start, resume. At least one is required; empty members count as absent.
+         * @example {
+         *       "reason": "carrier API was down",
+         *       "data": {
+         *         "carrier": "B",
+         *         "error": null
+         *       },
+         *       "cancel": [
+         *         "*"
+         *       ],
+         *       "start": [
+         *         {
+         *           "stepId": "ship"
+         *         }
+         *       ]
+         *     }
+         */
+        ModificationRequest: {
+            /** @description Why: for the history and the audit. */
+            reason: string;
+            /** @description A JSON Merge Patch (RFC 7396) on the data: null removes a member. */
+            data?: components["schemas"]["DataObject"];
+            /** @description The open executions to cancel, with everything inside them; `"*"`: all of them. Nothing follows them, and nothing is compensated. */
+            cancel?: (number | "*")[] | "*";
+            /** @description The steps to start. */
+            start?: components["schemas"]["StepStart"][];
+            /**
+             * Format: int32
+             * @description The version of the definition to move the run to.
+             */
+            version?: number;
+            /** @description With `version`: maps the ids of open steps to their ids in that version. */
+            stepMap?: {
+                [key: string]: string;
+            };
+            /** @description Whether to resume a suspended run. The default is false. */
+            resume?: boolean;
+            /** @description Whether to change nothing and only show what would happen. The default is false. */
+            dryRun?: boolean;
         };
         /**
          * @description A server process. A restarted process is a new node.
@@ -1339,6 +2042,16 @@ export interface components {
                 kind: string;
             } | null;
         };
+        /** @description The number of nodes. */
+        NodeCounts: {
+            /** Format: int32 */
+            alive: number;
+            /**
+             * Format: int32
+             * @description Those that stopped without signing off, a short while ago.
+             */
+            dead: number;
+        };
         /** @description The load of a node at its last heartbeat. */
         NodeLoad: {
             /**
@@ -1375,16 +2088,189 @@ export interface components {
             /** @description Always null. */
             nextCursor: string | null;
         };
+        /** @description Construct a type with the properties of T except for those in type K. */
+        "Omit_ModificationRequest.reason-or-dryRun_": components["schemas"]["Pick_ModificationRequest.Exclude_keyofModificationRequest.reason-or-dryRun__"];
         /**
          * @description What happens if an open run of the same definition has the same reference.
          * @enum {string}
          */
         OnConflict: "allow" | "fail" | "existing" | "terminate";
+        /** @description The open runs of a definition. */
+        OpenRunCounts: {
+            definitionId: string;
+            /**
+             * Format: int32
+             * @description At most 1,000.
+             */
+            runnable: number;
+            /**
+             * Format: int32
+             * @description At most 1,000.
+             */
+            suspended: number;
+            /** @description False if there may be more. */
+            exact: boolean;
+        };
+        /** @description A step at which open runs are. */
+        OpenStep: {
+            stepId: string;
+            /**
+             * Format: int32
+             * @description The number of runs.
+             */
+            count: number;
+        };
+        /**
+         * @description The steps at which open runs of a definition are.
+         * @example {
+         *       "items": [
+         *         {
+         *           "stepId": "approve",
+         *           "count": 12
+         *         }
+         *       ],
+         *       "count": 12,
+         *       "exact": true
+         *     }
+         */
+        OpenSteps: {
+            /** @description The step with the most runs first. A run counts once for each of its open steps, including the containers around them. */
+            items: components["schemas"]["OpenStep"][];
+            /**
+             * Format: int32
+             * @description The number of open runs that were counted.
+             */
+            count: number;
+            /** @description False if the server stopped counting: the numbers are those of the runs that have not changed for the longest time, and there are more. */
+            exact: boolean;
+        };
         /**
          * @description An action that an operator can take.
          * @enum {string}
          */
-        OperatorAction: "suspend" | "resume" | "terminate" | "retry" | "publish-event" | "complete-activity" | "fail-activity" | "set-tags";
+        OperatorAction: "suspend" | "resume" | "terminate" | "retry" | "publish-event" | "complete-activity" | "fail-activity" | "set-tags" | "restart" | "modify" | "rerun";
+        /**
+         * @description The state of the whole server in numbers, at most a few seconds old.
+         * @example {
+         *       "time": "2026-05-04T10:20:30.123Z",
+         *       "countedSince": "2026-05-04T06:00:00.000Z",
+         *       "runs": {
+         *         "runnable": 12,
+         *         "suspended": 1,
+         *         "complete": 40210,
+         *         "terminated": 3
+         *       },
+         *       "runsTime": "2026-05-04T10:20:30.123Z",
+         *       "definitions": [
+         *         {
+         *           "definitionId": "order",
+         *           "runnable": 12,
+         *           "suspended": 1,
+         *           "exact": true
+         *         }
+         *       ],
+         *       "definitionsExact": true,
+         *       "lastHour": [
+         *         {
+         *           "from": "2026-05-04T10:20:00.000Z",
+         *           "started": 7,
+         *           "succeeded": 6,
+         *           "failed": 0,
+         *           "stopped": 1,
+         *           "meanMs": 812.5,
+         *           "longestMs": 4010
+         *         }
+         *       ],
+         *       "lastDay": [],
+         *       "queues": [],
+         *       "unattendedQueues": 0,
+         *       "nodes": {
+         *         "alive": 2,
+         *         "dead": 0
+         *       }
+         *     }
+         */
+        Overview: {
+            /** @description When the numbers were read. ISO 8601, UTC. */
+            time: string;
+            /** @description The start of the node that has been running the longest. `lastHour` and `lastDay` contain nothing older, and nothing that other nodes counted before they stopped. ISO 8601, UTC. */
+            countedSince: string;
+            /** @description Runs by status; null if the store does not respond. */
+            runs: components["schemas"]["StatusCounts"] | null;
+            /** @description When these runs were counted: a large store is counted every few minutes. ISO 8601, UTC. */
+            runsTime: string;
+            /** @description Definitions with open runs, those with the most first. */
+            definitions: components["schemas"]["OpenRunCounts"][];
+            /** @description False if there are so many definitions that not all were looked at: at most 100 in the order of their ids. */
+            definitionsExact: boolean;
+            /** @description Each of the last 60 minutes, the current one last. */
+            lastHour: components["schemas"]["OverviewBucket"][];
+            /** @description Each of the last 24 hours, the current one last. */
+            lastDay: components["schemas"]["OverviewBucket"][];
+            /** @description The queues of activities with waiting items, the one with the oldest item first; at most 10. */
+            queues: components["schemas"]["ActivityQueue"][];
+            /**
+             * Format: int32
+             * @description The number of queues with waiting items for which no poll is waiting.
+             */
+            unattendedQueues: number;
+            nodes: components["schemas"]["NodeCounts"];
+        };
+        /** @description What happened in one minute or hour. */
+        OverviewBucket: {
+            /** @description The start of the minute or hour. ISO 8601, UTC. */
+            from: string;
+            /**
+             * Format: int32
+             * @description The number of runs that started, including child runs.
+             */
+            started: number;
+            /**
+             * Format: int32
+             * @description The number of runs that ended with the outcome `Succeeded`.
+             */
+            succeeded: number;
+            /**
+             * Format: int32
+             * @description The number of runs that ended with the outcome `Failed`.
+             */
+            failed: number;
+            /**
+             * Format: int32
+             * @description The number of runs that ended with the outcome `Compensated` or `Terminated`.
+             */
+            stopped: number;
+            /**
+             * Format: double
+             * @description The mean time from start to end of the runs that ended, in milliseconds; null if none ended.
+             */
+            meanMs: number | null;
+            /**
+             * Format: double
+             * @description The longest time from start to end, in milliseconds; null if none ended.
+             */
+            longestMs: number | null;
+        };
+        /** @description From T, pick a set of properties whose keys are in the union K */
+        "Pick_ModificationRequest.Exclude_keyofModificationRequest.reason-or-dryRun__": {
+            /** @description Whether to resume a suspended run. The default is false. */
+            resume?: boolean;
+            /** @description A JSON Merge Patch (RFC 7396) on the data: null removes a member. */
+            data?: components["schemas"]["DataObject"];
+            /** @description The open executions to cancel, with everything inside them; `"*"`: all of them. Nothing follows them, and nothing is compensated. */
+            cancel?: (number | "*")[] | "*";
+            /** @description The steps to start. */
+            start?: components["schemas"]["StepStart"][];
+            /**
+             * Format: int32
+             * @description The version of the definition to move the run to.
+             */
+            version?: number;
+            /** @description With `version`: maps the ids of open steps to their ids in that version. */
+            stepMap?: {
+                [key: string]: string;
+            };
+        };
         /**
          * @description An error. `code` identifies the kind of error and never changes; `detail` describes it for people. Further members contain related ids, such as `workflowId`.
          * @example {
@@ -1453,6 +2339,8 @@ export interface components {
              * @example "charge-card"
              */
             suggestion?: string;
+            /** @description The executions to choose from: the open containers in which a step can be started. */
+            executionIds?: number[];
         };
         /**
          * @description A stored event.
@@ -1499,6 +2387,114 @@ export interface components {
             /** @description What is probably a mistake, although the definition is valid. */
             warnings: components["schemas"]["ProblemItem"][];
         };
+        /** @description A consequence of a repair that may be unexpected. */
+        RepairWarning: {
+            /**
+             * @description `parent_not_told`: a run that waited for the end of this one has already been notified. `invalid_data`: the data does not fit the `Input` of the definition. `compensation_lost`: completed steps have no CompensateWith in the new version. `clean_up_stopped`: a termination with compensation was stopped. `reference_in_use`: another open run has the same reference. `result_shortened`: the result of an earlier request with the same idempotency key, with long lists cut.
+             * @enum {string}
+             */
+            code: "parent_not_told" | "invalid_data" | "compensation_lost" | "clean_up_stopped" | "reference_in_use" | "result_shortened";
+            message: string;
+        };
+        /** @description An execution that a repair has cancelled or started. */
+        RepairedExecution: {
+            /** Format: int32 */
+            executionId: number;
+            stepId: string;
+        };
+        /**
+         * @description The result of a repair.
+         * @example {
+         *       "workflow": {
+         *         "workflowId": "01hx5v3x9t6k2m4n8p0q",
+         *         "definitionId": "order",
+         *         "version": 4,
+         *         "reference": "order-7",
+         *         "tags": {},
+         *         "status": "Runnable",
+         *         "outcome": null,
+         *         "startTime": "2026-05-04T10:20:30.123Z",
+         *         "endTime": null,
+         *         "lastChangeTime": "2026-05-04T11:20:31.456Z",
+         *         "failureTime": null,
+         *         "parent": null,
+         *         "restartOf": null,
+         *         "restartedAs": null
+         *       },
+         *       "cancelled": [
+         *         {
+         *           "executionId": 4,
+         *           "stepId": "send"
+         *         }
+         *       ],
+         *       "started": [
+         *         {
+         *           "executionId": 5,
+         *           "stepId": "ship"
+         *         }
+         *       ],
+         *       "repeats": [
+         *         {
+         *           "stepId": "ship",
+         *           "stepType": "HttpRequest"
+         *         }
+         *       ],
+         *       "warnings": []
+         *     }
+         */
+        RepairedWorkflow: {
+            /** @description The run after the repair. Without the scope `conductor:viewer`, it has no `data`, `index` and `lastError`. */
+            workflow: components["schemas"]["ControlledWorkflow"];
+            cancelled: components["schemas"]["RepairedExecution"][];
+            /** @description With `dryRun`, the ids are provisional. */
+            started: components["schemas"]["RepairedExecution"][];
+            repeats: components["schemas"]["RepeatedStep"][];
+            warnings: components["schemas"]["RepairWarning"][];
+        };
+        /** @description A step with effects outside the server that ran before and will, or may, run again. */
+        RepeatedStep: {
+            stepId: string;
+            /** @description HttpRequest, Activity, SubWorkflow or the name of a custom step. */
+            stepType: string;
+        };
+        /**
+         * @description Cancels everything, starts at a step, and resumes.
+         * @example {
+         *       "reason": "carrier API was down",
+         *       "from": "ship"
+         *     }
+         */
+        RerunRequest: {
+            /** @description Why: for the history and the audit. */
+            reason: string;
+            /** @description The step to start at, which is in no container. The default is the first step. */
+            from?: string;
+            /** @description A JSON Merge Patch (RFC 7396) on the data: null removes a member. */
+            data?: components["schemas"]["DataObject"];
+            /**
+             * Format: int32
+             * @description The version of the definition to move the run to.
+             */
+            version?: number;
+            /** @description Whether to change nothing and only show what would happen. The default is false. */
+            dryRun?: boolean;
+        };
+        /**
+         * @description Why and how a run is started again.
+         * @example {
+         *       "reason": "the carrier API was down",
+         *       "version": 4
+         *     }
+         */
+        RestartRequest: {
+            /** @description Why, in your words. The record of actions of both runs shows it. */
+            reason: string;
+            /**
+             * Format: int32
+             * @description The version of the definition. The default is the version of the run that is started again.
+             */
+            version?: number;
+        };
         /** @description Information about the server that responded. */
         ServerInfo: {
             name: string;
@@ -1517,6 +2513,17 @@ export interface components {
             store: string;
             /** @description The kind of backplane. */
             backplane: string;
+        };
+        /** @description The number of runs in each status. */
+        StatusCounts: {
+            /** Format: int32 */
+            runnable: number;
+            /** Format: int32 */
+            suspended: number;
+            /** Format: int32 */
+            complete: number;
+            /** Format: int32 */
+            terminated: number;
         };
         /** @description A step of a definition. The server accepts member names in any casing, and returns them as shown here. */
         StepDocument: {
@@ -1624,6 +2631,7 @@ export interface components {
          *         "eventName": "Approved",
          *         "eventKey": "order-7"
          *       },
+         *       "reason": null,
          *       "childWorkflowId": null
          *     }
          */
@@ -1657,6 +2665,8 @@ export interface components {
             outputs: components["schemas"]["JsonValue"];
             error: components["schemas"]["StepError"] | null;
             waitsFor: components["schemas"]["StepWait"] | null;
+            /** @description The reason of the repair that cancelled or started the step; null if no repair did. */
+            reason: string | null;
             /** @description Of a SubWorkflow step: the id of its child run. While the step is waiting, the child may not have started yet. */
             childWorkflowId: string | null;
         };
@@ -1681,6 +2691,27 @@ export interface components {
             items: components["schemas"]["StepSummary"][];
             /** @description The `cursor` of the next page; null on the last one. */
             nextCursor: string | null;
+        };
+        /**
+         * @description A step to start.
+         * @example {
+         *       "stepId": "ship"
+         *     }
+         */
+        StepStart: {
+            stepId: string;
+            /**
+             * Format: int32
+             * @description The open execution of the container to start it in. The default is its only open container.
+             */
+            inside?: number;
+            /** @description Inside a Foreach: the item. */
+            item?: components["schemas"]["JsonValue"];
+            /**
+             * Format: int32
+             * @description Inside a Foreach: the index of the item.
+             */
+            index?: number;
         };
         /**
          * @description A custom step in a list.
@@ -1864,6 +2895,121 @@ export interface components {
             attempt: number;
         };
         /**
+         * @description A worker: a client that polls for work items, or holds some.
+         * @example {
+         *       "workerId": "mailer-7f9c-41-a8b01c9e",
+         *       "host": "mailer-7f9c",
+         *       "version": "2.4.1",
+         *       "address": "10.0.3.17",
+         *       "polling": 1,
+         *       "lastPollTime": "2026-05-04T10:20:41.001Z",
+         *       "activities": [
+         *         {
+         *           "activityName": "send-mail",
+         *           "polling": 1,
+         *           "lastPollTime": "2026-05-04T10:20:41.001Z"
+         *         }
+         *       ],
+         *       "held": 1,
+         *       "items": [
+         *         {
+         *           "activityName": "send-mail",
+         *           "workflowId": "01hx5v3x9t6k2m4n8p0q",
+         *           "executionId": 2,
+         *           "attempt": 1,
+         *           "offeredTime": "2026-05-04T10:20:30.123Z",
+         *           "heldSince": "2026-05-04T10:20:31.000Z",
+         *           "leaseUntil": "2026-05-04T10:21:00.000Z"
+         *         }
+         *       ]
+         *     }
+         */
+        Worker: {
+            /** @description The `workerId` of its polls; empty for clients that send none. Those are told apart by their address. */
+            workerId: string;
+            /** @description The name of the machine, if the worker sends it. */
+            host: string | null;
+            /** @description The version of the worker program, if the worker sends it. */
+            version: string | null;
+            /** @description The network address of the last poll. */
+            address: string | null;
+            /**
+             * Format: int32
+             * @description The number of polls that are waiting now. If it is 0 and `held` is 0, the worker may have stopped.
+             */
+            polling: number;
+            /** @description When a poll of the worker last arrived or ended. ISO 8601, UTC; null if no node remembers one. */
+            lastPollTime: string | null;
+            /** @description The activities for which it has asked, the most recent first. */
+            activities: components["schemas"]["WorkerActivity"][];
+            /**
+             * Format: int32
+             * @description The number of work items that it holds.
+             */
+            held: number;
+            /** @description The work items that it holds, those whose lease ends first; at most 50. */
+            items: components["schemas"]["HeldItem"][];
+        };
+        /** @description An activity for which a worker asks. */
+        WorkerActivity: {
+            activityName: string;
+            /**
+             * Format: int32
+             * @description The number of polls of the worker that are waiting now.
+             */
+            polling: number;
+            /** @description ISO 8601, UTC. */
+            lastPollTime: string;
+        };
+        /**
+         * @description The workers of all nodes: those that are waiting for work first, then those that polled most recently. A node remembers the last 1,000 workers for a day, and reports the last 100 to the other nodes.
+         * @example {
+         *       "items": [
+         *         {
+         *           "workerId": "mailer-7f9c-41-a8b01c9e",
+         *           "host": "mailer-7f9c",
+         *           "version": "2.4.1",
+         *           "address": "10.0.3.17",
+         *           "polling": 1,
+         *           "lastPollTime": "2026-05-04T10:20:41.001Z",
+         *           "activities": [
+         *             {
+         *               "activityName": "send-mail",
+         *               "polling": 1,
+         *               "lastPollTime": "2026-05-04T10:20:41.001Z"
+         *             }
+         *           ],
+         *           "held": 0,
+         *           "items": []
+         *         }
+         *       ],
+         *       "count": 1,
+         *       "exact": true
+         *     }
+         */
+        WorkerList: {
+            items: components["schemas"]["Worker"][];
+            /**
+             * Format: int32
+             * @description The number of workers that match, including those that are not in `items`.
+             */
+            count: number;
+            /** @description False if there are so many held items that not all were looked at. */
+            exact: boolean;
+        };
+        /** @description Which workers are listed. */
+        WorkerQuery: {
+            /** @description Only the worker with this id */
+            workerId?: string;
+            /** @description Only workers that ask for this activity, or hold an item of it */
+            activityName?: string;
+            /**
+             * Format: int32
+             * @description The maximum number of workers
+             */
+            limit?: number;
+        };
+        /**
          * @description A run of a definition.
          * @example {
          *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
@@ -1882,6 +3028,9 @@ export interface components {
          *       "endTime": null,
          *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
          *       "failureTime": null,
+         *       "failure": null,
+         *       "restartOf": null,
+         *       "restartedAs": null,
          *       "data": {
          *         "name": "Ada"
          *       },
@@ -1913,8 +3062,14 @@ export interface components {
             /** @description The time of `lastError`. ISO 8601, UTC. */
             failureTime: string | null;
             tags: components["schemas"]["Tags"];
+            /** @description The run that this one was started again from; null: none. */
+            restartOf: string | null;
+            /** @description The newest run that this one was started again as; null: none. */
+            restartedAs: string | null;
             /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
             index: components["schemas"]["IndexFields"];
+            /** @description Null unless the run is failed: it shows an error, and is open or has the outcome `Failed`. */
+            failure: components["schemas"]["WorkflowFailure"] | null;
             data: components["schemas"]["DataObject"];
             /** @description The most recent step error. While the run is open, this is an error that still matters; when it has ended, an error after which no later attempt of the same step succeeded. */
             lastError: components["schemas"]["StepError"] | null;
@@ -1955,6 +3110,37 @@ export interface components {
             /** @description False if the server stopped counting: there are at least `count` runs. */
             exact: boolean;
         };
+        /** @description Everything that the server knows of a run. */
+        WorkflowExport: {
+            workflow: components["schemas"]["ExportedWorkflow"];
+            /** @description The version of the definition that the run uses; null if it cannot be found. */
+            definition: components["schemas"]["DefinitionDocument"] | null;
+            /** @description The data with which the run was started; null if it was started before the server kept inputs. */
+            input: components["schemas"]["DataObject"] | null;
+            data: components["schemas"]["DataObject"];
+            /** @description The ended executions in order, then the open ones. */
+            steps: components["schemas"]["StepExecution"][];
+            /** @description The actions on the run, the newest first. */
+            audit: components["schemas"]["WorkflowAction"][];
+        };
+        /**
+         * @description Why a run failed, and the group of failures to which it belongs.
+         * @example {
+         *       "key": "5c1d7a90b2e4f1a86c0d93e7b4a2f518",
+         *       "stepId": "pay",
+         *       "type": "HttpError",
+         *       "message": "POST https://pay.example.com/orders/4711 answered 503"
+         *     }
+         */
+        WorkflowFailure: {
+            /** @description Runs with the same key failed in the same way: see `GET /api/workflow/failures`. */
+            key: string;
+            /** @description The step that failed. Empty if the server could not run the run. */
+            stepId: string;
+            type: string;
+            /** @description The message of the error, in one line of up to 300 characters. */
+            message: string;
+        };
         /** @description The filters of the list of runs. */
         WorkflowFilter: {
             status?: components["schemas"]["WorkflowStatus"];
@@ -1982,6 +3168,8 @@ export interface components {
             where?: string[];
             /** @description Only runs with a step error at this time or later, the newest failure first. Cannot be combined with `unchangedSince`. */
             failedFrom?: string;
+            /** @description Only failed runs of this group: the `key` of a group of failures. */
+            failure?: string;
             /** @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`. */
             unchangedSince?: string;
         };
@@ -2034,6 +3222,8 @@ export interface components {
             where?: string[];
             /** @description Only runs with a step error at this time or later, the newest failure first. Cannot be combined with `unchangedSince`. */
             failedFrom?: string;
+            /** @description Only failed runs of this group: the `key` of a group of failures. */
+            failure?: string;
             /** @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`. */
             unchangedSince?: string;
             /**
@@ -2073,7 +3263,10 @@ export interface components {
          *       "startTime": "2026-05-04T10:20:30.123Z",
          *       "endTime": "2026-05-04T10:20:30.130Z",
          *       "lastChangeTime": "2026-05-04T10:20:30.130Z",
-         *       "failureTime": null
+         *       "failureTime": null,
+         *       "failure": null,
+         *       "restartOf": null,
+         *       "restartedAs": null
          *     }
          */
         WorkflowSummary: {
@@ -2100,8 +3293,14 @@ export interface components {
             /** @description The time of `lastError`. ISO 8601, UTC. */
             failureTime: string | null;
             tags: components["schemas"]["Tags"];
+            /** @description The run that this one was started again from; null: none. */
+            restartOf: string | null;
+            /** @description The newest run that this one was started again as; null: none. */
+            restartedAs: string | null;
             /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
             index: components["schemas"]["IndexFields"];
+            /** @description Null unless the run is failed: it shows an error, and is open or has the outcome `Failed`. */
+            failure: components["schemas"]["WorkflowFailure"] | null;
         };
     };
     responses: never;
@@ -2396,7 +3595,12 @@ export interface operations {
                 /** @description Seconds after which the item returns to the queue, unless the worker has reported a result or extended the lease. By default, it never returns. */
                 lease?: number;
             };
-            header?: never;
+            header?: {
+                /** @description The name of its machine, shown to operators */
+                "X-Worker-Host"?: string;
+                /** @description The version of the worker program, shown to operators */
+                "X-Worker-Version"?: string;
+            };
             path: {
                 /** @description The name of the activity */
                 id: string;
@@ -2697,6 +3901,517 @@ export interface operations {
                 };
             };
             /** @description The token is unknown or stale */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listBulkJobs: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items on a page */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkJobPage"];
+                    "application/yaml": components["schemas"]["BulkJobPage"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createBulkJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique key of your choice. If you repeat the request with the same key, you get the job that the first request created. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "resume",
+                 *       "filter": {
+                 *         "status": "Suspended",
+                 *         "definitionId": "order",
+                 *         "where": [
+                 *           "customer=C-17"
+                 *         ]
+                 *       },
+                 *       "reason": "the carrier is back"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BulkRequest"];
+                /**
+                 * @example action: resume
+                 *     filter:
+                 *       status: Suspended
+                 *       definitionId: order
+                 *       where:
+                 *         - customer=C-17
+                 *     reason: the carrier is back
+                 */
+                "application/yaml": components["schemas"]["BulkRequest"];
+            };
+        };
+        responses: {
+            /** @description With `dryRun`: the runs on which the job would act */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "matched": 0,
+                     *       "exact": true,
+                     *       "workflows": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BulkPreview"];
+                    /**
+                     * @example matched: 0
+                     *     exact: true
+                     *     workflows: []
+                     */
+                    "application/yaml": components["schemas"]["BulkPreview"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedBulkJob"] | components["schemas"]["BulkPreview"];
+                    "application/yaml": components["schemas"]["CreatedBulkJob"] | components["schemas"]["BulkPreview"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description 20 bulk jobs are running already (`too_many_bulk_jobs`), or the idempotency key was already used with a different request */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBulkJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the bulk job */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01hx5v3x9t6k2m4n8p0q",
+                     *       "action": "resume",
+                     *       "actor": "ada",
+                     *       "reason": "the carrier is back",
+                     *       "perSecond": 50,
+                     *       "state": "Running",
+                     *       "matched": 500,
+                     *       "exact": true,
+                     *       "done": 120,
+                     *       "skipped": 3,
+                     *       "failed": 0,
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "failures": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BulkJob"];
+                    /**
+                     * @example id: 01hx5v3x9t6k2m4n8p0q
+                     *     action: resume
+                     *     actor: ada
+                     *     reason: the carrier is back
+                     *     perSecond: 50
+                     *     state: Running
+                     *     matched: 500
+                     *     exact: true
+                     *     done: 120
+                     *     skipped: 3
+                     *     failed: 0
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     failures: []
+                     */
+                    "application/yaml": components["schemas"]["BulkJob"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such bulk job */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stopBulkJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the bulk job */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01hx5v3x9t6k2m4n8p0q",
+                     *       "action": "resume",
+                     *       "actor": "ada",
+                     *       "reason": "the carrier is back",
+                     *       "perSecond": 50,
+                     *       "state": "Running",
+                     *       "matched": 500,
+                     *       "exact": true,
+                     *       "done": 120,
+                     *       "skipped": 3,
+                     *       "failed": 0,
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "failures": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BulkJob"];
+                    /**
+                     * @example id: 01hx5v3x9t6k2m4n8p0q
+                     *     action: resume
+                     *     actor: ada
+                     *     reason: the carrier is back
+                     *     perSecond: 50
+                     *     state: Running
+                     *     matched: 500
+                     *     exact: true
+                     *     done: 120
+                     *     skipped: 3
+                     *     failed: 0
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     failures: []
+                     */
+                    "application/yaml": components["schemas"]["BulkJob"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such bulk job */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRunsOfBulkJob: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of runs on a page */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bulk job */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *           "definitionId": "greeting",
+                     *           "version": 1,
+                     *           "reference": null,
+                     *           "tags": {
+                     *             "team": "billing"
+                     *           },
+                     *           "index": {
+                     *             "customer": "C-17"
+                     *           },
+                     *           "status": "Complete",
+                     *           "outcome": "Succeeded",
+                     *           "parent": null,
+                     *           "startTime": "2026-05-04T10:20:30.123Z",
+                     *           "endTime": "2026-05-04T10:20:30.130Z",
+                     *           "lastChangeTime": "2026-05-04T10:20:30.130Z",
+                     *           "failureTime": null,
+                     *           "failure": null,
+                     *           "restartOf": null,
+                     *           "restartedAs": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WorkflowPage"];
+                    /**
+                     * @example items:
+                     *       - workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *         definitionId: greeting
+                     *         version: 1
+                     *         reference: null
+                     *         tags:
+                     *           team: billing
+                     *         index:
+                     *           customer: C-17
+                     *         status: Complete
+                     *         outcome: Succeeded
+                     *         parent: null
+                     *         startTime: 2026-05-04T10:20:30.123Z
+                     *         endTime: 2026-05-04T10:20:30.130Z
+                     *         lastChangeTime: 2026-05-04T10:20:30.130Z
+                     *         failureTime: null
+                     *         failure: null
+                     *         restartOf: null
+                     *         restartedAs: null
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["WorkflowPage"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such bulk job */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3066,6 +4781,8 @@ export interface operations {
             query?: {
                 /** @description The version to return; by default, the latest */
                 version?: number;
+                /** @description Whether to return the text as it was posted */
+                source?: boolean;
             };
             header?: never;
             path: {
@@ -3321,6 +5038,97 @@ export interface operations {
                 };
             };
             /** @description There is no such definition */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    countOpenSteps: {
+        parameters: {
+            query?: {
+                /** @description Only runs of this version; by default, of all versions */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the definition */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "stepId": "approve",
+                     *           "count": 12
+                     *         }
+                     *       ],
+                     *       "count": 12,
+                     *       "exact": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OpenSteps"];
+                    /**
+                     * @example items:
+                     *       - stepId: approve
+                     *         count: 12
+                     *     count: 12
+                     *     exact: true
+                     */
+                    "application/yaml": components["schemas"]["OpenSteps"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such definition or version */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4043,6 +5851,124 @@ export interface operations {
             };
         };
     };
+    getOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "time": "2026-05-04T10:20:30.123Z",
+                     *       "countedSince": "2026-05-04T06:00:00.000Z",
+                     *       "runs": {
+                     *         "runnable": 12,
+                     *         "suspended": 1,
+                     *         "complete": 40210,
+                     *         "terminated": 3
+                     *       },
+                     *       "runsTime": "2026-05-04T10:20:30.123Z",
+                     *       "definitions": [
+                     *         {
+                     *           "definitionId": "order",
+                     *           "runnable": 12,
+                     *           "suspended": 1,
+                     *           "exact": true
+                     *         }
+                     *       ],
+                     *       "definitionsExact": true,
+                     *       "lastHour": [
+                     *         {
+                     *           "from": "2026-05-04T10:20:00.000Z",
+                     *           "started": 7,
+                     *           "succeeded": 6,
+                     *           "failed": 0,
+                     *           "stopped": 1,
+                     *           "meanMs": 812.5,
+                     *           "longestMs": 4010
+                     *         }
+                     *       ],
+                     *       "lastDay": [],
+                     *       "queues": [],
+                     *       "unattendedQueues": 0,
+                     *       "nodes": {
+                     *         "alive": 2,
+                     *         "dead": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Overview"];
+                    /**
+                     * @example time: 2026-05-04T10:20:30.123Z
+                     *     countedSince: 2026-05-04T06:00:00.000Z
+                     *     runs:
+                     *       runnable: 12
+                     *       suspended: 1
+                     *       complete: 40210
+                     *       terminated: 3
+                     *     runsTime: 2026-05-04T10:20:30.123Z
+                     *     definitions:
+                     *       - definitionId: order
+                     *         runnable: 12
+                     *         suspended: 1
+                     *         exact: true
+                     *     definitionsExact: true
+                     *     lastHour:
+                     *       - from: 2026-05-04T10:20:00.000Z
+                     *         started: 7
+                     *         succeeded: 6
+                     *         failed: 0
+                     *         stopped: 1
+                     *         meanMs: 812.5
+                     *         longestMs: 4010
+                     *     lastDay: []
+                     *     queues: []
+                     *     unattendedQueues: 0
+                     *     nodes:
+                     *       alive: 2
+                     *       dead: 0
+                     */
+                    "application/yaml": components["schemas"]["Overview"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listSteps: {
         parameters: {
             query?: {
@@ -4456,6 +6382,112 @@ export interface operations {
             };
         };
     };
+    listWorkers: {
+        parameters: {
+            query?: {
+                /** @description Only the worker with this id */
+                workerId?: string;
+                /** @description Only workers that ask for this activity, or hold an item of it */
+                activityName?: string;
+                /** @description The maximum number of workers */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "workerId": "mailer-7f9c-41-a8b01c9e",
+                     *           "host": "mailer-7f9c",
+                     *           "version": "2.4.1",
+                     *           "address": "10.0.3.17",
+                     *           "polling": 1,
+                     *           "lastPollTime": "2026-05-04T10:20:41.001Z",
+                     *           "activities": [
+                     *             {
+                     *               "activityName": "send-mail",
+                     *               "polling": 1,
+                     *               "lastPollTime": "2026-05-04T10:20:41.001Z"
+                     *             }
+                     *           ],
+                     *           "held": 0,
+                     *           "items": []
+                     *         }
+                     *       ],
+                     *       "count": 1,
+                     *       "exact": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WorkerList"];
+                    /**
+                     * @example items:
+                     *       - workerId: mailer-7f9c-41-a8b01c9e
+                     *         host: mailer-7f9c
+                     *         version: 2.4.1
+                     *         address: 10.0.3.17
+                     *         polling: 1
+                     *         lastPollTime: 2026-05-04T10:20:41.001Z
+                     *         activities:
+                     *           - activityName: send-mail
+                     *             polling: 1
+                     *             lastPollTime: 2026-05-04T10:20:41.001Z
+                     *         held: 0
+                     *         items: []
+                     *     count: 1
+                     *     exact: true
+                     */
+                    "application/yaml": components["schemas"]["WorkerList"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listWorkflows: {
         parameters: {
             query?: {
@@ -4481,6 +6513,8 @@ export interface operations {
                 where?: string[];
                 /** @description Only runs with a step error at this time or later, the newest failure first. Cannot be combined with `unchangedSince`. */
                 failedFrom?: string;
+                /** @description Only failed runs of this group: the `key` of a group of failures. */
+                failure?: string;
                 /** @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`. */
                 unchangedSince?: string;
                 /** @description The maximum number of items on a page. */
@@ -4520,7 +6554,10 @@ export interface operations {
                      *           "startTime": "2026-05-04T10:20:30.123Z",
                      *           "endTime": "2026-05-04T10:20:30.130Z",
                      *           "lastChangeTime": "2026-05-04T10:20:30.130Z",
-                     *           "failureTime": null
+                     *           "failureTime": null,
+                     *           "failure": null,
+                     *           "restartOf": null,
+                     *           "restartedAs": null
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -4544,6 +6581,9 @@ export interface operations {
                      *         endTime: 2026-05-04T10:20:30.130Z
                      *         lastChangeTime: 2026-05-04T10:20:30.130Z
                      *         failureTime: null
+                     *         failure: null
+                     *         restartOf: null
+                     *         restartedAs: null
                      *     nextCursor: null
                      */
                     "application/yaml": components["schemas"]["WorkflowPage"];
@@ -4705,6 +6745,8 @@ export interface operations {
                 where?: string[];
                 /** @description Only runs with a step error at this time or later, the newest failure first. Cannot be combined with `unchangedSince`. */
                 failedFrom?: string;
+                /** @description Only failed runs of this group: the `key` of a group of failures. */
+                failure?: string;
                 /** @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`. */
                 unchangedSince?: string;
             };
@@ -4732,6 +6774,166 @@ export interface operations {
                      *     exact: true
                      */
                     "application/yaml": components["schemas"]["WorkflowCount"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listFailures: {
+        parameters: {
+            query?: {
+                definitionId?: string;
+                /** @description `Suspended` and `Runnable` runs are open; `Terminated` runs have ended with the outcome `Failed`. */
+                status?: components["schemas"]["WorkflowStatus"];
+                /** @description Only runs with an error at this time or later. ISO 8601; UTC by default. */
+                failedFrom?: string;
+                /** @description Only runs with an error before this time. ISO 8601; UTC by default. */
+                failedTo?: string;
+                order?: components["schemas"]["FailureOrder"];
+                /** @description The maximum number of groups. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "key": "5c1d7a90b2e4f1a86c0d93e7b4a2f518",
+                     *           "definitionId": "order",
+                     *           "stepId": "pay",
+                     *           "type": "HttpError",
+                     *           "message": "POST https://pay.example.com/orders/# answered 503",
+                     *           "count": 42,
+                     *           "suspended": 30,
+                     *           "retrying": 10,
+                     *           "failed": 2,
+                     *           "firstTime": "2026-05-04T10:20:30.123Z",
+                     *           "lastTime": "2026-05-04T11:02:03.456Z",
+                     *           "example": "01hx5v3x9t6k2m4n8p0q",
+                     *           "trend": [
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             0,
+                     *             12,
+                     *             30
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "groups": 1,
+                     *       "count": 42,
+                     *       "exact": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FailureGroups"];
+                    /**
+                     * @example items:
+                     *       - key: 5c1d7a90b2e4f1a86c0d93e7b4a2f518
+                     *         definitionId: order
+                     *         stepId: pay
+                     *         type: HttpError
+                     *         message: POST https://pay.example.com/orders/# answered 503
+                     *         count: 42
+                     *         suspended: 30
+                     *         retrying: 10
+                     *         failed: 2
+                     *         firstTime: 2026-05-04T10:20:30.123Z
+                     *         lastTime: 2026-05-04T11:02:03.456Z
+                     *         example: 01hx5v3x9t6k2m4n8p0q
+                     *         trend:
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 0
+                     *           - 12
+                     *           - 30
+                     *     groups: 1
+                     *     count: 42
+                     *     exact: true
+                     */
+                    "application/yaml": components["schemas"]["FailureGroups"];
                 };
             };
             /** @description A parameter is invalid */
@@ -4811,6 +7013,9 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
                      *       "failureTime": null,
+                     *       "failure": null,
+                     *       "restartOf": null,
+                     *       "restartedAs": null,
                      *       "data": {
                      *         "name": "Ada"
                      *       },
@@ -4834,6 +7039,9 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:30.123Z
                      *     failureTime: null
+                     *     failure: null
+                     *     restartOf: null
+                     *     restartedAs: null
                      *     data:
                      *       name: Ada
                      *     lastError: null
@@ -4955,6 +7163,8 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "restartOf": null,
+                     *       "restartedAs": null,
                      *       "parent": null
                      *     }
                      */
@@ -4972,6 +7182,8 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     restartOf: null
+                     *     restartedAs: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -4998,6 +7210,8 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "restartOf": null,
+                     *       "restartedAs": null,
                      *       "parent": null
                      *     }
                      */
@@ -5015,6 +7229,8 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     restartOf: null
+                     *     restartedAs: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -5097,8 +7313,10 @@ export interface operations {
     terminateWorkflow: {
         parameters: {
             query?: {
-                /** @description Whether to compensate the completed steps first */
+                /** @description Whether to compensate the completed steps first. Not together with `purge` */
                 compensate?: boolean;
+                /** @description Whether to remove the run, which must have ended */
+                purge?: boolean;
             };
             header?: never;
             path: {
@@ -5130,6 +7348,8 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "restartOf": null,
+                     *       "restartedAs": null,
                      *       "parent": null
                      *     }
                      */
@@ -5147,6 +7367,8 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     restartOf: null
+                     *     restartedAs: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -5181,6 +7403,15 @@ export interface operations {
             };
             /** @description There is no such run */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description With `purge`: the run is open, or its parent run waits for its result */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5400,6 +7631,66 @@ export interface operations {
             };
         };
     };
+    exportWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowExport"];
+                    "application/yaml": components["schemas"]["WorkflowExport"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such run */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getWorkflowInput: {
         parameters: {
             query?: never;
@@ -5470,6 +7761,552 @@ export interface operations {
             };
         };
     };
+    modifyWorkflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique key of your choice. If you repeat the request with the same key, you get the first result with the run as it is by then, and nothing is done again. It has no meaning with `dryRun`. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "carrier API was down",
+                 *       "data": {
+                 *         "carrier": "B",
+                 *         "error": null
+                 *       },
+                 *       "cancel": [
+                 *         "*"
+                 *       ],
+                 *       "start": [
+                 *         {
+                 *           "stepId": "ship"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ModificationRequest"];
+                /**
+                 * @example reason: carrier API was down
+                 *     data:
+                 *       carrier: B
+                 *       error: null
+                 *     cancel:
+                 *       - "*"
+                 *     start:
+                 *       - stepId: ship
+                 */
+                "application/yaml": components["schemas"]["ModificationRequest"];
+            };
+        };
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflow": {
+                     *         "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *         "definitionId": "order",
+                     *         "version": 4,
+                     *         "reference": "order-7",
+                     *         "tags": {},
+                     *         "status": "Runnable",
+                     *         "outcome": null,
+                     *         "startTime": "2026-05-04T10:20:30.123Z",
+                     *         "endTime": null,
+                     *         "lastChangeTime": "2026-05-04T11:20:31.456Z",
+                     *         "failureTime": null,
+                     *         "parent": null,
+                     *         "restartOf": null,
+                     *         "restartedAs": null
+                     *       },
+                     *       "cancelled": [
+                     *         {
+                     *           "executionId": 4,
+                     *           "stepId": "send"
+                     *         }
+                     *       ],
+                     *       "started": [
+                     *         {
+                     *           "executionId": 5,
+                     *           "stepId": "ship"
+                     *         }
+                     *       ],
+                     *       "repeats": [
+                     *         {
+                     *           "stepId": "ship",
+                     *           "stepType": "HttpRequest"
+                     *         }
+                     *       ],
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RepairedWorkflow"];
+                    /**
+                     * @example workflow:
+                     *       workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *       definitionId: order
+                     *       version: 4
+                     *       reference: order-7
+                     *       tags: {}
+                     *       status: Runnable
+                     *       outcome: null
+                     *       startTime: 2026-05-04T10:20:30.123Z
+                     *       endTime: null
+                     *       lastChangeTime: 2026-05-04T11:20:31.456Z
+                     *       failureTime: null
+                     *       parent: null
+                     *       restartOf: null
+                     *       restartedAs: null
+                     *     cancelled:
+                     *       - executionId: 4
+                     *         stepId: send
+                     *     started:
+                     *       - executionId: 5
+                     *         stepId: ship
+                     *     repeats:
+                     *       - stepId: ship
+                     *         stepType: HttpRequest
+                     *     warnings: []
+                     */
+                    "application/yaml": components["schemas"]["RepairedWorkflow"];
+                };
+            };
+            /** @description The body is invalid, or changes nothing */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such run */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The modification is impossible; `errors` has an entry for each obstacle, and nothing has changed. Or the idempotency key was already used with a different request */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many modifications of this run are waiting */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rerunWorkflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique key of your choice. If you repeat the request with the same key, you get the first result with the run as it is by then, and nothing is done again. It has no meaning with `dryRun`. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "carrier API was down",
+                 *       "from": "ship"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RerunRequest"];
+                /**
+                 * @example reason: carrier API was down
+                 *     from: ship
+                 */
+                "application/yaml": components["schemas"]["RerunRequest"];
+            };
+        };
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflow": {
+                     *         "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *         "definitionId": "order",
+                     *         "version": 4,
+                     *         "reference": "order-7",
+                     *         "tags": {},
+                     *         "status": "Runnable",
+                     *         "outcome": null,
+                     *         "startTime": "2026-05-04T10:20:30.123Z",
+                     *         "endTime": null,
+                     *         "lastChangeTime": "2026-05-04T11:20:31.456Z",
+                     *         "failureTime": null,
+                     *         "parent": null,
+                     *         "restartOf": null,
+                     *         "restartedAs": null
+                     *       },
+                     *       "cancelled": [
+                     *         {
+                     *           "executionId": 4,
+                     *           "stepId": "send"
+                     *         }
+                     *       ],
+                     *       "started": [
+                     *         {
+                     *           "executionId": 5,
+                     *           "stepId": "ship"
+                     *         }
+                     *       ],
+                     *       "repeats": [
+                     *         {
+                     *           "stepId": "ship",
+                     *           "stepType": "HttpRequest"
+                     *         }
+                     *       ],
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RepairedWorkflow"];
+                    /**
+                     * @example workflow:
+                     *       workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *       definitionId: order
+                     *       version: 4
+                     *       reference: order-7
+                     *       tags: {}
+                     *       status: Runnable
+                     *       outcome: null
+                     *       startTime: 2026-05-04T10:20:30.123Z
+                     *       endTime: null
+                     *       lastChangeTime: 2026-05-04T11:20:31.456Z
+                     *       failureTime: null
+                     *       parent: null
+                     *       restartOf: null
+                     *       restartedAs: null
+                     *     cancelled:
+                     *       - executionId: 4
+                     *         stepId: send
+                     *     started:
+                     *       - executionId: 5
+                     *         stepId: ship
+                     *     repeats:
+                     *       - stepId: ship
+                     *         stepType: HttpRequest
+                     *     warnings: []
+                     */
+                    "application/yaml": components["schemas"]["RepairedWorkflow"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such run */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rerun is impossible; `errors` has an entry for each obstacle, and nothing has changed. Or the idempotency key was already used with a different request */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many modifications of this run are waiting */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restartWorkflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further run is started. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "the carrier API was down",
+                 *       "version": 4
+                 *     }
+                 */
+                "application/json": components["schemas"]["RestartRequest"];
+                /**
+                 * @example reason: the carrier API was down
+                 *     version: 4
+                 */
+                "application/yaml": components["schemas"]["RestartRequest"];
+            };
+        };
+        responses: {
+            /** @description Started */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "definitionId": "greeting",
+                     *       "version": 1,
+                     *       "reference": null,
+                     *       "tags": {
+                     *         "team": "billing"
+                     *       },
+                     *       "status": "Suspended",
+                     *       "outcome": null,
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
+                     *       "failureTime": null,
+                     *       "restartOf": null,
+                     *       "restartedAs": null,
+                     *       "parent": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ControlledWorkflow"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     definitionId: greeting
+                     *     version: 1
+                     *     reference: null
+                     *     tags:
+                     *       team: billing
+                     *     status: Suspended
+                     *     outcome: null
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     lastChangeTime: 2026-05-04T10:20:31.456Z
+                     *     failureTime: null
+                     *     restartOf: null
+                     *     restartedAs: null
+                     *     parent: null
+                     */
+                    "application/yaml": components["schemas"]["ControlledWorkflow"];
+                };
+            };
+            /** @description The body is invalid, or the input does not fit the `Input` of the version */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such run or version, or the run was started before the server kept inputs */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The definition is disabled, or the idempotency key was already used with a different request */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     resumeWorkflow: {
         parameters: {
             query?: never;
@@ -5503,6 +8340,8 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "restartOf": null,
+                     *       "restartedAs": null,
                      *       "parent": null
                      *     }
                      */
@@ -5520,6 +8359,8 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     restartOf: null
+                     *     restartedAs: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -5605,6 +8446,8 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "restartOf": null,
+                     *       "restartedAs": null,
                      *       "parent": null
                      *     }
                      */
@@ -5622,6 +8465,8 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     restartOf: null
+                     *     restartedAs: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -5726,6 +8571,7 @@ export interface operations {
                      *             "eventName": "Approved",
                      *             "eventKey": "order-7"
                      *           },
+                     *           "reason": null,
                      *           "childWorkflowId": null
                      *         }
                      *       ],
@@ -5754,6 +8600,7 @@ export interface operations {
                      *           kind: event
                      *           eventName: Approved
                      *           eventKey: order-7
+                     *         reason: null
                      *         childWorkflowId: null
                      *     nextCursor: null
                      */
@@ -6063,6 +8910,8 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "restartOf": null,
+                     *       "restartedAs": null,
                      *       "parent": null
                      *     }
                      */
@@ -6080,6 +8929,8 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     restartOf: null
+                     *     restartedAs: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -6180,6 +9031,8 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "restartOf": null,
+                     *       "restartedAs": null,
                      *       "parent": null
                      *     }
                      */
@@ -6197,6 +9050,8 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     restartOf: null
+                     *     restartedAs: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];

@@ -9,8 +9,12 @@ import type { Transport } from '../transport.js';
 
 /** The options of `pull`. */
 export interface PullOptions extends CallOptions {
-  /** The name of the worker, for the server's log. */
+  /** The name of the worker, shown to operators; at most 200 characters. */
   readonly workerId?: string;
+  /** The name of the worker's machine, shown to operators. */
+  readonly host?: string;
+  /** The version of the worker program, shown to operators. */
+  readonly version?: string;
   /**
    * How long the server waits for work, in whole seconds.
    *
@@ -59,7 +63,7 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
    */
   async pull<K extends keyof D & string>(
     activityName: K,
-    { workerId, waitSeconds, leaseSeconds, ...options }: PullOptions = {},
+    { workerId, host, version, waitSeconds, leaseSeconds, ...options }: PullOptions = {},
   ): Promise<WorkItem<K, SentParameters<D[K]>> | null> {
     try {
       const item = await this.#transport.call(
@@ -70,6 +74,7 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
           query: { workerId, timeout: waitSeconds, lease: leaseSeconds },
           // If the response is lost, the item is not: the server takes it back, or its lease ends.
           repeatable: 'always',
+          headers: { 'x-worker-host': host, 'x-worker-version': version },
           subject: { activityName },
           longPollMs: (waitSeconds ?? 0) * 1000,
         },

@@ -3,6 +3,7 @@ import type {
   DefinitionCheck,
   DefinitionDocument,
   DefinitionSummary,
+  OpenSteps,
   RegisteredDefinition,
 } from '../api-types.js';
 import { newIdempotencyKey } from '../idempotency-key.js';
@@ -165,6 +166,36 @@ export class DefinitionsResource {
   }
 
   /**
+   * Returns a definition as it was posted, with its comments and its order of members: its latest version, or the given
+   * `version`. For versions that were stored before the server kept texts, returns the canonical form in JSON.
+   *
+   * @throws ApiError `definition_not_found`
+   *
+   * @example
+   * ```ts
+   * const text = await client.definitions.source('greeting');
+   * console.log(text);
+   * ```
+   */
+  async source(
+    definitionId: string,
+    { version, ...options }: CallOptions & { readonly version?: number } = {},
+  ): Promise<string> {
+    const found: unknown = await this.#transport.call(
+      'get',
+      '/api/definition/{id}',
+      {
+        path: { id: definitionId },
+        query: { version, source: true },
+        repeatable: 'always',
+        subject: { definitionId },
+      },
+      options,
+    );
+    return typeof found === 'string' ? found : JSON.stringify(found, null, 2);
+  }
+
+  /**
    * Returns a TypeScript module with the types of a definition: `Input` (the start data), `Data` (the data of a run) and
    * `Activities` (the parameters of each activity, where they are literal).
    *
@@ -214,6 +245,35 @@ export class DefinitionsResource {
         { query: { limit, cursor }, repeatable: 'always', subject: {} },
         options,
       ),
+    );
+  }
+
+  /**
+   * Counts open runs by the steps at which they are. `exact` is false if there are more runs than the server counts.
+   *
+   * @param options `version` counts only runs of this version
+   * @throws ApiError `definition_not_found`
+   *
+   * @example
+   * ```ts
+   * const { items } = await client.definitions.openSteps('greeting');
+   * console.log(items[0]?.stepId, items[0]?.count);
+   * ```
+   */
+  openSteps(
+    definitionId: string,
+    { version, ...options }: CallOptions & { readonly version?: number } = {},
+  ): Promise<OpenSteps> {
+    return this.#transport.call(
+      'get',
+      '/api/definition/{id}/open-steps',
+      {
+        path: { id: definitionId },
+        query: { version },
+        repeatable: 'always',
+        subject: { definitionId },
+      },
+      options,
     );
   }
 

@@ -76,13 +76,20 @@ export function asQuery<Filter extends CountFilter>({
 }: Filter): {
   readonly [Name in Exclude<keyof Filter, 'where'>]: Exclude<Filter[Name], Date>;
 } & { readonly where: string[] | undefined } {
+  const members = asTimes(filter) as Omit<ReturnType<typeof asQuery<Filter>>, 'where'>;
+  const conditions =
+    where === undefined ? undefined : typeof where === 'string' ? [where] : [...where];
+  return { ...members, where: conditions } as ReturnType<typeof asQuery<Filter>>;
+}
+
+/** Times as texts. */
+export function asTimes<Filter extends object>(
+  filter: Filter,
+): { readonly [Name in keyof Filter]: Exclude<Filter[Name], Date> } {
   const entries = Object.entries(filter).map(([name, value]) => [
     name,
     value instanceof Date ? value.toISOString() : (value as unknown),
   ]);
   // Each member is one of the filter.
-  const members = Object.fromEntries(entries) as Omit<ReturnType<typeof asQuery<Filter>>, 'where'>;
-  const conditions =
-    where === undefined ? undefined : typeof where === 'string' ? [where] : [...where];
-  return { ...members, where: conditions } as ReturnType<typeof asQuery<Filter>>;
+  return Object.fromEntries(entries) as ReturnType<typeof asTimes<Filter>>;
 }

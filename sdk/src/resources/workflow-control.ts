@@ -4,18 +4,23 @@ import type {
   ControlledWorkflow,
   ControlResult,
   DataObject,
+  RestartRequest,
   WorkflowAction,
+  WorkflowExport,
 } from '../api-types.js';
 import type { JsonValue } from '../json.js';
-import type { CallOptions, TerminateOptions } from '../options.js';
+import { newIdempotencyKey } from '../idempotency-key.js';
+import type { CallOptions, IdempotentCallOptions, TerminateOptions } from '../options.js';
 import type { Transport } from '../transport.js';
+import { WorkflowLists } from './workflow-lists.js';
 
 /** Calls that control a run or answer on its behalf, and the log of those calls. Part of `client.workflows`. */
-export class WorkflowControl {
+export class WorkflowControl extends WorkflowLists {
   readonly #transport: Transport;
 
   /** @internal Created as part of `client.workflows`. */
   constructor(transport: Transport) {
+    super(transport);
     this.#transport = transport;
   }
 
@@ -263,6 +268,91 @@ export class WorkflowControl {
         repeatable: 'refused',
         subject: { workflowId },
       },
+      options,
+    );
+  }
+
+  /**
+   * Starts a run again: as a new run with the same input, reference and tags, and with the same version of the definition unless
+   * `version` names another. The old run does not change. Returns the new run.
+   *
+   * @throws ApiError `workflow_not_found`; `input_not_found` if the run was started before the server kept inputs;
+   *   `definition_disabled`; `invalid_data` if the input does not fit the `Input` of the version
+   *
+   * @example
+   * ```ts
+   * const { id } = await client.workflows.start('greeting', { name: 'Ada' });
+   * const again = await client.workflows.restart(id, { reason: 'try once more' });
+   * console.log(again.restartOf === id); // true
+   * ```
+   */
+  async restart<TData extends object = DataObject>(
+    workflowId: string,
+    restart: RestartRequest,
+    { idempotencyKey = newIdempotencyKey(), ...options }: IdempotentCallOptions = {},
+  ): Promise<ControlledWorkflow<TData>> {
+    const workflow = await this.#transport.call(
+      'post',
+      '/api/workflow/{id}/restart',
+      {
+        path: { id: workflowId },
+        body: { json: restart },
+        repeatable: 'always',
+        subject: { workflowId },
+        idempotencyKey,
+      },
+      options,
+    );
+    return workflow as ControlledWorkflow<TData>;
+  }
+
+  /**
+   * Removes an ended run from the server, with its input, steps and record of actions, and returns it as it was.
+   *
+   * @throws ApiError `workflow_not_found`; `action_conflict` if it is open
+   *
+   * @example
+   * ```ts
+   * const { id } = await client.workflows.start('greeting', { name: 'Ada' });
+   * await client.workflows.wait(id);
+   * await client.workflows.purge(id);
+   * ```
+   */
+  async purge<TData extends object = DataObject>(
+    workflowId: string,
+    options: CallOptions = {},
+  ): Promise<ControlledWorkflow<TData>> {
+    const workflow = await this.#transport.call(
+      'delete',
+      '/api/workflow/{id}',
+      {
+        path: { id: workflowId },
+        query: { purge: true },
+        repeatable: 'refused',
+        subject: { workflowId },
+      },
+      options,
+    );
+    return workflow as ControlledWorkflow<TData>;
+  }
+
+  /**
+   * Returns everything that the server knows of a run: the run, its definition, input, data, steps and record of actions.
+   *
+   * @throws ApiError `workflow_not_found`
+   *
+   * @example
+   * ```ts
+   * const { id } = await client.workflows.start('greeting', { name: 'Ada' });
+   * const { steps, input } = await client.workflows.export(id);
+   * console.log(steps.length, input);
+   * ```
+   */
+  export(workflowId: string, options: CallOptions = {}): Promise<WorkflowExport> {
+    return this.#transport.call(
+      'get',
+      '/api/workflow/{id}/export',
+      { path: { id: workflowId }, repeatable: 'always', subject: { workflowId } },
       options,
     );
   }

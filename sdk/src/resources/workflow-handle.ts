@@ -3,12 +3,17 @@ import type {
   DataObject,
   EndedWorkflow,
   Explanation,
+  ModificationRequest,
+  RepairedWorkflow,
+  RerunRequest,
+  RestartRequest,
   StepExecution,
   SucceededWorkflow,
   Workflow,
   WorkflowAction,
+  WorkflowExport,
 } from '../api-types.js';
-import type { CallOptions, TerminateOptions } from '../options.js';
+import type { CallOptions, IdempotentCallOptions, TerminateOptions } from '../options.js';
 import type { PagedList } from '../paged-list.js';
 import type { ResultOptions, StepFilter, WaitOptions } from './workflow-options.js';
 import type { WorkflowsResource } from './workflows.js';
@@ -82,6 +87,45 @@ export class WorkflowHandle<TData extends object = DataObject> {
    */
   retry(options?: CallOptions): Promise<ControlledWorkflow<TData>> {
     return this.#workflows.retry<TData>(this.id, options);
+  }
+
+  /**
+   * Changes the run, in any status: see `client.workflows.modify`.
+   *
+   * @throws ApiError `modification_impossible` with one entry in `errors` for each obstacle; nothing has changed
+   */
+  modify(
+    modification: ModificationRequest,
+    options?: IdempotentCallOptions,
+  ): Promise<RepairedWorkflow<TData>> {
+    return this.#workflows.modify<TData>(this.id, modification, options);
+  }
+
+  /**
+   * Runs the run again from a step; the default is the first: see `client.workflows.rerun`.
+   *
+   * @throws ApiError `modification_impossible` with one entry in `errors` for each obstacle; nothing has changed
+   */
+  rerun(rerun: RerunRequest, options?: IdempotentCallOptions): Promise<RepairedWorkflow<TData>> {
+    return this.#workflows.rerun<TData>(this.id, rerun, options);
+  }
+
+  /**
+   * Starts the run again as a new one, of which it returns a handle: see `client.workflows.restart`.
+   *
+   * @throws ApiError `definition_disabled`; `invalid_data` if the input does not fit the `Input` of the version
+   */
+  async restart(
+    restart: RestartRequest,
+    options?: IdempotentCallOptions,
+  ): Promise<WorkflowHandle<TData>> {
+    const { workflowId } = await this.#workflows.restart<TData>(this.id, restart, options);
+    return this.#workflows.handle<TData>(workflowId);
+  }
+
+  /** Returns everything that the server knows of the run. @throws ApiError `workflow_not_found` */
+  export(options?: CallOptions): Promise<WorkflowExport> {
+    return this.#workflows.export(this.id, options);
   }
 
   /**

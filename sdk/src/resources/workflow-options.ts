@@ -47,6 +47,11 @@ type TimeName = `${string}${'From' | 'To' | 'Since'}`;
  */
 export type WorkflowFilter = FilterOf<Omit<ListQuery, 'cursor'>>;
 
+type FailureQuery = NonNullable<paths['/api/workflow/failures']['get']['parameters']['query']>;
+
+/** Selects failed runs to group, and orders the groups. A time is a `Date`, or a string in ISO 8601 format. */
+export type FailureFilter = FilterOf<FailureQuery>;
+
 /** Selects the runs to count. */
 export type CountFilter = FilterOf<CountQuery>;
 

@@ -6,31 +6,20 @@ import type {
   StepExecution,
   SucceededWorkflow,
   Workflow,
-  WorkflowCount,
-  WorkflowSummary,
 } from '../api-types.js';
 import { isTimeoutError, TimeoutError } from '../errors.js';
 import type { CallOptions } from '../options.js';
 import { PagedList } from '../paged-list.js';
 import type { Transport } from '../transport.js';
-import {
-  accepted,
-  asQuery,
-  asWorkflow,
-  hasData,
-  patient,
-  startWorkflow,
-} from './workflow-calls.js';
-import { WorkflowControl } from './workflow-control.js';
+import { accepted, asWorkflow, hasData, patient, startWorkflow } from './workflow-calls.js';
+import { WorkflowRepair } from './workflow-repair.js';
 import { WorkflowHandle } from './workflow-handle.js';
 import type {
   ResultOptions,
   RunArguments,
   StartArguments,
-  CountFilter,
   StepFilter,
   WaitOptions,
-  WorkflowFilter,
 } from './workflow-options.js';
 
 /** Proxies and load balancers often close connections that stay silent for longer. */
@@ -39,7 +28,7 @@ const WAIT_SECONDS_MAX = 20;
 const SUMMARY_MS_MAX = 1000;
 
 /** Starts, finds and controls runs: `client.workflows`. */
-export class WorkflowsResource extends WorkflowControl {
+export class WorkflowsResource extends WorkflowRepair {
   readonly #transport: Transport;
 
   /** @internal Created by `createClient`. */
@@ -283,59 +272,6 @@ export class WorkflowsResource extends WorkflowControl {
       retry: false,
     }).catch(() => null);
     return explanation?.summary ?? null;
-  }
-
-  /**
-   * Lists runs without their data, newest first. `failedFrom` and `unchangedSince` change the order. If the filters match few
-   * of very many runs, a page may have fewer items than `limit`, or none, even if there is a next page.
-   *
-   * @example
-   * ```ts
-   * const yesterday = new Date(Date.now() - 86_400_000);
-   * for await (const workflow of client.workflows.list({ status: 'Runnable', startedFrom: yesterday })) {
-   *   console.log(workflow.workflowId, workflow.definitionId, workflow.startTime);
-   * }
-   * ```
-   */
-  list({
-    signal,
-    timeoutMs,
-    retry,
-    ...filter
-  }: WorkflowFilter & CallOptions = {}): PagedList<WorkflowSummary> {
-    const query = asQuery(filter);
-    const options = { signal, timeoutMs, retry };
-    return new PagedList((cursor) =>
-      this.#transport.call(
-        'get',
-        '/api/workflow',
-        { query: { ...query, cursor }, repeatable: 'always', subject: {} },
-        options,
-      ),
-    );
-  }
-
-  /**
-   * Counts the runs that match a filter, up to 10,000: `exact` is false if there may be more.
-   *
-   * @example
-   * ```ts
-   * const { count, exact } = await client.workflows.count({ status: 'Suspended', where: 'tag.team=billing' });
-   * console.log(exact ? count : `${count} or more`);
-   * ```
-   */
-  count({
-    signal,
-    timeoutMs,
-    retry,
-    ...filter
-  }: CountFilter & CallOptions = {}): Promise<WorkflowCount> {
-    return this.#transport.call(
-      'get',
-      '/api/workflow/count',
-      { query: asQuery(filter), repeatable: 'always', subject: {} },
-      { signal, timeoutMs, retry },
-    );
   }
 
   /**

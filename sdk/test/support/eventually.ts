@@ -12,7 +12,7 @@ const PAUSE_MS = 20;
 export async function eventually<Value>(
   what: string | (() => string),
   ask: () => Value | Promise<Value>,
-  timeoutMs = 20_000,
+  timeoutMs = 40_000,
 ): Promise<NonNullable<Exclude<Value, false>>> {
   const deadline = performance.now() + timeoutMs;
   let problem: unknown;

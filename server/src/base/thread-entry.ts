@@ -4,6 +4,15 @@
  * Node strips the types of a source, but does not resolve an import of `./x.js` to `./x.ts`. Under Vitest and tsx, the main
  * thread has loaders for that, but a worker thread does not inherit all of them.
  */
+import { setFlagsFromString } from 'node:v8';
+
+/**
+ * Node strips types with WebAssembly. After 1000 calls from WebAssembly to a JavaScript function, V8 compiles a wrapper
+ * for them, which all threads of the process share. Up to V8 13.6 (Node 24), a thread may take a wrapper that another thread
+ * is just freeing: the process dies with SIGSEGV, or with SIGILL after "Check failed: jit_page.has_value()". So V8 must not
+ * compile any. A compiled server has no WebAssembly in its threads.
+ */
+const NO_SHARED_WRAPPERS = `--wasm-wrapper-tiering-budget=${2 ** 30}`;
 
 /**
  * @param importer `import.meta.url` of the caller
@@ -11,6 +20,7 @@
  */
 export function threadEntry(importer: string, name: string): URL {
   if (!importer.endsWith('.ts')) return new URL(`${name}.js`, importer);
+  setFlagsFromString(NO_SHARED_WRAPPERS);
   const source = new URL(`${name}.ts`, importer);
   const code = `
     import { registerHooks } from 'node:module';

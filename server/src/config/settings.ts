@@ -338,6 +338,12 @@ export const SETTINGS = {
     30 * DAY_SECONDS,
     'How long ended runs are kept, in seconds.',
   ),
+  archive_dir: setting<string | null>(
+    text,
+    null,
+    'Directory to which the server copies ended runs before retention removes them, as one compressed JSON line each. It must exist. Set it on all nodes. Unset: runs are removed without a copy.',
+    unset,
+  ),
   event_retention_seconds: setting(
     integer(60, 100 * 365 * DAY_SECONDS),
     7 * DAY_SECONDS,

@@ -11,10 +11,13 @@
 import type { Hint } from '../backplane/backplane.js';
 import type { Service } from '../base/service.js';
 import type { ChangeFeed } from './changes/change-feed.js';
-import { showGauges } from './fleet/host-gauges.js';
+import { showFiguresAge, showGauges } from './fleet/host-gauges.js';
 import { NOT_ATOMIC, ONE_NODE_ONLY } from './fleet/node-registry.js';
+import { StoreFigures } from './fleet/store-figures.js';
 import type { Readiness, ServerInfo } from './fleet/node-types.js';
-import { NodeServices, type NodeServicesOptions } from './node-services.js';
+import type { NodeServicesOptions } from './node-options.js';
+import { NodeServices } from './node-services.js';
+import { OverviewQueries } from './operations/overview-queries.js';
 
 export interface HostOptions extends NodeServicesOptions {
   readonly info: Pick<ServerInfo, 'name' | 'version' | 'machineName' | 'osVersion'>;
@@ -31,13 +34,27 @@ function areasOf(services: NodeServices) {
       'get',
       'types',
       'setDisabled',
+      'source',
       'list',
       'listVersions',
     ),
     customSteps: gate.before(services.steps, 'put', 'get', 'list', 'listVersions'),
     instances: {
       ...gate.before(services.starts, 'start'),
-      ...gate.before(services.queries, 'get', 'getInput', 'list', 'count', 'listSteps', 'explain'),
+      ...gate.before(services.restarts, 'restart'),
+      ...gate.before(services.purges, 'purge'),
+      ...gate.before(services.exports, 'export'),
+      ...gate.before(
+        services.queries,
+        'get',
+        'getInput',
+        'list',
+        'count',
+        'countOpenSteps',
+        'listSteps',
+        'explain',
+      ),
+      ...gate.before(services.failureQueries, 'listFailures'),
       ...gate.before(
         services.control,
         'control',
@@ -46,6 +63,9 @@ function areasOf(services: NodeServices) {
         'setTags',
         'listActions',
       ),
+      // Each read passes the gate, so that a wait for the result ends when the server stops.
+      modify: services.repairs.modify.bind(services.repairs),
+      rerun: services.repairs.rerun.bind(services.repairs),
       // Each check for the end passes the gate, so that a wait ends when the server stops.
       wait: services.ends.wait.bind(services.ends),
     },
@@ -58,7 +78,9 @@ function areasOf(services: NodeServices) {
       ...gate.before(services.claims, 'complete', 'extend', 'release'),
       ...gate.before(services.activityQueries, 'listQueues', 'listItems'),
     },
+    bulk: gate.before(services.bulk.jobs, 'create', 'preview', 'get', 'list', 'listRuns', 'stop'),
     nodes: gate.before(services.nodeQueries, 'list'),
+    workers: gate.before(services.workerQueries, 'list'),
   };
 }
 
@@ -70,15 +92,19 @@ export class Host implements Service {
   readonly instances: Areas['instances'];
   readonly events: Areas['events'];
   readonly activities: Areas['activities'];
+  readonly bulk: Areas['bulk'];
   readonly nodes: Areas['nodes'];
+  readonly workers: Areas['workers'];
+  readonly overview: Pick<OverviewQueries, 'overview'>;
   readonly changes: Pick<ChangeFeed, 'watch'>;
   readonly #options: HostOptions;
   readonly #services: NodeServices;
+  readonly #figures: StoreFigures;
   readonly #startTime: number;
 
   constructor(options: HostOptions) {
     this.#options = options;
-    const { backplane, clock, metrics, scripts } = options;
+    const { backplane, clock, metrics, scripts, store } = options;
     this.#startTime = clock.now();
     this.#services = new NodeServices(options);
     const areas = areasOf(this.#services);
@@ -87,13 +113,19 @@ export class Host implements Service {
     this.instances = areas.instances;
     this.events = areas.events;
     this.activities = areas.activities;
+    this.bulk = areas.bulk;
     this.nodes = areas.nodes;
+    this.workers = areas.workers;
     this.changes = this.#services.changes;
     backplane.subscribe(
       (hint) => this.#heard(hint),
       () => this.#services.isShared,
     );
     showGauges(metrics, this.#services, scripts);
+    const { nodes } = this.#services;
+    this.#figures = new StoreFigures({ store, clock, nodes: () => nodes.others.length + 1 });
+    showFiguresAge(metrics, this.#figures);
+    this.overview = this.#createOverview();
   }
 
   async start(): Promise<void> {
@@ -107,6 +139,7 @@ export class Host implements Service {
     await this.#services.broker.start();
     await this.#services.housekeeping.start();
     await this.#services.indexRefresh.start();
+    await this.#services.bulk.runner.start();
     this.#services.gate.open();
   }
 
@@ -117,10 +150,12 @@ export class Host implements Service {
     gate.close();
     this.#services.changes.close();
     this.#services.endWaiters.endAll();
+    await this.#services.bulk.runner.stop();
     await this.#services.broker.stop();
     await this.#services.claims.stop();
     await this.#services.indexRefresh.stop();
     await this.#services.housekeeping.stop();
+    await this.#services.publisher.stop();
     this.#services.results.stop();
     await this.#services.runner.stop();
     this.#services.followUp.stop();
@@ -152,12 +187,24 @@ export class Host implements Service {
   }
 
   async metrics(): Promise<{ readonly text: string; readonly contentType: string }> {
-    const { clock, metrics, store } = this.#options;
-    // The other metrics matter even more while the store is unavailable.
-    const statistics = await store.statistics().catch(() => null);
+    const { clock, metrics } = this.#options;
+    const statistics = await this.#figures.read();
     if (statistics !== null) metrics.showStore(statistics, clock.now());
     const { registry } = metrics;
     return { text: await registry.metrics(), contentType: registry.contentType };
+  }
+
+  #createOverview(): Pick<OverviewQueries, 'overview'> {
+    const { activityQueries, gate, history, nodes } = this.#services;
+    const queries = new OverviewQueries({
+      ...this.#options,
+      history,
+      nodes,
+      activities: activityQueries,
+      figures: this.#figures,
+      startTime: this.#startTime,
+    });
+    return gate.before(queries, 'overview');
   }
 
   /** Bytes of the shared instance memory that are in use. */

@@ -4,14 +4,9 @@
  * The services know each other only through the options passed here; `host.ts` starts and stops them, and exposes them to
  * clients.
  */
-import type { Backplane } from '../backplane/backplane.js';
-import type { Logger } from '../base/logger.js';
-import type { ScriptRuntime } from '../scripts/script-runtime.js';
-import type { CustomStepBody, CustomStepOptions } from '../step-bodies/custom-step.js';
-import type { StepBody } from '../step-bodies/step-body.js';
+import type { ControlAction } from '../store/records/control.js';
+import type { InstanceRecord } from '../store/records/instances.js';
 import type { InboxMessage, PostedMessage } from '../store/records/messages.js';
-import type { NodeRecord } from '../store/records/nodes.js';
-import type { Store } from '../store/store.js';
 import { InputSchemas } from '../schemas/input-schemas.js';
 import { WorkClaims } from './activities/work-claims.js';
 import { NodeQueries } from './fleet/node-queries.js';
@@ -19,11 +14,11 @@ import { WorkflowEnds } from './operations/workflow-ends.js';
 import { WorkflowStarts } from './operations/workflow-starts.js';
 import { RequestGate } from './request-gate.js';
 import { ResultResender } from './activities/result-resender.js';
+import { createRunArchive } from './archive/create-run-archive.js';
+import type { NodeRecord } from '../store/records/nodes.js';
 import { ActivityBroker } from './activities/activity-broker.js';
 import { ActivityQueries } from './activities/activity-queries.js';
-import type { RunnerLimits } from './instances/runner-environment.js';
 import { ChangeFeed } from './changes/change-feed.js';
-import type { Clock } from '../base/clock.js';
 import { DefinitionCatalog } from './definitions/definition-catalog.js';
 import { EndWaiters } from './instances/end-waiters.js';
 import { Evaluator } from './passes/evaluator.js';
@@ -31,65 +26,34 @@ import { EventPublisher } from './events/event-publisher.js';
 import { EventQueries } from './events/event-queries.js';
 import { Housekeeping } from './recovery/housekeeping.js';
 import { IndexRefresh } from './recovery/index-refresh.js';
+import { createBulk, type BulkServices } from './bulk/create-bulk.js';
 import { InstanceControl } from './operations/instance-control.js';
+import { InstanceExports } from './operations/instance-exports.js';
+import { InstancePurges } from './operations/instance-purges.js';
+import { InstanceRepairs } from './operations/repair/instance-repairs.js';
+import { FailureQueries } from './operations/failure-queries.js';
 import { InstanceQueries } from './operations/instance-queries.js';
+import { InstanceRestarts } from './operations/instance-restarts.js';
 import { InstanceRunner } from './instances/instance-runner.js';
 import { activityNames } from './operations/instance-views.js';
 import { CommitFollowUp } from './instances/commit-follow-up.js';
 import { NodeEnvironment } from './instances/node-environment.js';
 import { StepBodies } from '../step-bodies/step-bodies.js';
 import { LoadMeter } from './fleet/load-meter.js';
-import { POLLED_NAMES_MAX, writeDetails, type NodeDetails } from './fleet/node-details.js';
+import type { NodeServicesOptions } from './node-options.js';
+import { WorkerQueries } from './activities/worker-queries.js';
+import * as details from './fleet/node-details.js';
 import { NodeRegistry } from './fleet/node-registry.js';
-import { pollingOf } from './fleet/node-views.js';
-import { ReadingGate } from './memory/reading-gate.js';
-import type { RuntimeMetrics } from './fleet/runtime-metrics.js';
+import { RunHistory } from './fleet/run-history.js';
+import { readPolling } from './fleet/node-views.js';
+import { createReadingGates } from './memory/reading-gates.js';
 import { StepScripts } from './definitions/step-scripts.js';
-
-export interface NodeServicesOptions {
-  readonly store: Store;
-  readonly backplane: Backplane;
-  readonly scripts: ScriptRuntime;
-  readonly httpRequest: StepBody;
-  /** The body of custom steps; it finds its scripts through `find`. */
-  readonly customStep: (find: CustomStepOptions['find']) => CustomStepBody;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: RuntimeMetrics;
-  readonly node: Omit<NodeRecord, 'beatAt' | 'details'>;
-  readonly processIsGone: (node: NodeRecord) => boolean;
-  readonly settings: HostSettings;
-}
-
-export interface HostSettings extends RunnerLimits {
-  /** Maximum number of concurrent starts; more are rejected. */
-  readonly startsMax: number;
-  /** Maximum number of lines per second that the EmitLog steps of one definition may write. */
-  readonly emitLinesPerSecondMax: number;
-  readonly waitersMax: number;
-  readonly instanceRetentionMs: number;
-  readonly eventRetentionMs: number;
-  readonly scanIntervalMs: number;
-  readonly drainMs: number;
-  readonly crashesMax: number;
-  readonly beatIntervalMs: number;
-  readonly leaseMs: number;
-  readonly repairIntervalMs: number;
-  readonly purgeIntervalMs: number;
-}
 
 /** Scan interval while the store is the only way to learn of changes on other nodes. */
 const SCAN_MS_WITHOUT_HINTS = 1000;
 const SCAN_MS_WITH_HINTS = 10_000;
 /** Scan interval of a single node. It learns of everything itself; the scan only recovers from errors. */
 const SCAN_MS_ALONE = 5000;
-
-/** The share of memory for instances that are read for display, in addition to that for instances at work. */
-const READING_SHARE = 1 / 4;
-/** Reads at the same time: enough to keep the store busy. */
-const READS_MAX = 16;
-/** Explanations at the same time, which keep the processor busy. */
-const EXPLANATIONS_MAX = 4;
 
 export class NodeServices {
   readonly gate = new RequestGate();
@@ -112,10 +76,18 @@ export class NodeServices {
   readonly starts: WorkflowStarts;
   readonly ends: WorkflowEnds;
   readonly queries: InstanceQueries;
+  readonly failureQueries: FailureQueries;
   readonly nodeQueries: NodeQueries;
   readonly control: InstanceControl;
+  readonly restarts: InstanceRestarts;
+  readonly purges: InstancePurges;
+  readonly exports: InstanceExports;
+  readonly repairs: InstanceRepairs;
+  readonly bulk: BulkServices;
   readonly eventQueries: EventQueries;
+  readonly history: RunHistory;
   readonly activityQueries: ActivityQueries;
+  readonly workerQueries: WorkerQueries;
   readonly #options: NodeServicesOptions;
   readonly #load = new LoadMeter();
   readonly #startTime: number;
@@ -125,6 +97,7 @@ export class NodeServices {
     const { clock, store } = options;
     this.#startTime = clock.now();
     this.endWaiters = new EndWaiters(clock);
+    this.history = new RunHistory(clock);
     this.changes = new ChangeFeed({
       clock,
       publish: (hint) => options.backplane.publish(hint),
@@ -144,41 +117,38 @@ export class NodeServices {
     );
     this.followUp = this.#createFollowUp();
     this.environment = this.#createEnvironment();
-    this.nodes = new NodeRegistry({
-      ...options,
-      ...options.settings,
-      self: options.node,
-      details: () => writeDetails(this.#details(), this.runner.followedUntil),
-      onDead: (nodeId) => this.runner.takeOver(nodeId),
-      leavesWork: () => this.runner.leavesWork,
-    });
+    this.nodes = this.#createNodes();
     this.runner = this.#createRunner();
-    const readingMax = options.settings.instanceMemoryMax * READING_SHARE;
-    const reading = new ReadingGate(readingMax - readingMax / 4, READS_MAX);
-    const explaining = new ReadingGate(readingMax / 4, EXPLANATIONS_MAX);
+    const { explaining, exporting, reading } = createReadingGates(options.settings);
     const { catalog, nodes } = this;
+    this.failureQueries = new FailureQueries({ store, clock });
     this.queries = new InstanceQueries({ store, clock, nodes, catalog, reading, explaining });
     this.ends = this.#createEnds();
     this.starts = this.#createStarts();
     this.control = this.#createControl();
+    const { queries, starts } = this;
+    this.restarts = new InstanceRestarts({ store, clock, queries, starts });
+    this.purges = new InstancePurges({ ...options, queries });
+    this.exports = new InstanceExports({ store, catalog, queries, gate: exporting });
+    this.repairs = this.#createRepairs();
+    this.bulk = this.#createBulk();
     this.publisher = this.#createPublisher();
     this.indexRefresh = this.#createIndexRefresh();
     this.housekeeping = new Housekeeping({
       ...options,
       ...options.settings,
+      archive: createRunArchive(options, this),
+      isChosen: () => this.#otherArchivers.every(({ id }) => nodes.id < id),
+      isArchivedElsewhere: () => this.#otherArchivers.length > 0,
       publisher: this.publisher,
       results: this.results,
     });
-    this.eventQueries = new EventQueries(store, reading);
-    this.activityQueries = new ActivityQueries({
-      store,
-      clock,
-      polling: async () => {
-        const records = await store.listNodes();
-        return (name) => pollingOf(name, records, this.nodes);
-      },
-    });
+    this.eventQueries = new EventQueries(store, reading, (id) => this.publisher.findDelivery(id));
+    const polling = () => readPolling(store, nodes);
+    this.activityQueries = new ActivityQueries({ store, clock, polling });
     this.nodeQueries = new NodeQueries(store, nodes);
+    const { broker, claims } = this;
+    this.workerQueries = new WorkerQueries({ store, clock, nodes, broker, claims });
   }
 
   /** True while other nodes share the store. */
@@ -186,12 +156,35 @@ export class NodeServices {
     return this.nodes.others.length > 0;
   }
 
+  get #archives(): boolean {
+    return this.#options.archive !== undefined;
+  }
+
+  get #otherArchivers(): readonly NodeRecord[] {
+    return this.nodes.others.filter((node) => details.readArchives(node.details));
+  }
+
+  #createNodes(): NodeRegistry {
+    return new NodeRegistry({
+      ...this.#options,
+      ...this.#options.settings,
+      self: this.#options.node,
+      details: () =>
+        details.writeDetails(this.#details(), this.runner.followedUntil, this.#archives),
+      onDead: async (nodeId) => {
+        await this.runner.takeOver(nodeId);
+        await this.bulk.runner.takeOver();
+      },
+      leavesWork: () => this.runner.leavesWork,
+    });
+  }
+
   #createIndexRefresh(): IndexRefresh {
     const { catalog, nodes } = this;
     return new IndexRefresh({
       ...this.#options,
       catalog,
-      isChosen: () => nodes.others.every(({ id }) => nodes.id < id),
+      isChosen: () => nodes.isChosen,
       isShared: () => this.isShared,
     });
   }
@@ -212,8 +205,8 @@ export class NodeServices {
     });
   }
 
-  #details(): NodeDetails {
-    const { backplane } = this.#options;
+  #details(): details.NodeDetails {
+    const { backplane, clock } = this.#options;
     return {
       startTime: this.#startTime,
       load: {
@@ -222,7 +215,10 @@ export class NodeServices {
         parkedPolls: this.broker.waiting,
         ...this.#load.read(),
       },
-      pollers: this.broker.polls(POLLED_NAMES_MAX),
+      pollers: this.broker.polls(details.POLLED_NAMES_MAX),
+      workers: this.broker.workers.newest(details.REPORTED_WORKERS_MAX, clock.now()),
+      history: this.history.report(),
+      handOuts: this.claims.handOuts.newest(details.REPORTED_HAND_OUTS_MAX),
       backplane: { kind: backplane.kind, connected: backplane.healthy },
     };
   }
@@ -231,19 +227,41 @@ export class NodeServices {
     return new InstanceControl({
       ...this.#options,
       queries: this.queries,
-      controlled: async (record, action) => {
-        this.runner.controlled(record);
-        if (action === 'terminate') this.endWaiters.ended(record.id);
-        if (action === 'resume' || action === 'compensate') {
-          for (const name of await activityNames(record)) this.broker.announce(name);
-        }
-      },
+      controlled: (...change) => this.#controlled(...change),
       changed: (record) => {
         this.endWaiters.changed(record.id);
         this.changes.controlled(record);
       },
       posted: (...message) => this.#resultPosted(...message),
     });
+  }
+
+  async #controlled(record: InstanceRecord, action: ControlAction): Promise<void> {
+    this.runner.controlled(record);
+    if (action === 'terminate') this.endWaiters.ended(record.id);
+    if (action === 'resume' || action === 'compensate') {
+      for (const name of await activityNames(record)) this.broker.announce(name);
+    }
+  }
+
+  #createRepairs(): InstanceRepairs {
+    return new InstanceRepairs({
+      ...this.#options,
+      catalog: this.catalog,
+      endWaiters: this.endWaiters,
+      environment: this.environment,
+      gate: this.gate,
+      inputSchemas: this.inputSchemas,
+      queries: this.queries,
+      runner: this.runner,
+      controlled: (...change) => this.#controlled(...change),
+    });
+  }
+
+  #createBulk(): BulkServices {
+    const { control, environment, nodes, purges, queries, repairs, restarts } = this;
+    const services = { control, environment, nodes, purges, queries, repairs, restarts };
+    return createBulk({ ...this.#options, ...services });
   }
 
   #resultPosted(posted: PostedMessage, message: InboxMessage): void {
@@ -274,7 +292,7 @@ export class NodeServices {
   }
 
   #createStarts(): WorkflowStarts {
-    const { catalog, endWaiters, ends, environment, gate, inputSchemas, runner } = this;
+    const { catalog, endWaiters, ends, environment, gate, history, inputSchemas, runner } = this;
     const { clock, metrics, settings } = this.#options;
     return new WorkflowStarts({
       clock,
@@ -288,6 +306,7 @@ export class NodeServices {
         runner.controlled(record);
         endWaiters.ended(record.id);
       },
+      history,
       startsMax: settings.startsMax,
       isStopping: () => gate.state === 'stopping',
     });
@@ -341,7 +360,9 @@ export class NodeServices {
       ...this.#options,
       emitLinesPerSecondMax: settings.emitLinesPerSecondMax,
       workers: this.broker,
+      history: this.history,
       changes: this.changes,
+      answered: (answers) => this.repairs.answered(answers),
       ended: (view) => {
         this.endWaiters.ended(view.id, view);
         backplane.publish({ kind: 'ended', id: view.id });
@@ -358,6 +379,7 @@ export class NodeServices {
       workers: this.broker,
       bodies: this.bodies,
       indexPaths: (definition) => this.catalog.indexPaths(definition),
+      findDefinition: (id, version) => this.catalog.find(id, version),
       startChild: (inputs, start) => this.starts.startChild(inputs, start),
       posted: (...message) => this.runner.posted(...message),
       controlled: (record) => this.runner.controlled(record),

@@ -48,7 +48,12 @@ export class ValidationLanes {
   readonly limits: ValidationLimits;
   readonly #threads: Readonly<Record<Lane, ValidationThread>>;
   /** Only schemas that are not quick. */
-  readonly #lanes = new LRUCache<string, Lane>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS });
+  readonly #lanes = new LRUCache<string, Lane>({
+    max: REMEMBERED_MAX,
+    ttl: REMEMBERED_MS,
+    // Reads the clock each time, not only when a timer allows it: a busy process runs its timers late.
+    ttlResolution: 0,
+  });
 
   constructor(limits: Partial<ValidationLimits>) {
     this.limits = { ...LIMITS, ...limits };

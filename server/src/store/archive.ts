@@ -5,7 +5,9 @@
  * of a record. So each store has an archive, which reads and writes whole records. Whatever only one kind of store has (such
  * as the commit that wrote a record) is not part of a record.
  */
+import type { JoinedStart } from './joined-starts.js';
 import type { ActivityRecord, ActivityResult } from './records/activities.js';
+import type { BulkIdsRecord, BulkJobRecord } from './records/bulk-jobs.js';
 import type { AuditEntry } from './records/control.js';
 import type {
   IdempotencyStamp,
@@ -17,6 +19,8 @@ import type { HistoryRecord, InstanceRecord } from './records/instances.js';
 import type { NodeRecord } from './records/nodes.js';
 
 export interface ArchivedDefinition extends StoredDefinition {
+  /** The text as it was posted; null if it was not kept. */
+  readonly source: string | null;
   /** The stamp with which it was inserted. */
   readonly stamp: IdempotencyStamp | null;
 }
@@ -26,11 +30,6 @@ export interface ArchivedInstance extends InstanceRecord {
   readonly audit: readonly AuditEntry[];
   /** Null if it was inserted without one. */
   readonly input: string | null;
-}
-
-/** A start that joined an open instance, by the id that it gave. */
-export interface ArchivedJoinedStart extends IdempotencyStamp {
-  readonly instanceId: string;
 }
 
 export interface ArchivedActivity extends ActivityRecord {
@@ -49,11 +48,13 @@ export interface ArchivedRecords {
   readonly definition: ArchivedDefinition;
   readonly stepScript: StepScriptRecord;
   readonly instance: ArchivedInstance;
-  readonly joinedStart: ArchivedJoinedStart;
+  readonly joinedStart: JoinedStart;
   readonly history: HistoryRecord;
   readonly subscription: SubscriptionRecord;
   readonly activity: ArchivedActivity;
   readonly event: ArchivedEvent;
+  readonly bulkJob: BulkJobRecord;
+  readonly bulkIds: BulkIdsRecord;
   /** Nodes that have died, so that others take over their instances. */
   readonly node: NodeRecord;
 }
@@ -70,6 +71,8 @@ export const RECORD_KINDS: readonly RecordKind[] = [
   'subscription',
   'activity',
   'event',
+  'bulkJob',
+  'bulkIds',
   'node',
 ];
 
@@ -107,15 +110,17 @@ export interface StoreArchive extends ArchiveReader {
 
 /** Counts only the texts that may be long. */
 const LENGTHS: { readonly [Kind in RecordKind]: (record: ArchivedRecords[Kind]) => number } = {
-  definition: ({ body }) => body.length,
+  definition: ({ body, source }) => body.length + (source?.length ?? 0),
   stepScript: ({ source }) => source.length,
   instance: ({ inbox, input, state }) =>
     inbox.reduce((length, { body }) => length + body.length, state.length + (input?.length ?? 0)),
-  joinedStart: () => 0,
+  joinedStart: ({ body }) => body?.length ?? 0,
   history: ({ body }) => body.length,
   subscription: () => 0,
   activity: ({ parameters, result }) => parameters.length + (result?.data.length ?? 0),
   event: ({ data }) => data.length,
+  bulkJob: ({ failures, task }) => failures.length + task.length,
+  bulkIds: ({ ids }) => ids.length,
   node: ({ details }) => details?.length ?? 0,
 };
 

@@ -8,6 +8,7 @@ import { elementsOf, type IndexFields, type IndexValue } from '../engine/values/
 import type { Tags } from '../engine/model/tags.js';
 import type { IndexCondition } from './records/index-conditions.js';
 import { storableText, termValue } from './term-values.js';
+import { compareText } from './text-order.js';
 
 export interface Term {
   readonly name: string;
@@ -72,7 +73,11 @@ export function termConditionOf(condition: IndexCondition): TermCondition {
   if (operator === '=') return { kind: 'equal', name, values: values.map(termValue) };
   if (operator === '!=') return { kind: 'unequal', name, values: values.map(termValue) };
   const ranges = values.map((value) => rangeOf(operator, value));
-  return { kind: 'range', name, ranges: ranges.filter(({ from, to }) => from < to) };
+  return {
+    kind: 'range',
+    name,
+    ranges: ranges.filter(({ from, to }) => compareText(from, to) < 0),
+  };
 }
 
 /** All values that a term can have. */

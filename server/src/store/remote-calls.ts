@@ -42,6 +42,7 @@ export interface LateClaim {
 /** Operations that do a lot at once, or several things in sequence. */
 const LONG_OPERATIONS: ReadonlySet<StoreOperation> = new Set([
   'purge',
+  'purgeBulkJobs',
   // MongoDB waits until every node knows.
   'setDefinitionDisabled',
   'statistics',

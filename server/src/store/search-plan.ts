@@ -2,7 +2,7 @@
  * How the stores find the instances of a list with bounded work.
  *
  * There are several paths to the instances: an index of their own columns in the order of the list, the terms of one condition,
- * the times at which they ended. Each store counts how many entries each path has, up to a limit, and walks the shortest one
+ * the version of a definition, the times at which they ended. Each store counts how many entries each path has, up to a limit, and walks the shortest one
  * in the order of the list; it looks at each instance there and keeps those that fulfill all of the filter. If even the shortest
  * path is long, most walks still end soon, because many instances match. The others stop after `SEARCHED_MAX` entries, and
  * the caller continues from there.
@@ -16,6 +16,8 @@ export const SEARCHED_MAX = 2000;
 const STEP_MAX = 500;
 /** What a section holds at most, with the instances that others insert while it is read. */
 export const SECTION_MAX = 4 * STEP_MAX;
+/** Entries that one call counts, if nothing but an index has to be read. */
+export const COUNTED_AT_ONCE_MAX = 20_000;
 /** Up to this length of a path, its entries may be sorted for each page. */
 export const SHORT_PATH_MAX = 5000;
 /** Conditions whose paths are considered; there is little to gain from more. */
@@ -34,19 +36,24 @@ export interface PathSection {
   readonly until: InstancePosition | null;
 }
 
-/** The paths of a filter: those of its first conditions, then by the times of ends, then by the instances themselves. */
+/** The paths of a filter: those of its first conditions, then by version, by the times of ends, by the instances themselves. */
 export function pathsFor<Path extends SearchPath>(
   filter: InstanceFilter,
   paths: {
     readonly term: (condition: IndexCondition, filter: InstanceFilter) => Path;
+    /** In the order of starts. */
+    readonly version: (filter: InstanceFilter) => Path;
     readonly ended: (filter: InstanceFilter) => Path;
     readonly instance: (filter: InstanceFilter) => Path;
   },
 ): readonly Path[] {
   const conditions = (filter.where ?? []).slice(0, CONSIDERED_CONDITIONS_MAX);
   const isEnded = filter.endedFrom !== undefined || filter.endedTo !== undefined;
+  const isInOrderOfStarts = filter.failedFrom === undefined && filter.unchangedSince === undefined;
+  const isOfVersion = filter.definitionId !== undefined && filter.version !== undefined;
   return [
     ...conditions.map((condition) => paths.term(condition, filter)),
+    ...(isOfVersion && isInOrderOfStarts ? [paths.version(filter)] : []),
     ...(isEnded ? [paths.ended(filter)] : []),
     paths.instance(filter),
   ];

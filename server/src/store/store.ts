@@ -47,8 +47,17 @@ import type {
   TagChanges,
 } from './records/control.js';
 import type {
-  DefinitionRecord,
+  BulkCollection,
+  BulkIdsRecord,
+  BulkJobRecord,
+  BulkJobSummary,
+  BulkProgress,
+  BulkProgressResult,
+  InsertBulkJobResult,
+} from './records/bulk-jobs.js';
+import type {
   DefinitionVersion,
+  NewDefinition,
   StoredDefinition,
   StepScriptRecord,
   StepScriptVersion,
@@ -59,11 +68,13 @@ import type {
   EventRecord,
   FoundEvent,
   EventListItem,
+  EventDelivery,
   EventPage,
   InsertEventResult,
   SubscriptionRecord,
 } from './records/events.js';
-import type { PurgeRequest, PurgeResult, StoreStatistics } from './records/housekeeping.js';
+import type { FailureCounts, FailureRequest } from './records/failures.js';
+import type * as housekeeping from './records/housekeeping.js';
 import type {
   InstanceCount,
   InstanceCountRequest,
@@ -72,6 +83,7 @@ import type {
   InstancePosition,
 } from './records/instance-lists.js';
 import type {
+  ClaimInstance,
   IndexChange,
   InstanceRecord,
   HistoryRecord,
@@ -112,11 +124,13 @@ export interface Store extends Service {
 
   /** Stores the next version of `id`. Versions are 1, 2, 3 … without gaps, even with concurrent inserts. */
   insertDefinition(
-    definition: Omit<DefinitionRecord, 'version'>,
+    definition: NewDefinition,
     idempotency: IdempotencyStamp | null,
   ): Promise<InsertDefinitionResult>;
   /** The given version, or the latest. */
   getDefinition(id: string, version: number | 'latest'): Promise<StoredDefinition | null>;
+  /** The text of the given version, or of the latest. Null: there is no such version, or its text was not kept. */
+  getDefinitionSource(id: string, version: number | 'latest'): Promise<string | null>;
   /** The latest version of each definition, ordered by id (code points), after `afterId`. */
   listDefinitions(afterId: string | null, limit: number): Promise<readonly StoredDefinition[]>;
 
@@ -157,6 +171,8 @@ export interface Store extends Service {
   listInstances(page: InstancePage): Promise<InstanceList>;
   /** The number of instances after the position, up to `max`, with the same bounded work. */
   countInstances(request: InstanceCountRequest): Promise<InstanceCount>;
+  /** Counts failed instances by their failure, those with the newest errors first, up to `FAILURES_COUNTED_MAX` of them. */
+  countFailures(request: FailureRequest): Promise<FailureCounts>;
   /** Compare-and-set on `{id, epoch, inSeq, revision}`. */
   commitInstance(commit: InstanceCommit): Promise<CommitOutcome>;
   /**
@@ -165,15 +181,7 @@ export interface Store extends Service {
    * the whole record. Returns null if another node was faster, or if its `schemaVersion` is above the given one: a node
    * that cannot run an instance must not own it.
    */
-  claimInstance(claim: {
-    readonly id: string;
-    readonly epoch: number;
-    readonly owner: string;
-    readonly suspected: boolean;
-    readonly due?: boolean;
-    /** Omitted: no limit. */
-    readonly schemaVersionMax?: number;
-  }): Promise<InstanceRecord | null>;
+  claimInstance(claim: ClaimInstance): Promise<InstanceRecord | null>;
   /** Sets `crashes` if the epoch is the given one; returns false otherwise. */
   setCrashes(id: string, epoch: number, crashes: number): Promise<boolean>;
   /** Instances with `wakeAt <= dueBefore` in any status, earliest first, after the position `after`. */
@@ -223,6 +231,8 @@ export interface Store extends Service {
    * so that the owner reads the new tags before its next commit.
    */
   patchTags(id: string, changes: TagChanges, audit: AuditEntry): Promise<PatchTagsResult>;
+  /** Stores the link and `audit` in one step, in any status, and increments `inSeq`. False: there is no such instance. */
+  linkRestart(id: string, restartedAs: string, audit: AuditEntry): Promise<boolean>;
   /**
    * Replaces the index fields of an instance between two commits: compare-and-set on `{id, inSeq, revision}`. Increments
    * `inSeq`, so that the owner reads the new fields before its next commit.
@@ -311,8 +321,7 @@ export interface Store extends Service {
 
   /**
    * Inserts the event, or returns the existing one with this id. A store that can do so also posts `message` to the
-   * instances that have subscribed to the event, in the same step. Unless the result says that the event is delivered, the
-   * caller then has to find the subscriptions, and delivers the event to the other instances.
+   * instances that have subscribed to the event, in the same step. The result says what is left for the caller to do.
    */
   insertEvent(event: EventRecord, message?: InboxMessage): Promise<InsertEventResult>;
   getEvent(id: string): Promise<EventRecord | null>;
@@ -330,10 +339,38 @@ export interface Store extends Service {
     limit: number,
   ): Promise<readonly SubscriptionRecord[]>;
   listEvents(page: EventPage): Promise<readonly EventListItem[]>;
-  /** `takenBy`: the first of the instances. */
-  markEventDelivered(id: string, deliveredTo: number, takenBy: readonly string[]): Promise<void>;
+  /** Never lowers a stored count. Returns the events of unconfirmed deliveries that missed a subscription: not marked. */
+  markEventsDelivered(deliveries: readonly EventDelivery[]): Promise<readonly string[]>;
   /** Events not marked as delivered, published before the given time, oldest first. */
   findUndeliveredEvents(publishedBefore: number, limit: number): Promise<readonly FoundEvent[]>;
+
+  // -- bulk jobs
+
+  /** Inserts the job together with its first ids. Does nothing if the id exists. */
+  insertBulkJob(
+    job: BulkJobRecord,
+    chunks: readonly Pick<BulkIdsRecord, 'position' | 'ids'>[],
+  ): Promise<InsertBulkJobResult>;
+  getBulkJob(id: string): Promise<BulkJobRecord | null>;
+  /** The newest start first, then in descending order of their ids. */
+  listBulkJobs(after: InstancePosition | null, limit: number): Promise<readonly BulkJobSummary[]>;
+  /** Jobs in the state Running, the oldest first. */
+  findRunningBulkJobs(limit: number): Promise<readonly BulkJobSummary[]>;
+  /**
+   * Takes over a running job: compare-and-set on `{id, epoch}`. Sets the owner and increments the epoch. Returns null if
+   * another node was faster, or the job has ended.
+   */
+  claimBulkJob(id: string, epoch: number, owner: string): Promise<BulkJobRecord | null>;
+  /** Stores further ids: compare-and-set on `{id, epoch}` of a running job. */
+  collectBulkIds(collection: BulkCollection): Promise<boolean>;
+  /** The ids of one chunk, as text; null if there is no such chunk. */
+  readBulkIds(jobId: string, position: number): Promise<string | null>;
+  /** Compare-and-set on `{id, epoch}`. */
+  saveBulkProgress(progress: BulkProgress): Promise<BulkProgressResult>;
+  /** Stops the job if it is running. Returns the job as it is then; null if there is no such job. */
+  stopBulkJob(id: string, at: number): Promise<BulkJobRecord | null>;
+  /** Removes jobs that ended before the given time, with their ids, the oldest first. Returns their number. */
+  purgeBulkJobs(endedBefore: number, limit: number): Promise<number>;
 
   // -- nodes and housekeeping
 
@@ -341,8 +378,17 @@ export interface Store extends Service {
   listNodes(): Promise<readonly NodeRecord[]>;
   removeNode(id: string): Promise<void>;
 
-  purge(request: PurgeRequest): Promise<PurgeResult>;
-
+  /** Up to `limit` expired instances with `retentionMs`, and as many without, each oldest first. */
+  findExpiredInstances(
+    limits: housekeeping.ExpiryLimits,
+    limit: number,
+  ): Promise<readonly housekeeping.EndedInstance[]>;
+  /**
+   * Removes these instances with everything that belongs to them, except those that have changed or are open. If this takes
+   * several steps, the first one makes every commit lose that was prepared before; see `isBeingRemoved`.
+   */
+  removeInstances(instances: readonly housekeeping.EndedInstance[]): Promise<housekeeping.Removal>;
+  purge(request: housekeeping.PurgeRequest): Promise<housekeeping.PurgeResult>;
   /** Figures for /metrics. */
-  statistics(): Promise<StoreStatistics>;
+  statistics(): Promise<housekeeping.StoreStatistics>;
 }

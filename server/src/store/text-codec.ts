@@ -17,6 +17,10 @@ export function encodeText(text: string): string {
   return isPlain ? text : MARKER + JSON.stringify(text);
 }
 
+export function encodeOptional(text: string | null): string | null {
+  return text === null ? null : encodeText(text);
+}
+
 /** For databases whose text has no U+0000 either. JSON escapes it, and `decodeText` reads both. */
 export function encodeTextWithoutNul(text: string): string {
   const encoded = encodeText(text);

@@ -276,6 +276,7 @@ describe('the scopes of the operations', () => {
       expect(body, action).toMatchObject({ workflowId: 'w1', status: 'Runnable', parent: null });
       expect('data' in body, action).toBe(isReadable);
       expect('lastError' in body, action).toBe(isReadable);
+      expect('failure' in body, action).toBe(isReadable);
     }
   });
 

@@ -83,7 +83,7 @@ describe('the activity endpoints', () => {
     const { workflowId } = await start(definition, { n: 1 });
     const began = performance.now();
     expect((await poll).body).toMatchObject({ workflowId });
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(performance.now() - began).toBeLessThan(10_000);
   });
 
   it('answer 404 when the timeout of a poll has passed', async () => {

@@ -50,12 +50,20 @@ describe('openapi.json', () => {
         'POST /api/activity/fail/{token}',
         'POST /api/activity/success/{token}',
         'PUT /api/activity/{token}/heartbeat',
+        'GET /api/overview',
+        'GET /api/workers',
+        'POST /api/bulk',
+        'GET /api/bulk',
+        'GET /api/bulk/{id}',
+        'GET /api/bulk/{id}/runs',
+        'DELETE /api/bulk/{id}',
         'POST /api/definition',
         'GET /api/definition',
         'POST /api/definition/validate',
         'GET /api/definition/{id}',
         'PUT /api/definition/{id}/disable',
         'PUT /api/definition/{id}/enable',
+        'GET /api/definition/{id}/open-steps',
         'GET /api/definition/{id}/types',
         'GET /api/definition/{id}/versions',
         'GET /api/event',
@@ -73,17 +81,22 @@ describe('openapi.json', () => {
         'POST /api/workflow/{id}',
         'PATCH /api/workflow',
         'GET /api/workflow/count',
+        'GET /api/workflow/failures',
         'PATCH /api/workflow/{id}/tags',
         'GET /api/workflow/{id}',
         'GET /api/workflow/{id}/audit',
+        'POST /api/workflow/{id}/restart',
         'PUT /api/workflow/{id}/retry',
         'POST /api/workflow/{id}/steps/{executionId}/fail',
         'POST /api/workflow/{id}/steps/{executionId}/success',
         'DELETE /api/workflow/{id}',
         'GET /api/workflow/{id}/explain',
+        'GET /api/workflow/{id}/export',
         'GET /api/workflow/{id}/input',
         'GET /api/workflow/{id}/steps',
         'PUT /api/workflow/{id}/suspend',
+        'POST /api/workflow/{id}/modify',
+        'POST /api/workflow/{id}/rerun',
         'PUT /api/workflow/{id}/resume',
         'GET /health/live',
         'GET /health/ready',
@@ -133,7 +146,15 @@ describe('openapi.json', () => {
     const ids = operations
       .filter(({ parameters }) => parameters.some(({ name }) => name === 'Idempotency-Key'))
       .map(({ operationId }) => operationId);
-    expect(ids.sort()).toEqual(['publishEvent', 'registerDefinition', 'startWorkflow']);
+    expect(ids.sort()).toEqual([
+      'createBulkJob',
+      'modifyWorkflow',
+      'publishEvent',
+      'registerDefinition',
+      'rerunWorkflow',
+      'restartWorkflow',
+      'startWorkflow',
+    ]);
   });
 
   it('has examples in both formats that its schemas accept', () => {

@@ -308,7 +308,7 @@ describe('a node without its PostgreSQL', () => {
       await backplane.start();
       expect(backplane.healthy).toBe(false);
       backplane.publish({ kind: 'ended', id: 'x' });
-      await vi.waitFor(() => expect(backplane.dropped).toBe(1));
+      await vi.waitFor(() => expect(backplane.dropped).toBe(1), SOON);
       await backplane.stop();
       await backplane.stop();
     },

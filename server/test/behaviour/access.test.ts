@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config/read-config.js';
 import { Client } from './support/client.js';
 import { startServer, type TestServer } from './support/server.js';
 import { STORE_KINDS } from './support/stores.js';
-import { mark } from './support/steps.js';
+import { mark, step } from './support/steps.js';
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -19,15 +19,30 @@ const CALLS = [
   ['GET', '/api/definition', ['author', 'viewer'], 200],
   ['GET', '/api/definition/x', ['author', 'viewer'], 404],
   ['GET', '/api/definition/x/versions', ['author', 'viewer'], 404],
+  ['GET', '/api/definition/x/open-steps', ['viewer'], 404],
   ['POST', '/api/step/x', ['author'], 415],
   ['GET', '/api/step', ['author', 'viewer'], 200],
   ['GET', '/api/step/x', ['author', 'viewer'], 404],
   ['GET', '/api/step/x/versions', ['author', 'viewer'], 404],
   ['POST', '/api/workflow/x', ['controller'], 415],
   ['GET', '/api/workflow', ['viewer'], 200],
+  ['GET', '/api/workflow/count', ['viewer'], 200],
+  ['GET', '/api/workflow/failures', ['viewer'], 200],
   ['GET', '/api/workflow/x', ['viewer'], 404],
   ['GET', '/api/workflow/x/steps', ['viewer'], 404],
   ['GET', '/api/workflow/x/explain', ['viewer'], 404],
+  ['POST', '/api/bulk', ['controller'], 415],
+  ['GET', '/api/workflow/x/export', ['viewer'], 404],
+  ['POST', '/api/workflow/x/modify', ['controller'], 415],
+  ['POST', '/api/workflow/x/rerun', ['controller'], 415],
+  ['POST', '/api/workflow/x/restart', ['controller'], 415],
+  ['DELETE', '/api/workflow/x?purge=true', ['controller'], 404],
+  ['POST', '/api/bulk', ['controller'], 415],
+  ['DELETE', '/api/bulk/x', ['controller'], 404],
+  ['GET', '/api/bulk', ['viewer'], 200],
+  ['GET', '/api/bulk/x', ['viewer'], 404],
+  ['GET', '/api/bulk/x/runs', ['viewer'], 404],
+  ['DELETE', '/api/bulk/x', ['controller'], 404],
   ['GET', '/api/node', ['viewer'], 200],
   // An invalid filter: with a valid one the stream would stay open as long as the token is valid.
   ['GET', '/api/stream?workflowId=%00', ['viewer'], 400],
@@ -114,6 +129,63 @@ describe('a server with auth=true', () => {
     ]) {
       expect((await call('GET', path, null)).status, path).toBe(200);
     }
+  });
+
+  it('shows callers who may not read runs no data through a bulk job', async () => {
+    const post = async (path: string, scope: string, body: object) =>
+      client.call<Record<string, unknown>>('POST', path, {
+        body: JSON.stringify(body),
+        type: 'application/json',
+        headers: { authorization: `Bearer ${await token({ scope })}` },
+      });
+    const failing = step('a', 'NoOp', {}, { ErrorBehavior: 'Suspend', Outputs: { b: 'data.c' } });
+    const definition = { Id: 'secretive', Index: { who: 'data.who' }, Steps: [failing] };
+    await post('/api/definition', 'conductor:author', definition);
+    await post('/api/workflow/secretive?tag=a:b', 'conductor:controller', { who: 'marked' });
+    const job = { action: 'suspend', reason: 'r', dryRun: true };
+    const preview = (scope: string, filter: object) =>
+      post('/api/bulk', scope, { ...job, filter: { definitionId: 'secretive', ...filter } });
+    const both = 'conductor:controller conductor:viewer';
+    await expect
+      .poll(async () => (await preview(both, {})).text)
+      .toMatch(/AttributeError|KeyError/);
+    expect((await preview(both, { where: ['who=marked'] })).body).toMatchObject({ matched: 1 });
+    const seen = await preview('conductor:controller', {});
+    expect(seen.body).toMatchObject({
+      matched: 1,
+      workflows: [{ tags: {}, index: {}, failure: null }],
+    });
+    for (const filter of [{ where: ['who=marked'] }, { failure: 'a'.repeat(32) }]) {
+      const refused = await preview('conductor:controller', filter);
+      expect([refused.status, refused.body['code']]).toEqual([403, 'forbidden']);
+    }
+  });
+
+  it('quotes no input of a run to callers who may not read it', async () => {
+    const post = (path: string, scope: string, body: object) =>
+      token({ scope }).then((bearer) =>
+        client.call<Record<string, unknown>>('POST', path, {
+          body: JSON.stringify(body),
+          type: 'application/json',
+          headers: { authorization: `Bearer ${bearer}` },
+        }),
+      );
+    const define = (input: object) =>
+      post('/api/definition', 'conductor:author', {
+        Id: 'typed',
+        Input: input,
+        Steps: [mark('a')],
+      });
+    await define({ type: 'object' });
+    const started = await post('/api/workflow/typed', 'conductor:controller', { n: 'marked' });
+    await define({ properties: { n: { type: 'number' } } });
+    const path = `/api/workflow/${String(started.body['workflowId'])}/restart`;
+    const body = { reason: 'r', version: 2 };
+    const refused = await post(path, 'conductor:controller', body);
+    expect([refused.status, refused.body['code']]).toEqual([400, 'invalid_data']);
+    expect(refused.text).not.toContain('marked');
+    const shown = await post(path, 'conductor:controller conductor:viewer', body);
+    expect(shown.text).toContain('marked');
   });
 
   it('runs a workflow for tokens with the right scopes', async () => {

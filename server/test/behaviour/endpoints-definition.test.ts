@@ -39,6 +39,21 @@ everyStore('the definition endpoints', (at) => {
     });
   });
 
+  it('GET with source returns each version exactly as it was posted', async () => {
+    const { client } = at;
+    const id = fresh('source');
+    const yaml = `# Keeps this comment.\nSteps:\n  - StepType: NoOp # and this one\n    Id: 'a'\nId: ${id}\n`;
+    const json = `{ "steps": [{"id": "a",  "stepType": "NoOp"}], "id": "${id}" }`;
+    await client.call('POST', '/api/definition', { body: yaml, type: 'application/yaml' });
+    await client.call('POST', '/api/definition', { body: json, type: 'application/json' });
+    const latest = await client.get(`/api/definition/${id}?source=true`);
+    expect(latest.text).toBe(json);
+    const first = await client.get(`/api/definition/${id}?source=true&version=1`);
+    expect(first.text).toBe(yaml);
+    expect(first.headers.get('content-type')).toBe('application/yaml; charset=utf-8');
+    expect((await client.get(`/api/definition/${id}?source=true&version=3`)).status).toBe(404);
+  });
+
   it('two concurrent POSTs get different versions', async () => {
     const { client } = at;
     const id = fresh('race');

@@ -34,9 +34,12 @@ everyStore(
           endTime: null,
           lastChangeTime: startTime,
           failureTime: null,
+          failure: null,
           data: { a: 1 },
           lastError: null,
           parent: null,
+          restartOf: null,
+          restartedAs: null,
         });
         expect(answer.headers.get('location')).toBe(`/api/workflow/${workflowId}`);
         expect(Date.parse(startTime)).toBeGreaterThanOrEqual(before);
@@ -274,12 +277,15 @@ everyStore(
         expect(Object.keys(item!).sort()).toEqual([
           'definitionId',
           'endTime',
+          'failure',
           'failureTime',
           'index',
           'lastChangeTime',
           'outcome',
           'parent',
           'reference',
+          'restartOf',
+          'restartedAs',
           'startTime',
           'status',
           'tags',

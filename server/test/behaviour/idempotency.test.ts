@@ -1,6 +1,7 @@
-/** Idempotency-Key on starts, events and definitions. */
+/** Idempotency-Key on starts, events, definitions and modifications. */
 import { expect, it } from 'vitest';
 import type { Problem } from '../../src/api/wire/models/problem.js';
+import type { RepairedWorkflow } from '../../src/api/wire/models/repair.js';
 import type { Workflow, WorkflowPage } from '../../src/api/wire/models/workflow.js';
 import { fresh } from './support/client.js';
 import { everyStore } from './support/every-store.js';
@@ -145,6 +146,27 @@ everyStore('an Idempotency-Key', (at) => {
     const definition = await client.define([mark('a')]);
     const answer = await client.post(`/api/workflow/${definition}`, {}, keyed(key));
     expect(answer.status).toBe(400);
+  });
+
+  it('on a modification applies it once, also after a restart and on the ended run', async () => {
+    const wait = step('w', 'WaitFor', { EventName: '"never"', EventKey: '"k"' });
+    const id = await at.client.defineAndStart([wait, mark('extra')]);
+    await at.client.untilWaiting(id, 'w');
+    const headers = keyed(fresh('key'));
+    const modify = async () => {
+      const body = { reason: 'r', cancel: ['*'], start: [{ stepId: 'extra' }] };
+      const path = `/api/workflow/${id}/modify`;
+      const answer = await at.client.post<RepairedWorkflow>(path, body, headers);
+      expect(answer.status, answer.text).toBe(200);
+      const { cancelled, started } = answer.body;
+      return { cancelled, started };
+    };
+    const first = await modify();
+    expect(await modify()).toEqual(first);
+    expect((await at.client.ended(id)).data).toEqual({ trail: ['extra'] });
+    await at.restart();
+    expect(await modify()).toEqual(first);
+    expect((await at.client.ended(id)).data).toEqual({ trail: ['extra'] });
   });
 
   it('survives a restart', async () => {

@@ -55,11 +55,13 @@ everyStore(
         .toEqual([{ workflowId, executionId: 1, since: expect.any(String) as unknown }]);
       await send(`/api/event/asked/${key}`, { long: 'x'.repeat(5000) });
       await send(`/api/event/asked/${key}`, { by: 'Ada' });
-      const { items } = await list(`/api/event?name=asked&key=${key}`);
-      expect(items).toMatchObject([
-        { name: 'asked', key, data: { by: 'Ada' }, dataOmitted: false },
-        { data: null, dataOmitted: true, deliveredTo: 1, takenBy: [workflowId] },
-      ]);
+      // Deliveries are recorded shortly after the publication was answered.
+      await expect
+        .poll(async () => (await list(`/api/event?name=asked&key=${key}`)).items)
+        .toMatchObject([
+          { name: 'asked', key, data: { by: 'Ada' }, dataOmitted: false },
+          { data: null, dataOmitted: true, deliveredTo: 1, takenBy: [workflowId] },
+        ]);
       expect((await list('/api/event?limit=1')).items).toMatchObject([{ key }]);
       expect((await at.client.call('GET', '/api/event?name=asked')).status).toBe(400);
       expect((await at.client.call('GET', '/api/event?key=k')).status).toBe(400);

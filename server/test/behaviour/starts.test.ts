@@ -12,14 +12,13 @@ import { chain, compute, mark, step } from './support/steps.js';
 
 const WAITING = [step('wait', 'Delay', { Period: 3600 })];
 
-interface Sent {
-  readonly data?: JsonObject;
-  readonly key?: string;
-}
-
-function start(client: Client, id: string, query: string, { data = {}, key }: Sent = {}) {
-  const headers = key === undefined ? {} : { 'idempotency-key': key };
-  return client.post<Workflow>(`/api/workflow/${id}?${query}`, data, headers);
+function start(
+  client: Client,
+  id: string,
+  query: string,
+  { data = {} }: { readonly data?: JsonObject } = {},
+) {
+  return client.post<Workflow>(`/api/workflow/${id}?${query}`, data);
 }
 
 async function explain(client: Client, id: string): Promise<Explanation> {
@@ -70,6 +69,34 @@ everyStore('starts', (at) => {
       status: 'Terminated',
       data: {},
     });
+  });
+
+  it('can be modified before their first step', async () => {
+    const { client } = at;
+    const id = await client.define(chain(mark('first'), mark('second')));
+    const startAt = new Date(Date.now() + 3_600_000).toISOString();
+    const { body } = await start(client, id, `startAt=${startAt}`, { data: { n: 1, gone: 2 } });
+    const path = `/api/workflow/${body.workflowId}`;
+    const change = { data: { n: 5, gone: null }, reason: 'wrong order' };
+    const modified = await client.post<JsonObject>(`${path}/modify`, change);
+    expect(modified.status, modified.text).toBe(200);
+    // It has not started a step, and starts at the same time as before.
+    expect(await client.workflow(body.workflowId)).toMatchObject({
+      status: 'Runnable',
+      data: { n: 5 },
+    });
+    expect((await explain(client, body.workflowId)).summary).toContain(`starts at ${startAt}`);
+    expect((await client.get(`${path}/input`)).body).toEqual({ n: 1, gone: 2 });
+
+    // The first step sees what was modified; the time of the start stays.
+    const soon = await start(client, id, 'delay=1', { data: { n: 1 } });
+    const soonPath = `/api/workflow/${soon.body.workflowId}`;
+    const answer = await client.post(`${soonPath}/modify`, { data: { n: 6 }, reason: 'late' });
+    expect(answer.status, answer.text).toBe(200);
+    const ended = await client.ended(soon.body.workflowId);
+    expect(ended.data).toEqual({ n: 6, trail: ['first', 'second'] });
+    expect(Date.parse(ended.endTime!) - Date.parse(ended.startTime)).toBeGreaterThanOrEqual(1000);
+    await client.terminate(body.workflowId);
   });
 
   it('wait for their delay, and for no time in the past', async () => {
@@ -190,75 +217,6 @@ everyStore('starts', (at) => {
     expect(alone.body).toMatchObject({ status: 400, code: 'invalid_data' });
   });
 
-  it('get the first response again with the same key, whatever has become of the run', async () => {
-    const { client } = at;
-    const id = await client.define(WAITING);
-    const [a, b, c] = [fresh('key'), fresh('key'), fresh('key')];
-    const query = 'reference=r&onConflict=fail';
-    const first = await start(client, id, query, { data: { n: 1 }, key: a });
-    const again = await start(client, id, query, { data: { n: 1 }, key: a });
-    expect([again.status, again.body]).toEqual([201, first.body]);
-    // A refusal is not kept.
-    expect((await start(client, id, query, { data: { n: 1 }, key: b })).status).toBe(409);
-    const joining = 'reference=r&onConflict=existing';
-    const joined = await start(client, id, joining, { key: c });
-    expect([joined.status, joined.body.workflowId]).toEqual([200, first.body.workflowId]);
-    await client.terminate(first.body.workflowId);
-    expect((await start(client, id, query, { data: { n: 1 }, key: a })).body).toEqual(first.body);
-    // Longer than a test may take: the run has ended, so there is nothing to wait for.
-    const waiting = await start(client, id, `${query}&wait=300`, { data: { n: 1 }, key: a });
-    expect(waiting.body).toMatchObject({ status: 'Terminated' });
-    const joinedAgain = await start(client, id, joining, { key: c });
-    expect([joinedAgain.status, joinedAgain.body.workflowId]).toEqual([200, first.body.workflowId]);
-    expect((await start(client, id, joining, { data: { n: 2 }, key: c })).body).toMatchObject({
-      code: 'idempotency_conflict',
-    });
-    for (const other of [query, 'reference=r&onConflict=terminate']) {
-      expect((await start(client, id, other, { key: c })).body).toMatchObject({
-        code: 'idempotency_conflict',
-      });
-    }
-    expect((await start(client, id, query, { data: { n: 1 }, key: b })).status).toBe(201);
-  });
-
-  it('get the first response again with the same key, even if the definition refuses them now', async () => {
-    const { client } = at;
-    const Id = fresh('strict');
-    const Tags = { team: 'a' };
-    await client.postDefinition({
-      Id,
-      Steps: WAITING,
-      Tags,
-      Input: { properties: { m: { default: 1 } } },
-    });
-    const [a, b] = [fresh('key'), fresh('key')];
-    const query = 'reference=r&tag=own:1';
-    const first = await start(client, Id, query, { key: a });
-    expect(first.body).toMatchObject({ data: { m: 1 }, tags: { team: 'a', own: '1' } });
-    const joining = `${query}&onConflict=existing`;
-    const joined = await start(client, Id, joining, { key: b });
-    const patched = await client.call('PATCH', `/api/workflow/${first.body.workflowId}/tags`, {
-      body: '{"team": "b"}',
-      type: 'application/json',
-    });
-    expect(patched.status, patched.text).toBe(200);
-    const manyTags = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`t${n}`, '']));
-    for (const stricter of [{ Input: { required: ['n'] } }, { Tags: manyTags }]) {
-      await client.postDefinition({ Id, Steps: WAITING, ...stricter });
-      const again = await start(client, Id, query, { key: a });
-      expect([again.status, again.body]).toEqual([201, first.body]);
-      const joinedAgain = await start(client, Id, joining, { key: b });
-      expect([joinedAgain.status, joinedAgain.body.workflowId]).toEqual([
-        200,
-        joined.body.workflowId,
-      ]);
-      const other = await start(client, Id, query, { data: { other: 1 }, key: a });
-      expect(other.body).toMatchObject({ code: 'idempotency_conflict' });
-      expect((await start(client, Id, query, { key: fresh('key') })).status).toBe(400);
-    }
-    await client.terminate(first.body.workflowId);
-  });
-
   it('of disabled definitions are refused, while open runs continue', async () => {
     const { client } = at;
     const id = await client.define(chain(step('wait', 'Delay', { Period: 1.5 }), mark('end')));
@@ -377,6 +335,34 @@ everyStore(
         expect(started).toHaveLength(rule === 'terminate' ? STARTS : 1);
         const refused = answers.filter(({ status }) => status !== 201);
         for (const { body } of refused) expect(body.workflowId).toBe(items[0]!.workflowId);
+        await at.client.terminate(items[0]!.workflowId);
+      } finally {
+        await other.stop();
+      }
+    });
+
+    it('of which two replace 200 open runs leave one of all open', async () => {
+      const other = await startServer({ store: at.store.open() });
+      try {
+        const clients = [at.client, new Client(other.url, at.client.dialect)];
+        const id = await at.client.define(WAITING);
+        const before: string[] = [];
+        while (before.length < 200) {
+          const started = Array.from({ length: 50 }, () => at.client.start(id, {}, 'r'));
+          before.push(...(await Promise.all(started)));
+        }
+        const answers = await Promise.all(
+          clients.map((client) => start(client, id, 'reference=r&onConflict=terminate')),
+        );
+        expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+        const ids = answers.map(({ body }) => body.workflowId);
+        const { items } = (await openOf(at, id)).body;
+        expect(items).toHaveLength(1);
+        expect(ids).toContain(items[0]!.workflowId);
+        const ended = await at.client.get<{ count: number }>(
+          `/api/workflow/count?definitionId=${id}&outcome=Terminated`,
+        );
+        expect(ended.body.count).toBe(201);
         await at.client.terminate(items[0]!.workflowId);
       } finally {
         await other.stop();

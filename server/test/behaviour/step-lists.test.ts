@@ -1,6 +1,6 @@
 /** The steps of a loop, newest first and one step at a time. */
 import { expect, it } from 'vitest';
-import type { StepExecutionPage } from '../../src/api/wire/models/workflow.js';
+import type { StepExecutionPage } from '../../src/api/wire/models/step-execution.js';
 import { everyStore } from './support/every-store.js';
 import { compute, step } from './support/steps.js';
 

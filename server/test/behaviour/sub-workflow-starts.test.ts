@@ -41,6 +41,23 @@ everyStore(
       }
     });
 
+    it('gives its child a reference and tags, which override those of the definition', async () => {
+      const { client } = at;
+      const Id = fresh('tagged');
+      const Tags = { team: 'a', env: 'prod' };
+      await client.postDefinition({ Id, Steps: [mark('a')], Tags });
+      const inputs = {
+        DefinitionId: `"${Id}"`,
+        Reference: '"r"',
+        Tags: { team: 'b', '@own': '"1"' },
+      };
+      const ended = await client.run([sub(inputs)]);
+      expect(await client.workflow(String(ended.data['child']))).toMatchObject({
+        reference: 'r',
+        tags: { team: 'b', env: 'prod', own: '1' },
+      });
+    });
+
     it('joins the open run with its Reference, and leaves it open when it is terminated', async () => {
       const { client } = at;
       const key = fresh('key');
@@ -148,5 +165,5 @@ everyStore(
       expect((await client.call('POST', '/api/step/odd@3', odd)).status).toBe(400);
     });
   },
-  { dialects: 'alternating', stores: ['sqlite'] },
+  { dialects: 'alternating' },
 );

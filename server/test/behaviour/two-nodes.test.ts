@@ -1,11 +1,13 @@
 /** Two processes on one embedded store, without Redis: each knows what the other has accepted. */
 import { expect, it } from 'vitest';
 import type { DefinitionDocument } from '../../src/api/wire/models/definition.js';
+import type { WorkerList } from '../../src/api/wire/models/worker.js';
 import type { Workflow } from '../../src/api/wire/models/workflow.js';
+import { eventually } from '../../../sdk/test/support/eventually.js';
 import { Client, fresh } from './support/client.js';
 import { startProcess, temporaryFolder } from './support/server-process.js';
 import type { SpawnedServer } from '../support/spawned-server.js';
-import { chain, compute, mark, step } from './support/steps.js';
+import { activity, chain, compute, mark, step } from './support/steps.js';
 
 async function twoNodes(): Promise<{
   nodes: [SpawnedServer, SpawnedServer];
@@ -19,6 +21,25 @@ async function twoNodes(): Promise<{
   ];
   return { nodes, a: new Client(nodes[0].url), b: new Client(nodes[1].url) };
 }
+
+it('each node lists the workers that poll the other one, and what they hold', async () => {
+  const { a, b, nodes } = await twoNodes();
+  const name = fresh('queue');
+  const id = await a.define([activity('ask', name)]);
+  const run = await a.start(id);
+  const taken = await a.get(`/api/activity/${name}?workerId=w1&timeout=30`);
+  expect(taken.status, taken.text).toBe(200);
+  const listed = await eventually('the other node reports the worker', async () => {
+    const { body } = await b.get<WorkerList>(`/api/workers?activityName=${name}`);
+    return body.items[0]?.lastPollTime != null && body.items[0].items[0]?.heldSince != null && body;
+  });
+  expect(listed).toMatchObject({
+    items: [{ workerId: 'w1', polling: 0, held: 1, items: [{ workflowId: run, attempt: 1 }] }],
+    count: 1,
+    exact: true,
+  });
+  await Promise.all(nodes.map((node) => node.stop()));
+});
 
 it('two nodes act as one server, and each continues the work of the other', async () => {
   const { a, b, nodes } = await twoNodes();

@@ -42,6 +42,7 @@ const OWN_JSON = [
   'step-bodies/http-request/request-url.ts',
   'store/copy-store.ts',
   'store/field-text.ts',
+  'store/joined-starts.ts',
   'store/mongo/archive/mongo-archive.ts',
   'store/mongo/side-records.ts',
   'store/postgres/archive/read-records.ts',

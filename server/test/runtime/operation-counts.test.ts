@@ -17,6 +17,7 @@ import { startServer, type TestServer } from '../behaviour/support/server.js';
 import { chain, compute, step } from '../behaviour/support/steps.js';
 import { STORE_KINDS } from '../behaviour/support/stores.js';
 import { openTestSchema } from '../store/support/postgres-schema.js';
+import { callsPerSecond, type TimedCall } from './support/call-rate.js';
 import { mongoForTests } from '../support/mongo-container.js';
 import { postgresForTests } from '../support/postgres-container.js';
 
@@ -39,9 +40,8 @@ const POSTGRES_STATEMENTS: ReadonlySet<string> = new Set([STATEMENT]);
 /** Index fields that change with commits, and tags, add no operation. */
 const INDEXED = { Index: { n: 'data.n', y: 'data.y', r: 'data.r' }, Tags: { team: 'a' } };
 
-interface TimedCall extends StoreCall {
-  readonly at: number;
-}
+/** Writes and reads of a run that waits for an event. */
+const EVENT_MAXIMA = { sqlite: [3, 0], memory: [3, 0], postgres: [3, 1], mongo: [4, 2] } as const;
 
 interface OpenedStore {
   readonly store: Store;
@@ -105,6 +105,7 @@ const COUNTED: readonly Counted[] = [
 describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) => {
   const calls: TimedCall[] = [];
   const commands: string[] = [];
+  let unfinished = 0;
   let server: TestServer;
   let client: Client;
   let remove: () => Promise<void> = () => Promise.resolve();
@@ -116,7 +117,15 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
     server = await startServer({
       store: opened.store,
       wrapStore: (store) =>
-        observeStore(store, { before: (call) => void calls.push({ ...call, at: Date.now() }) }),
+        observeStore(store, {
+          before: (call) => {
+            unfinished += 1;
+            calls.push({ ...call, at: Date.now() });
+          },
+          after: () => {
+            unfinished -= 1;
+          },
+        }),
     });
     client = new Client(server.url);
   });
@@ -220,7 +229,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       },
     );
 
-    it('an event that wakes a run takes at most three writes and no read, on MongoDB five and two', async () => {
+    it('an event that wakes a run takes at most three writes and no read, on PostgreSQL three and one, on MongoDB four and two', async () => {
       const name = fresh('event');
       const definition = await client.define([
         step(
@@ -239,10 +248,15 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       await roundTrip();
       const { reads, writes } = await during(roundTrip);
       // SQLite stores the run and looks at the events in one step, and stores and delivers the event in another.
-      const [writesMax, readsMax] = kind === 'sqlite' ? [3, 0] : [5, 2];
-      expect(writes.length, writes.join(' ')).toBeLessThanOrEqual(writesMax);
+      const [writesMax, readsMax] = EVENT_MAXIMA[kind];
+      // Many events are marked as delivered together, a little later: some of these may be earlier ones.
+      const own = writes.filter((write) => write !== 'markEventsDelivered');
+      expect(own.length, own.join(' ')).toBeLessThanOrEqual(writesMax);
       // MongoDB: the earlier events, and the subscriptions for this one.
       expect(reads.length, reads.join(' ')).toBeLessThanOrEqual(readsMax);
+      if (kind !== 'postgres') return;
+      // The start, the search for earlier events, the event with its message, the commit, and the mark.
+      expect((await fewest(roundTrip, POSTGRES_STATEMENTS)).length).toBeLessThanOrEqual(5);
     });
 
     it('operations per iteration and the document do not grow in a While of 10,000 iterations', async () => {
@@ -335,14 +349,15 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       });
       await eventually('all polls have looked for work', () => {
         const last = calls.findLast(({ name }) => name === 'claimActivity');
-        return last !== undefined && Date.now() - last.at > QUIET_MS;
+        return last !== undefined && unfinished === 0 && Date.now() - last.at > QUIET_MS;
       });
       const [callsBefore, commandsBefore] = [calls.length, commands.length];
       // Counting for a while is the purpose; there is no condition to wait for.
       await setTimeout(IDLE_SECONDS * 1000);
       const seen = calls.slice(callsBefore);
       expect(seen.length).toBeGreaterThan(0);
-      expect(ratePerSecond(seen), seen.map(({ name }) => name).join(' ')).toBeLessThanOrEqual(1);
+      const rate = callsPerSecond(seen, calls.slice(0, callsBefore), IDLE_SECONDS);
+      expect(rate, seen.map(({ name }) => name).join(' ')).toBeLessThanOrEqual(1);
       if (kind === 'postgres') {
         const statements = commands.length - commandsBefore;
         expect(statements).toBeGreaterThan(0);
@@ -370,18 +385,6 @@ async function untilEnded(
     if (body.endTime !== null) return body;
   }
   return client.ended(id);
-}
-
-/**
- * By the interval between two calls of each kind: a count would depend on which of them happen to fall into the time.
- */
-function ratePerSecond(seen: readonly TimedCall[]): number {
-  const names = new Set(seen.map(({ name }) => name));
-  return [...names].reduce((sum, wanted) => {
-    const times = seen.filter(({ name }) => name === wanted).map(({ at }) => at);
-    const seconds = (times.at(-1)! - times[0]!) / 1000;
-    return sum + (times.length < 2 ? 1 / IDLE_SECONDS : (times.length - 1) / seconds);
-  }, 0);
 }
 
 function commitsOf(calls: readonly StoreCall[], id: string): readonly InstanceCommit[] {

@@ -10,9 +10,11 @@ import type { Store } from '../../src/store/store.js';
 import { describeActivities } from './conformance/activities.js';
 import { describeActivityLists } from './conformance/activity-lists.js';
 import { describeAudit } from './conformance/audit.js';
+import { describeBulkJobs } from './conformance/bulk-jobs.js';
 import { describeConcurrency } from './conformance/concurrency.js';
 import { describeDefinitions } from './conformance/definitions.js';
 import { describeEvents } from './conformance/events.js';
+import { describeFailures } from './conformance/failures.js';
 import { describeHousekeeping } from './conformance/housekeeping.js';
 import { describeInboxBounds } from './conformance/inbox-bounds.js';
 import { describeInstanceLists } from './conformance/instance-lists.js';
@@ -22,12 +24,15 @@ import { describeInstances } from './conformance/instances.js';
 import { describeOddValues } from './conformance/odd-values.js';
 import { describeSideRecords } from './conformance/side-records.js';
 import { describeStarts } from './conformance/starts.js';
+import { describeTermRaces } from './conformance/term-races.js';
 
 export interface StoreFixture {
   /** Started, on the same data as all others of this fixture. */
   readonly store: Store;
   /** Another store object on the same data, as another node has it. Always the same one; `close` stops it. */
   open(): Promise<Store>;
+  /** How many terms belong to no instance. Absent: terms are a part of their instance. */
+  strayTerms?(): Promise<number>;
   /** Removes all data; runs before every case. */
   clear(): Promise<void>;
   close(): Promise<void>;
@@ -37,6 +42,7 @@ export interface StoreFixture {
 export interface StoreUnderTest {
   readonly store: Store;
   open(): Promise<Store>;
+  strayTerms(): Promise<number>;
 }
 
 export function describeStore(title: string, createFixture: () => Promise<StoreFixture>): void {
@@ -52,6 +58,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
         return fixture.store;
       },
       open: () => fixture.open(),
+      strayTerms: async () => (await fixture.strayTerms?.()) ?? 0,
     };
 
     it('answers a ping', async () => {
@@ -68,12 +75,15 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeInstanceMessages(underTest);
     describeInstanceLists(underTest);
     describeInstanceSearch(underTest);
+    describeTermRaces(underTest);
     describeSideRecords(underTest);
     describeStarts(underTest);
     describeActivities(underTest);
     describeActivityLists(underTest);
     describeAudit(underTest);
+    describeBulkJobs(underTest);
     describeEvents(underTest);
+    describeFailures(underTest);
     describeHousekeeping(underTest);
     describeOddValues(underTest);
     describeConcurrency(underTest);

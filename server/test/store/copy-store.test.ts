@@ -20,7 +20,7 @@ import { createSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import type { Store } from '../../src/store/store.js';
 import { mongoForTests } from '../support/mongo-container.js';
 import { createTestDatabase, postgresForTests } from '../support/postgres-container.js';
-import { activityOf, claimBy, eventOf, instanceOf, NO_SIDE } from './records.js';
+import { activityOf, claimBy, deliveryOf, eventOf, instanceOf, NO_SIDE } from './records.js';
 import { contentsOf, fillStore } from './support/filled-store.js';
 
 /** A place for a store of one kind. */
@@ -130,7 +130,7 @@ describe.each(pairs)('from $from to $to', ({ from, seed, to }) => {
     expect(await copy(target, back)).toEqual(tallies);
     const expected = await withStore(source, (store) => contentsOf(store, filled));
     expect(await withStore(target, (store) => contentsOf(store, filled))).toEqual(expected);
-  });
+  }, 120_000);
 });
 
 describe.each(Object.entries(PLACES))('a copy into %s', (_kind, placeOf) => {
@@ -256,7 +256,7 @@ describe.each(Object.entries(PLACES))('a source on %s', (_kind, placeOf) => {
       },
     ],
     ['a recorded action', (store) => store.appendAudit('i', ACTION)],
-    ['a delivery to nobody', (store) => store.markEventDelivered('e', 0, [])],
+    ['a delivery to nobody', (store) => store.markEventsDelivered([deliveryOf('e', [])])],
   ];
   it.each(CHANGES)('cannot be copied if %s happens meanwhile', async (_change, change) => {
     const [source, target] = [placeOf(), sqlitePlace()];

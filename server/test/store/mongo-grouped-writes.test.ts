@@ -69,6 +69,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
     attemptId: randomUUID(),
     set: { state: `by ${id}` },
     unset: {},
+    audit: [],
     ...changes,
   });
   const statesOf = async (): Promise<Readonly<Record<string, unknown>>> =>

@@ -54,6 +54,7 @@ describe.skipIf(mongo === null)('side records of two concurrent commits', () => 
       countedInserts,
       groupedWrites,
       referenceTurns: new ReferenceTurns(),
+      inputSweep: { after: null },
       disabledDefinitions: new DisabledDefinitions(parts.disabled),
     };
   }

@@ -1,5 +1,6 @@
 /**
  * Goal: every frequent read of the store on PostgreSQL is served by an index (rule S7), and most commits are HOT updates.
+ * Statements that are sent often are not planned each time.
  * Method: a table with many rows; the server explains the plans of the statements that the store sends.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,11 +9,13 @@ import { qualify } from '../../src/store/postgres/prepared-texts.js';
 import type { InstanceFilter } from '../../src/store/records/instance-lists.js';
 import type { Store } from '../../src/store/store.js';
 import { postgresForTests } from '../support/postgres-container.js';
-import { commitOf, instanceOf, NO_SIDE } from './records.js';
+import { claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from './records.js';
 import { openTestSchema, type TestSchema } from './support/postgres-schema.js';
 
 const ROWS = 30_000;
 const PAGE = 20;
+/** Distinct names of tags, each on one instance. */
+const NAMES = 200_000;
 /** A filter that no index has passes over some rows; a span of `change_span` is read as a whole. */
 const MUCH_MORE_THAN_A_PAGE = 300;
 const postgres = await postgresForTests();
@@ -39,12 +42,15 @@ const FILTERS: readonly InstanceFilter[] = [
   { status: 'Runnable' },
   { definitionId: 'd1' },
   { definitionId: 'd1', status: 'Suspended' },
+  // The oldest runs of the definition.
+  { definitionId: 'd1', version: 1 },
   { reference: 'r77' },
   { outcome: 'Failed' },
   { outcome: 'Succeeded', definitionId: 'd1' },
   { parentId: null },
   { parentId: 'i5' },
   { failedFrom: 1 },
+  { failure: 'k1' },
   { unchangedSince: 9_000_000 },
 ];
 
@@ -64,13 +70,13 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     await schema.client.query(`
       INSERT INTO "${schema.name}".instances
         (id, definition_id, version, reference, status, start_time, end_time, outcome, parent_id, root_id, last_change_at,
-         error_at, wake_at, owner, epoch, in_seq, revision, under_way, crashes, schema_version, state)
-      SELECT 'i' || n, 'd' || n % 50, 1, 'r' || n % 5000,
+         error_at, failure_key, wake_at, owner, epoch, in_seq, revision, under_way, crashes, schema_version, state)
+      SELECT 'i' || n, 'd' || n % 50, 1 + n / 1500, 'r' || n % 5000,
              CASE WHEN n % 10 < 8 THEN 'Complete' WHEN n % 10 = 8 THEN 'Runnable' ELSE 'Suspended' END,
              n * 100, CASE WHEN n % 10 < 8 THEN n * 100 END,
              CASE WHEN n % 10 < 8 THEN CASE WHEN n % 500 = 0 THEN 'Failed' ELSE 'Succeeded' END END,
              CASE WHEN n % 100 = 1 THEN 'i5' END, CASE WHEN n % 100 = 1 THEN 'i5' END, n * 100,
-             CASE WHEN n % 500 = 0 THEN n END, CASE WHEN n % 10 = 8 THEN n END, 'node' || n % 3, 1, 0, 1, n % 90 = 8, 0, 1, '{}'
+             CASE WHEN n % 500 = 0 THEN n END, CASE WHEN n % 500 = 0 THEN 'k' || n % 3 END, CASE WHEN n % 10 = 8 THEN n END, 'node' || n % 3, 1, 0, 1, n % 90 = 8, 0, 1, '{}'
         FROM generate_series(1, ${ROWS}) AS n;
       INSERT INTO "${schema.name}".wakes (id, owner, wake_at, under_way)
       SELECT id, owner, wake_at, under_way FROM "${schema.name}".instances WHERE wake_at IS NOT NULL OR under_way;
@@ -115,7 +121,33 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     }
   });
 
+  it('reads as many rows for a tag when there are very many names of tags', async () => {
+    await schema.client.query(`
+      INSERT INTO "${schema.name}".terms (name, value, start_time, instance_id)
+      SELECT 't' || n, 'sx', n % ${ROWS} * 100, 'i' || n % ${ROWS} FROM generate_series(1, ${NAMES}) AS n;
+      ANALYZE "${schema.name}".terms;`);
+    for (const operator of ['=', '!=', '<', '^='] as const) {
+      for (const name of ['77', 'unknown']) {
+        const where = [{ of: 'tag', name, operator, values: ['x'] }] as const;
+        for (const more of [
+          {},
+          { definitionId: 'd1' },
+          { status: 'Complete', startedFrom: 1 },
+        ] as const) {
+          const filter = { where, ...more };
+          const page = { filter, after: null, limit: PAGE };
+          const read = await rowsRead(() => store.listInstances(page));
+          expect(read, JSON.stringify(filter)).toBeLessThan(MUCH_MORE_THAN_A_PAGE);
+          const count = { filter, after: null, max: 10_001 };
+          const counted = await rowsRead(() => store.countInstances(count));
+          expect(counted, JSON.stringify(filter)).toBeLessThan(MUCH_MORE_THAN_A_PAGE);
+        }
+      }
+    }
+  });
+
   const READS: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['failed instances', () => store.countFailures({ filter: {}, now: 1, after: null })],
     ['due instances', () => store.findDueInstances(1000, 20)],
     ['due instances after others', () => store.findDueInstances(9, 20, { wakeAt: 3, id: 'a' })],
     ['instances under way', () => store.findInstancesUnderWay('node1', 'i', 20)],
@@ -133,6 +165,34 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
       expect(plan).not.toMatch(/Seq Scan on (instances|wakes|history|activities|subscriptions)/);
     }
   });
+
+  const EVENT_MESSAGE = { id: 'event/plan', body: '{}' };
+  const RESULT = { succeeded: true, hash: 'h', data: 'null' };
+  const COMPLETION = { activityId: 'x', tokenHash: 't', result: RESULT, now: 1 };
+  const FREQUENT: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['a start', () => store.insertInstance({ record: instanceOf('plan'), side: NO_SIDE })],
+    ['a commit', () => store.commitInstance(commitOf(instanceOf('x')))],
+    ['an event', () => store.insertEvent(eventOf('plan'), EVENT_MESSAGE)],
+    ['a claim', () => store.claimActivity({ name: 'x', now: 1, claim: claimBy('w'), deferMs: 1 })],
+    ['a result', () => store.completeActivity({ ...COMPLETION, message: EVENT_MESSAGE })],
+    ['a message', () => store.postMessages([{ instanceId: 'x', message: EVENT_MESSAGE }])],
+  ];
+  it.each(FREQUENT)(
+    'plans only the first executions of a prepared statement: %s',
+    async (title, operate) => {
+      statements.length = 0;
+      await operate();
+      const { text, values } = statements[0]!;
+      const name = `often ${title}`;
+      const statement = { name, text: qualify(text, schema.name), values: [...values] };
+      for (let n = 0; n < 10; n += 1) await schema.client.query(statement);
+      const { rows } = await schema.client.query<{ generic: string }>(
+        'SELECT generic_plans AS generic FROM pg_prepared_statements WHERE name = $1',
+        [name],
+      );
+      expect(Number(rows[0]?.generic)).toBeGreaterThan(0);
+    },
+  );
 
   it('writes most commits as HOT updates, which touch no index', async () => {
     await store.insertInstance({ record: instanceOf('hot'), side: NO_SIDE });

@@ -24,6 +24,13 @@ describe.skipIf(postgres === null)('with a server', () => {
         await other.start();
         return other;
       },
+      strayTerms: async () => {
+        const { rows } = await schema.client.query<{ readonly count: number }>(
+          `SELECT count(*)::int AS count FROM "${schema.name}".terms AS t
+            WHERE NOT EXISTS (SELECT FROM "${schema.name}".instances AS i WHERE i.id = t.instance_id)`,
+        );
+        return rows[0]!.count;
+      },
       clear: () => schema.clear(),
       close: async () => {
         await Promise.all([store.stop(), other.stop()]);

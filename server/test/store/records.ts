@@ -1,6 +1,7 @@
 /** Records for store tests: complete ones, of which a test sets only the relevant members. */
 import type { ActivityClaim, NewActivityRecord } from '../../src/store/records/activities.js';
-import type { EventRecord } from '../../src/store/records/events.js';
+import type { BulkJobRecord } from '../../src/store/records/bulk-jobs.js';
+import type { EventDelivery, EventRecord } from '../../src/store/records/events.js';
 import type {
   InstanceCommit,
   InstanceRecord,
@@ -26,6 +27,7 @@ export function instanceOf(id: string, changes: Partial<InstanceRecord> = {}): I
     rootId: null,
     lastChangeAt: 1000,
     errorAt: null,
+    failure: null,
     wakeAt: null,
     owner: null,
     epoch: 1,
@@ -37,6 +39,9 @@ export function instanceOf(id: string, changes: Partial<InstanceRecord> = {}): I
     state: '{}',
     schemaVersion: 1,
     requestHash: null,
+    restartOf: null,
+    restartedAs: null,
+    retentionMs: null,
     ...changes,
   };
 }
@@ -56,6 +61,7 @@ export function commitOf(
     outcome: null,
     lastChangeAt: 2000,
     errorAt: null,
+    failure: null,
     wakeAt: null,
     underWay: false,
     state: '{"committed":true}',
@@ -80,6 +86,14 @@ export function claimBy(worker: string, leaseExpiresAt: number = FAR_FUTURE_MS):
   return { tokenHash: `token-${worker}`, workerId: worker, leaseExpiresAt };
 }
 
+export function deliveryOf(
+  id: string,
+  takenBy: readonly string[],
+  changes: Partial<EventDelivery> = {},
+): EventDelivery {
+  return { id, deliveredTo: takenBy.length, takenBy, isConfirmed: true, ...changes };
+}
+
 export function eventOf(id: string, changes: Partial<EventRecord> = {}): EventRecord {
   return {
     id,
@@ -90,6 +104,28 @@ export function eventOf(id: string, changes: Partial<EventRecord> = {}): EventRe
     publishedAt: 1000,
     deliveredTo: null,
     requestHash: null,
+    ...changes,
+  };
+}
+
+export function bulkJobOf(id: string, changes: Partial<BulkJobRecord> = {}): BulkJobRecord {
+  return {
+    id,
+    requestHash: null,
+    about: '{}',
+    task: '{}',
+    state: 'Running',
+    startTime: 1000,
+    endTime: null,
+    owner: null,
+    epoch: 1,
+    matched: 0,
+    isCollected: false,
+    collectedTo: null,
+    done: 0,
+    skipped: 0,
+    failed: 0,
+    failures: '[]',
     ...changes,
   };
 }

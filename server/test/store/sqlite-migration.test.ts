@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, it } from 'vitest';
 import { createSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
-import { eventOf, instanceOf } from './records.js';
+import { bulkJobOf, eventOf, instanceOf, NO_SIDE } from './records.js';
 
 const directory = await mkdtemp(join(tmpdir(), 'stepwright-migration-'));
 afterAll(() => rm(directory, { recursive: true }));
@@ -23,7 +23,7 @@ function schemaOf(path: string): unknown {
   return { objects, columns };
 }
 
-async function openOldFile(path: string, version: 1 | 2 | 3 | 4): Promise<DatabaseSync> {
+async function openOldFile(path: string, version: 1 | 2 | 3 | 4 | 5 | 6): Promise<DatabaseSync> {
   const connection = new DatabaseSync(path);
   const tables = new URL(`./support/schema-${version}.sql`, import.meta.url);
   connection.exec(await readFile(tables, { encoding: 'utf8' }));
@@ -179,6 +179,88 @@ it('instances of schema 4 keep their content, and have no input', async () => {
   expect(await store.getInstance('open')).toEqual(instanceOf('open', open));
   expect(await store.getInput('open')).toBeNull();
   expect((await store.getDefinition('order', 1))?.disabled).toBe(false);
+  await store.stop();
+  await expectSchemaOfNewFile(path);
+});
+
+it('a file of schema 5 keeps its content, has no sources of definitions, and gets the tables of bulk jobs', async () => {
+  const path = join(directory, 'schema-5.sqlite');
+  const connection = await openOldFile(path, 5);
+  connection.exec(`
+    INSERT INTO instances (id, definitionId, version, status, startTime, lastChangeAt, epoch, inSeq, revision, underWay,
+                           crashes, schemaVersion, state, tags, input)
+      VALUES ('open', 'order', 1, 'Runnable', 1000, 1000, 1, 0, 1, 0, 0, 1, '{}', '{"team":"a"}', '{"n":1}');
+    INSERT INTO definitions VALUES ('order', 1, NULL, 5, '{}');
+    INSERT INTO joined_starts VALUES ('key', 'hash', 'open');`);
+  connection.close();
+
+  const store = createSqliteStore({ path });
+  await store.start();
+  expect(await store.getInstance('open')).toEqual(instanceOf('open', { tags: { team: 'a' } }));
+  expect(await store.getInput('open')).toBe('{"n":1}');
+  expect((await store.getDefinition('order', 1))?.body).toBe('{}');
+  expect(await store.getDefinitionSource('order', 1)).toBeNull();
+  expect(await store.insertBulkJob(bulkJobOf('b'), [])).toEqual({ outcome: 'inserted' });
+  const hourAgo = Date.now() - 3_600_000;
+  await store.purge({
+    instancesEndedBefore: hourAgo,
+    untoldEndedBefore: hourAgo,
+    eventsPublishedBefore: hourAgo,
+    activitiesDoneBefore: hourAgo,
+    limit: 10,
+  });
+  // What it answered was not kept, so it answers the run as it is.
+  const repeated = { record: instanceOf('key', { requestHash: 'hash' }), side: NO_SIDE };
+  expect(await store.insertInstance(repeated)).toMatchObject({
+    outcome: 'joined-before',
+    record: { id: 'open', tags: { team: 'a' } },
+  });
+  await store.stop();
+  await expectSchemaOfNewFile(path);
+});
+
+it('instances of schema 5 keep their content, and have no failure', async () => {
+  const path = join(directory, 'kept-5.sqlite');
+  const connection = await openOldFile(path, 5);
+  connection.exec(`
+    INSERT INTO instances (id, definitionId, version, status, startTime, lastChangeAt, errorAt, epoch, inSeq, revision, underWay,
+                           crashes, schemaVersion, state, input)
+      VALUES ('open', 'order', 1, 'Suspended', 1000, 1500, 1200, 1, 0, 1, 0, 0, 1, '{}', '{"n":1}');`);
+  connection.close();
+
+  const store = createSqliteStore({ path });
+  await store.start();
+  const open = { status: 'Suspended', lastChangeAt: 1500, errorAt: 1200, failure: null } as const;
+  expect(await store.getInstance('open')).toEqual(instanceOf('open', open));
+  expect(await store.getInput('open')).toBe('{"n":1}');
+  const { counts } = await store.countFailures({ filter: {}, now: 2000, after: null });
+  expect(counts).toEqual([]);
+  await store.stop();
+  await expectSchemaOfNewFile(path);
+});
+
+it('a file of schema 6 keeps its content, and gets an index for lists of one version', async () => {
+  const path = join(directory, 'schema-6.sqlite');
+  const connection = await openOldFile(path, 6);
+  connection.exec(`
+    INSERT INTO instances (id, definitionId, version, status, startTime, lastChangeAt, errorAt, failureKey, failure, epoch, inSeq,
+                           revision, underWay, crashes, schemaVersion, state, input, tags)
+      VALUES ('open', 'order', 3, 'Runnable', 1000, 1000, NULL, NULL, NULL, 1, 0, 1, 0, 0, 1, '{}', '{"n":1}', '{"team":"a"}');
+    INSERT INTO terms VALUES ('t:team', 'sa', 1000, 'open');`);
+  connection.close();
+
+  const store = createSqliteStore({ path });
+  await store.start();
+  expect(await store.getInstance('open')).toEqual(
+    instanceOf('open', { version: 3, tags: { team: 'a' } }),
+  );
+  expect(await store.getInput('open')).toBe('{"n":1}');
+  const found = async (version: number): Promise<readonly string[]> => {
+    const filter = { definitionId: 'order', version };
+    const { items } = await store.listInstances({ filter, after: null, limit: 5 });
+    return items.map(({ id }) => id);
+  };
+  expect([await found(3), await found(2)]).toEqual([['open'], []]);
   await store.stop();
   await expectSchemaOfNewFile(path);
 });

@@ -11,7 +11,15 @@ import type { InstanceFilter } from '../../src/store/records/instance-lists.js';
 import { Database } from '../../src/store/sqlite/database.js';
 import { SQLITE_OPERATIONS } from '../../src/store/sqlite/operations/operation-table.js';
 import type { Row } from '../../src/store/sqlite/row.js';
-import { activityOf, claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from './records.js';
+import {
+  activityOf,
+  claimBy,
+  commitOf,
+  deliveryOf,
+  eventOf,
+  instanceOf,
+  NO_SIDE,
+} from './records.js';
 
 /** All statements that were run; not in the object, because its constructor already runs statements. */
 const recorded = new Set<string>();
@@ -52,6 +60,9 @@ const FILTERS: readonly InstanceFilter[] = [
   { reference: 'r' },
   { reference: 'r', definitionId: 'd', status: 'Complete', version: 1 },
   { version: 2 },
+  { definitionId: 'd', version: 2 },
+  { definitionId: 'd', version: 2, status: 'Suspended', startedFrom: 1 },
+  { definitionId: 'd', version: 2, failedFrom: 1 },
   { startedFrom: 1, startedTo: 9 },
   { outcome: 'Failed' },
   { outcome: 'Failed', definitionId: 'd', parentId: null },
@@ -61,6 +72,9 @@ const FILTERS: readonly InstanceFilter[] = [
   { parentId: 'p' },
   { parentId: 'p', definitionId: 'd', outcome: 'Failed' },
   { failedFrom: 1 },
+  { failure: 'k' },
+  { failure: 'k', definitionId: 'd', status: 'Suspended', startedFrom: 1 },
+  { failure: 'k', failedFrom: 1 },
   { failedFrom: 1, definitionId: 'd', status: 'Suspended' },
   { unchangedSince: 9 },
   { unchangedSince: 9, reference: 'r' },
@@ -160,7 +174,9 @@ function runEveryOperation(database: Database): void {
   run.getEvent(database, ['e']);
   run.findEvents(database, ['k', { publishedAt: 1, id: '' }, 5]);
   run.findUndeliveredEvents(database, [9, 5]);
-  run.markEventDelivered(database, ['e', 1, ['i']]);
+  for (const isConfirmed of [false, true]) {
+    run.markEventsDelivered(database, [[deliveryOf('e', ['i'], { isConfirmed })]]);
+  }
   run.listEvents(database, [{ nameKey: null, before: null, limit: 5 }]);
   run.listEvents(database, [{ nameKey: 'k', before: { publishedAt: 1, id: 'e' }, limit: 5 }]);
   run.listActivityQueues(database, [9, 5]);

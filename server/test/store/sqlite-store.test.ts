@@ -40,6 +40,11 @@ describeStore('the SQLite store', async (): Promise<StoreFixture> => {
       await other.start();
       return other;
     },
+    strayTerms: () => {
+      const stray =
+        'SELECT COUNT(*) AS n FROM terms WHERE instanceId NOT IN (SELECT id FROM instances)';
+      return Promise.resolve(Number(connection.prepare(stray).get()?.['n']));
+    },
     clear: () => {
       const deletions = tables.map(({ name }) => `DELETE FROM ${String(name)};`);
       connection.exec(`BEGIN IMMEDIATE; ${deletions.join(' ')} COMMIT`);

@@ -22,8 +22,8 @@ describe('tags that a user edits', () => {
 
 describe('JSON that a user writes', () => {
   test('is explained unless it is valid', () => {
-    expect(jsonProblem('{"a": ')).toMatch(/^Invalid JSON: /);
-    expect(jsonProblem('')).toMatch(/^Invalid JSON: /);
+    expect(jsonProblem('{"a": ')).toMatch(/^Not valid JSON: /);
+    expect(jsonProblem('')).toMatch(/^Not valid JSON: /);
     expect(jsonProblem('null')).toBeNull();
     expect(readJsonText('12345678901234567890')).toBe(12345678901234567890n);
   });

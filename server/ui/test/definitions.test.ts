@@ -61,6 +61,22 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
     await expect.poll(() => page.locator('.edge-undo').count()).toBe(1);
   });
 
+  test('say in the list which ones are disabled', async () => {
+    await pages.client.definitions.register({
+      id: 'resting',
+      steps: [{ id: 'a', stepType: 'NoOp' }],
+    });
+    await pages.client.definitions.disable('resting');
+    const page = await pages.open('/definitions');
+    const mark = (id: string) =>
+      page.getByRole('row', { name: new RegExp(id) }).getByText('disabled', { exact: true });
+    await mark('resting').waitFor();
+    expect(await mark('approval').count()).toBe(0);
+    await pages.client.definitions.enable('resting');
+    // The page hears of the change.
+    await expect.poll(() => mark('resting').count()).toBe(0);
+  });
+
   test('show the members of a step that is selected with the keyboard', async () => {
     const page = await pages.open('/definitions/approval');
     const step = page.getByRole('button', { name: /^wait, WaitFor/ });
@@ -117,6 +133,31 @@ describe.runIf(browserPath !== null)('the editor of definitions', () => {
   });
   const document = { name: 'Definition document' };
 
+  test('keeps the comments of the text that was posted', async () => {
+    const posted =
+      '# Why it exists\nSteps:\n  - StepType: NoOp # no work\n    Id: one\nId: noted\n';
+    await pages.client.definitions.register(posted);
+    const page = await pages.open('/definitions/noted/edit');
+    await page.locator('.cm-line', { hasText: '# Why it exists' }).click();
+    await page.keyboard.press('End');
+    await page.keyboard.type(', in short');
+    const publish = page.getByRole('button', { name: 'Publish version 2' });
+    await page.getByText('The server found no problems.').waitFor();
+    await publish.click();
+    await page.getByText('Published noted as version 2.').waitFor();
+    const edited = posted.replace('exists', 'exists, in short');
+    expect(await pages.client.definitions.source('noted')).toBe(edited);
+    await page.getByRole('button', { name: 'Document' }).click();
+    await page.locator('.cm-line', { hasText: 'StepType: NoOp # no work' }).waitFor();
+  });
+
+  test('edits JSON of a program as YAML', async () => {
+    const { client } = pages;
+    await client.definitions.register({ id: 'made', steps: [{ id: 'one', stepType: 'NoOp' }] });
+    const page = await pages.open('/definitions/made/edit');
+    await page.locator('.cm-line', { hasText: 'stepType: NoOp' }).waitFor();
+  });
+
   test('marks errors, draws the steps and publishes the next version', async () => {
     const page = await pages.open('/definitions/approval/edit');
     const editor = page.getByRole('textbox', document);
@@ -132,6 +173,19 @@ describe.runIf(browserPath !== null)('the editor of definitions', () => {
     await store.click();
     await page.getByText('Published approval as version 2.').waitFor();
     expect((await pages.client.definitions.get('approval')).version).toBe(2);
+  });
+
+  test('marks errors of syntax, and publishes nothing that cannot be read', async () => {
+    const page = await pages.open('/definitions/approval/edit');
+    const publish = page.getByRole('button', { name: /^Publish version/ });
+    await expect.poll(() => publish.isEnabled()).toBe(true);
+    const editor = page.getByRole('textbox', document);
+    await pasteText(editor, 'Id: approval\nSteps:\n  - Id: one\n    StepType: NoOp\n');
+    await page.locator('.graph-title', { hasText: 'one' }).waitFor();
+    await pasteText(editor, 'Id: approval\nSteps:\n  - Id: [two\n    StepType: NoOp\n');
+    await page.getByText(/^Line [34]: /).waitFor();
+    await page.locator('.cm-lintRange-error').first().waitFor();
+    expect(await publish.isDisabled()).toBe(true);
   });
 
   test('completes members, step types and inputs, and explains them', async () => {

@@ -78,7 +78,7 @@ describe.runIf(browserPath !== null)('a list of ten thousand runs', () => {
     await page.locator(`tr[data-key="${id}"]`).waitFor();
     await expect
       .poll(() => page.locator(`tr[data-key="${id}"]`).textContent())
-      .toContain('Complete');
+      .toContain('Completed');
     expect(await page.locator('tbody tr').count()).toBe(50);
     // After a `lag`, the list is fetched again, at most every two seconds.
     const seconds = (performance.now() - began) / 1000;

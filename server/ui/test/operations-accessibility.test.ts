@@ -8,6 +8,7 @@ import { seriousProblems } from './support/axe.js';
 import { usePages } from './support/page-test.js';
 
 const PAGES = [
+  { path: '/overview', ready: '.bar-chart' },
   { path: '/definitions', ready: 'main table' },
   { path: '/definitions/trip', ready: '.react-flow__edge' },
   { path: '/definitions/trip?view=document', ready: '.cm-line' },
@@ -18,6 +19,8 @@ const PAGES = [
   { path: '/events?name=arrived&key=k', ready: '.event-waiters table' },
   { path: '/activities', ready: 'main table' },
   { path: '/activities/book', ready: 'main table' },
+  { path: '/workers', ready: 'main table' },
+  { path: '/workers/busy', ready: 'main table' },
   { path: '/steps', ready: 'main table' },
   { path: '/steps/quote', ready: '.cm-line' },
   { path: '/nodes', ready: 'main table' },
@@ -69,6 +72,9 @@ describe.runIf(browserPath !== null)(
         await client.definitions.register(trip(1) as never);
         await client.definitions.register(trip(2) as never);
         await client.workflows.start('trip', { traveller: 'Ada' });
+        await client.workflows.start('trip', { traveller: 'Bob' });
+        const worker = { workerId: 'busy', host: 'h'.repeat(80), version: '2.1' };
+        await client.activities.pull('book', { ...worker, waitSeconds: 20 });
         await client.definitions.register({
           id: 'waits',
           steps: [
@@ -100,7 +106,8 @@ describe.runIf(browserPath !== null)(
 
     test.each(PAGES)('fit into 390 pixels: $path', async ({ path, ready }) => {
       const page = await pages.open(path, { viewport: { width: 390, height: 780 } });
-      await page.locator(ready).first().waitFor({ state: 'attached' });
+      // A graph that is too wide to read opens as the list of its steps.
+      await page.locator(`${ready}, .outline`).first().waitFor({ state: 'attached' });
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
         390,
       );

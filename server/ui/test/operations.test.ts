@@ -44,7 +44,7 @@ describe.runIf(browserPath !== null)('the pages of events, activities, steps and
     await page.getByRole('button', { name: 'Publish an event' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Data (any JSON value)').fill('{"by": ');
-    await dialog.getByText('Invalid JSON').waitFor();
+    await dialog.getByText('Not valid JSON').waitFor();
     expect(await dialog.getByRole('button', { name: 'Publish' }).isDisabled()).toBe(true);
     await dialog.getByLabel('Data (any JSON value)').fill('{"by": "Ada"}');
     await dialog.getByRole('button', { name: 'Publish' }).click();
@@ -73,7 +73,7 @@ describe.runIf(browserPath !== null)('the pages of events, activities, steps and
     await page.getByRole('button', { name: 'Complete' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox').fill('{"receipt": ');
-    await dialog.getByText('Invalid JSON').waitFor();
+    await dialog.getByText('Not valid JSON').waitFor();
     expect(await dialog.getByRole('button', { name: 'Complete' }).isDisabled()).toBe(true);
     await dialog.getByRole('textbox').fill('{"receipt": "r-1"}');
     await dialog.getByRole('button', { name: 'Complete' }).click();

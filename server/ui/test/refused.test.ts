@@ -1,5 +1,5 @@
 /** Goal: every page tells users without access what they lack, and does not repeat its calls endlessly. */
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ROUTES, type RoutePath } from '../src/app/routes.js';
 import { browserPath } from './support/browser.js';
@@ -8,8 +8,11 @@ import { AUTH_SETTINGS, makeToken } from './support/tokens.js';
 
 /** Example addresses for each route. */
 const ADDRESSES: Readonly<Record<RoutePath, readonly string[]>> = {
+  '/overview': ['/overview'],
   '/runs': ['/runs', '/runs?status=Runnable'],
   '/runs/*': ['/runs/some-run', '/runs/some-run?tab=steps', '/runs/some-run?tab=history'],
+  '/bulk/*?': ['/bulk', '/bulk/some-job'],
+  '/failures': ['/failures', '/failures?definitionId=d'],
   '/definitions/*?': [
     '/definitions',
     '/definitions/d',
@@ -19,10 +22,18 @@ const ADDRESSES: Readonly<Record<RoutePath, readonly string[]>> = {
   '/new-definition': ['/new-definition'],
   '/events': ['/events', '/events?name=n&key=k'],
   '/activities/*?': ['/activities', '/activities/a'],
+  '/workers/*?': ['/workers', '/workers/w'],
   '/steps/*?': ['/steps', '/steps/s'],
   '/new-step': ['/new-step'],
   '/nodes': ['/nodes'],
 };
+interface Opened {
+  readonly page: Page;
+  /** The addresses of its calls. */
+  readonly calls: readonly string[];
+  readonly pending: ReadonlySet<Request>;
+}
+
 const ALL = ROUTES.flatMap((route) => ADDRESSES[route]);
 
 describe.runIf(browserPath !== null)('a user without access', () => {
@@ -37,45 +48,49 @@ describe.runIf(browserPath !== null)('a user without access', () => {
   });
 
   /** Opens a page on a clock that the test controls, and records its API calls. */
-  const open = async (
-    path: string,
-    token: string | null,
-  ): Promise<{ readonly page: Page; readonly calls: string[] }> => {
+  const open = async (path: string, token: string | null): Promise<Opened> => {
     const calls: string[] = [];
+    const pending = new Set<Request>();
     const page = await pages.open(path, {}, async (opened) => {
       await opened.clock.install();
       opened.on('request', (request) => {
-        if (request.url().includes('/api/')) calls.push(request.url());
+        if (!request.url().includes('/api/')) return;
+        calls.push(request.url());
+        pending.add(request);
       });
+      opened.on('requestfinished', (request) => pending.delete(request));
+      opened.on('requestfailed', (request) => pending.delete(request));
       if (token === null) return;
       await opened.addInitScript(
         (value) => sessionStorage.setItem('stepwright.token', value),
         token,
       );
     });
-    return { page, calls };
+    return { page, calls, pending };
   };
   /** Expects no new calls for two minutes, after the pending ones. */
-  const expectSilence = async (page: Page, calls: readonly string[]): Promise<void> => {
-    await page.waitForLoadState('networkidle');
+  const expectSilence = async ({ page, calls, pending }: Opened): Promise<void> => {
+    await expect.poll(() => pending.size).toBe(0);
     const before = calls.length;
     await page.clock.runFor(120_000);
     expect(calls.slice(before)).toEqual([]);
   };
 
   test.each(ALL)('is asked for a token on %s', async (path) => {
-    const { page, calls } = await open(path, null);
+    const opened = await open(path, null);
+    const { page } = opened;
     await page.getByText('This server requires a token.').waitFor();
     await page.getByLabel('Bearer token').waitFor();
-    await expectSilence(page, calls);
+    await expectSilence(opened);
   });
 
   test.each(ALL)('whose token lacks the scope is told its name on %s', async (path) => {
-    const { page, calls } = await open(path, makeToken('till', 'conductor:worker'));
+    const opened = await open(path, makeToken('till', 'conductor:worker'));
+    const { page } = opened;
     await page.getByRole('heading', { name: 'Not allowed', level: 1 }).waitFor();
     await page.getByText('This call requires the scope conductor:viewer').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
-    await expectSilence(page, calls);
+    await expectSilence(opened);
   });
 
   test('whose token expires on an open page is asked for a new one', async () => {

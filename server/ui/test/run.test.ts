@@ -29,11 +29,11 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await why(page).getByRole('button', { name: 'Publish the event' }).click();
     const dialog = page.getByRole('dialog', { name: 'Publish the event' });
     await dialog.getByLabel('Event data').fill('{"by": ');
-    await dialog.getByText('Invalid JSON').waitFor();
+    await dialog.getByText('Not valid JSON').waitFor();
     expect(await dialog.getByRole('button', { name: 'Publish' }).isDisabled()).toBe(true);
     await dialog.getByLabel('Event data').fill('{"by": "Grace"}');
     await dialog.getByRole('button', { name: 'Publish' }).click();
-    await expect.poll(() => status(page).textContent()).toBe('Complete');
+    await expect.poll(() => status(page).textContent()).toBe('✓ Completed');
     await page.getByRole('heading', { name: 'How it ended' }).waitFor();
     const { data } = await pages.client.workflows.get(shop.order);
     expect(data).toMatchObject({ approvedBy: 'Grace', shipped: true });
@@ -60,14 +60,22 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await page.getByRole('button', { name: 'Suspend' }).click();
     await expect.poll(() => status(page).textContent()).toBe('Suspended');
     await page.locator('.page-actions').getByRole('button', { name: 'Resume' }).click();
-    await expect.poll(() => status(page).textContent()).toBe('Runnable');
+    await expect.poll(() => status(page).textContent()).toBe('Waiting');
   });
 
   test('asks before it terminates the run, and does nothing if the user cancels', async () => {
-    const id = await startReminder();
+    const options = { reference: 'terminated-by-hand' };
+    const { id } = await pages.client.workflows.start('reminder', {}, options);
     const page = await openRun(id);
     await page.getByRole('button', { name: 'Terminate' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    expect((await pages.client.workflows.get(id)).status).toBe('Runnable');
+    await page.getByRole('button', { name: 'Terminate' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Terminate this run?' });
+    await dialog.getByText(`reminder · terminated-by-hand ${id}`).waitFor();
+    // Enter does no harm: the focus is on Cancel.
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
     expect((await pages.client.workflows.get(id)).status).toBe('Runnable');
     await page.getByRole('button', { name: 'Terminate' }).click();
     await page.keyboard.press('Escape');
@@ -75,7 +83,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     expect((await pages.client.workflows.get(id)).status).toBe('Runnable');
     await page.getByRole('button', { name: 'Terminate' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Terminate' }).click();
-    await expect.poll(() => status(page).textContent()).toBe('Terminated');
+    await expect.poll(() => status(page).textContent()).toBe('■ Terminated');
     expect(await page.getByRole('button', { name: 'Suspend' }).count()).toBe(0);
   });
 
@@ -94,7 +102,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     const dialog = page.getByRole('dialog', { name: 'Terminate this run?' });
     await dialog.getByLabel('Compensate completed steps first').check();
     await dialog.getByRole('button', { name: 'Terminate' }).click();
-    await expect.poll(() => status(page).textContent()).toBe('Terminated');
+    await expect.poll(() => status(page).textContent()).toBe('■ Terminated');
     await why(page).getByText('(with compensation)').first().waitFor();
     expect((await pages.client.workflows.get(id)).data).toEqual({ undone: true });
   });
@@ -106,7 +114,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await expect.poll(() => status(page).textContent()).toBe('Suspended');
     await why(page).getByText('suspended').first().waitFor();
     await pages.client.workflows.terminate(id);
-    await expect.poll(() => status(page).textContent()).toBe('Terminated');
+    await expect.poll(() => status(page).textContent()).toBe('■ Terminated');
   });
 
   test("shows the server's message if the server rejects an action", async () => {
@@ -167,7 +175,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await expect.poll(() => status(page).textContent()).toBe('Suspended');
     await why(page).locator('.error-type').first().waitFor();
     await page.locator('.page-actions').getByRole('button', { name: 'Resume' }).click();
-    await expect.poll(() => status(page).textContent()).toBe('Runnable');
+    await expect.poll(() => status(page).textContent()).toBe('Waiting');
     await why(page).getByRole('button', { name: 'Complete …' }).click();
     await page.getByRole('dialog').getByLabel('Result').fill('{"receipt": "by-hand"}');
     await page.getByRole('dialog').getByRole('button', { name: 'Complete' }).click();
@@ -244,6 +252,8 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     release();
     await next.click();
     await page.getByText('Page 2').waitFor();
+    // Until then, the rows are those of the first page.
+    await expect.poll(() => next.isDisabled()).toBe(false);
     await rows.first().locator('summary').first().click();
     await rows.first().getByText('51', { exact: true }).waitFor();
   });

@@ -6,11 +6,11 @@ import { usePages } from './support/page-test.js';
 describe.runIf(browserPath !== null)('the shell of the page', () => {
   const pages = usePages();
 
-  test('redirects the root of the server to the list of runs', async () => {
+  test('redirects the root of the server to the overview', async () => {
     const page = await pages.open('/');
     await page.goto(pages.server.url);
-    await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
-    expect(new URL(page.url()).pathname).toBe('/ui/runs');
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/ui/overview');
   });
 
   test('keeps its address on a reload, and reports unknown addresses', async () => {

@@ -151,7 +151,7 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
     expect(await views.getByRole('button', { name: 'YAML' }).isDisabled()).toBe(true);
     await views.getByRole('button', { name: 'JSON' }).click();
     await page.locator('.cm-line', { hasText: '"discount": 0.5e' }).waitFor();
-    await page.getByText(/^Invalid JSON/).waitFor();
+    await page.getByText(/^Not valid JSON/).waitFor();
     expect(await views.getByRole('button', { name: 'Form' }).isDisabled()).toBe(true);
     const editor = page.getByRole('textbox', { name: 'Data as JSON' });
     await pasteText(
@@ -210,18 +210,25 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
     await page.waitForURL(new RegExp(items[0]!.workflowId));
   });
 
-  test('stays to show the result, and starts again with the data of a run', async () => {
+  test('stays to show the result, and starts again with the data, reference and tags of a run', async () => {
     const page = await pages.open('/definitions/order/start');
     await fillOrder(page);
+    await page.getByLabel(/^Reference/).fill('again-1');
+    await page.getByRole('button', { name: 'Add a tag' }).click();
+    await page.getByLabel('Name of tag 1').fill('team');
+    await page.getByLabel('Value of tag 1').fill('red');
     await page.getByLabel('Stay here and show the result').check();
     await start(page);
     const result = page.getByRole('region', { name: 'Result' });
-    await result.getByText('Succeeded').waitFor();
+    await result.getByText('Completed').waitFor();
     await result.getByText('total').waitFor();
     await result.getByRole('link').click();
+    await page.locator('.menu > summary').click();
     await page.getByRole('link', { name: 'Start again' }).click();
     await expect.poll(() => form(page).getByLabel('sku').inputValue()).toBe('tea');
     expect(await form(page).getByLabel('kind').inputValue()).toBe('1');
+    expect(await page.getByLabel(/^Reference/).inputValue()).toBe('again-1');
+    expect(await page.getByLabel('Value of tag 1').inputValue()).toBe('red');
   });
 
   test('starts nothing while the definition is disabled', async () => {

@@ -4,6 +4,7 @@ import {
   Delete,
   Extension,
   Get,
+  Header,
   Middlewares,
   Path,
   Post,
@@ -25,6 +26,7 @@ import { toActivityItem, toActivityQueue, toWorkItem } from '../wire/map/activit
 import { checkedName } from '../wire/map/name.js';
 import { toPageRequest, toWirePage } from '../wire/map/page.js';
 import { toTokenExpiry } from '../wire/map/time.js';
+import { toWorkerOrigin } from '../wire/map/worker.js';
 import type {
   ActivityItemPage,
   ActivityQueueList,
@@ -53,6 +55,8 @@ export class ActivityController extends Controller {
    * @summary Claim a work item
    * @param id The name of the activity
    * @param workerId The name of the worker, shown to operators
+   * @param workerHost The name of its machine, shown to operators
+   * @param workerVersion The version of the worker program, shown to operators
    * @param timeout Seconds to wait for work, up to a limit of the server
    * @isInt timeout must be a whole number of seconds
    * @minimum timeout 0 must not be negative
@@ -70,12 +74,15 @@ export class ActivityController extends Controller {
     @Query() workerId: string = '',
     @Query() timeout: number = 0,
     @Query() lease?: number,
+    @Header('X-Worker-Host') workerHost: string = '',
+    @Header('X-Worker-Version') workerVersion: string = '',
   ): Promise<WorkItem> {
     const { host, limits, waiting } = this.#services;
     const gone = callerGone(request);
     const poll = {
       name: checkedName(id, 'activity name'),
       workerId: checkedName(workerId, 'worker id'),
+      origin: toWorkerOrigin(workerHost, workerVersion, addressOf(request)),
       timeoutMs: Math.min(timeout, limits.pollTimeoutSecondsMax) * 1000,
       leaseMs: lease === undefined ? null : this.#leaseMs(lease),
       signal: gone,

@@ -3,6 +3,7 @@ import {
   Controller,
   Extension,
   Get,
+  Header,
   Middlewares,
   Patch,
   Path,
@@ -17,13 +18,21 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import type { ReportedResult } from '../../runtime/activities/activity-results.js';
+import { AppError } from '../../base/errors.js';
 import { hasScope } from '../authentication.js';
 import { asJson, nullableBody, requiredBody } from '../http/body-reader.js';
 import { toControlAnswer, toInstanceAction, toWorkflowAction } from '../wire/map/control.js';
+import { toRestart } from '../wire/map/repair.js';
 import { toTagChanges } from '../wire/map/tags.js';
 import { toControlledWorkflow } from '../wire/map/workflow.js';
+import { toIdempotencyKey } from '../wire/map/idempotency.js';
 import { checkedName } from '../wire/map/name.js';
-import type { ControlAnswer, ControlRequest, WorkflowActionList } from '../wire/models/control.js';
+import type {
+  ControlAnswer,
+  ControlRequest,
+  RestartRequest,
+  WorkflowActionList,
+} from '../wire/models/control.js';
 import type { ControlledWorkflow } from '../wire/models/workflow.js';
 import type { TagChanges } from '../wire/models/workflow-filter.js';
 import type { Problem } from '../wire/models/problem.js';
@@ -93,6 +102,57 @@ export class ControlController extends Controller {
     const tags = toTagChanges(changes);
     const tagged = await this.#services.host.instances.setTags(workflowId, tags, actor);
     return toControlledWorkflow(tagged, await hasScope(request, 'conductor:viewer'));
+  }
+
+  /**
+   * Starts a run again: as a new run with the same input, reference and tags, and with the version of the definition that
+   * the old run uses, unless the body names another. The old run does not change; if it is open, it stays open. The
+   * response shows the new run before its first step.
+   *
+   * @summary Start a run again
+   * @param id The id of the run
+   * @param idempotencyKey A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further run is started.
+   */
+  @Post('{id}/restart')
+  @SuccessResponse(201, 'Started')
+  @Response<Problem>(
+    400,
+    'The body is invalid, or the input does not fit the `Input` of the version',
+  )
+  @Response<Problem>(
+    404,
+    'There is no such run or version, or the run was started before the server kept inputs',
+  )
+  @Response<Problem>(
+    409,
+    'The definition is disabled, or the idempotency key was already used with a different request',
+  )
+  @Response<Problem>(413, 'The body is too large')
+  @Response<Problem>(415, 'The body is neither JSON nor YAML')
+  @Security('bearer', ['conductor:controller'])
+  @Middlewares(requiredBody)
+  @Extension('x-request-schema', 'RestartRequest')
+  async restartWorkflow(
+    @Path() id: string,
+    @Body() body: RestartRequest,
+    @Request() request: HttpRequest,
+    @Header('Idempotency-Key') idempotencyKey?: string,
+  ): Promise<ControlledWorkflow> {
+    const restart = {
+      ...toRestart(body),
+      idempotency: await toIdempotencyKey(request, idempotencyKey, { ...body }),
+    };
+    const workflowId = checkedName(id, 'workflow id');
+    const { instances } = this.#services.host;
+    const mayRead = await hasScope(request, 'conductor:viewer');
+    const instance = await instances
+      .restart(workflowId, restart, await actorOf(request))
+      .catch((error: unknown) => {
+        throw mayRead ? error : withoutInput(error);
+      });
+    this.setHeader('Location', `/api/workflow/${encodeURIComponent(instance.id)}`);
+    this.setStatus(201);
+    return toControlledWorkflow(instance, mayRead);
   }
 
   /**
@@ -184,4 +244,10 @@ export class ControlController extends Controller {
     const actor = await actorOf(request);
     await this.#services.host.instances.answerActivity(execution, result, actor);
   }
+}
+
+/** Violations of `Input` quote the data of the run. */
+function withoutInput(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== 'invalid_data') return error;
+  return new AppError('invalid_data', 'The input of the run does not fit the Input of the version');
 }

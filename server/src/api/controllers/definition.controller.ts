@@ -34,11 +34,12 @@ import type {
   DefinitionCheck,
   DefinitionDocument,
   DefinitionPage,
+  OpenSteps,
   RegisteredDefinition,
 } from '../wire/models/definition.js';
 import type { Problem } from '../wire/models/problem.js';
 import { knownQuery } from '../http/query-names.js';
-import { responseOf, type ApiServices } from '../http/request-context.js';
+import { contextOf, responseOf, type ApiServices } from '../http/request-context.js';
 import { sendText } from '../http/answer-format.js';
 
 @Route('api/definition')
@@ -80,7 +81,9 @@ export class DefinitionController extends Controller {
     // The body reader returns only JSON values.
     const idempotency = await toIdempotencyKey(request, idempotencyKey, document as Json);
     const { host } = this.#services;
-    const registered = await host.definitions.register(document, idempotency, strict);
+    const source = contextOf(request).body?.text ?? null;
+    const posted = { document, source };
+    const registered = await host.definitions.register(posted, idempotency, strict);
     this.setHeader('Location', `/api/definition/${encodeURIComponent(registered.id)}`);
     return toRegisteredDefinition(request, registered);
   }
@@ -136,22 +139,36 @@ export class DefinitionController extends Controller {
   /**
    * Returns a definition in its canonical form, with its version.
    *
+   * With `source`, returns the text exactly as it was posted instead, with its comments and its order of members. The type
+   * is always `application/yaml`, which includes JSON. For versions that were stored before the server kept texts, `source`
+   * has no effect.
+   *
    * @summary Get a definition
    * @param id The id of the definition
    * @param version The version to return; by default, the latest
    * @isInt version must be a whole number
    * @minimum version 1 must be at least 1
+   * @param source Whether to return the text as it was posted
    */
   @Get('{id}')
   @Response<Problem>(400, 'A parameter is invalid')
   @Response<Problem>(404, 'There is no such definition or version')
   @Security('bearer', ['conductor:author'])
   @Security('bearer', ['conductor:viewer'])
-  async getDefinition(@Path() id: string, @Query() version?: number): Promise<DefinitionDocument> {
+  async getDefinition(
+    @Path() id: string,
+    @Request() request: HttpRequest,
+    @Query() version?: number,
+    @Query() source: boolean = false,
+  ): Promise<DefinitionDocument> {
     const name = checkedName(id, 'definition id');
-    return toDefinitionDocument(
-      await this.#services.host.definitions.get(name, version ?? 'latest'),
-    );
+    const { definitions } = this.#services.host;
+    const wanted = version ?? 'latest';
+    const text = source ? await definitions.source(name, wanted) : null;
+    if (text === null) return toDefinitionDocument(await definitions.get(name, wanted));
+    sendText(responseOf(request), 'application/yaml; charset=utf-8', text);
+    // Something was sent, so tsoa does not send this.
+    return { id: name, steps: [] };
   }
 
   /**
@@ -179,6 +196,31 @@ export class DefinitionController extends Controller {
     const text = await this.#services.host.definitions.types(name, version ?? 'latest');
     sendText(responseOf(request), 'text/plain; charset=utf-8', text);
     return text;
+  }
+
+  /**
+   * Counts open runs by the steps at which they are. The server looks at no more than about 200 runs; if there are more,
+   * `exact` is false.
+   *
+   * @summary Count open runs by step
+   * @param id The id of the definition
+   * @param version Only runs of this version; by default, of all versions
+   * @isInt version must be a whole number
+   * @minimum version 1 must be at least 1
+   */
+  @Get('{id}/open-steps')
+  @Response<Problem>(400, 'A parameter is invalid')
+  @Response<Problem>(404, 'There is no such definition or version')
+  @Security('bearer', ['conductor:viewer'])
+  async countOpenSteps(@Path() id: string, @Query() version?: number): Promise<OpenSteps> {
+    const definitionId = checkedName(id, 'definition id');
+    const { definitions, instances } = this.#services.host;
+    await definitions.get(definitionId, version ?? 'latest');
+    const found = await instances.countOpenSteps({
+      definitionId,
+      ...(version !== undefined && { version }),
+    });
+    return { ...found, items: [...found.items] };
   }
 
   /**

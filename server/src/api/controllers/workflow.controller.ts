@@ -20,10 +20,12 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import type { InstanceAction } from '../../runtime/operations/control-types.js';
+import { AppError } from '../../base/errors.js';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
 import { hasScope } from '../authentication.js';
 import { objectBody } from '../http/body-reader.js';
 import { toExplanation } from '../wire/map/explanation.js';
+import { toFailureGroups, toFailureRequest } from '../wire/map/failure.js';
 import { toIdempotencyKey } from '../wire/map/idempotency.js';
 import { checkedName } from '../wire/map/name.js';
 import { toPageRequest, toWirePage } from '../wire/map/page.js';
@@ -32,18 +34,16 @@ import {
   toFilter,
   toStartData,
   toStartRequest,
-  toStepExecution,
   toWorkflow,
   toWorkflowSummary,
 } from '../wire/map/workflow.js';
 import type { Explanation } from '../wire/models/explanation.js';
+import type { FailureGroups, FailureQuery } from '../wire/models/failure.js';
 import type { DataObject } from '../wire/models/json-value.js';
 import type { Problem } from '../wire/models/problem.js';
 import type {
   ControlledWorkflow,
   OnConflict,
-  StepExecutionPage,
-  StepOrder,
   Workflow,
   WorkflowPage,
 } from '../wire/models/workflow.js';
@@ -175,6 +175,21 @@ export class WorkflowController extends Controller {
   }
 
   /**
+   * Groups failed runs by their cause. A run is failed if it shows an error, and is open or has the outcome `Failed`; it leaves
+   * its group when the step succeeds, or when the run is terminated or ends with another outcome. To list the runs of
+   * a group, use its `key` as the filter `failure` of the list of runs.
+   *
+   * @summary Group failed runs
+   */
+  @Get('failures')
+  @Response<Problem>(400, 'A parameter is invalid')
+  @Security('bearer', ['conductor:viewer'])
+  async listFailures(@Queries() query: FailureQuery): Promise<FailureGroups> {
+    const groups = await this.#services.host.instances.listFailures(toFailureRequest(query));
+    return toFailureGroups(groups);
+  }
+
+  /**
    * Returns a run with its data. With `wait`, the server responds when the run has ended or the time is up.
    *
    * @summary Get a run
@@ -215,45 +230,6 @@ export class WorkflowController extends Controller {
   @Security('bearer', ['conductor:viewer'])
   async getWorkflowInput(@Path() id: string): Promise<DataObject> {
     return this.#services.host.instances.getInput(checkedName(id, 'workflow id'));
-  }
-
-  /**
-   * Lists the executions of a run in pages: the ended ones in order, then the open ones with what they are waiting for.
-   * With
-   * `stepId`, the server searches a long run piece by piece. A page may then have fewer items than `limit`, or none,
-   * although there is a next page.
-   *
-   * @summary List the steps of a run
-   * @param id The id of the run
-   * @param order `asc` lists the oldest first; `desc` lists the open executions first, then the newest
-   * @param stepId Returns only executions of the step with this id
-   * @param limit The maximum number of items on a page
-   * @isInt limit must be a whole number
-   * @minimum limit 1 must be at least 1
-   * @maximum limit 500 must be at most 500
-   * @param cursor `nextCursor` of the previous page
-   */
-  @Get('{id}/steps')
-  @Response<Problem>(400, 'A parameter is invalid')
-  @Response<Problem>(404, 'There is no such run')
-  @Security('bearer', ['conductor:viewer'])
-  async listWorkflowSteps(
-    @Path() id: string,
-    @Query() order: StepOrder = 'asc',
-    @Query() stepId?: string,
-    @Query() limit: number = PAGE_SIZE_DEFAULT,
-    @Query() cursor?: string,
-  ): Promise<StepExecutionPage> {
-    const workflowId = checkedName(id, 'workflow id');
-    const request = {
-      ...toPageRequest(limit, cursor),
-      order,
-      stepId: stepId === undefined ? null : checkedName(stepId, 'step id'),
-    };
-    return toWirePage(
-      await this.#services.host.instances.listSteps(workflowId, request),
-      toStepExecution,
-    );
   }
 
   /**
@@ -319,19 +295,33 @@ export class WorkflowController extends Controller {
    * run is resumed for this. In the meantime, repeating the call changes nothing, and a call without `compensate`
    * terminates the run immediately.
    *
-   * @summary Terminate a run
+   * With `purge=true`, a run that has ended is removed from the store, with its input, history and record of actions. The
+   * response shows it as it was. It is not written to `archive_dir`. A run that is open must be terminated first.
+   *
+   * @summary Terminate or purge a run
    * @param id The id of the run
-   * @param compensate Whether to compensate the completed steps first
+   * @param compensate Whether to compensate the completed steps first. Not together with `purge`
+   * @param purge Whether to remove the run, which must have ended
    */
   @Delete('{id}')
   @Response<Problem>(400, 'A parameter is invalid')
   @Response<Problem>(404, 'There is no such run')
+  @Response<Problem>(409, 'With `purge`: the run is open, or its parent run waits for its result')
   @Security('bearer', ['conductor:controller'])
   async terminateWorkflow(
     @Path() id: string,
     @Request() request: HttpRequest,
     @Query() compensate: boolean = false,
+    @Query() purge: boolean = false,
   ): Promise<ControlledWorkflow> {
+    if (purge && compensate) {
+      throw new AppError(
+        'invalid_request',
+        'compensate terminates a run, and purge removes one that has ended: give only one of them',
+        { parameter: 'compensate' },
+      );
+    }
+    if (purge) return this.#purge(request, id);
     return this.#control(request, id, compensate ? 'compensate' : 'terminate');
   }
 
@@ -352,6 +342,13 @@ export class WorkflowController extends Controller {
     @Request() request: HttpRequest,
   ): Promise<ControlledWorkflow> {
     return this.#control(request, id, 'retry');
+  }
+
+  async #purge(request: HttpRequest, id: string): Promise<ControlledWorkflow> {
+    const workflowId = checkedName(id, 'workflow id');
+    const actor = await actorOf(request);
+    const purged = await this.#services.host.instances.purge(workflowId, actor);
+    return toControlledWorkflow(purged, await hasScope(request, 'conductor:viewer'));
   }
 
   async #control(

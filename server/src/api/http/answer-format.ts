@@ -1,9 +1,13 @@
 /**
  * Responses in the format that the caller prefers: JSON, unless `Accept` asks for YAML.
  *
+ * Reads of a few kilobytes or more are sent with gzip to callers that accept it. Lengths then depend on the contents, which
+ * reveals nothing: browsers do not send tokens on their own, so another site cannot make a user's browser repeat a read.
+ *
  * Long responses are written in slices, until the caller disconnects. A response that is too long for YAML, which is meant
  * for people, is sent as JSON; `Content-Type` says so, as it does for callers that accept neither.
  */
+import { constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { writeJson } from '../../engine/values/exact-json.js';
 import { isLight, writeJsonParts } from '../../engine/values/json-parts.js';
@@ -17,6 +21,11 @@ const JSON_MEDIA_TYPE = 'application/json';
 const MEDIA_TYPES = [JSON_MEDIA_TYPE, 'text/json', ...YAML_MEDIA_TYPES];
 /** Also with the only supported charset: a media range with a parameter matches nothing without it. */
 const OFFERED = [...MEDIA_TYPES, ...MEDIA_TYPES.map(withCharset)];
+
+/** In characters: below it, compressing takes longer than sending. */
+const GZIP_LENGTH_MIN = 2048;
+/** JSON repeats its names, so even the fastest level makes it many times shorter. */
+const GZIP_LEVEL = { level: constants.Z_BEST_SPEED };
 
 /** In characters: JSON of this length that is deeply nested can become twenty times as long. */
 export const YAML_LENGTH_MAX = 8 * 1024 * 1024;
@@ -37,8 +46,34 @@ export function sendAnswer(response: Response, value: unknown): Response {
 /** @throws AppError if there is no memory for the response, and the caller can repeat the request */
 function sendCounted(response: Response, type: string, text: string): Response {
   const { memory } = contextOf(response.req).services;
-  memory.answer(addressOf(response.req), response, text.length, onlyReads(response.req));
-  return sendText(response, withCharset(type), text);
+  const isRead = onlyReads(response.req);
+  memory.answer(addressOf(response.req), response, text.length, isRead);
+  if (!isRead || text.length < GZIP_LENGTH_MIN) return sendText(response, withCharset(type), text);
+  response.vary('Accept-Encoding');
+  if (!acceptsGzip(response.req)) return sendText(response, withCharset(type), text);
+  sendCompressed(response, withCharset(type), text);
+  return response;
+}
+
+/** Whether the caller accepts gzip; with no header, it accepts anything, but may not expect it. */
+function acceptsGzip(request: Request): boolean {
+  const { 'accept-encoding': accepted } = request.headers;
+  return accepted !== undefined && request.acceptsEncodings('gzip') === 'gzip';
+}
+
+/** Compresses on another thread. */
+function sendCompressed(response: Response, contentType: string, text: string): void {
+  gzip(text, GZIP_LEVEL, (error, bytes) => {
+    if (response.closed) return;
+    if (error !== null) {
+      sendText(response, contentType, text);
+      return;
+    }
+    response.setHeader('Content-Type', contentType);
+    response.setHeader('Content-Encoding', 'gzip');
+    response.setHeader('Content-Length', bytes.length);
+    response.end(bytes);
+  });
 }
 
 /** A worker must get the work item that it has claimed; otherwise, the item would be stuck until its lease ends. */

@@ -88,7 +88,7 @@ async function parseBody(request: Request, limits: ApiLimits): Promise<ParsedBod
   memory.grow(valueCost(text, format));
   if (format === 'yaml') return parseYaml(text, limits);
   if (text.trim() === '') return null;
-  return { value: parseJson(text, limits), locator: () => jsonLocator(text) };
+  return { value: parseJson(text, limits), text, locator: () => jsonLocator(text) };
 }
 
 /** Bytes that the text and its value will take. */

@@ -4,11 +4,10 @@ import type { ChangeBatch } from '../../backplane/backplane.js';
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { ChangeListener } from '../../runtime/changes/change-watch.js';
 import { toWorkflowChange } from '../wire/map/workflow.js';
+import { drained } from './piecewise-answer.js';
 
 /** Proxies and clients consider a connection dead when it has been silent for about a minute. */
 const COMMENT_INTERVAL_MS = 15_000;
-/** A caller that has read nothing for this long counts as gone. */
-const STALLED_MS = 60_000;
 /** How long a browser waits before it reconnects. */
 const RECONNECT_MS = 2000;
 
@@ -52,22 +51,4 @@ function eventsOf({ definitions, lagged, workflows }: ChangeBatch): string {
 /** JSON has no line breaks outside strings, and escapes those inside. */
 function eventText(event: string, data: object): string {
   return `event: ${event}\ndata: ${writeJson(data)}\n\n`;
-}
-
-/**
- * Resolves when the caller has read what was written or is gone; the connection of a caller that reads nothing is closed.
- */
-function drained(response: Response): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => response.destroy(), STALLED_MS);
-    const done = (): void => {
-      clearTimeout(timer);
-      response.off('drain', done);
-      response.off('close', done);
-      resolve();
-    };
-    response.on('drain', done);
-    response.on('close', done);
-    if (response.destroyed) done();
-  });
 }

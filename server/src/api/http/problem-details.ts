@@ -18,6 +18,7 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   definition_not_found: { status: 404, title: 'Definition not found' },
   input_not_found: { status: 404, title: 'Input not found' },
   workflow_not_found: { status: 404, title: 'Run not found' },
+  bulk_job_not_found: { status: 404, title: 'Bulk job not found' },
   event_not_found: { status: 404, title: 'Event not found' },
   execution_not_found: { status: 404, title: 'Execution not found' },
   step_not_found: { status: 404, title: 'Step not found' },
@@ -28,10 +29,14 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   // Conductor responds with 400, which its clients expect. Conflicts that Conductor does not know are 409.
   status_conflict: { status: 400, title: 'Not allowed in this status' },
   action_conflict: { status: 409, title: 'Conflict with the current state' },
+  modification_impossible: { status: 409, title: 'Modification impossible' },
+  modification_pending: { status: 503, title: 'Modification pending' },
   definition_disabled: { status: 409, title: 'Definition disabled' },
   reference_in_use: { status: 409, title: 'Reference in use' },
   reserved_step_name: { status: 409, title: 'Reserved step name' },
   idempotency_conflict: { status: 409, title: 'Idempotency key already used' },
+  // Not 429: a job may run for hours, so clients must not repeat the request by themselves.
+  too_many_bulk_jobs: { status: 409, title: 'Too many bulk jobs' },
   unauthenticated: { status: 401, title: 'Not authenticated' },
   forbidden: { status: 403, title: 'Forbidden' },
   host_not_allowed: { status: 403, title: 'Host not allowed' },

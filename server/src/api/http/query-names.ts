@@ -47,6 +47,11 @@ function readNames(): ReadonlyMap<string, readonly string[]> {
   return names;
 }
 
+/** The names of the query parameters of a call. */
+export function queryNamesOf(method: string, path: string): readonly string[] {
+  return NAMES_BY_CALL.get(keyOf(method, path)) ?? [];
+}
+
 function keyOf(method: string, path: string): string {
   // Express handles HEAD with the handler of GET.
   const known = method.toUpperCase() === 'HEAD' ? 'GET' : method.toUpperCase();
@@ -78,7 +83,7 @@ export const knownQuery: RequestHandler = (request, _response, next) => {
   }
   // Only routes call this.
   const { path } = request.route as { readonly path: string };
-  const names = NAMES_BY_CALL.get(keyOf(request.method, path)) ?? [];
+  const names = queryNamesOf(request.method, path);
   for (const name of Object.keys(request.query)) {
     if (!names.includes(name)) throw unknownParameter(name, names);
   }

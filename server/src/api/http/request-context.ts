@@ -35,6 +35,7 @@ export interface TextPosition {
 
 export interface ParsedBody {
   readonly value: Json;
+  readonly text: string;
   /** Creates the function that finds the positions of JSON pointers in the text; null if the text is empty. */
   readonly locator: () => (pointer: string) => TextPosition | null;
 }

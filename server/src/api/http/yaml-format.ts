@@ -21,7 +21,7 @@ export function parseYaml(text: string, limits: ApiLimits): ParsedBody | null {
   const reader = new YamlReader(text, limits);
   const value = reader.read(contents);
   const targetOf = (alias: Alias) => reader.targetOf(alias);
-  return { value, locator: () => yamlLocator({ text, contents, targetOf }) };
+  return { value, text, locator: () => yamlLocator({ text, contents, targetOf }) };
 }
 
 /** Reads every document as YAML 1.2, even if a `%YAML` line says otherwise. */

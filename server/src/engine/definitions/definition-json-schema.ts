@@ -48,6 +48,7 @@ const DEFINITION_SCHEMAS: Readonly<Record<DefinitionMember, JsonObject>> = {
     propertyNames: { minLength: 1, maxLength: TAG_NAME_LENGTH_MAX },
     additionalProperties: { type: 'string', maxLength: TAG_VALUE_LENGTH_MAX },
   },
+  retention: { ...DURATION, minimum: 1 },
   steps: { type: 'array', minItems: 1, items: STEP },
 };
 

@@ -94,7 +94,7 @@ export class MemberReader<TName extends string> {
     return flag;
   }
 
-  durationMs(name: TName): number | null {
+  durationMs(name: TName, least = '0'): number | null {
     const value = this.value(name);
     if (value === null) return null;
     if (!isNumber(value) && typeof value !== 'string') {
@@ -102,7 +102,7 @@ export class MemberReader<TName extends string> {
     }
     const durationMs = parseDurationMs(value);
     if (durationMs === null) {
-      const message = `${label(name)} must be a duration from 0 to 100 years (${DURATION_FORMS}), not ${describeValue(value)}.`;
+      const message = `${label(name)} must be a duration from ${least} to 100 years (${DURATION_FORMS}), not ${describeValue(value)}.`;
       return this.fail(name, 'invalid_value', message);
     }
     this.keep(name, value);

@@ -55,6 +55,8 @@ export interface ParsedDefinition {
   readonly customSteps: readonly CustomStepUse[];
 }
 
+const RETENTION_MS_MIN = 1000;
+
 /** The document must not be changed afterwards: the canonical form shares its inputs and outputs. */
 export function parseDefinition(document: unknown, options: ParseOptions = {}): ParsedDefinition {
   const state = new ParseState(options);
@@ -70,6 +72,7 @@ export function parseDefinition(document: unknown, options: ParseOptions = {}): 
   const input = parseInputSchema(reader);
   const index = parseIndex(reader);
   const tags = parseTags(reader);
+  const retentionMs = parseRetention(reader);
   const { entryStepId } = parseAllSteps(reader);
   checkReferences(state);
   if (!state.errors.isEmpty || id === null || entryStepId === null) {
@@ -92,6 +95,7 @@ export function parseDefinition(document: unknown, options: ParseOptions = {}): 
     input,
     index,
     tags,
+    retentionMs,
     entryStepId,
     steps: inDocumentOrder(state),
   };
@@ -118,6 +122,16 @@ function parseId(reader: MemberReader<DefinitionMember>): string | null {
     reader.fail('id', 'missing_id', 'A definition requires an Id.');
   }
   return id;
+}
+
+function parseRetention(reader: MemberReader<DefinitionMember>): number | null {
+  const retentionMs = reader.durationMs('retention', '1 second');
+  if (retentionMs === null) return null;
+  if (retentionMs < RETENTION_MS_MIN) {
+    const message = 'Retention must be a duration from 1 second to 100 years.';
+    return reader.fail('retention', 'invalid_value', message);
+  }
+  return Math.ceil(retentionMs);
 }
 
 function parseAllSteps(reader: MemberReader<DefinitionMember>): ParsedSteps {

@@ -9,6 +9,7 @@ export const DEFINITION_MEMBERS = [
   'input',
   'index',
   'tags',
+  'retention',
   'steps',
 ] as const;
 
@@ -52,6 +53,8 @@ export const DEFINITION_MEMBER_SUMMARIES: Readonly<Record<DefinitionMember, stri
   index:
     'Fields of the data by which runs are found, each a name and a path such as data.customer.id',
   tags: 'Tags of every run. A start can add to them and override them',
+  retention:
+    'How long ended runs are kept, from 1 second. Overrides instance_retention_seconds of the server',
   steps: 'The steps; a run starts with the first one',
 };
 

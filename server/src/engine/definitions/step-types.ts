@@ -49,8 +49,12 @@ export interface StepTraits {
   readonly hasSideEffects: boolean;
   /** Whether it waits, or ends its path or the run, so that a loop that contains it is not an endless one. */
   readonly interruptsLoop: boolean;
+  /** Whether it offers work to workers. */
+  readonly offersWork: boolean;
   /** Whether the steps in its `Do` see an item, as `context.Item`. */
   readonly hasItems: boolean;
+  /** Whether its `Do` may run more than once. */
+  readonly repeatsDo: boolean;
   /** Inputs whose fields may be credentials, which the history hides. */
   readonly inputsWithCredentials: readonly string[];
 }
@@ -71,7 +75,9 @@ const INSIDE: StepTraits = {
   startsInstance: false,
   hasSideEffects: false,
   interruptsLoop: false,
+  offersWork: false,
   hasItems: false,
+  repeatsDo: false,
   inputsWithCredentials: [],
 };
 
@@ -125,6 +131,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
     runsDo: true,
     inputs: [required('Condition', 'boolean', 'Evaluated before each iteration.')],
     outputs: [],
+    traits: { repeatsDo: true },
   },
   Foreach: {
     summary: 'Runs Do once for each item, available to the steps inside as context.Item.',
@@ -137,7 +144,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
       }),
     ],
     outputs: [],
-    traits: { hasItems: true },
+    traits: { hasItems: true, repeatsDo: true },
   },
   Parallel: {
     summary: 'Runs all sequences of Do in parallel, and continues when all have ended.',
@@ -174,7 +181,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
   Recur: {
     summary: 'Runs Do immediately and then at every interval, until its stop condition is true.',
     runsDo: true,
-    traits: { interruptsLoop: true },
+    traits: { interruptsLoop: true, repeatsDo: true },
     inputs: [
       required('Interval', 'duration', 'From the start of one round to the start of the next.'),
       optional('StopCondition', 'boolean', {
@@ -212,7 +219,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
   Activity: {
     summary: 'Offers a work item to external workers and waits for its result.',
     runsDo: false,
-    traits: { interruptsLoop: true },
+    traits: { interruptsLoop: true, offersWork: true },
     inputs: [
       required('ActivityName', 'name', 'Name by which workers claim the work.'),
       optional('Parameters', 'any', { summary: 'The parameters for the worker.' }),

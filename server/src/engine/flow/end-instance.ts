@@ -44,17 +44,13 @@ export function withdrawAnnouncement(instance: WorkflowInstance): void {
 }
 
 /** Maximum number of steps that wait for the end of an instance that they have joined. */
-const JOINED_BY_MAX = 1000;
+export const JOINED_BY_MAX = 1000;
 
 /** A step of another instance asks to be told about the end of this one. */
 export function joinInstance(run: Run, joiner: JoinedBy): void {
   const { instance } = run;
   const { attempt, pointerId, workflowId } = joiner;
-  const isKnown = instance.joinedBy.some(
-    (known) =>
-      known.workflowId === workflowId && known.pointerId === pointerId && known.attempt === attempt,
-  );
-  if (isKnown) return;
+  if (instance.joinedBy.some((known) => isSameStep(known, joiner))) return;
   run.dirty = true;
   if (instance.joinedBy.length >= JOINED_BY_MAX) {
     const parentId = workflowId;
@@ -63,6 +59,23 @@ export function joinInstance(run: Run, joiner: JoinedBy): void {
   }
   instance.joinedBy.push(joiner);
   if (isEnded(instance)) announceEnd(instance, joiner);
+}
+
+/** The step no longer waits for the end of this instance. */
+export function leaveInstance(run: Run, joiner: JoinedBy): void {
+  const { instance } = run;
+  const left = instance.joinedBy.filter((known) => !isSameStep(known, joiner));
+  if (left.length === instance.joinedBy.length) return;
+  instance.joinedBy = left;
+  run.dirty = true;
+}
+
+function isSameStep(left: JoinedBy, right: JoinedBy): boolean {
+  return (
+    left.workflowId === right.workflowId &&
+    left.pointerId === right.pointerId &&
+    left.attempt === right.attempt
+  );
 }
 
 function announceEnd(

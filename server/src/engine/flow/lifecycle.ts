@@ -19,6 +19,8 @@ export interface StartOptions {
   readonly parent: ParentLink | null;
   /** Default: none. */
   readonly tags?: Tags;
+  /** The instance that this one is started again from. Default: none. */
+  readonly restartOf?: string;
   /** When the first step runs; null or a time in the past: immediately. */
   readonly startAt?: number | null;
 }
@@ -32,6 +34,8 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
     reference: start.reference,
     tags: start.tags ?? NO_TAGS,
     index: NO_INDEX,
+    restartOf: start.restartOf ?? null,
+    restartedAs: null,
     startTime: now,
     parent: start.parent,
     status: 'Runnable',
@@ -53,6 +57,7 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
     completedItemsLength: 0,
     forgotten: 0,
     cleanUp: null,
+    answers: [],
     stepsWithoutWait: 0,
   };
   const run = createRun(definition, instance, now);

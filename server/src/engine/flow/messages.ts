@@ -1,10 +1,15 @@
 /** Messages that an instance receives: events, results of activities, ends of other instances, results of effects. */
 import { addToPlan, beginCleanUp, tellChild } from '../failure/clean-up.js';
-import { joinInstance } from './end-instance.js';
+import { joinInstance, leaveInstance } from './end-instance.js';
 import { completeIfDone, endCancelled } from './end-path.js';
 import { failStep, type Failure } from '../failure/fail-step.js';
-import type { InstanceOutcome, InstanceStatus } from '../model/instance.js';
+import type { WorkflowDefinition } from '../model/definition.js';
+import { isEnded, type InstanceOutcome, type InstanceStatus } from '../model/instance.js';
 import type { StepError } from '../model/step-record.js';
+import { isAnswered, keepAnswer, noteDropped } from '../repair/answers.js';
+import type { KeyedRequest, Modification, Repair } from '../repair/modification.js';
+import { describeModification } from '../repair/describe-modification.js';
+import { modifyRun } from '../repair/modify.js';
 import { acceptsOutcome } from '../primitives/effects.js';
 import type { Json, JsonObject } from '../values/json.js';
 import { executionKey, type Pointer, type PointerState } from '../model/pointer.js';
@@ -43,6 +48,8 @@ export interface ChildMessage {
   readonly error?: Pick<StepError, 'stepId' | 'type' | 'message' | 'data'> | null;
   /** Null if it no longer exists. */
   readonly data: JsonObject | null;
+  /** The instance has not ended: too many steps had joined it already. */
+  readonly refused?: true;
 }
 
 /** Ends the wait for the next attempt of all failed steps. */
@@ -61,11 +68,27 @@ export interface JoinMessage {
   readonly workflowId: string;
   readonly pointerId: number;
   readonly attempt: number;
+  /** The step no longer waits. */
+  readonly left?: true;
 }
 
 /** Messages did not fit into the inbox. Events among them are in the store; others will be sent again. */
 export interface OverflowMessage {
   readonly kind: 'overflow';
+}
+
+/** Modifies the instance; see `repair/modify.ts`. */
+export interface ModifyMessage {
+  readonly kind: 'modify';
+  readonly id: string;
+  readonly modification: Modification;
+  /** The version of the definition that applies afterwards; null: the instance's own. */
+  readonly target: WorkflowDefinition | null;
+  /** The same request has resumed the instance, which is suspended again if the modification is impossible. */
+  readonly hasResumed: boolean;
+  readonly repair: Repair;
+  /** Set if the request has an idempotency key. */
+  readonly keyed?: KeyedRequest;
 }
 
 export type Message =
@@ -75,6 +98,7 @@ export type Message =
   | RetryNowMessage
   | CleanUpMessage
   | JoinMessage
+  | ModifyMessage
   | OverflowMessage;
 
 /**
@@ -87,8 +111,9 @@ export function applyMessage(
   status: InstanceStatus = run.instance.status,
 ): void {
   if (message.kind === 'join') {
-    const { attempt, pointerId, workflowId } = message;
-    joinInstance(run, { workflowId, pointerId, attempt });
+    const { attempt, left, pointerId, workflowId } = message;
+    const changeJoiners = left === true ? leaveInstance : joinInstance;
+    changeJoiners(run, { workflowId, pointerId, attempt });
     return;
   }
   endWait(run);
@@ -109,11 +134,39 @@ export function applyMessage(
       beginCleanUp(run, status);
       completeIfDone(run);
       break;
+    case 'modify':
+      applyModification(run, message, status);
+      break;
     case 'overflow':
       searchAgain(run);
       break;
   }
   settle(run);
+}
+
+/**
+ * An instance that was ended in the store is not opened again here: the caller notices the end, and modifies the ended
+ * instance.
+ */
+function applyModification(run: Run, message: ModifyMessage, status: InstanceStatus): void {
+  const { keyed } = message;
+  // A repetition.
+  if (isAnswered(run.instance, { id: message.id, requestHash: keyed?.requestHash })) return;
+  if (isEnded({ status })) {
+    noteDropped(run, message.id);
+    return;
+  }
+  const { hasResumed, id, modification, repair, target } = message;
+  const from = run.instance.version;
+  const result = modifyRun(run, modification, target ?? run.definition);
+  if (result.outcome === 'applied') {
+    const detail = describeModification({ modification, from, to: run.instance.version }, result);
+    run.changes.repairs.push({ ...repair, time: run.now, detail });
+  }
+  if (result.outcome === 'impossible' && hasResumed && run.instance.status === 'Runnable') {
+    run.instance.status = 'Suspended';
+  }
+  keepAnswer(run, { id, keyed, result });
 }
 
 function applyEvent(run: Run, message: EventMessage): void {
@@ -182,7 +235,8 @@ function applyChild(run: Run, message: ChildMessage): void {
   if (pointer.state.workflowId !== message.workflowId) return;
   const { data, status, workflowId } = message;
   const outcome = message.outcome ?? (status === 'Complete' ? 'Succeeded' : 'Terminated');
-  const isAccepted = acceptsOutcome(pointer.state.inputs, outcome);
+  const isRefused = message.refused === true;
+  const isAccepted = !isRefused && acceptsOutcome(pointer.state.inputs, outcome);
   if (pointer.isEnding === true) {
     if (!pointer.state.started) run.changes.abortedEffects.push(pointer.id);
     if (isAccepted) addToPlan(run, pointer);
@@ -196,13 +250,28 @@ function applyChild(run: Run, message: ChildMessage): void {
   // The end may have overtaken the response to the start. That response must not count for the next attempt.
   if (!pointer.state.started) run.changes.abortedEffects.push(pointer.id);
   stopWaitingAnswered(run, pointer);
-  failStep(run, pointer, childFailure(workflowId, outcome, message.error ?? null));
+  const error = message.error ?? null;
+  failStep(
+    run,
+    pointer,
+    isRefused ? joinRefused(workflowId, error) : childFailure(workflowId, outcome, error),
+  );
+}
+
+type ChildError = NonNullable<ChildMessage['error']>;
+
+function joinRefused(workflowId: string, error: ChildError | null): Failure {
+  const because = error === null ? '' : `: ${error.message}`;
+  return {
+    type: 'SubWorkflowFailed',
+    message: `this step cannot wait for run ${workflowId}${because}`,
+  };
 }
 
 function childFailure(
   workflowId: string,
   outcome: InstanceOutcome,
-  error: NonNullable<ChildMessage['error']> | null,
+  error: ChildError | null,
 ): Failure {
   const because = error === null ? '' : `: ${describeError(error)}`;
   const shown = error === null ? null : { ...error };
@@ -213,7 +282,7 @@ function childFailure(
   };
 }
 
-function describeError({ message, stepId }: NonNullable<ChildMessage['error']>): string {
+function describeError({ message, stepId }: ChildError): string {
   return stepId === '' ? message : `step ${stepId} failed: ${message}`;
 }
 

@@ -5,6 +5,7 @@ import {
   type Pointer,
   type PointerState,
 } from '../model/pointer.js';
+import type { WorkflowInstance } from '../model/instance.js';
 import { jsonLength } from '../values/json-length.js';
 import type { JsonObject } from '../values/json.js';
 import { stepOf, type Run } from './run.js';
@@ -86,6 +87,16 @@ export function stopWaitingAnswered(run: Run, pointer: Pointer): void {
   setState(run, pointer, { kind: 'open' });
 }
 
+/** A child that this step started is no longer needed; one that it has joined must only forget the step. */
+function leaveChild(instance: WorkflowInstance, pointer: Pointer, workflowId: string): void {
+  const { attempt, id: pointerId, joined } = pointer;
+  instance.outbox.push(
+    joined === undefined
+      ? { kind: 'terminate-child', workflowId }
+      : { kind: 'join', workflowId, pointerId, attempt, left: true },
+  );
+}
+
 /** Gives up everything that the pointer waits for outside the engine. Idempotent. */
 export function stopWaiting(run: Run, pointer: Pointer): void {
   const { changes, instance } = run;
@@ -101,9 +112,8 @@ export function stopWaiting(run: Run, pointer: Pointer): void {
       break;
     case 'child':
       changes.abortedEffects.push(pointer.id);
-      if (pointer.joined === undefined) {
-        instance.outbox.push({ kind: 'terminate-child', workflowId: pointer.state.workflowId });
-      }
+      // Without a wait, the child is independent as soon as it has started.
+      if (pointer.state.wait) leaveChild(instance, pointer, pointer.state.workflowId);
       break;
     case 'ready':
     case 'finishing':

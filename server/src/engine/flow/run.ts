@@ -11,6 +11,7 @@ import type { WorkflowInstance } from '../model/instance.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
 import type { StepError, StepRecordStatus } from '../model/step-record.js';
+import type { AppliedRepair } from '../repair/modification.js';
 import type { Json } from '../values/json.js';
 
 export interface Subscription {
@@ -67,6 +68,8 @@ export interface Changes {
   activities: ActivityOffer[];
   removedActivities: string[];
   settledActivities: string[];
+  /** For the audit. */
+  repairs: AppliedRepair[];
 
   logLines: LogLine[];
   /** For the log. */
@@ -126,6 +129,7 @@ export function noChanges(): Changes {
     activities: [],
     removedActivities: [],
     settledActivities: [],
+    repairs: [],
     logLines: [],
     failedAttempts: [],
     endedAttempts: [],

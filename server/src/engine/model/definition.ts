@@ -75,6 +75,8 @@ export interface WorkflowDefinition {
   readonly index: ReadonlyMap<string, readonly string[]>;
   /** Tags of every instance; a start may override them. */
   readonly tags: Tags;
+  /** How long ended instances are kept; null: as long as the server says. */
+  readonly retentionMs: number | null;
   readonly entryStepId: string;
   /** Every step by id, including nested and compensation steps. */
   readonly steps: ReadonlyMap<string, StepDefinition>;
@@ -91,6 +93,8 @@ export interface DocumentProblem {
   readonly place?: { readonly line: number; readonly column: number };
   /** The suggested replacement, if there is a clear one. */
   readonly suggestion?: string;
+  /** The executions to choose from. */
+  readonly executionIds?: readonly number[];
 }
 
 /** Retry interval if neither the step nor the definition sets one. */

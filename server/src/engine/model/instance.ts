@@ -6,6 +6,7 @@
  * to them may be kept.
  */
 import type { IndexFields } from '../values/index-fields.js';
+import type { ModificationAnswer } from '../repair/modification.js';
 import type { JsonObject } from '../values/json.js';
 import type { CompensationEntry, Pointer } from './pointer.js';
 import type { Tags } from './tags.js';
@@ -56,6 +57,8 @@ export type OutboxMessage =
       readonly workflowId: string;
       readonly pointerId: number;
       readonly attempt: number;
+      /** The step no longer waits. A node of an earlier version reads it as a repeated request, which changes nothing. */
+      readonly left?: true;
     }
   | {
       readonly kind: 'terminate-child';
@@ -96,6 +99,10 @@ export interface WorkflowInstance {
   tags: Tags;
   /** As in the newest commit. */
   index: IndexFields;
+  /** The instance that this one was started again from. */
+  readonly restartOf: string | null;
+  /** The newest instance that this one was started again as: as last read from the store. */
+  restartedAs: string | null;
   readonly startTime: number;
   readonly parent: ParentLink | null;
   status: InstanceStatus;
@@ -130,7 +137,7 @@ export interface WorkflowInstance {
   /** The newest records, stored with the instance. */
   recent: StepRecord[];
   outbox: OutboxMessage[];
-  /** Steps of other instances that joined this one. */
+  /** Steps of other instances that joined this one and still wait. */
   joinedBy: JoinedBy[];
   /** The newest completed steps outside sagas that can be compensated, in order of completion. */
   completed: CompensationEntry[];
@@ -140,6 +147,8 @@ export interface WorkflowInstance {
   forgotten: number;
   /** Set while the instance compensates its completed steps, after which it is Terminated. */
   cleanUp: CleanUp | null;
+  /** The results of the latest modifications. */
+  answers: readonly ModificationAnswer[];
   /** Steps run since the instance last waited for something; bounds loops that never wait. */
   stepsWithoutWait: number;
 }

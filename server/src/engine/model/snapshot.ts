@@ -16,6 +16,7 @@ import type {
   TakenEvents,
   WorkflowInstance,
 } from './instance.js';
+import type { ModificationAnswer } from '../repair/modification.js';
 import type { StepError, StepRecord } from './step-record.js';
 import type { IndexFields } from '../values/index-fields.js';
 import { isJsonObject, type Json, type JsonObject } from '../values/json.js';
@@ -33,6 +34,9 @@ export interface InstanceColumns {
   readonly reference: string | null;
   readonly tags: Tags;
   readonly index: IndexFields;
+  /** Omitted: none. */
+  readonly restartOf?: string | null;
+  readonly restartedAs?: string | null;
   readonly status: InstanceStatus;
   readonly startTime: number;
   readonly endTime: number | null;
@@ -57,6 +61,7 @@ export interface StateText {
   /** Omitted while there are none. */
   readonly completed?: CompletedSteps;
   readonly cleanUp?: CleanUp;
+  readonly answers?: readonly ModificationAnswer[];
   readonly parent: ParentLink | null;
   readonly stepsWithoutWait: number;
 }
@@ -94,6 +99,7 @@ export function stateOf(instance: WorkflowInstance): StateText {
     ...(instance.joinedBy.length > 0 && { joinedBy: instance.joinedBy }),
     ...(instance.completed.length > 0 && { completed: completedOf(instance) }),
     ...(instance.cleanUp !== null && { cleanUp: instance.cleanUp }),
+    ...(instance.answers.length > 0 && { answers: instance.answers }),
     parent: instance.parent,
     stepsWithoutWait: instance.stepsWithoutWait,
   };
@@ -128,6 +134,8 @@ function instanceOf(columns: InstanceColumns, state: StateText): WorkflowInstanc
     reference: columns.reference,
     tags: columns.tags,
     index: columns.index,
+    restartOf: columns.restartOf ?? null,
+    restartedAs: columns.restartedAs ?? null,
     status: columns.status,
     startTime: columns.startTime,
     endTime: columns.endTime,
@@ -149,6 +157,7 @@ function instanceOf(columns: InstanceColumns, state: StateText): WorkflowInstanc
     completedItemsLength: state.completed?.itemsLength ?? 0,
     forgotten: state.completed?.forgotten ?? 0,
     cleanUp: state.cleanUp ?? null,
+    answers: state.answers ?? [],
     stepsWithoutWait: state.stepsWithoutWait,
   };
 }

@@ -34,7 +34,13 @@ interface Planning {
   /** Pointers that stay open. */
   readonly staying: readonly Pointer[];
   readonly obstacles: Obstacle[];
+  /** By the step to open in them. */
+  readonly containers: Map<string, readonly Pointer[]>;
 }
+
+/** Maximum number of obstacles that are reported, and of executions that one of them names. */
+const OBSTACLES_MAX = 100;
+const EXECUTIONS_NAMED_MAX = 100;
 
 export function planModification(
   run: Run,
@@ -44,12 +50,21 @@ export function planModification(
   const obstacles: Obstacle[] = [];
   const cancel = cancelledPointers(run, modification.cancel, obstacles);
   const staying = [...run.instance.pointers.values()].filter((pointer) => !cancel.has(pointer));
-  const planning: Planning = { run, modification, target, staying, obstacles };
+  const planning: Planning = {
+    run,
+    modification,
+    target,
+    staying,
+    obstacles,
+    containers: new Map(),
+  };
   if (target !== run.definition) checkCounterparts(planning);
-  const start = modification.start.flatMap((wanted, at) => {
+  const start: PlannedStart[] = [];
+  for (const [at, wanted] of modification.start.entries()) {
+    if (obstacles.length >= OBSTACLES_MAX) break;
     const planned = planStart(planning, wanted, `/start/${at}`);
-    return planned === null ? [] : [planned];
-  });
+    if (planned !== null) start.push(planned);
+  }
   return { cancel: [...cancel], start, obstacles };
 }
 
@@ -62,6 +77,7 @@ function cancelledPointers(
   if (cancel === 'all') return new Set(pointers.values());
   const named = new Set<number>();
   for (const [at, id] of cancel.entries()) {
+    if (obstacles.length >= OBSTACLES_MAX) break;
     if (pointers.has(id)) {
       named.add(id);
     } else if (id >= 1 && id < nextPointerId) {
@@ -87,6 +103,7 @@ function checkCounterparts({ modification, obstacles, run, staying, target }: Pl
   const checked = new Set<string>();
   const { stepMap } = modification;
   for (const { stepId } of staying) {
+    if (obstacles.length >= OBSTACLES_MAX) break;
     if (checked.has(stepId)) continue;
     checked.add(stepId);
     const obstacle = counterpartObstacle(run.definition, target, stepId, stepMap);
@@ -167,7 +184,7 @@ function containerFor(
 ): Pointer | null | undefined {
   const { obstacles, staying, target } = planning;
   const { inside, stepId } = wanted;
-  const candidates = openContainers(planning, stepId);
+  const candidates = candidatesFor(planning, stepId);
   if (inside !== null) {
     const chosen = candidates.find(({ id }) => id === inside);
     if (chosen !== undefined) return chosen;
@@ -177,7 +194,7 @@ function containerFor(
   const { container } = placeOfStep(target, stepId);
   if (candidates.length === 1) return candidates[0];
   if (candidates.length === 0 && container === null) return null;
-  const executionIds = candidates.map(({ id }) => id);
+  const executionIds = candidates.slice(0, EXECUTIONS_NAMED_MAX).map(({ id }) => id);
   if (candidates.length > 1) {
     const message = `The step ${quoteText(stepId)} can be opened in several executions: choose one of ${executionIds.slice(0, 20).join(', ')} in "inside"`;
     obstacles.push({
@@ -204,7 +221,7 @@ function wrongContainer(
   candidates: readonly Pointer[],
 ): Obstacle {
   const pointer = `${at}/inside`;
-  const executionIds = candidates.map(({ id }) => id);
+  const executionIds = candidates.slice(0, EXECUTIONS_NAMED_MAX).map(({ id }) => id);
   if (inside === null || inside < 1 || inside >= run.instance.nextPointerId) {
     const message = `The run has no execution ${inside}`;
     return { code: 'unknown_execution', message, pointer, executionIds };
@@ -215,6 +232,15 @@ function wrongContainer(
   }
   const message = `The step ${quoteText(stepId)} cannot be opened inside the execution ${inside}`;
   return { code: 'wrong_container', message, pointer, executionIds };
+}
+
+/** Searches once for each step: a modification may start it many times. */
+function candidatesFor(planning: Planning, stepId: string): readonly Pointer[] {
+  const known = planning.containers.get(stepId);
+  if (known !== undefined) return known;
+  const found = openContainers(planning, stepId);
+  planning.containers.set(stepId, found);
+  return found;
 }
 
 /** The open containers in which the step can be opened. */

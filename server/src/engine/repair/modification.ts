@@ -33,6 +33,8 @@ export interface Execution {
 
 export interface Obstacle {
   readonly code:
+    | 'unknown_version'
+    | 'too_large'
     | 'unknown_execution'
     | 'execution_ended'
     | 'unknown_step'
@@ -51,7 +53,13 @@ export interface Obstacle {
 }
 
 export interface ModificationWarning {
-  readonly code: 'parent_not_told' | 'compensation_lost' | 'clean_up_stopped';
+  readonly code:
+    | 'parent_not_told'
+    | 'compensation_lost'
+    | 'clean_up_stopped'
+    | 'reference_in_use'
+    | 'invalid_data'
+    | 'result_shortened';
   readonly message: string;
 }
 
@@ -59,6 +67,43 @@ export interface AppliedModification {
   readonly cancelled: readonly Execution[];
   readonly started: readonly Execution[];
   readonly warnings: readonly ModificationWarning[];
+}
+
+/** The request for a modification: what the audit says about it. */
+export interface Repair {
+  readonly action: 'modify' | 'rerun';
+  readonly actor: string;
+}
+
+/** A modification that was applied, for the audit. */
+export interface AppliedRepair extends Repair {
+  readonly time: number;
+  readonly detail: string;
+}
+
+/** A step with effects outside the server that ran before and will, or may, run again. */
+export interface RepeatedStep {
+  readonly stepId: string;
+  readonly stepType: string;
+}
+
+/** A request with an idempotency key, which its caller may repeat at any time, and what else belongs to its answer. */
+export interface KeyedRequest {
+  readonly requestHash: string;
+  readonly repeats: readonly RepeatedStep[];
+  /** In addition to those of the result. */
+  readonly warnings: readonly ModificationWarning[];
+}
+
+/** The result of a modification, kept in the instance for the caller, who may be on another node. */
+export interface ModificationAnswer {
+  /** Of the message. It contains the idempotency key, if there is one. */
+  readonly id: string;
+  readonly at: number;
+  /** Omitted without an idempotency key. */
+  readonly keyed?: KeyedRequest;
+  /** `dropped`: another caller changed the ended instance before it took this one, which has no effect. */
+  readonly result: ModificationResult | { readonly outcome: 'dropped' };
 }
 
 export type ModificationResult =

@@ -13,7 +13,7 @@ import { openPointer } from '../flow/pointers.js';
 import type { Run } from '../flow/run.js';
 import { settle } from '../flow/settle.js';
 import type { WorkflowDefinition } from '../model/definition.js';
-import { isEnded } from '../model/instance.js';
+import { isEnded, type WorkflowInstance } from '../model/instance.js';
 import type { Pointer } from '../model/pointer.js';
 import { jsonLength } from '../values/json-length.js';
 import { mergePatch } from '../values/merge-patch.js';
@@ -39,7 +39,10 @@ export function modifyRun(
   const cancelled = cancelPointers(run, plan.cancel, modification.reason);
   // An instance that has ended keeps its outcome unless it is opened again.
   const beginsAnew = wasEnded ? plan.start.length > 0 : modification.cancel === 'all';
-  if (run.instance.pointers.size === 0 && beginsAnew) forgetFailures(run, warnings);
+  if (run.instance.pointers.size === 0 && beginsAnew) {
+    const warning = forgetFailures(run, cancelled.length > 0);
+    if (warning !== null) warnings.push(warning);
+  }
   if (modification.data !== null) patchData(run, modification.data);
   if (target !== run.definition) move(run, target, modification.stepMap, warnings);
   if (wasEnded && plan.start.length > 0) reopen(run, warnings);
@@ -63,20 +66,22 @@ function cancelPointers(
 }
 
 /** Nothing is open any more: earlier errors, compensations and clean-ups do not affect the outcome of the steps that start now. */
-function forgetFailures({ instance }: Run, warnings: ModificationWarning[]): void {
+function forgetFailures({ instance }: Run, hasCancelled: boolean): ModificationWarning | null {
   instance.lastError = null;
   instance.lostError = null;
   instance.isCompensated = false;
-  if (instance.cleanUp === null) return;
+  if (instance.cleanUp === null) return null;
   const { forgotten, next, plan } = instance.cleanUp;
   const left = plan.slice(next);
-  if (left.length > 0) {
-    const message = `The termination with compensation was stopped: ${left.length} completed steps are not compensated`;
-    warnings.push({ code: 'clean_up_stopped', message });
-  }
   instance.completed = left.toReversed();
   instance.forgotten = forgotten;
   instance.cleanUp = null;
+  // What was open was the compensation in progress.
+  const unfinished = left.length + (hasCancelled ? 1 : 0);
+  if (unfinished === 0) return null;
+  const steps = unfinished === 1 ? '1 completed step is' : `${unfinished} completed steps are`;
+  const message = `The termination with compensation was stopped: ${steps} not compensated`;
+  return { code: 'clean_up_stopped', message };
 }
 
 function patchData(run: Run, patch: NonNullable<Modification['data']>): void {
@@ -99,17 +104,35 @@ function move(
   warnings.push({ code: 'compensation_lost', message });
 }
 
-/** Of the other runs, only the parent may have learned of the end, and it takes the result only once. */
+/** Other runs that waited for the end have taken the result, and take no other. */
 function reopen({ instance }: Run, warnings: ModificationWarning[]): void {
-  const isTold = !instance.outbox.some(({ kind }) => kind === 'child-ended');
-  if (instance.parent !== null && isTold) {
-    const message = `The run ${instance.parent.workflowId}, which started this one, has already been notified of its end and is not notified again`;
+  for (const workflowId of toldOfEnd(instance)) {
+    const message = `The run ${workflowId} waited for the end of this one. It has already been notified and is not notified again`;
     warnings.push({ code: 'parent_not_told', message });
   }
   withdrawAnnouncement(instance);
   instance.status = 'Runnable';
   instance.endTime = null;
   instance.outcome = null;
+}
+
+/** Maximum number of runs that warnings name. */
+const TOLD_MAX = 20;
+
+/** The runs that waited for the end of this one and were notified of it. */
+function toldOfEnd({ joinedBy, outbox, parent }: WorkflowInstance): readonly string[] {
+  const waited = [...(parent === null || parent.waiting === 0 ? [] : [parent]), ...joinedBy];
+  const told = waited.filter(
+    ({ attempt, pointerId, workflowId }) =>
+      !outbox.some(
+        (message) =>
+          message.kind === 'child-ended' &&
+          message.parentId === workflowId &&
+          message.pointerId === pointerId &&
+          message.attempt === attempt,
+      ),
+  );
+  return [...new Set(told.map(({ workflowId }) => workflowId))].slice(0, TOLD_MAX);
 }
 
 function goOn(run: Run, modification: Modification, cancelled: readonly Pointer[]): void {

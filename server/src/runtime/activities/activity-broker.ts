@@ -19,6 +19,7 @@ import type { Service } from '../../base/service.js';
 import type { WorkerReservations } from '../instances/unsaved-changes.js';
 import type { PreparedClaim, WorkClaims } from './work-claims.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+import { WorkerRegistry, type WorkerIdentity } from './worker-registry.js';
 
 const SERVE_WIDTH_MAX = 16;
 
@@ -60,6 +61,7 @@ export class ActivityBroker implements Service, WorkerReservations {
   readonly #serving = new Map<string, { again: boolean }>();
   readonly #scan: PeriodicTask;
   readonly #polls = new PollCounts();
+  readonly workers = new WorkerRegistry();
   #waiting = 0;
   #stopping = false;
 
@@ -161,6 +163,7 @@ export class ActivityBroker implements Service, WorkerReservations {
     const { clock } = this.#options;
     return new Promise<WorkItem | null>((resolve, reject) => {
       const { leaseMs, name, workerId } = request;
+      const worker = identityOf(request);
       let cancelTimer = (): void => undefined;
       const end = (): void => {
         cancelTimer();
@@ -168,6 +171,7 @@ export class ActivityBroker implements Service, WorkerReservations {
         this.#removeWaiter(waiter);
         this.#waiting -= 1;
         this.#polls.left(name, clock.now());
+        this.workers.left(worker, name, clock.now());
       };
       const waiter: Waiter = {
         name,
@@ -191,6 +195,7 @@ export class ActivityBroker implements Service, WorkerReservations {
       };
       this.#waiting += 1;
       this.#polls.came(name, clock.now());
+      this.workers.came(worker, name, clock.now());
       this.#addWaiter(waiter);
       if (!waiter.looksOnce) cancelTimer = clock.at(clock.now() + request.timeoutMs, giveUp);
       request.signal.addEventListener('abort', giveUp);
@@ -294,4 +299,10 @@ export class ActivityBroker implements Service, WorkerReservations {
   #isWaiting(waiter: Waiter): boolean {
     return this.#waiters.get(waiter.name)?.has(waiter) === true;
   }
+}
+
+const UNKNOWN_ORIGIN = { host: null, version: null, address: null };
+
+function identityOf({ origin = UNKNOWN_ORIGIN, workerId }: PullRequest): WorkerIdentity {
+  return { workerId, ...origin };
 }

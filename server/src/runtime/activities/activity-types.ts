@@ -1,9 +1,14 @@
 /** The calls of workers and operators on activities, and their results. Times are milliseconds since 1970. */
 import type { Json } from '../../engine/values/json.js';
+import type { PolledActivity, WorkerIdentity } from './worker-registry.js';
+
+export type WorkerOrigin = Omit<WorkerIdentity, 'workerId'>;
 
 export interface PullRequest {
   readonly name: string;
   readonly workerId: string;
+  /** What else is known of the worker; only operators see it. */
+  readonly origin?: WorkerOrigin;
   readonly timeoutMs: number;
   /** Null: the item is held until it is completed or released. */
   readonly leaseMs: number | null;
@@ -48,4 +53,44 @@ export interface ActivityItemView {
   readonly workerId: string | null;
   /** Null: it is held without a lease, or not held. */
   readonly leaseUntil: number | null;
+}
+
+/** An item that a worker holds. */
+export interface HeldItemView {
+  readonly activityName: string;
+  readonly workflowId: string;
+  readonly executionId: number;
+  readonly attempt: number;
+  readonly offeredTime: number;
+  /** When the worker got it; null if no node remembers. */
+  readonly heldSince: number | null;
+  /** Null: it is held without a lease. */
+  readonly leaseUntil: number | null;
+}
+
+/** A worker, over all nodes. */
+export interface WorkerView extends WorkerIdentity {
+  /** Polls that are waiting now. */
+  readonly polling: number;
+  /** Null if no node remembers a poll of this worker. */
+  readonly lastPollTime: number | null;
+  readonly activities: readonly PolledActivity[];
+  /** Number of items that it holds. */
+  readonly held: number;
+  /** Some of them, those whose lease ends first. */
+  readonly items: readonly HeldItemView[];
+}
+
+export interface WorkerList {
+  readonly items: readonly WorkerView[];
+  /** Number of workers, including those that are not in `items`. */
+  readonly count: number;
+  /** False: there are more workers, or workers hold more items. */
+  readonly exact: boolean;
+}
+
+export interface WorkerListRequest {
+  readonly workerId?: string;
+  readonly activityName?: string;
+  readonly limit: number;
 }

@@ -17,6 +17,7 @@ import { storedResult, type ReportedResult } from './activity-results.js';
 import type { Clock } from '../../base/clock.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { PullRequest, WorkItem } from './activity-types.js';
+import { HandOuts } from './hand-outs.js';
 import { newToken, readExecutionKey, readToken, type ActivityToken } from '../../base/ids.js';
 import { readWork } from '../instances/message-codec.js';
 
@@ -58,6 +59,7 @@ export class WorkClaims {
   readonly #options: WorkClaimsOptions;
   /** Items just handed out without a lease, by the hash of the token. */
   readonly #unkept = new Map<string, UnkeptClaim>();
+  readonly handOuts = new HandOuts();
   #stopping = false;
 
   constructor(options: WorkClaimsOptions) {
@@ -101,6 +103,7 @@ export class WorkClaims {
     const work = readWork(item.parameters);
     if (work === null) return null;
     const { pointerId: executionId } = readExecutionKey(item.id);
+    this.handOuts.add(item.id, this.#options.clock.now());
     if (leaseMs === null) this.#keepSoon(item.id, item.name, claim.tokenHash);
     else this.#watchLease(item.name, claim.leaseExpiresAt);
     return {
@@ -154,6 +157,8 @@ export class WorkClaims {
       this.#options.store.releaseActivity(activityId, tokenHash),
     );
     if (name === null) throw staleToken();
+    const activityId = readToken(token)?.activityId;
+    if (activityId !== undefined) this.handOuts.remove(activityId);
     this.#options.offer(name);
   }
 
@@ -188,6 +193,7 @@ export class WorkClaims {
       now: clock.now(),
     });
     if (completed.outcome !== 'accepted') return completed.outcome;
+    this.handOuts.remove(activityId);
     // The instance has ended, although no commit has withdrawn its work yet: nobody waits for the result.
     if (completed.posted === null) return 'stale';
     posted(completed.posted, message);

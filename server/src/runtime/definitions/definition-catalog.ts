@@ -13,13 +13,14 @@ import type {
   DefinitionVersion,
   StoredDefinition,
 } from '../../store/records/definitions.js';
-import type { Store } from '../../store/store.js';
+import { StoreUnavailableError, type Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import { DefinitionChecker } from './definition-checker.js';
 import type {
   DefinitionCheck,
   DefinitionSummary,
   DefinitionView,
+  PostedDefinition,
   RegisteredDefinition,
 } from './definition-types.js';
 import type { IdempotencyKey } from '../operations/idempotency-key.js';
@@ -71,7 +72,7 @@ export class DefinitionCatalog {
 
   /** Strict: warnings count as errors. @throws AppError `invalid_definition` with every problem; `idempotency_conflict` */
   async register(
-    document: unknown,
+    { document, source }: PostedDefinition,
     idempotency: IdempotencyKey | null,
     strict = false,
   ): Promise<RegisteredDefinition> {
@@ -87,6 +88,7 @@ export class DefinitionCatalog {
         description: definition.description,
         body: writeJson(canonical),
         createdAt: this.#options.clock.now(),
+        source,
       },
       idempotency === null
         ? null
@@ -117,6 +119,11 @@ export class DefinitionCatalog {
     const record = await this.#options.store.getDefinition(id, version);
     if (record === null) throw definitionNotFound(id, version);
     return viewOf(record);
+  }
+
+  /** The text as it was posted, with its comments and its order of members. Null: none was kept, or there is no such version. */
+  source(id: string, version: number | 'latest'): Promise<string | null> {
+    return this.#options.store.getDefinitionSource(id, version);
   }
 
   /** Enables or disables starts of all versions, on all nodes. @throws AppError `definition_not_found` */
@@ -191,7 +198,15 @@ export class DefinitionCatalog {
   async refreshIndexPaths(): Promise<void> {
     const before = this.#options.clock.now() - LATEST_TTL_MS;
     const used = [...this.#indexes].filter(([, { isUsed, readAt }]) => isUsed && readAt <= before);
-    for (const [id] of used) await this.#readLatest(id);
+    for (const [id, known] of used) {
+      try {
+        await this.#readLatest(id);
+      } catch (error) {
+        if (error instanceof StoreUnavailableError) throw error;
+        // A version that cannot be read does not hold up the others.
+        this.#indexes.set(id, { ...known, readAt: this.#options.clock.now(), isUsed: false });
+      }
+    }
   }
 
   /** There may be a newer version. */

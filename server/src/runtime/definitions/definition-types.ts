@@ -11,6 +11,13 @@ export interface DefinitionSummary {
   readonly disabled: boolean;
 }
 
+/** A definition that is to be stored. */
+export interface PostedDefinition {
+  readonly document: unknown;
+  /** The text that the document was read from, in JSON or YAML; null: none is kept. */
+  readonly source: string | null;
+}
+
 export interface DefinitionView {
   readonly document: JsonObject;
   readonly summary: DefinitionSummary;

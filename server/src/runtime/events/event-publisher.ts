@@ -3,13 +3,24 @@
  *
  * A waiting step stores its subscription and then searches the events; a publisher stores its event and then searches the
  * subscriptions. In either order, at least one of them finds the other; if both do, the instance takes the event once.
+ *
+ * Where the insert has posted to all subscriptions that it saw, the publisher searches for those of the same moment after it
+ * has answered its caller (`EventDeliveries`).
  */
 import { writeJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
-import { EVENT_TAKERS_MAX, type EventRecord, type FoundEvent } from '../../store/records/events.js';
+import {
+  EVENT_TAKERS_MAX,
+  type EventDelivery,
+  type EventRecord,
+  type FoundEvent,
+  type InsertedEvent,
+} from '../../store/records/events.js';
 import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import { EventDeliveries } from './event-deliveries.js';
 import type { PublishedEvent, PublishRequest } from './event-types.js';
 import { hashOf, nameKeyOf, newId } from '../../base/ids.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
@@ -18,10 +29,13 @@ import type { InstanceControl } from '../operations/instance-control.js';
 import type { InstanceQueries } from '../operations/instance-queries.js';
 
 const PAGE = 500;
+/** How long a repeated call waits for the count that the first one is about to store. */
+const MARK_PAUSES_MS = [25, 50, 100];
 
 export interface EventPublisherOptions {
   readonly store: Store;
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly metrics: Pick<RuntimeMetrics, 'eventPublished'>;
   readonly queries: Pick<InstanceQueries, 'load'>;
   readonly control: Pick<InstanceControl, 'notePublished'>;
@@ -30,9 +44,24 @@ export interface EventPublisherOptions {
 
 export class EventPublisher {
   readonly #options: EventPublisherOptions;
+  readonly #deliveries: EventDeliveries;
 
   constructor(options: EventPublisherOptions) {
     this.#options = options;
+    this.#deliveries = new EventDeliveries({
+      ...options,
+      deliverAgain: (event, reached) => this.#deliver(event, eventMessage(event), reached),
+    });
+  }
+
+  /** Stores what is known of deliveries. */
+  stop(): Promise<void> {
+    return this.#deliveries.stop();
+  }
+
+  /** A delivery by this node that is still to be stored. */
+  findDelivery(eventId: string): EventDelivery | undefined {
+    return this.#deliveries.find(eventId);
   }
 
   /** Durable before it resolves. @throws AppError `idempotency_conflict`, `workflow_not_found` */
@@ -52,7 +81,7 @@ export class EventPublisher {
   /** Delivers events that a node stored but did not deliver to all recipients before it stopped. */
   async deliverLeftOver(publishedBefore: number): Promise<void> {
     for (const event of await this.#options.store.findUndeliveredEvents(publishedBefore, PAGE)) {
-      await this.#deliver(event);
+      if (this.#deliveries.find(event.id) === undefined) await this.#deliver(event);
     }
   }
 
@@ -72,22 +101,40 @@ export class EventPublisher {
     const message = eventMessage(event);
     const stored = await this.#options.store.insertEvent(event, message);
     if (stored.outcome === 'inserted') {
-      const { isDelivered, posted } = stored;
-      for (const answer of posted) this.#options.posted(answer, message);
-      const reached = posted.map(({ instanceId }) => instanceId);
-      const deliveredTo = isDelivered
-        ? reached.length
-        : await this.#deliver(event, message, reached);
-      return { id: event.id, deliveredTo };
+      return { id: event.id, deliveredTo: await this.#deliverInserted(stored, event, message) };
     }
-    const { deliveredTo, id, requestHash } = stored.event;
-    if (requestHash !== event.requestHash) {
+    if (stored.event.requestHash !== event.requestHash) {
       throw new AppError(
         'idempotency_conflict',
         'This Idempotency-Key was already used for an event with different data',
       );
     }
-    return { id, deliveredTo: deliveredTo ?? (await this.#deliver(stored.event)) };
+    return { id: event.id, deliveredTo: await this.#deliveredBefore(stored.event) };
+  }
+
+  async #deliverInserted(
+    { delivery, posted }: InsertedEvent,
+    event: EventRecord,
+    message: InboxMessage,
+  ): Promise<number> {
+    for (const answer of posted) this.#options.posted(answer, message);
+    const reached = posted.map(({ instanceId }) => instanceId);
+    if (delivery === 'partial') return this.#deliver(event, message, reached);
+    if (delivery === 'unconfirmed') this.#noteDelivered(event, reached, false);
+    return reached.length;
+  }
+
+  /** The count of an event that was published before. Its publisher may be about to store it. */
+  async #deliveredBefore(event: EventRecord): Promise<number> {
+    const { clock, store } = this.#options;
+    let { deliveredTo } = event;
+    for (const pauseMs of MARK_PAUSES_MS) {
+      deliveredTo ??= this.#deliveries.find(event.id)?.deliveredTo ?? null;
+      if (deliveredTo !== null) return deliveredTo;
+      await new Promise<void>((resolve) => clock.at(clock.now() + pauseMs, resolve));
+      deliveredTo = (await store.getEvent(event.id))?.deliveredTo ?? null;
+    }
+    return deliveredTo ?? this.#deliver(event);
   }
 
   /** @param reached instances that have received the event */
@@ -108,9 +155,14 @@ export class EventPublisher {
       if (last === undefined || page.length < PAGE) break;
       afterId = last.id;
     }
-    const takers = [...instances].slice(0, EVENT_TAKERS_MAX);
-    await store.markEventDelivered(event.id, instances.size, takers);
+    this.#noteDelivered(event, [...instances], true);
     return instances.size;
+  }
+
+  #noteDelivered(event: FoundEvent, instances: readonly string[], isConfirmed: boolean): void {
+    const takenBy = instances.slice(0, EVENT_TAKERS_MAX);
+    const deliveredTo = instances.length;
+    this.#deliveries.add(event, { id: event.id, deliveredTo, takenBy, isConfirmed });
   }
 
   async #post(instanceIds: readonly string[], message: InboxMessage): Promise<readonly string[]> {

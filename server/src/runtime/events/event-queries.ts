@@ -2,20 +2,25 @@
 import { readJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
 import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
-import type { EventListItem, EventRecord } from '../../store/records/events.js';
+import type { EventDelivery, EventListItem, EventRecord } from '../../store/records/events.js';
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import { nameKeyOf, readExecutionKey } from '../../base/ids.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
 import type { EventName, EventView, EventWaiterView, StoredEventView } from './event-types.js';
 import type { ReadingGate } from '../memory/reading-gate.js';
 
+type FindDelivery = (eventId: string) => EventDelivery | undefined;
+
 export class EventQueries {
   readonly #store: Store;
   readonly #reading: ReadingGate;
+  readonly #findDelivery: FindDelivery;
 
-  constructor(store: Store, reading: ReadingGate) {
+  /** @param findDelivery a delivery by this node that is still to be stored */
+  constructor(store: Store, reading: ReadingGate, findDelivery: FindDelivery) {
     this.#store = store;
     this.#reading = reading;
+    this.#findDelivery = findDelivery;
   }
 
   /** Newest first; of one name and key, or all. */
@@ -29,10 +34,8 @@ export class EventQueries {
         position === null ? null : { publishedAt: Number(position[0]), id: position[1] ?? '' },
       limit: page.limit + 1,
     });
-    return pageOf(events.map(viewEvent), page.limit, list, ({ id, publishTime }) => [
-      String(publishTime),
-      id,
-    ]);
+    const views = events.map((event) => viewEvent(this.#withDelivery(event)));
+    return pageOf(views, page.limit, list, ({ id, publishTime }) => [String(publishTime), id]);
   }
 
   /** @throws AppError `event_not_found` */
@@ -46,10 +49,17 @@ export class EventQueries {
 
   async #find(id: string): Promise<EventRecord> {
     const event = await this.#store.getEvent(id);
-    if (event !== null) return event;
+    if (event !== null) return this.#withDelivery(event);
     throw new AppError('event_not_found', `There is no event '${id}'`, {
       fields: { eventId: id },
     });
+  }
+
+  #withDelivery<Event extends EventListItem | EventRecord>(event: Event): Event {
+    const delivery = event.deliveredTo === null ? this.#findDelivery(event.id) : undefined;
+    if (delivery === undefined) return event;
+    const { deliveredTo, takenBy } = delivery;
+    return { ...event, deliveredTo, takenBy };
   }
 
   async listWaiters({ name, key }: EventName, page: PageRequest): Promise<Page<EventWaiterView>> {

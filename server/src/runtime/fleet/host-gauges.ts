@@ -1,6 +1,7 @@
 /** The gauges of a node, which are read when its metrics are requested. */
 import type { ScriptRuntime, ScriptRuntimeStatistics } from '../../scripts/script-runtime.js';
 import type { NodeServices } from '../node-services.js';
+import type { StoreFigures } from './store-figures.js';
 import type { RuntimeMetrics } from './runtime-metrics.js';
 
 type PythonGauge = keyof ScriptRuntimeStatistics;
@@ -55,7 +56,34 @@ export function showGauges(
     'Workers waiting for work on this node.',
     () => broker.waiting,
   );
+  metrics.gauges(
+    'stepwright_workers_waiting',
+    'Workers waiting for work on this node, for the activities with the most workers.',
+    'activity',
+    () => mostOf(broker.workers.waitingByActivity()),
+  );
+  metrics.gauge(
+    'stepwright_bulk_jobs_running',
+    'Bulk jobs that this node works on.',
+    () => services.bulk.runner.running,
+  );
   for (const [name, help] of Object.entries(PYTHON_GAUGES) as [PythonGauge, string][]) {
     metrics.gauge(`stepwright_python_${name}`, help, () => scripts.statistics()[name]);
   }
+}
+
+/** Each label costs memory in Prometheus. */
+const ACTIVITY_LABELS_MAX = 100;
+
+function mostOf(counts: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const sorted = [...counts].sort(([, left], [, right]) => right - left);
+  return new Map(sorted.slice(0, ACTIVITY_LABELS_MAX));
+}
+
+export function showFiguresAge(metrics: RuntimeMetrics, figures: StoreFigures): void {
+  metrics.gauge(
+    'stepwright_store_figures_age_seconds',
+    'Age of the numbers of instances, waiting activities and undelivered events.',
+    () => figures.ageMs / 1000,
+  );
 }

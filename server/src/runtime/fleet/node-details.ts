@@ -6,10 +6,19 @@
  * less; anything that cannot be read is omitted.
  */
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
+import { HOURS, MINUTES, NO_RUNS, type RunBucket, type RunHistoryReport } from './run-history.js';
+import type { HandOut } from '../activities/hand-outs.js';
 import type { PollCount } from '../activities/poll-counts.js';
+import type { PolledActivity, SeenWorker } from '../activities/worker-registry.js';
 
 /** Maximum number of names in a record. */
 export const POLLED_NAMES_MAX = 100;
+/** Maximum number of workers in a record, and of the times at which they got their items. */
+export const REPORTED_WORKERS_MAX = 100;
+export const REPORTED_HAND_OUTS_MAX = 100;
+const REPORTED_ACTIVITIES_MAX = 32;
+/** Every node reads the records of all nodes every few seconds, and ids and names can be long. */
+const REPORTED_WORKERS_LENGTH_MAX = 32_000;
 
 export interface NodeLoad {
   readonly instancesInMemory: number;
@@ -28,6 +37,11 @@ export interface NodeDetails {
   readonly startTime: number;
   readonly load: NodeLoad;
   readonly pollers: readonly PollCount[];
+  /** Empty if the node does not report them. */
+  readonly workers: readonly SeenWorker[];
+  readonly handOuts: readonly HandOut[];
+  /** Empty if the node does not report it. */
+  readonly history: RunHistoryReport;
   readonly backplane: { readonly kind: string; readonly connected: boolean };
 }
 
@@ -35,8 +49,19 @@ export interface NodeDetails {
  * `followedUntil` is not for people: when the heartbeat was written, the follow-up work of all commits of the node before
  * that time was complete.
  */
-export function writeDetails(details: NodeDetails, followedUntil: number): string {
-  return JSON.stringify({ ...details, followedUntil });
+export function writeDetails(
+  details: NodeDetails,
+  followedUntil: number,
+  archives = false,
+): string {
+  const workers = upToLength(details.workers, REPORTED_WORKERS_LENGTH_MAX);
+  return JSON.stringify({ ...details, workers, followedUntil, ...(archives && { archives }) });
+}
+
+function upToLength<Item>(items: readonly Item[], lengthMax: number): readonly Item[] {
+  let length = 0;
+  const end = items.findIndex((item) => (length += JSON.stringify(item).length) > lengthMax);
+  return end < 0 ? items : items.slice(0, end);
 }
 
 /** Null if the node does not report it, such as a node of an earlier version. */
@@ -46,11 +71,17 @@ export function readFollowedUntil(text: string | null): number | null {
   return isTime(time) ? time : null;
 }
 
+/** Whether the node archives runs before they are removed. A node of an earlier version does not report it. */
+export function readArchives(text: string | null): boolean {
+  const value = parse(text);
+  return isJsonObject(value) && value['archives'] === true;
+}
+
 /** Null if there are none, or none that this version can read. */
 export function readDetails(text: string | null): NodeDetails | null {
   const value = parse(text);
   if (!isJsonObject(value)) return null;
-  const { backplane, load, pollers, startTime } = value;
+  const { backplane, handOuts, history, load, pollers, startTime, workers } = value;
   if (!isTime(startTime) || !isJsonObject(backplane)) return null;
   const { connected, kind } = backplane;
   const read = isJsonObject(load) ? loadOf(load) : null;
@@ -58,7 +89,10 @@ export function readDetails(text: string | null): NodeDetails | null {
   return {
     startTime,
     load: read,
-    pollers: Array.isArray(pollers) ? pollers.slice(0, POLLED_NAMES_MAX).flatMap(pollersOf) : [],
+    pollers: readList(pollers, POLLED_NAMES_MAX, pollersOf),
+    workers: readList(workers, REPORTED_WORKERS_MAX, workersOf),
+    handOuts: readList(handOuts, REPORTED_HAND_OUTS_MAX, handOutsOf),
+    history: historyOf(history),
     backplane: { kind, connected },
   };
 }
@@ -84,6 +118,66 @@ function loadOf(value: JsonObject): NodeLoad | null {
     cpuPercent,
     eventLoopDelayMs,
   };
+}
+
+/** `read` returns one item, or none if this version cannot read it. */
+function readList<Item>(
+  value: unknown,
+  max: number,
+  read: (item: unknown) => readonly Item[],
+): readonly Item[] {
+  return Array.isArray(value) ? value.slice(0, max).flatMap(read) : [];
+}
+
+function workersOf(value: unknown): readonly SeenWorker[] {
+  if (!isJsonObject(value)) return [];
+  const { activities, address, host, lastPollAt, version, workerId } = value;
+  if (typeof workerId !== 'string' || !isTime(lastPollAt)) return [];
+  return [
+    {
+      workerId,
+      host: textOrNull(host),
+      version: textOrNull(version),
+      address: textOrNull(address),
+      lastPollAt,
+      activities: readList(activities, REPORTED_ACTIVITIES_MAX, polledOf),
+    },
+  ];
+}
+
+function polledOf(value: unknown): readonly PolledActivity[] {
+  if (!isJsonObject(value)) return [];
+  const { lastPollAt, name, polling } = value;
+  if (typeof name !== 'string' || !isNumber(polling) || !isTime(lastPollAt)) return [];
+  return [{ name, polling, lastPollAt }];
+}
+
+function handOutsOf(value: unknown): readonly HandOut[] {
+  if (!isJsonObject(value)) return [];
+  const { activityId, at } = value;
+  return typeof activityId === 'string' && isTime(at) ? [{ activityId, at }] : [];
+}
+
+function historyOf(value: unknown): RunHistoryReport {
+  if (!isJsonObject(value)) return { minutes: [], hours: [] };
+  const { hours, minutes } = value;
+  return {
+    minutes: readList(minutes, MINUTES, bucketsOf),
+    hours: readList(hours, HOURS, bucketsOf),
+  };
+}
+
+function bucketsOf(value: unknown): readonly RunBucket[] {
+  if (!isJsonObject(value)) return [];
+  const { at } = value;
+  if (!isNumber(at)) return [];
+  const counts = Object.keys(NO_RUNS).map((name) => [name, value[name]]);
+  if (!counts.every(([, count]) => isNumber(count))) return [];
+  return [{ at, ...(Object.fromEntries(counts) as typeof NO_RUNS) }];
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }
 
 function pollersOf(value: unknown): readonly PollCount[] {

@@ -80,6 +80,11 @@ export class NodeRegistry implements Service {
     return this.#options.self.id;
   }
 
+  /** True on one node of the fleet, which does what need not be done by all. */
+  get isChosen(): boolean {
+    return this.others.every(({ id }) => this.id < id);
+  }
+
   /** Other nodes that are alive as far as this node knows. */
   get others(): readonly NodeRecord[] {
     return [...this.#nodes.values()].filter(({ id }) => id !== this.id && this.isAlive(id));

@@ -1,5 +1,6 @@
 /** Nodes as operators see them, from their records. */
 import type { NodeRecord } from '../../store/records/nodes.js';
+import type { Store } from '../../store/store.js';
 import type { NodeView, Polling } from './node-types.js';
 import { readDetails } from './node-details.js';
 import type { NodeRegistry } from './node-registry.js';
@@ -26,6 +27,15 @@ export function viewNode(
     store: { kind, reachable: isThis ? nodes.isBeating : isAlive },
     details: readDetails(details),
   };
+}
+
+/** The current numbers of each name. */
+export async function readPolling(
+  store: Pick<Store, 'listNodes'>,
+  nodes: Pick<Judge, 'looksAlive'>,
+): Promise<(name: string) => Polling> {
+  const records = await store.listNodes();
+  return (name) => pollingOf(name, records, nodes);
 }
 
 export function pollingOf(

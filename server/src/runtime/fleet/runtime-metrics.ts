@@ -1,6 +1,7 @@
 /** Counts and durations for /metrics, under names with few distinct labels. */
 import type { StepRecordStatus } from '../../engine/model/step-record.js';
 import type { EndedAttempt } from '../../engine/flow/run.js';
+import type { Repair } from '../../engine/repair/modification.js';
 import type { StoreStatistics } from '../../store/records/housekeeping.js';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
@@ -41,6 +42,24 @@ export class RuntimeMetrics {
     'stepwright_workflows_ended_total',
     'Instances ended, by status and outcome.',
     ['status', 'outcome'],
+  );
+  readonly #removed = this.#counter(
+    'stepwright_workflows_removed_total',
+    'Ended runs removed from the store, by reason: retention or purge.',
+    ['reason'],
+  );
+  readonly #repaired = this.#counter(
+    'stepwright_workflows_repaired_total',
+    'Runs repaired, by action: modify or rerun.',
+    ['action'],
+  );
+  readonly #archived = this.#counter(
+    'stepwright_workflows_archived_total',
+    'Runs written to archive_dir before retention removes them.',
+  );
+  readonly #archiveFailures = this.#counter(
+    'stepwright_archive_failures_total',
+    'Attempts to archive runs that failed: nothing could be written, or a run could not be exported.',
   );
   readonly #refusedDescendants = this.#counter(
     'stepwright_descendants_refused_total',
@@ -100,6 +119,12 @@ export class RuntimeMetrics {
     ['what'],
   );
 
+  readonly #bulkActions = this.#counter(
+    'stepwright_bulk_actions_total',
+    'Runs on which bulk jobs acted on this node, by action and outcome: done, skipped or failed.',
+    ['action', 'outcome'],
+  );
+
   readonly #instances = new Gauge({
     name: 'stepwright_workflows',
     help: 'Instances in the store, by status.',
@@ -156,6 +181,22 @@ export class RuntimeMetrics {
     this.#ended.inc({ status, outcome });
   }
 
+  instancesRemoved(reason: 'retention' | 'purge', count: number): void {
+    this.#removed.inc({ reason }, count);
+  }
+
+  workflowRepaired(action: Repair['action']): void {
+    this.#repaired.inc({ action });
+  }
+
+  instancesArchived(count: number): void {
+    this.#archived.inc(count);
+  }
+
+  archiveFailed(): void {
+    this.#archiveFailures.inc();
+  }
+
   /** `next` is what happens to the step. Only the first definitions get a label of their own. */
   attemptFailed(definitionId: string, next: string): void {
     const known = this.#definitions;
@@ -199,6 +240,10 @@ export class RuntimeMetrics {
     this.#activities.inc({ what });
   }
 
+  bulkActed(action: string, outcome: 'done' | 'skipped' | 'failed'): void {
+    this.#bulkActions.inc({ action, outcome });
+  }
+
   /** Shows the used and the maximum bytes of each part of the memory budget. */
   showMemory(
     read: () => Readonly<Record<string, { readonly used: number; readonly limit: number }>>,
@@ -226,6 +271,20 @@ export class RuntimeMetrics {
       registers: [this.registry],
       collect() {
         this.set(read());
+      },
+    });
+  }
+
+  /** The same with a value for each label. */
+  gauges(name: string, help: string, label: string, read: () => ReadonlyMap<string, number>): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const [value, count] of read()) this.set({ [label]: value }, count);
       },
     });
   }

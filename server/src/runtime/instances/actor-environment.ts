@@ -51,6 +51,8 @@ export interface ActorEnvironment {
   /** Returns null if the event no longer exists. */
   loadEvent(eventId: string): Promise<EventMessage | null>;
   loadEnd(reference: ChildReference): Promise<ChildMessage>;
+  /** Versions are never removed. */
+  loadDefinition(id: string, version: number): Promise<WorkflowDefinition>;
   /**
    * Searches stored events for the waits that have not been searched for yet. Returns true if a wait took one. A wait whose
    * event does not fit into memory still counts as not searched for.

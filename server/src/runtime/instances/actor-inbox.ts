@@ -82,7 +82,7 @@ export class ActorInbox {
    * in which the engine must apply them.
    */
   async takeIn(
-    environment: Pick<ActorEnvironment, 'loadEnd' | 'loadEvent' | 'logger'>,
+    environment: Pick<ActorEnvironment, 'loadDefinition' | 'loadEnd' | 'loadEvent' | 'logger'>,
   ): Promise<readonly Message[]> {
     const messages: Message[] = [];
     for (const arrived of this.#takeTogether()) {

@@ -10,5 +10,5 @@ export type ActorOrigin =
 
 export type LoadedRecord = Pick<
   InstanceRecord,
-  'epoch' | 'inSeq' | 'revision' | 'status' | 'state' | 'crashes' | 'lastChangeAt'
+  'epoch' | 'inSeq' | 'revision' | 'status' | 'state' | 'crashes' | 'lastChangeAt' | 'version'
 >;

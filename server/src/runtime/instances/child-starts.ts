@@ -54,7 +54,8 @@ export class ChildStarts {
     try {
       const started = await startChild(state.inputs, { workflowId, parent: link });
       if (started.outcome === 'started') return { ok: true, values: {} };
-      if (started.outcome === 'joined') return joined(parent, state.wait, started.workflowId);
+      if (started.outcome === 'joined')
+        return { ok: true, values: { WorkflowId: started.workflowId } };
       metrics.descendantRefused();
       const message = tooManyDescendants(root, limits.descendantsMax);
       return { ok: false, failure: { type: 'TooManyDescendants', message } };
@@ -67,13 +68,4 @@ export class ChildStarts {
       end();
     }
   }
-}
-
-/** An instance that waits for its own end would wait for ever. */
-function joined(parent: WorkflowInstance, waits: boolean, workflowId: string): EffectResult {
-  const above = [parent.id, parent.parent?.workflowId, rootOf(parent)];
-  if (!waits || !above.includes(workflowId))
-    return { ok: true, values: { WorkflowId: workflowId } };
-  const message = `the run ${workflowId} has the Reference, and waits for this step itself`;
-  return { ok: false, failure: { type: 'SubWorkflowFailed', message } };
 }

@@ -1,9 +1,11 @@
 /** What the node does outside an instance once a commit is durable (R2): write log lines, count, notify waiting callers. */
 import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { ModificationAnswer } from '../../engine/repair/modification.js';
 import type { Logger } from '../../base/logger.js';
 import type { Clock } from '../../base/clock.js';
 import type { ActivityBroker } from '../activities/activity-broker.js';
 import type { ChangeFeed } from '../changes/change-feed.js';
+import type { RunHistory } from '../fleet/run-history.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceView } from '../operations/instance-types.js';
 import { viewCommitted } from '../operations/instance-views.js';
@@ -15,11 +17,14 @@ export interface CommitFollowUpOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: RuntimeMetrics;
+  readonly history: RunHistory;
   /** Maximum number of lines per second that the EmitLog steps of one definition may write. */
   readonly emitLinesPerSecondMax: number;
   readonly workers: Pick<ActivityBroker, 'created'>;
   readonly changes: Pick<ChangeFeed, 'committed'>;
   readonly ended: (view: InstanceView) => void;
+  /** The commit contains the results of modifications. */
+  readonly answered: (answers: readonly ModificationAnswer[]) => void;
 }
 
 export class CommitFollowUp {
@@ -36,15 +41,18 @@ export class CommitFollowUp {
 
   /** @param committedAt when the instance last changed, as the store shows it */
   committed(instance: WorkflowInstance, saved: UnsavedChanges, committedAt: number): void {
-    const { changes, ended, metrics, workers } = this.#options;
+    const { answered, changes, ended, history, metrics, workers } = this.#options;
     const { definitionId, id: workflowId, outcome, status } = instance;
     for (const line of saved.logLines) this.#emitted.write({ workflowId, definitionId, ...line });
     this.#failedAttempts.note(instance, saved.failedAttempts);
+    for (const { action } of saved.repairs) metrics.workflowRepaired(action);
     for (const attempt of saved.endedAttempts) metrics.attemptEnded(attempt);
     workers.created(saved.side.activities);
     changes.committed(instance);
+    if (instance.answers.length > 0) answered(instance.answers);
     if (status !== 'Complete' && status !== 'Terminated') return;
     metrics.workflowEnded(status, outcome ?? '');
+    history.ended(outcome ?? 'Terminated', instance.startTime);
     ended(viewCommitted(instance, committedAt));
   }
 

@@ -17,9 +17,11 @@ type Wake = (view: InstanceView | null) => void;
 export class EndWaiters {
   readonly #waiters = new Map<string, Set<Wake>>();
   readonly #recent: RecentEnds;
+  readonly #clock: Clock;
 
   constructor(clock: Clock) {
     this.#recent = new RecentEnds(clock);
+    this.#clock = clock;
   }
 
   /** How the instance ended, if it has just ended on this node. Other nodes may have changed it since. */
@@ -28,6 +30,7 @@ export class EndWaiters {
   }
 
   wait(id: string, timer: (wake: () => void) => () => void, signal: AbortSignal): EndWait {
+    const beganAt = this.#clock.now();
     let wake: Wake = () => undefined;
     const over = new Promise<InstanceView | null>((resolve) => {
       wake = resolve;
@@ -39,7 +42,8 @@ export class EndWaiters {
       const waiters = this.#waiters.get(id);
       waiters?.delete(done);
       if (waiters?.size === 0) this.#waiters.delete(id);
-      wake(view);
+      // News of an earlier end may arrive late, when the instance has been opened again.
+      wake(view !== null && view.lastChangeTime < beganAt ? null : view);
     };
     const cancel = (): void => done(null);
     const waiters = this.#waiters.get(id) ?? new Set();

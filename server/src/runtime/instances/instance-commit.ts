@@ -8,7 +8,15 @@ import type { UnsavedChanges } from './unsaved-changes.js';
 
 export interface CommitParts extends Pick<
   InstanceCommit,
-  'epoch' | 'inSeq' | 'revision' | 'wakeAt' | 'crashes' | 'state' | 'indexChange'
+  | 'epoch'
+  | 'inSeq'
+  | 'revision'
+  | 'wakeAt'
+  | 'crashes'
+  | 'state'
+  | 'indexChange'
+  | 'version'
+  | 'retentionMs'
 > {
   readonly now: number;
   readonly unsaved: UnsavedChanges;
@@ -26,6 +34,7 @@ export function commitOf(
     ...timesOf(instance, now),
     underWay: hasUnderWay(instance),
     schemaVersion: STATE_VERSION,
+    ...(unsaved.repairs.length > 0 && { audit: unsaved.repairs }),
     side: unsaved.side,
     ...unsaved.removals,
   };

@@ -14,6 +14,7 @@
  */
 import { applyStatus } from '../../engine/flow/lifecycle.js';
 import type { Run } from '../../engine/flow/run.js';
+import { forgetAnswers } from '../../engine/repair/answers.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { InstanceRecord, InstanceStatus } from '../../store/records/instances.js';
 import type { ActorMemory } from '../memory/actor-memory.js';
@@ -49,6 +50,7 @@ export type NotCommitted =
 interface Stored {
   readonly epoch: number;
   revision: number;
+  version: number;
   /** Differs from the status of the run only while an external change is not merged yet. */
   status: InstanceStatus;
 }
@@ -91,14 +93,15 @@ export class InstanceCommitter implements FirstPass {
     this.run = run;
     const { instanceLengthMax } = parts.environment.limits;
     if (origin.kind === 'new') {
-      this.#stored = { epoch: 1, revision: 0, status: 'Runnable' };
+      const { version } = run.instance;
+      this.#stored = { epoch: 1, revision: 0, version, status: 'Runnable' };
       this.#insert = origin.insert;
       this.#committedAt = run.instance.startTime;
       this.#stateLength = new StateLength(0, instanceLengthMax);
       this.#crashes = new CrashCount(0, run.instance);
     } else {
-      const { crashes, epoch, lastChangeAt, revision, state, status } = origin.record;
-      this.#stored = { epoch, revision, status };
+      const { crashes, epoch, lastChangeAt, revision, state, status, version } = origin.record;
+      this.#stored = { epoch, revision, version, status };
       this.#insert = null;
       this.#committedAt = lastChangeAt;
       this.#stateLength = new StateLength(Buffer.byteLength(state), instanceLengthMax);
@@ -149,6 +152,9 @@ export class InstanceCommitter implements FirstPass {
 
   /** Call between two turns without a commit, so that an instance cannot grow for long. @throws InstanceTooLargeError */
   assertWritable(): void {
+    const { instance } = this.run;
+    // Before the state is measured: answers that nobody waits for must not prevent a commit.
+    if (instance.answers.length > 0) forgetAnswers(instance, this.#parts.environment.clock.now());
     this.#stateLength.assertWritable(this.run);
   }
 
@@ -166,7 +172,7 @@ export class InstanceCommitter implements FirstPass {
   async commit(): Promise<UnsavedChanges | NotCommitted> {
     const { run } = this;
     try {
-      this.#stateLength.assertWritable(run);
+      this.assertWritable();
     } catch (error) {
       return this.#storeAsBegun(error);
     }
@@ -249,6 +255,10 @@ export class InstanceCommitter implements FirstPass {
           crashes,
           state,
           ...(indexChange !== undefined && { indexChange }),
+          ...(instance.version !== this.#stored.version && {
+            version: instance.version,
+            retentionMs: definition.retentionMs,
+          }),
           unsaved: this.#unsaved,
         }),
       );
@@ -285,6 +295,7 @@ export class InstanceCommitter implements FirstPass {
   #written(record: Pick<InstanceRecord, 'state' | 'crashes' | 'lastChangeAt' | 'revision'>): void {
     this.#committedAt = record.lastChangeAt;
     this.#stored.revision = record.revision;
+    this.#stored.version = this.run.instance.version;
     this.#stored.status = this.run.instance.status;
     this.#stateLength.written(Buffer.byteLength(record.state));
     this.#parts.memory.wrote(record.state);
@@ -304,6 +315,7 @@ export class InstanceCommitter implements FirstPass {
     this.#parts.inbox.replace(record);
     run.instance.tags = record.tags;
     run.instance.index = record.index;
+    run.instance.restartedAs = record.restartedAs;
     if (record.status !== this.#stored.status) {
       this.#stored.status = record.status;
       run.now = this.#parts.environment.clock.now();

@@ -1,7 +1,13 @@
 /** Messages between instances, events and activities in their stored form: JSON text that the engine can read. */
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
-import type { ChildMessage, EventMessage, Message } from '../../engine/flow/messages.js';
+import type {
+  ChildMessage,
+  EventMessage,
+  Message,
+  ModifyMessage,
+} from '../../engine/flow/messages.js';
+import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { Logger } from '../../base/logger.js';
 import { LONG_EVENT_LENGTH } from '../../store/records/events.js';
 import type { InboxMessage } from '../../store/records/messages.js';
@@ -22,7 +28,7 @@ export interface EventReference {
  */
 export interface ChildReference extends Pick<
   ChildMessage,
-  'pointerId' | 'attempt' | 'workflowId' | 'status' | 'outcome' | 'error'
+  'pointerId' | 'attempt' | 'workflowId' | 'status' | 'outcome' | 'error' | 'refused'
 > {
   readonly kind: 'child-reference';
   /** Bytes that the data takes in memory. */
@@ -31,8 +37,15 @@ export interface ChildReference extends Pick<
 
 type ChildError = NonNullable<ChildMessage['error']>;
 
-/** A message, or a reference to an event or a child. */
-export type StoredMessage = Message | EventReference | ChildReference;
+/** A modification. `version`: the version of the definition that the instance is moved to; null: its own. */
+export type StoredModification = Omit<ModifyMessage, 'target'> & {
+  readonly definitionId: string;
+  readonly version: number | null;
+};
+
+/** A message as it is stored: some refer to an event, a child or a version of a definition. */
+export type StoredMessage =
+  Exclude<Message, ModifyMessage> | StoredModification | EventReference | ChildReference;
 
 /** A message delivered to its instance, with the new value of the inbox counter. */
 export interface ArrivedMessage {
@@ -74,13 +87,16 @@ export function eventMessage(event: {
   return { id, body: `${writeJson(message).slice(0, -1)},"data":${data}}` };
 }
 
-export function inboxMessage(id: string, message: Message): InboxMessage {
+export function inboxMessage(
+  id: string,
+  message: Exclude<StoredMessage, EventReference | ChildReference>,
+): InboxMessage {
   return { id, body: writeJson(message) };
 }
 
 /** The short form of a message about the end of a child. */
 export function childReference({ id, body }: InboxMessage, end: ChildMessage): InboxMessage {
-  const { attempt, outcome, pointerId, status, workflowId } = end;
+  const { attempt, outcome, pointerId, refused, status, workflowId } = end;
   const reference: ChildReference = {
     kind: 'child-reference',
     cost: memoryCost(body),
@@ -90,6 +106,7 @@ export function childReference({ id, body }: InboxMessage, end: ChildMessage): I
     status,
     ...(outcome !== undefined && { outcome }),
     error: shortened(end.error ?? null),
+    ...(refused === true && { refused }),
   };
   return { id, body: writeJson(reference) };
 }
@@ -158,6 +175,13 @@ const SHAPES: Readonly<Record<string, Readonly<Record<string, string>> | undefin
   activity: { activityId: 'string', succeeded: 'boolean' },
   'retry-now': {},
   'clean-up': {},
+  modify: {
+    id: 'string',
+    definitionId: 'string',
+    modification: 'object',
+    hasResumed: 'boolean',
+    repair: 'object',
+  },
   overflow: {},
   join: { workflowId: 'string', pointerId: 'number', attempt: 'number' },
   'child-reference': {
@@ -189,12 +213,19 @@ export async function readArrived(
     readonly logger: Pick<Logger, 'warn'>;
     loadEvent(eventId: string): Promise<Message | null>;
     loadEnd(reference: ChildReference): Promise<Message>;
+    loadDefinition(id: string, version: number): Promise<WorkflowDefinition>;
   },
 ): Promise<Message | null> {
   const message = readMessage(body);
   if (message === null) {
     environment.logger.warn({ workflowId, messageId }, 'dropped an unreadable message');
     return null;
+  }
+  if (message.kind === 'modify') {
+    const { definitionId, version, ...modify } = message;
+    const target =
+      version === null ? null : await environment.loadDefinition(definitionId, version);
+    return { ...modify, target };
   }
   if (message.kind === 'child-reference') return environment.loadEnd(message);
   return message.kind === 'event-reference' ? environment.loadEvent(message.eventId) : message;
@@ -224,10 +255,17 @@ export function readWork(text: string): StoredWork | null {
   return { stepId, attempt, undone, parameters };
 }
 
-/** Sorts events by time of publication, after all other messages, which stay in order of arrival. */
+/**
+ * Sorts events by time of publication, after all other messages, which stay in order of arrival. A modification comes after
+ * everything that arrived before it.
+ */
 export function inOrder(messages: readonly Message[]): readonly Message[] {
   if (messages.length < 2) return messages;
-  const events = messages.filter((message) => message.kind === 'event');
+  const at = messages.findIndex(({ kind }) => kind === 'modify');
+  const before = at === -1 ? messages : messages.slice(0, at);
+  const events = before.filter((message) => message.kind === 'event');
   events.sort((a, b) => a.publishedAt - b.publishedAt || (a.eventId < b.eventId ? -1 : 1));
-  return [...messages.filter((message) => message.kind !== 'event'), ...events];
+  const sorted = [...before.filter((message) => message.kind !== 'event'), ...events];
+  if (at === -1) return sorted;
+  return [...sorted, ...messages.slice(at, at + 1), ...inOrder(messages.slice(at + 1))];
 }

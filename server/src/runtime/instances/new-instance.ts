@@ -6,6 +6,7 @@ import type { JsonObject } from '../../engine/values/json.js';
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
 import type { Tags } from '../../engine/model/tags.js';
 import type { ConflictRule, InstanceRecord } from '../../store/records/instances.js';
+import { failureOf } from './instance-failure.js';
 import { hasUnderWay } from './under-way.js';
 
 export interface NewInstance {
@@ -15,6 +16,8 @@ export interface NewInstance {
   readonly reference: string | null;
   /** Default: none. */
   readonly tags?: Tags;
+  /** The instance that this one is started again from. Default: none. */
+  readonly restartOf?: string;
   readonly parent: ParentLink | null;
   readonly requestHash: string | null;
   readonly startTime: number;
@@ -25,12 +28,14 @@ export interface NewInstance {
   readonly conflict?: ConflictRule | undefined;
 }
 
-/** The times that an instance shows: its end, its last change (this one) and its error. */
+/** The times that an instance shows (its end, its last change, which is this one, and its error), and why it failed. */
 export function timesOf(
-  { endTime, lastError }: WorkflowInstance,
+  instance: WorkflowInstance,
   now: number,
-): Pick<InstanceRecord, 'endTime' | 'lastChangeAt' | 'errorAt'> {
-  return { endTime, lastChangeAt: now, errorAt: lastError?.time ?? null };
+): Pick<InstanceRecord, 'endTime' | 'lastChangeAt' | 'errorAt' | 'failure'> {
+  const { endTime, lastError } = instance;
+  const errorAt = lastError?.time ?? null;
+  return { endTime, lastChangeAt: now, errorAt, failure: failureOf(instance) };
 }
 
 /** The record of an instance before its first step, or after its first pass. */
@@ -61,5 +66,8 @@ export function newRecord(
     crashes: 0,
     schemaVersion: STATE_VERSION,
     requestHash: start.requestHash,
+    restartOf: instance.restartOf,
+    restartedAs: instance.restartedAs,
+    retentionMs: start.definition.retentionMs,
   };
 }

@@ -22,6 +22,8 @@ import type { RunnerEnvironment, RunnerLimits } from './runner-environment.js';
 import { StoreRetry } from './store-retry.js';
 import type { WorkerReservations } from './unsaved-changes.js';
 
+type FindDefinition = (id: string, version: number) => Promise<WorkflowDefinition | null>;
+
 export interface NodeEnvironmentOptions extends Pick<OutboxOptions, 'posted' | 'controlled'> {
   readonly node: { readonly id: string };
   readonly store: Store;
@@ -34,6 +36,7 @@ export interface NodeEnvironmentOptions extends Pick<OutboxOptions, 'posted' | '
   readonly bodies: StepBodies;
   readonly startChild: StartChild;
   readonly indexPaths: RunnerEnvironment['indexPaths'];
+  readonly findDefinition: FindDefinition;
 }
 
 export class NodeEnvironment implements RunnerEnvironment {
@@ -52,6 +55,7 @@ export class NodeEnvironment implements RunnerEnvironment {
   readonly #events: EventLookup;
   readonly #retry: StoreRetry;
   readonly #indexPaths: RunnerEnvironment['indexPaths'];
+  readonly #findDefinition: FindDefinition;
 
   constructor(options: NodeEnvironmentOptions) {
     const { clock, store } = options;
@@ -65,6 +69,7 @@ export class NodeEnvironment implements RunnerEnvironment {
     this.workers = options.workers;
     this.#bodies = options.bodies;
     this.#indexPaths = options.indexPaths;
+    this.#findDefinition = options.findDefinition;
     this.#turns = new Turns(options.limits.concurrencyMax);
     this.#childStarts = new ChildStarts(options);
     this.#outbox = new Outbox(options);
@@ -114,6 +119,12 @@ export class NodeEnvironment implements RunnerEnvironment {
 
   loadEnd(reference: ChildReference): Promise<ChildMessage> {
     return this.#retry.untilAnswered(() => this.#outbox.loadEnd(reference));
+  }
+
+  async loadDefinition(id: string, version: number): Promise<WorkflowDefinition> {
+    const found = await this.#retry.untilAnswered(() => this.#findDefinition(id, version));
+    if (found === null) throw new Error(`version ${version} of the definition ${id} is missing`);
+    return found;
   }
 
   lookForEvents(run: Run, hasRoom: (bytes: number) => boolean): Promise<boolean> {

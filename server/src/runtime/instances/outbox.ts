@@ -1,5 +1,6 @@
 /** Sends an instance's messages to others: to its parent how it ended, to its children that they are no longer needed. */
 import type { ChildMessage } from '../../engine/flow/messages.js';
+import { JOINED_BY_MAX } from '../../engine/flow/end-instance.js';
 import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
 import type { Clock } from '../../base/clock.js';
 import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
@@ -38,13 +39,28 @@ export class Outbox {
 
   /** May be repeated: the second time changes nothing. @throws StoreUnavailableError */
   async send(instance: WorkflowInstance, message: OutboxMessage): Promise<void> {
-    if (message.kind === 'terminate-child') return this.#terminateChild(instance, message);
-    if (message.kind === 'join') return this.#join(instance, message);
+    switch (message.kind) {
+      case 'terminate-child':
+        return this.#terminateChild(instance, message);
+      case 'join':
+        return this.#join(instance, message);
+      case 'child-ended':
+        return this.#announceEnd(instance, message);
+      default:
+        // Written by a later version of the server.
+        return;
+    }
+  }
+
+  #announceEnd(
+    instance: WorkflowInstance,
+    message: Extract<OutboxMessage, { kind: 'child-ended' }>,
+  ): Promise<void> {
     const { attempt, joined, parentId, pointerId } = message;
     const end = joined === 'refused' ? refusal(instance, message) : endMessage(instance, message);
     // Several steps of one instance may have joined this one.
     const id = `child/${instance.id}${joined === undefined ? '' : `/${pointerId}/${attempt}`}`;
-    await this.#sendEnd(parentId, id, end);
+    return this.#sendEnd(parentId, id, end);
   }
 
   async #sendEnd(instanceId: string, messageId: string, end: ChildMessage): Promise<void> {
@@ -62,15 +78,21 @@ export class Outbox {
     if (again !== null && again !== undefined) posted(again, short);
   }
 
-  /** The step waits for the end of another instance. If that has ended already, this is the message about it. */
+  /**
+   * The step waits for the end of another instance, or no longer does. If that has ended already, the step gets the message
+   * about it.
+   */
   async #join(
     { id }: WorkflowInstance,
-    { attempt, pointerId, workflowId }: Extract<OutboxMessage, { kind: 'join' }>,
+    { attempt, left, pointerId, workflowId }: Extract<OutboxMessage, { kind: 'join' }>,
   ): Promise<void> {
     const { posted, store } = this.#options;
     const execution = `${pointerId}/${attempt}`;
+    const leaves = left === true;
     const body = { kind: 'join', workflowId: id, pointerId, attempt } as const;
-    const message = inboxMessage(`join/${id}/${execution}`, body);
+    const message = leaves
+      ? inboxMessage(`left/${id}/${execution}`, { ...body, left })
+      : inboxMessage(`join/${id}/${execution}`, body);
     // The number of steps that an instance accepts is limited, and the message is short.
     const request = { instanceId: workflowId, message, toFullInbox: true } as const;
     const [answer] = await store.postMessages([request]);
@@ -78,6 +100,7 @@ export class Outbox {
       posted(answer, message);
       return;
     }
+    if (leaves) return;
     const end = await this.loadEnd({ workflowId, pointerId, attempt, status: 'Terminated' });
     await this.#sendEnd(id, `child/${workflowId}/${execution}`, end);
   }
@@ -85,10 +108,9 @@ export class Outbox {
   /** The message about the end of a child, whose short form was sent. @throws StoreUnavailableError */
   async loadEnd(reference: EndReference): Promise<ChildMessage> {
     const { workflowId } = reference;
-    const record = await this.#options.store.getInstance(workflowId);
-    const child = record === null ? null : await readStored(record).catch(() => null);
+    const child = reference.refused === true ? null : await this.#readInstance(workflowId);
     if (child !== null) return endMessage(child, reference);
-    const { attempt, error = GONE, outcome, pointerId, status } = reference;
+    const { attempt, error = GONE, outcome, pointerId, refused, status } = reference;
     return {
       kind: 'child',
       pointerId,
@@ -98,7 +120,13 @@ export class Outbox {
       ...(outcome !== undefined && { outcome }),
       error,
       data: null,
+      ...(refused === true && { refused }),
     };
+  }
+
+  async #readInstance(id: string): Promise<WorkflowInstance | null> {
+    const record = await this.#options.store.getInstance(id);
+    return record === null ? null : readStored(record).catch(() => null);
   }
 
   async #terminateChild(
@@ -119,10 +147,11 @@ function refusal(
   { id: workflowId }: WorkflowInstance,
   { attempt, pointerId }: Pick<ChildMessage, 'pointerId' | 'attempt'>,
 ): ChildMessage {
-  const message = 'too many steps of other runs are waiting for the end of this run';
+  const message = `${JOINED_BY_MAX} steps of other runs already wait for its end, the maximum`;
   const error = { stepId: '', type: 'TooManyJoined', message, data: null };
+  // A node of an earlier version, which does not know `refused`, takes it for a failed run.
   const end = { status: 'Terminated', outcome: 'Failed', error, data: null } as const;
-  return { kind: 'child', pointerId, attempt, workflowId, ...end };
+  return { kind: 'child', pointerId, attempt, workflowId, ...end, refused: true };
 }
 
 function endMessage(

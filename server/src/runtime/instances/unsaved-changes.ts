@@ -36,6 +36,7 @@ export class UnsavedChanges {
   #removedSubscriptions: string[] = [];
   #removedActivities: string[] = [];
   #settledActivities: string[] = [];
+  #repairs: Changes['repairs'] = [];
   #logLines: Changes['logLines'] = [];
   #failedAttempts: Changes['failedAttempts'] = [];
   #endedAttempts: Changes['endedAttempts'] = [];
@@ -68,6 +69,7 @@ export class UnsavedChanges {
       if (!wasUnsaved || this.#attempted) this.#removedActivities.push(id);
     }
     this.#settledActivities.push(...changes.settledActivities);
+    this.#repairs.push(...changes.repairs);
     this.#logLines.push(...changes.logLines);
     this.#failedAttempts.push(...changes.failedAttempts);
     this.#endedAttempts.push(...changes.endedAttempts);
@@ -100,6 +102,11 @@ export class UnsavedChanges {
       removeActivities: this.#removedActivities,
       settleActivities: this.#settledActivities,
     };
+  }
+
+  /** The modifications that were applied. */
+  get repairs(): Changes['repairs'] {
+    return this.#repairs;
   }
 
   get failedAttempts(): Changes['failedAttempts'] {

@@ -39,6 +39,14 @@ export interface InstanceControlOptions {
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
 }
 
+interface ControlledBy {
+  readonly actor: string;
+  /** For the audit of the instance. */
+  readonly detail?: string;
+  /** The same for a repetition of the same retry. */
+  readonly retryId?: string;
+}
+
 /** Lease of work that an operator answers, in case the server dies before the answer is stored. */
 const TAKE_OVER_MS = 30_000;
 const DETAIL_LENGTH_MAX = 300;
@@ -64,8 +72,9 @@ export class InstanceControl {
    * @throws AppError `workflow_not_found`, `status_conflict`, `action_conflict`, `too_many_requests`
    */
   async control(id: string, action: InstanceAction, actor: string): Promise<InstanceView> {
-    if (action === 'retry') return viewInstance(await this.#retry(id, actor));
-    const result = await this.#change(id, action, actor);
+    const by = { actor };
+    if (action === 'retry') return viewInstance(await this.#retry(id, by));
+    const result = await this.#change(id, action, by);
     if (result.outcome === 'missing') throw workflowNotFound(id);
     if (result.outcome === 'refused' && action !== 'terminate' && action !== 'compensate') {
       const { status } = result.record;
@@ -78,6 +87,15 @@ export class InstanceControl {
     return viewInstance(result.record);
   }
 
+  /** The same for one instance of a bulk job. @throws AppError `too_many_requests` */
+  async controlFor(
+    id: string,
+    action: InstanceAction,
+    by: ControlledBy,
+  ): Promise<ControlOutcome['outcome']> {
+    return (await this.#controlOne(id, action, by)).outcome;
+  }
+
   /** Controls each instance separately, a few at a time; results are in the order of the ids. */
   async controlMany(
     ids: readonly string[],
@@ -87,7 +105,9 @@ export class InstanceControl {
     const outcomes: ControlOutcome[] = [];
     for (let at = 0; at < ids.length; at += CONTROL_WIDTH) {
       const group = ids.slice(at, at + CONTROL_WIDTH);
-      outcomes.push(...(await Promise.all(group.map((id) => this.#controlOne(id, action, actor)))));
+      outcomes.push(
+        ...(await Promise.all(group.map((id) => this.#controlOne(id, action, { actor })))),
+      );
     }
     return outcomes;
   }
@@ -161,17 +181,18 @@ export class InstanceControl {
     return entries;
   }
 
-  async #change(id: string, action: ControlAction, actor: string): Promise<ControlResult> {
+  async #change(id: string, action: ControlAction, by: ControlledBy): Promise<ControlResult> {
     const { clock, controlled, store } = this.#options;
+    const { actor, detail = null } = by;
     const result =
       action === 'compensate'
         ? await compensateInstance(store, id, this.#entry(actor, 'terminate', WITH_COMPENSATION))
-        : await store.controlInstance(id, action, clock.now(), this.#entry(actor, action, null));
+        : await store.controlInstance(id, action, clock.now(), this.#entry(actor, action, detail));
     if (result.outcome === 'done') await controlled(result.record, action);
     return result;
   }
 
-  async #retry(id: string, actor: string): Promise<InstanceRecord> {
+  async #retry(id: string, by: ControlledBy): Promise<InstanceRecord> {
     const { clock, posted, queries, store } = this.#options;
     const record = await queries.load(id);
     const pointers = [...(await loadInstance(record)).pointers.values()];
@@ -180,8 +201,9 @@ export class InstanceControl {
       throw conflict('action_conflict', record, 'No step of this run is waiting for a retry');
     }
     assertFewRetries(record);
-    const message = inboxMessage(`${RETRY_PREFIX}${newId(clock.now())}`, { kind: 'retry-now' });
-    const audit = this.#entry(actor, 'retry', null);
+    const { actor, detail = null, retryId = newId(clock.now()) } = by;
+    const message = inboxMessage(`${RETRY_PREFIX}${retryId}`, { kind: 'retry-now' });
+    const audit = this.#entry(actor, 'retry', detail);
     const request = { instanceId: id, message, audit, toFullInbox: true } as const;
     const [answer] = await store.postMessages([request]);
     if (answer === null || answer === undefined) {
@@ -191,9 +213,9 @@ export class InstanceControl {
     return record;
   }
 
-  async #controlOne(id: string, action: InstanceAction, actor: string): Promise<ControlOutcome> {
+  async #controlOne(id: string, action: InstanceAction, by: ControlledBy): Promise<ControlOutcome> {
     if (action !== 'retry') {
-      const result = await this.#change(id, action, actor);
+      const result = await this.#change(id, action, by);
       if (result.outcome === 'missing') return { workflowId: id, outcome: 'missing', status: null };
       const { endTime, status } = result.record;
       // The requested action is already in progress.
@@ -201,7 +223,7 @@ export class InstanceControl {
       return { workflowId: id, outcome: isDone ? 'done' : 'refused', status };
     }
     try {
-      const { status } = await this.#retry(id, actor);
+      const { status } = await this.#retry(id, by);
       return { workflowId: id, outcome: 'done', status };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
@@ -209,6 +231,8 @@ export class InstanceControl {
         return { workflowId: id, outcome: 'missing', status: null };
       }
       if (error.code !== 'action_conflict' && error.code !== 'too_many_requests') throw error;
+      // A bulk job tries again later.
+      if (by.retryId !== undefined && error.code === 'too_many_requests') throw error;
       const { status } = await this.#options.queries.load(id);
       return { workflowId: id, outcome: 'refused', status };
     }

@@ -10,6 +10,7 @@ import type { InstanceRecord, InstanceSummary } from '../../store/records/instan
 import type { Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { Clock } from '../../base/clock.js';
+import { SEARCH_MS_MAX, searches } from './bounded-search.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
 import { explainWorkflow } from './explain/explain-workflow.js';
 import type { Explanation } from './explain/explanation.js';
@@ -26,13 +27,11 @@ import { readLong } from '../instances/long-states.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
 import { decodeCursor, encodeCursor, pageOf, type Page } from './paging.js';
 import type { ReadingGate } from '../memory/reading-gate.js';
+import { countOpenSteps, type OpenSteps, type OpenStepsRequest } from './open-steps.js';
 import { listSteps } from './step-list.js';
 
 /** Counting stops here. */
-const COUNTED_MAX = 10_000;
-/** How long one search continues; it then answers with what it has found. */
-const SEARCH_MS_MAX = 300;
-const SEARCH_CALLS_MAX = 200;
+const COUNT_LIMITS = { max: 10_000, ms: SEARCH_MS_MAX };
 
 export interface InstanceQueriesOptions {
   readonly store: Store;
@@ -101,7 +100,7 @@ export class InstanceQueries {
       String(timeOf(item)),
       item.id,
     ];
-    for (const isLast of this.#searches()) {
+    for (const isLast of searches(this.#options.clock)) {
       const wanted = limit + 1 - found.length;
       const part = await this.#options.store.listInstances({ filter, after, limit: wanted });
       found.push(...part.items);
@@ -114,28 +113,28 @@ export class InstanceQueries {
     return { ...page, nextCursor: encodeCursor(list, [String(after.time), after.id]) };
   }
 
-  /** Stops at `COUNTED_MAX`, or when it has taken long enough. */
-  async count(filter: InstanceFilter): Promise<InstanceCountView> {
+  /** Stops at the maximum, or when it has taken long enough. */
+  async count(
+    filter: InstanceFilter,
+    limits: { readonly max: number; readonly ms: number } = COUNT_LIMITS,
+  ): Promise<InstanceCountView> {
     let after: InstancePosition | null = null;
     let count = 0;
-    for (const isLast of this.#searches()) {
-      const max = COUNTED_MAX + 1 - count;
+    for (const isLast of searches(this.#options.clock, limits.ms)) {
+      const max = limits.max + 1 - count;
       const part: InstanceCount = await this.#options.store.countInstances({ filter, after, max });
       count += part.count;
       after = part.searchedTo;
       if (after === null || isLast()) break;
     }
-    const exact = after === null && count <= COUNTED_MAX;
-    return { count: Math.min(count, COUNTED_MAX), exact };
+    const exact = after === null && count <= limits.max;
+    return { count: Math.min(count, limits.max), exact };
   }
 
-  /** The calls to the store that one search may make. Between them, the store serves others. */
-  *#searches(): Generator<() => boolean> {
-    const { clock } = this.#options;
-    const end = clock.now() + SEARCH_MS_MAX;
-    for (let left = SEARCH_CALLS_MAX; left > 0; left -= 1) {
-      yield () => left === 1 || clock.now() >= end;
-    }
+  /** The steps at which open instances of a definition are. */
+  countOpenSteps(request: OpenStepsRequest): Promise<OpenSteps> {
+    const { clock, store } = this.#options;
+    return countOpenSteps({ clock, store, read: (id, view) => this.read(id, view) }, request);
   }
 
   /** Completed and open steps. @throws AppError `workflow_not_found`, `invalid_request` for a cursor of another list */

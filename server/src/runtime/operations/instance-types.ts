@@ -3,7 +3,11 @@ import type { OnConflict } from '../../engine/model/start-options.js';
 import type { Tags } from '../../engine/model/tags.js';
 import type { IndexFields } from '../../engine/values/index-fields.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
-import type { InstanceOutcome, InstanceStatus } from '../../store/records/instances.js';
+import type {
+  InstanceFailure,
+  InstanceOutcome,
+  InstanceStatus,
+} from '../../store/records/instances.js';
 import type { InstanceFilter } from '../../store/records/instance-lists.js';
 import type { IdempotencyKey } from './idempotency-key.js';
 import type { PageRequest } from './paging.js';
@@ -23,6 +27,17 @@ export interface StartRequest {
   readonly onConflict?: OnConflict;
   /** Who starts the instance, as far as the server knows. */
   readonly actor?: string;
+  /** The instance that is started again: `tags` are all tags, with none from the definition. */
+  readonly restartOf?: string;
+}
+
+export interface RestartRequest {
+  /** Why, in the words of the caller. */
+  readonly reason: string;
+  /** Default: the version of the instance that is started again. */
+  readonly version?: number;
+  /** Default: none. */
+  readonly idempotency?: IdempotencyKey | null;
 }
 
 export interface StartWait {
@@ -52,9 +67,15 @@ export interface InstanceView {
   readonly lastChangeTime: number;
   /** The time of the error in `lastError`. */
   readonly failureTime: number | null;
+  /** Null: it is not failed. */
+  readonly failure: InstanceFailure | null;
   readonly data: JsonObject;
   readonly lastError: StepErrorView | null;
   readonly parent: ParentView | null;
+  /** The instance that this one was started again from. */
+  readonly restartOf: string | null;
+  /** The newest instance that this one was started again as. */
+  readonly restartedAs: string | null;
 }
 
 /** A step error as users see it. */
@@ -117,6 +138,8 @@ export interface StepView {
   readonly outputs: Json;
   readonly error: StepErrorView | null;
   readonly waitsFor: WaitView | null;
+  /** The reason of the modification that cancelled or started the step; null if none did. */
+  readonly reason: string | null;
   /** The child of a SubWorkflow step, which may not have started yet. */
   readonly childWorkflowId: string | null;
 }

@@ -18,6 +18,7 @@ import type {
   StepView,
   WaitView,
 } from './instance-types.js';
+import { failureOf } from '../instances/instance-failure.js';
 import { readStored } from '../instances/long-states.js';
 
 /** @throws AppError `internal` if the stored state cannot be read */
@@ -72,9 +73,12 @@ export function viewNew(
     endTime: null,
     lastChangeTime: startTime,
     failureTime: null,
+    failure: null,
     data: request.data,
     lastError: null,
     parent: null,
+    restartOf: request.restartOf ?? null,
+    restartedAs: null,
   };
 }
 
@@ -89,17 +93,32 @@ export function committedItem(
 ): InstanceListItem {
   const { definitionId, endTime, id, index, lastError, outcome, reference, tags } = instance;
   const parent = parentOf(instance.parent?.workflowId ?? null);
-  const { startTime, status, version } = instance;
+  const { restartedAs, restartOf, startTime, status, version } = instance;
   const times = { startTime, endTime, lastChangeTime, failureTime: lastError?.time ?? null };
-  return { id, definitionId, version, reference, tags, index, status, outcome, parent, ...times };
+  const own = { id, definitionId, version, reference, tags, index, status, outcome, parent };
+  const failure = failureOf(instance);
+  return { ...own, ...times, failure, restartOf, restartedAs };
 }
 
 export function listItem(record: InstanceSummary): InstanceListItem {
   const { id, definitionId, version, reference, status, outcome, startTime, endTime } = record;
-  const { errorAt: failureTime, index, lastChangeAt: lastChangeTime, tags } = record;
+  const { errorAt: failureTime, failure, index, lastChangeAt: lastChangeTime, tags } = record;
   const times = { startTime, endTime, lastChangeTime, failureTime };
   const parent = parentOf(record.parentId);
-  return { id, definitionId, version, reference, tags, index, status, outcome, parent, ...times };
+  const { restartedAs, restartOf } = record;
+  const own = {
+    id,
+    definitionId,
+    version,
+    reference,
+    tags,
+    index,
+    status,
+    outcome,
+    failure,
+    parent,
+  };
+  return { ...own, ...times, restartOf, restartedAs };
 }
 
 function parentOf(workflowId: string | null): InstanceListItem['parent'] {
@@ -132,6 +151,7 @@ export function viewRecord(record: StepRecord, { definition, workflowId }: ViewC
     outputs: record.outputs,
     error: record.error === null ? null : viewError(record.error),
     waitsFor: null,
+    reason: record.reason ?? null,
     childWorkflowId:
       startsInstance(record.stepId, definition) && hasStarted
         ? (record.joined ?? childIdOf(workflowId, { id, attempt }))
@@ -167,6 +187,7 @@ export function viewPointer(
     outputs: null,
     error: pointer.error === null ? null : viewError(pointer.error),
     waitsFor: isOver ? null : waitOf(pointer),
+    reason: pointer.startedBecause ?? null,
     childWorkflowId: childOf(pointer, { definition, workflowId }),
   };
 }

@@ -2,6 +2,7 @@
 import { startRun } from '../../engine/flow/lifecycle.js';
 import { childStartOf } from '../../engine/primitives/effects.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import type { ParentLink } from '../../engine/model/instance.js';
 import type { OnConflict } from '../../engine/model/start-options.js';
 import { mergeTags } from '../../engine/model/start-tags.js';
 import type { Tags } from '../../engine/model/tags.js';
@@ -18,6 +19,7 @@ import type {
 } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
+import type { RunHistory } from '../fleet/run-history.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
 import type { ChildStart, ChildStarted } from '../instances/child-starts.js';
@@ -28,11 +30,13 @@ import type { InputSchemas } from '../../schemas/input-schemas.js';
 import { ANONYMOUS } from './control-types.js';
 import type { InstanceView, StartedWorkflow, StartRequest, StartWait } from './instance-types.js';
 import { viewInstance, viewNew } from './instance-views.js';
+import { findWaitingWith, waitsForChild } from './waiting-ancestors.js';
 import type { WorkflowEnds } from './workflow-ends.js';
 
 export interface WorkflowStartsOptions {
   readonly clock: Clock;
   readonly metrics: RuntimeMetrics;
+  readonly history: Pick<RunHistory, 'started'>;
   readonly catalog: Pick<DefinitionCatalog, 'startable'>;
   readonly runner: Pick<InstanceRunner, 'startInstance'>;
   readonly ends: Pick<WorkflowEnds, 'begin' | 'wait'>;
@@ -105,15 +109,15 @@ export class WorkflowStarts {
     }
   }
 
-  #idOf({ definitionId, idempotency }: StartRequest): string {
-    return idempotency === null
-      ? newId(this.#options.clock.now())
-      : `k-${hashOf('start', definitionId, idempotency.key)}`;
+  #idOf({ definitionId, idempotency, restartOf }: StartRequest): string {
+    if (idempotency === null) return newId(this.#options.clock.now());
+    const what = restartOf === undefined ? ['start', definitionId] : ['restart', restartOf];
+    return `k-${hashOf(...what, idempotency.key)}`;
   }
 
   async #start(id: string, request: StartRequest): Promise<Started> {
     const { catalog, clock } = this.#options;
-    const { definitionId, idempotency, onConflict = 'allow', reference } = request;
+    const { definitionId, idempotency, onConflict = 'allow', reference, restartOf } = request;
     const definition = await catalog.startable(definitionId, request.version ?? 'latest');
     const startTime = clock.now();
     const start: NewInstance = {
@@ -127,6 +131,7 @@ export class WorkflowStarts {
       startTime,
       startAt: startAtOf(request, startTime),
       conflict: this.#ruleOf(onConflict, id, request.actor ?? ANONYMOUS),
+      ...(restartOf !== undefined && { restartOf }),
     };
     return this.#answer(request, start, await this.#insertAdmitted(start, request.tags));
   }
@@ -136,10 +141,11 @@ export class WorkflowStarts {
     { definition, id, requestHash, startTime }: NewInstance,
     { admitted, result }: Insertion,
   ): Promise<Started> {
-    const { metrics } = this.#options;
+    const { history, metrics } = this.#options;
     switch (result.outcome) {
       case 'inserted':
         metrics.workflowStarted();
+        history.started();
         return {
           instance: viewNew(id, definition, { ...request, ...admitted }, startTime),
           isNew: true,
@@ -152,13 +158,14 @@ export class WorkflowStarts {
           isNew: true,
           isInserted: false,
         };
-      case 'joined':
+      case 'joined-before':
         if (result.requestHash !== requestHash) throw otherRequest(result.record.id);
         return { instance: await viewInstance(result.record), isNew: false, isInserted: false };
-      case 'in-use':
-        if (request.onConflict === 'fail') throw this.#inUse(definition.id, result.record);
+      case 'joined':
         metrics.startJoined();
         return { instance: await viewInstance(result.record), isNew: false, isInserted: false };
+      case 'in-use':
+        throw this.#inUse(definition.id, result.record);
       case 'disabled':
         throw this.#disabled(definition.id);
       case 'full':
@@ -172,12 +179,12 @@ export class WorkflowStarts {
     request: StartRequest,
   ): Promise<InstanceView> {
     const definition = await this.#options.catalog.startable(definitionId, version);
-    const admitted = await this.#admit(definition, request.data, request.tags);
+    const admitted = await this.#admit(definition, request.data, request.tags, request.restartOf);
     return viewNew(id, definition, { ...request, ...admitted }, startTime);
   }
 
   async startChild(inputs: JsonObject, { parent, workflowId }: ChildStart): Promise<ChildStarted> {
-    const { catalog, clock, environment, isStopping, metrics } = this.#options;
+    const { catalog, clock, environment, history, isStopping, metrics } = this.#options;
     const definitionId = toText(inputs['DefinitionId'] ?? null);
     const data = toObject(inputs['Data'] ?? {});
     if (!definitionId.ok) throw new AppError('invalid_request', definitionId.message);
@@ -200,7 +207,7 @@ export class WorkflowStarts {
       conflict: this.#ruleOf(onConflict, workflowId, `workflow ${parent.workflowId}`),
     };
     const inserted = await environment.retryStore(
-      () => this.#insertAdmitted(start, tags),
+      () => this.#insertChild(start, parent, tags),
       isStopping,
     );
     if (inserted === null) throw new AppError('stopping', 'The server is stopping');
@@ -210,23 +217,43 @@ export class WorkflowStarts {
         return { outcome: 'full' };
       case 'disabled':
         throw this.#disabled(definitionId.value);
-      case 'joined':
       case 'in-use':
-        if (onConflict === 'fail') throw this.#inUse(definitionId.value, result.record);
+        throw this.#inUse(definitionId.value, result.record);
+      case 'joined':
+      case 'joined-before':
         metrics.startJoined();
         return { outcome: 'joined', workflowId: result.record.id };
       case 'inserted':
       case 'exists':
         metrics.workflowStarted();
+        history.started();
         return { outcome: 'started' };
     }
+  }
+
+  /** @throws AppError `reference_in_use`: the reference belongs to an instance that waits for the child, see waiting-ancestors.ts */
+  async #insertChild(start: NewInstance, parent: ParentLink, tags: Tags): Promise<Insertion> {
+    const { store } = this.#options.environment;
+    const { conflict, definition, reference } = start;
+    if (conflict?.action === 'terminate') {
+      const named = { definitionId: definition.id, reference };
+      const waiting = await findWaitingWith(store, parent, named);
+      if (waiting !== null) throw this.#waitsForChild(waiting, 'cannot be replaced by its child');
+    }
+    const inserted = await this.#insertAdmitted(start, tags);
+    const { result } = inserted;
+    if (result.outcome === 'joined') {
+      const isAbove = await waitsForChild(store, parent, result.record.id);
+      if (isAbove) throw this.#waitsForChild(result.record, 'cannot be waited for here');
+    }
+    return inserted;
   }
 
   /** Inserts the instance with the defaults and tags of its definition. @throws AppError `invalid_data`, `invalid_request` */
   async #insertAdmitted(start: NewInstance, tags?: Tags): Promise<Insertion> {
     let admitted: Admitted;
     try {
-      admitted = await this.#admit(start.definition, start.data, tags);
+      admitted = await this.#admit(start.definition, start.data, tags, start.restartOf);
     } catch (error) {
       const result = await this.#withoutData(start);
       if (result === null) throw error;
@@ -240,11 +267,10 @@ export class WorkflowStarts {
    * or it is repeated, and the definition accepted it at the time. Otherwise null.
    */
   async #withoutData(start: NewInstance): Promise<Inserted | null> {
-    const { store } = this.#options.environment;
-    if (start.conflict?.action === 'join') return joinOnly(store, start);
-    if (start.requestHash === null && start.parent === null) return null;
-    const record = await store.getInstance(start.id);
-    return record === null ? null : { outcome: 'exists', record };
+    const { conflict, parent, requestHash } = start;
+    const mayJoin = conflict?.action === 'join';
+    if (!mayJoin && requestHash === null && parent === null) return null;
+    return insertNothing(this.#options.environment.store, start, mayJoin ? conflict : undefined);
   }
 
   /** Repeats the insert until all instances with the reference are terminated, if that is the rule. */
@@ -285,6 +311,15 @@ export class WorkflowStarts {
     });
   }
 
+  #waitsForChild({ id, reference }: InstanceSummary, consequence: string): AppError {
+    this.#options.metrics.startRefused('reference_in_use');
+    return new AppError(
+      'reference_in_use',
+      `The run ${id} with the reference '${reference ?? ''}' waits for this step itself, so it ${consequence}. Use another Reference, or Wait: false`,
+      { fields: { workflowId: id } },
+    );
+  }
+
   #inUse(definitionId: string, { id, reference }: InstanceSummary): AppError {
     this.#options.metrics.startRefused('reference_in_use');
     return new AppError(
@@ -302,8 +337,9 @@ export class WorkflowStarts {
     definition: WorkflowDefinition,
     data: JsonObject,
     ofStart: Tags = {},
+    restartOf?: string,
   ): Promise<Admitted> | Admitted {
-    const tags = tagsOf(definition, ofStart);
+    const tags = restartOf === undefined ? tagsOf(definition, ofStart) : ofStart;
     if (definition.input === null) return { data, tags };
     return this.#options.inputSchemas
       .admit(definition, data)
@@ -318,23 +354,26 @@ function tagsOf(definition: WorkflowDefinition, ofStart: Tags): Tags {
   throw new AppError('invalid_request', `Invalid tags: ${problem}`, { parameter: 'tag' });
 }
 
-/** Joins the open instance with the reference. Null: there is none. */
-async function joinOnly(
+/** The result of an insert that finds an instance; null: it would insert one. */
+async function insertNothing(
   store: Pick<Store, 'insertInstance'>,
   start: NewInstance,
+  conflict: ConflictRule | undefined,
 ): Promise<Inserted | null> {
   const { instance } = startRun(start.definition, start, start.startTime);
   const place = { owner: null, now: start.startTime, wakeAt: null, state: '' };
   const record = { ...newRecord(start, instance, place), rootId: start.id };
   // An instance without room for descendants is not inserted.
-  const insert = { record, side: noSideRecords(), openDescendantsMax: 0, conflict: JOIN };
-  const result = await store.insertInstance(insert);
+  const result = await store.insertInstance({
+    record,
+    side: noSideRecords(),
+    openDescendantsMax: 0,
+    ...(conflict !== undefined && { conflict }),
+  });
   if (result.outcome === 'more')
-    throw new AppError('internal', 'A start that joins terminates nothing');
+    throw new AppError('internal', 'A start that inserts nothing terminates nothing');
   return result.outcome === 'full' ? null : result;
 }
-
-const JOIN: ConflictRule = { action: 'join' };
 
 function startAtOf({ delayMs, startAt }: StartRequest, startTime: number): number | null {
   if (delayMs !== undefined) return startTime + delayMs;

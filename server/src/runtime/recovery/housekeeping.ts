@@ -5,9 +5,17 @@
  * alive.
  */
 import type { Logger } from '../../base/logger.js';
+import {
+  isBeingRemoved,
+  type EndedInstance,
+  type ExpiryLimits,
+  type Removal,
+} from '../../store/records/housekeeping.js';
 import type { Store } from '../../store/store.js';
+import type { RunArchive } from '../archive/run-archive.js';
 import type { ResultResender } from '../activities/result-resender.js';
 import type { Clock } from '../../base/clock.js';
+import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { EventPublisher } from '../events/event-publisher.js';
 import { PeriodicTask } from '../../base/periodic-task.js';
 import type { Service } from '../../base/service.js';
@@ -16,8 +24,15 @@ export interface HousekeepingOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Pick<RuntimeMetrics, 'instancesRemoved'>;
   readonly publisher: EventPublisher;
   readonly results: Pick<ResultResender, 'resend'>;
+  /** Null: expired instances are removed without a copy. */
+  readonly archive: RunArchive | null;
+  /** Whether this node is the one that archives, among those that can. */
+  readonly isChosen: () => boolean;
+  /** Whether another node archives. Then this one removes no instance that it does not archive itself. */
+  readonly isArchivedElsewhere: () => boolean;
   readonly instanceRetentionMs: number;
   readonly eventRetentionMs: number;
   readonly repairIntervalMs: number;
@@ -29,6 +44,8 @@ const UNFINISHED_AFTER_MS = 5000;
 /** How long a completed activity is kept, so that a repeated result is recognized. */
 const ACTIVITY_MEMORY_MS = 5 * 60_000;
 const PURGE_BATCH = 500;
+/** Instances in one batch of the archive. */
+const ARCHIVE_BATCH = 100;
 /**
  * How much longer an instance is kept whose end was not reported to others, such as its parent: nodes may have been down
  * for the whole retention period. An instance that cannot run will never report its end, and is then removed too.
@@ -88,20 +105,67 @@ export class Housekeeping implements Service {
 
   /** Removes in batches, so that a large removal does not block others. */
   async purge(): Promise<void> {
-    const { clock, eventRetentionMs, instanceRetentionMs, logger, store } = this.#options;
+    const { archive, clock, eventRetentionMs, isArchivedElsewhere, logger, metrics, store } =
+      this.#options;
     const now = clock.now();
     for (;;) {
-      const removed = await store.purge({
-        instancesEndedBefore: now - instanceRetentionMs,
-        untoldEndedBefore: now - instanceRetentionMs - UNTOLD_MS,
+      const { isComplete, ...removed } = await store.purge({
+        ...this.#limitsAt(now),
+        ...((archive !== null || isArchivedElsewhere()) && { keepsInstances: true }),
         eventsPublishedBefore: now - eventRetentionMs,
         activitiesDoneBefore: now - ACTIVITY_MEMORY_MS,
         limit: PURGE_BATCH,
       });
+      metrics.instancesRemoved('retention', removed.instances);
       const total = removed.instances + removed.events + removed.activities;
       if (total > 0) logger.debug({ ...removed }, 'removed expired records');
-      const mayHaveMore = Object.values(removed).some((count) => count >= PURGE_BATCH);
-      if (!mayHaveMore || this.#stopping) return;
+      const mayHaveMore =
+        !isComplete || Object.values(removed).some((count) => count >= PURGE_BATCH);
+      if (!mayHaveMore || this.#stopping) break;
     }
+    if (archive !== null) await this.#removeArchived(archive, now);
+  }
+
+  #limitsAt(now: number): ExpiryLimits {
+    const { instanceRetentionMs } = this.#options;
+    return {
+      instancesEndedBefore: now - instanceRetentionMs,
+      untoldEndedBefore: now - instanceRetentionMs - UNTOLD_MS,
+      ownRetentionBefore: now,
+      untoldOwnRetentionBefore: now - UNTOLD_MS,
+    };
+  }
+
+  /** One node does this for all, so that each instance is usually archived once. */
+  async #removeArchived(archive: RunArchive, now: number): Promise<void> {
+    const { isChosen, store } = this.#options;
+    const limits = this.#limitsAt(now);
+    while (isChosen() && !this.#stopping) {
+      const skipped = archive.skipped;
+      const found = await store.findExpiredInstances(limits, ARCHIVE_BATCH + skipped.size);
+      const expired = found.filter(({ id }) => !skipped.has(id));
+      if (expired.length === 0) return;
+      // Archived before, or purged by a person.
+      const begun = expired.filter(isBeingRemoved);
+      if (begun.length > 0) {
+        if ((await this.#remove(begun)) === 0) return;
+        continue;
+      }
+      const archived = await archive.append(expired.slice(0, ARCHIVE_BATCH));
+      if (archived.length === 0) return;
+      await this.#remove(archived);
+    }
+  }
+
+  async #remove(instances: readonly EndedInstance[]): Promise<number> {
+    const { metrics, store } = this.#options;
+    let removed = 0;
+    let removal: Removal = { removed: 0, isComplete: false };
+    while (!removal.isComplete) {
+      removal = await store.removeInstances(instances);
+      removed += removal.removed;
+      metrics.instancesRemoved('retention', removal.removed);
+    }
+    return removed;
   }
 }

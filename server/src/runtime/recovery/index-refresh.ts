@@ -14,7 +14,7 @@ import { PeriodicTask } from '../../base/periodic-task.js';
 import type { Service } from '../../base/service.js';
 import type { InstancePosition } from '../../store/records/instance-lists.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
-import type { Store } from '../../store/store.js';
+import { StoreUnavailableError, type Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import { readStored } from '../instances/long-states.js';
 
@@ -36,6 +36,8 @@ const GRACE_MS = 15_000;
 const LOOK_INTERVAL_MS = 60_000;
 const DEFINITIONS_AT_ONCE = 100;
 const INSTANCES_AT_ONCE = 50;
+/** When a definition that cannot be read is looked at again. */
+const FAILED_PAUSE_MS = 60_000;
 /** Between two batches, others use the store. */
 const PAUSE_MS = 50;
 /** Whoever has more versions is looked through without a comparison. */
@@ -93,7 +95,7 @@ export class IndexRefresh implements Service {
   }
 
   async runOnce(): Promise<void> {
-    const { catalog, clock, isChosen, isShared } = this.#options;
+    const { catalog, clock, isChosen, isShared, logger } = this.#options;
     if (isShared()) await catalog.refreshIndexPaths();
     if (!isChosen()) {
       // Another node does it; if this one is chosen later, it begins anew.
@@ -110,7 +112,14 @@ export class IndexRefresh implements Service {
     for (const [id, since] of [...this.#pending]) {
       if (this.#isStopping) return;
       if (now - since < graceMs) continue;
-      if (await this.#refreshDefinition(id)) this.#pending.delete(id);
+      try {
+        if (await this.#refreshDefinition(id)) this.#pending.delete(id);
+      } catch (error) {
+        if (error instanceof StoreUnavailableError) throw error;
+        // Another program may have stored it, or a newer server. It stays pending, and does not hold up the others.
+        logger.warn({ definitionId: id, err: error }, 'cannot bring index fields up to date');
+        this.#pending.set(id, clock.now() + FAILED_PAUSE_MS);
+      }
     }
   }
 
@@ -153,7 +162,11 @@ export class IndexRefresh implements Service {
   async #mayDiffer({ id, index, version }: WorkflowDefinition): Promise<boolean> {
     const first = Math.max(1, version - VERSIONS_COMPARED_MAX);
     for (let earlier = version - 1; earlier >= first; earlier -= 1) {
-      const definition = await this.#options.catalog.find(id, earlier);
+      const definition = await this.#options.catalog.find(id, earlier).catch((error: unknown) => {
+        if (error instanceof StoreUnavailableError) throw error;
+        return 'unreadable' as const;
+      });
+      if (definition === 'unreadable') return true;
       if (definition !== null && !areSamePaths(definition.index, index)) return true;
     }
     return first > 1;

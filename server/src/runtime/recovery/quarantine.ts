@@ -103,8 +103,8 @@ export class Quarantine {
     }
     const commit = await setAsideCommit(record, { type, message, time: clock.now() });
     if ((await store.commitInstance(commit)) === 'committed') {
-      const { errorAt, lastChangeAt, status } = commit;
-      changed({ ...record, status, errorAt, lastChangeAt });
+      const { errorAt, failure, lastChangeAt, status } = commit;
+      changed({ ...record, status, errorAt, failure, lastChangeAt });
     }
   }
 }

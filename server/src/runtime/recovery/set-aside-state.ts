@@ -1,4 +1,5 @@
 /** The stored state of a quarantined instance, with the reason where users see it. */
+import { describeFailure } from '../instances/instance-failure.js';
 import { readStored, writeStored } from '../instances/long-states.js';
 import { noSideRecords } from '../instances/unsaved-changes.js';
 import type { InstanceCommit, InstanceRecord } from '../../store/records/instances.js';
@@ -26,6 +27,7 @@ export async function setAsideCommit(
     lastChangeAt: reason.time,
     // An unreadable state cannot show the error, but the error makes the instance findable.
     errorAt: reason.time,
+    failure: describeFailure(record.definitionId, { stepId: '', ...reason }),
     wakeAt: null,
     underWay: false,
     state: await withError(record, reason),

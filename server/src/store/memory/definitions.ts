@@ -21,7 +21,7 @@ export function insertDefinition(
       : { outcome: 'conflict' };
   }
   const versions = data.definitions.get(definition.id) ?? [];
-  const { id, description, body, createdAt } = definition;
+  const { id, description, body, createdAt, source } = definition;
   const record: DefinitionRecord = {
     id,
     version: versions.length + 1,
@@ -30,6 +30,8 @@ export function insertDefinition(
     createdAt,
   };
   data.definitions.set(id, [...versions, record]);
+  if (source !== undefined && source !== null)
+    data.definitionSources.set(sourceKey(id, record.version), source);
   if (idempotency !== null) {
     data.definitionStamps.set(idempotency.id, { stamp: idempotency, record });
   }
@@ -43,6 +45,18 @@ export function getDefinition(
   const versions = data.definitions.get(id) ?? [];
   const found = version === 'latest' ? versions.at(-1) : versions[version - 1];
   return found === undefined ? null : withState(data, found);
+}
+
+export function getDefinitionSource(
+  data: MemoryData,
+  [id, version]: OperationArguments<'getDefinitionSource'>,
+): string | null {
+  const found = getDefinition(data, [id, version]);
+  return found === null ? null : (data.definitionSources.get(sourceKey(id, found.version)) ?? null);
+}
+
+function sourceKey(id: string, version: number): string {
+  return `${version}:${id}`;
 }
 
 export function listDefinitions(

@@ -4,6 +4,7 @@ import {
   EVENT_TAKERS_MAX,
   LISTED_DATA_LENGTH_MAX,
   LONG_EVENT_LENGTH,
+  type EventDelivery,
   type EventListItem,
   type EventRecord,
   type FoundEvent,
@@ -22,14 +23,14 @@ export function insertEvent(
   const known = data.events.get(id);
   if (known !== undefined) return { outcome: 'exists', event: recordOf(known) };
   data.events.set(id, { ...event, takenBy: [] });
-  if (message === undefined) return { outcome: 'inserted', posted: [], isDelivered: false };
+  if (message === undefined) return { outcome: 'inserted', posted: [], delivery: 'partial' };
   const subscriptions = findSubscriptions(data, [nameKey, publishedAt, null, Infinity]);
   const posted = [...new Set(subscriptions.map(({ instanceId }) => instanceId))]
     .map((instanceId) => postMessage(data, { instanceId, message }))
     .filter((answer) => answer !== null);
   const takers = posted.slice(0, EVENT_TAKERS_MAX).map(({ instanceId }) => instanceId);
-  markEventDelivered(data, [id, posted.length, takers]);
-  return { outcome: 'inserted', posted, isDelivered: true };
+  data.events.set(id, { ...event, deliveredTo: posted.length, takenBy: takers });
+  return { outcome: 'inserted', posted, delivery: 'complete' };
 }
 
 export function hasNoEvents(
@@ -92,12 +93,27 @@ export function findSubscriptions(
     .slice(0, limit);
 }
 
-export function markEventDelivered(
+export function markEventsDelivered(
   data: MemoryData,
-  [id, deliveredTo, takenBy]: OperationArguments<'markEventDelivered'>,
-): OperationResult<'markEventDelivered'> {
+  [deliveries]: OperationArguments<'markEventsDelivered'>,
+): OperationResult<'markEventsDelivered'> {
+  return deliveries
+    .filter((delivery) => !markDelivered(data, delivery))
+    .map((delivery) => delivery.id);
+}
+
+/** Returns false if the delivery has missed an instance. */
+function markDelivered(data: MemoryData, delivery: EventDelivery): boolean {
+  const { deliveredTo, id, isConfirmed, takenBy } = delivery;
   const known = data.events.get(id);
-  if (known !== undefined) data.events.set(id, { ...known, deliveredTo, takenBy: [...takenBy] });
+  if (known === undefined || deliveredTo <= (known.deliveredTo ?? -1)) return true;
+  const { nameKey, publishedAt } = known;
+  if (!isConfirmed) {
+    const subscriptions = findSubscriptions(data, [nameKey, publishedAt, null, Infinity]);
+    if (subscriptions.some(({ instanceId }) => !takenBy.includes(instanceId))) return false;
+  }
+  data.events.set(id, { ...known, deliveredTo, takenBy: [...takenBy] });
+  return true;
 }
 
 export function findUndeliveredEvents(

@@ -1,8 +1,8 @@
 /** Nodes, retention and statistics. */
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { InstanceStatus } from '../records/instances.js';
+import type { InstanceRecord, InstanceStatus } from '../records/instances.js';
 import type { NodeRecord } from '../records/nodes.js';
-import type { StoreStatistics } from '../records/housekeeping.js';
+import type { EndedInstance, StoreStatistics } from '../records/housekeeping.js';
 import { compareText } from '../text-order.js';
 import { isLive, type MemoryData } from './memory-data.js';
 
@@ -18,29 +18,51 @@ export function removeNode(data: MemoryData, [id]: OperationArguments<'removeNod
   data.nodes.delete(id);
 }
 
-export function purge(
+export function findExpiredInstances(
   data: MemoryData,
-  [request]: OperationArguments<'purge'>,
-): OperationResult<'purge'> {
-  const instances = oldest(
-    data.instances.values(),
-    request.limit,
-    ({ endTime, id, status, wakeAt }) => {
-      if (isLive(status)) return null;
-      const { instancesEndedBefore, untoldEndedBefore } = request;
-      const whenUntold = Math.min(instancesEndedBefore, untoldEndedBefore);
-      return { id, time: endTime, before: wakeAt === null ? instancesEndedBefore : whenUntold };
-    },
+  [limits, limit]: OperationArguments<'findExpiredInstances'>,
+): readonly EndedInstance[] {
+  const { instancesEndedBefore, ownRetentionBefore = 0 } = limits;
+  const { untoldEndedBefore, untoldOwnRetentionBefore = 0 } = limits;
+  const expired = (hasOwn: boolean, told: number, untold: number): readonly string[] =>
+    oldest(data.instances.values(), limit, ({ endTime, id, retentionMs, status, wakeAt }) => {
+      if (isLive(status) || endTime === null || (retentionMs !== null) !== hasOwn) return null;
+      const before = wakeAt === null ? told : Math.min(told, untold);
+      return { id, time: endTime + (retentionMs ?? 0), before };
+    });
+  const ids = [
+    ...expired(false, instancesEndedBefore, untoldEndedBefore),
+    ...expired(true, ownRetentionBefore, untoldOwnRetentionBefore),
+  ];
+  return ids.flatMap((id) => {
+    const record = data.instances.get(id);
+    return record === undefined ? [] : [endedOf(record)];
+  });
+}
+
+function endedOf({ id, inSeq, revision }: InstanceRecord): EndedInstance {
+  return { id, inSeq, revision };
+}
+
+export function removeInstances(
+  data: MemoryData,
+  [instances]: OperationArguments<'removeInstances'>,
+): OperationResult<'removeInstances'> {
+  const ended = new Set(
+    instances.flatMap(({ id, inSeq, revision }) => {
+      const current = data.instances.get(id);
+      if (current === undefined || isLive(current.status)) return [];
+      return current.inSeq === inSeq && current.revision === revision ? [id] : [];
+    }),
   );
-  const ended = new Set(instances);
   for (const id of ended) {
     data.instances.delete(id);
     data.history.delete(id);
     data.actions.delete(id);
     data.inputs.delete(id);
   }
-  for (const [id, { instanceId }] of data.joinedStarts) {
-    if (ended.has(instanceId)) data.joinedStarts.delete(id);
+  for (const [id, { record }] of data.joinedStarts) {
+    if (ended.has(record.id)) data.joinedStarts.delete(id);
   }
   for (const { id, instanceId } of data.subscriptions.values()) {
     if (ended.has(instanceId)) data.subscriptions.delete(id);
@@ -48,6 +70,16 @@ export function purge(
   for (const { record } of data.activities.values()) {
     if (ended.has(record.instanceId)) data.activities.delete(record.id);
   }
+  return { removed: ended.size, isComplete: true };
+}
+
+export function purge(
+  data: MemoryData,
+  [request]: OperationArguments<'purge'>,
+): OperationResult<'purge'> {
+  const isKept = request.keepsInstances === true;
+  const expired = isKept ? [] : findExpiredInstances(data, [request, request.limit]);
+  const { removed: instances } = removeInstances(data, [expired]);
   const events = oldest(data.events.values(), request.limit, ({ id, deliveredTo, publishedAt }) =>
     deliveredTo === null ? null : { id, time: publishedAt, before: request.eventsPublishedBefore },
   );
@@ -58,7 +90,12 @@ export function purge(
       : null,
   );
   for (const id of activities) data.activities.delete(id);
-  return { instances: ended.size, events: events.length, activities: activities.length };
+  const joined = oldest(data.joinedStarts, request.limit, ([id, { joinedAt }]) => {
+    return { id, time: joinedAt, before: request.instancesEndedBefore };
+  });
+  for (const id of joined) data.joinedStarts.delete(id);
+  const isComplete = joined.length < request.limit;
+  return { instances, events: events.length, activities: activities.length, isComplete };
 }
 
 export function statistics(data: MemoryData): StoreStatistics {

@@ -2,6 +2,7 @@
 import type { OperationArguments, OperationResult } from '../operations.js';
 import {
   TERMINATED_PER_INSERT,
+  terminationOf,
   type InsertInstance,
   type InstanceRecord,
 } from '../records/instances.js';
@@ -22,7 +23,7 @@ export function insertInstance(
   const { conflict, input, openDescendantsMax, record, side } = insert;
   const existing = data.instances.get(record.id);
   if (existing !== undefined) return { outcome: 'exists', record: existing };
-  const refused = joinedBefore(data, insert) ?? refusedNow(data, insert);
+  const refused = joinedBefore(data, record) ?? refusedNow(data, insert);
   if (refused !== null) return refused;
   if (isFull(data, record.rootId, openDescendantsMax)) return { outcome: 'full' };
   const inserted = conflict?.action === 'terminate' ? terminateOpen(data, insert) : INSERTED;
@@ -39,32 +40,33 @@ export function getInput(data: MemoryData, [id]: OperationArguments<'getInput'>)
   return data.inputs.get(id) ?? null;
 }
 
-function joinedBefore(data: MemoryData, { conflict, record }: InsertInstance): Result | null {
-  const isKeyed = conflict !== undefined && record.requestHash !== null;
-  const known = isKeyed ? data.joinedStarts.get(record.id) : undefined;
-  const joined = known === undefined ? undefined : data.instances.get(known.instanceId);
-  if (known === undefined || joined === undefined) return null;
-  return { outcome: 'joined', record: joined, requestHash: known.requestHash };
+function joinedBefore(data: MemoryData, { id, requestHash }: InstanceRecord): Result | null {
+  const known = requestHash === null ? undefined : data.joinedStarts.get(id);
+  if (known === undefined) return null;
+  return { outcome: 'joined-before', record: known.record, requestHash: known.requestHash };
 }
 
 function refusedNow(data: MemoryData, { conflict, record }: InsertInstance): Result | null {
-  const { definitionId, id, reference, requestHash } = record;
+  const { definitionId, id, reference, requestHash, startTime } = record;
   if (data.disabled.has(definitionId)) return { outcome: 'disabled' };
   if (conflict === undefined || conflict.action === 'terminate' || reference === null) return null;
   const [newest] = openInstances(data, definitionId, reference);
   if (newest === undefined) return null;
-  if (conflict.action === 'join' && requestHash !== null) {
-    data.joinedStarts.set(id, { requestHash, instanceId: newest.id });
+  if (conflict.action === 'refuse') return { outcome: 'in-use', record: summaryOf(newest) };
+  if (requestHash !== null) {
+    const kept = { ...newest, inbox: [] };
+    data.joinedStarts.set(id, { requestHash, record: kept, joinedAt: startTime });
   }
-  return { outcome: 'in-use', record: newest };
+  return { outcome: 'joined', record: newest };
 }
 
 function terminateOpen(data: MemoryData, { conflict, record }: InsertInstance): Result {
   if (conflict?.action !== 'terminate' || record.reference === null) return INSERTED;
   const { audit } = conflict;
   const open = openInstances(data, record.definitionId, record.reference);
-  const terminated = open.slice(0, TERMINATED_PER_INSERT).flatMap(({ id }) => {
-    const result = controlInstance(data, [id, 'terminate', audit.time, audit]);
+  const terminated = open.slice(0, TERMINATED_PER_INSERT).flatMap((each) => {
+    const entry = terminationOf(audit, each);
+    const result = controlInstance(data, [each.id, 'terminate', entry.time, entry]);
     return result.outcome === 'done' ? [summaryOf(result.record)] : [];
   });
   return { outcome: open.length > TERMINATED_PER_INSERT ? 'more' : 'inserted', terminated };

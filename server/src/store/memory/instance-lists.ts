@@ -40,6 +40,7 @@ function matches(instance: InstanceRecord, filter: InstanceFilter): boolean {
     (filter.version === undefined || instance.version === filter.version) &&
     (filter.reference === undefined || instance.reference === filter.reference) &&
     (filter.outcome === undefined || instance.outcome === filter.outcome) &&
+    (filter.failure === undefined || instance.failure?.key === filter.failure) &&
     (filter.parentId === undefined || instance.parentId === filter.parentId) &&
     (filter.startedFrom === undefined || instance.startTime >= filter.startedFrom) &&
     (filter.startedTo === undefined || instance.startTime < filter.startedTo) &&
@@ -71,7 +72,9 @@ export function oldestFirst(left: InstancePosition, right: InstancePosition): nu
 export function summaryOf(instance: InstanceRecord): InstanceSummary {
   const { id, definitionId, version, reference, status, startTime, endTime, wakeAt } = instance;
   const { owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash } = instance;
-  const { lastChangeAt, errorAt, outcome, parentId, rootId, underWay, tags, index } = instance;
+  const { lastChangeAt, errorAt, failure, outcome, parentId, rootId, underWay, tags, index } =
+    instance;
+  const { restartOf, restartedAs, retentionMs } = instance;
   return {
     id,
     definitionId,
@@ -92,9 +95,13 @@ export function summaryOf(instance: InstanceRecord): InstanceSummary {
     requestHash,
     lastChangeAt,
     errorAt,
+    failure,
     outcome,
     parentId,
     rootId,
     underWay,
+    restartOf,
+    restartedAs,
+    retentionMs,
   };
 }

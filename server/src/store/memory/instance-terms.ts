@@ -1,4 +1,4 @@
-/** Tags and index fields that are written between two commits. */
+/** Tags, links and index fields that are written between two commits. */
 import { TAGS_MAX } from '../../engine/model/tags.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import { patchedTags } from '../records/control.js';
@@ -17,6 +17,17 @@ export function patchTags(
   data.instances.set(id, record);
   noteAction(data, id, audit);
   return { outcome: 'done', record };
+}
+
+export function linkRestart(
+  data: MemoryData,
+  [id, restartedAs, audit]: OperationArguments<'linkRestart'>,
+): boolean {
+  const current = data.instances.get(id);
+  if (current === undefined) return false;
+  data.instances.set(id, { ...current, restartedAs, inSeq: current.inSeq + 1 });
+  noteAction(data, id, audit);
+  return true;
 }
 
 export function replaceIndex(

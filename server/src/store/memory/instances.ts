@@ -32,11 +32,14 @@ export function commitInstance(
   insertSideRecords(data, commit.side);
   data.instances.set(commit.id, {
     ...current,
+    version: commit.version ?? current.version,
+    retentionMs: commit.version === undefined ? current.retentionMs : (commit.retentionMs ?? null),
     status: commit.status,
     endTime: commit.endTime,
     outcome: commit.outcome,
     lastChangeAt: commit.lastChangeAt,
     errorAt: commit.errorAt,
+    failure: commit.failure,
     wakeAt: commit.wakeAt,
     state: commit.state,
     index: commit.indexChange?.after ?? current.index,
@@ -46,6 +49,7 @@ export function commitInstance(
     crashes: commit.crashes ?? 0,
     revision: current.revision + 1,
   });
+  for (const entry of commit.audit ?? []) noteAction(data, commit.id, entry);
   removeSideRecords(data, commit);
   if (!isLive(commit.status)) settleAllOf(data, commit.id);
   return 'committed';
@@ -136,7 +140,7 @@ export function controlInstance(
   const record: InstanceRecord = {
     ...current,
     status: to,
-    ...(action === 'terminate' && { endTime: at, outcome: 'Terminated' }),
+    ...(action === 'terminate' && { endTime: at, outcome: 'Terminated', failure: null }),
     lastChangeAt: at,
     inSeq: current.inSeq + 1,
     inbox: message === undefined ? current.inbox : [...current.inbox, message],

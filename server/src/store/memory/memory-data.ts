@@ -1,5 +1,6 @@
 /** The contents of the memory store. Records are never changed in place: a change puts a new record into the map. */
 import type { ActivityRecord, ActivityResult } from '../records/activities.js';
+import type { BulkJobRecord } from '../records/bulk-jobs.js';
 import type { AuditEntry } from '../records/control.js';
 import type {
   DefinitionRecord,
@@ -24,9 +25,19 @@ export interface StoredEvent extends EventRecord {
   readonly takenBy: readonly string[];
 }
 
+/** See joined-starts.ts. */
+interface KeptJoin {
+  readonly requestHash: string;
+  readonly joinedAt: number;
+  /** As it was then. */
+  readonly record: InstanceRecord;
+}
+
 export interface MemoryData {
   /** By id; a version's number is its position plus one. */
   readonly definitions: Map<string, readonly DefinitionRecord[]>;
+  /** By version and id. */
+  readonly definitionSources: Map<string, string>;
   readonly definitionStamps: Map<
     string,
     { readonly stamp: IdempotencyStamp; readonly record: DefinitionRecord }
@@ -38,7 +49,7 @@ export interface MemoryData {
   /** The inputs of instances, by id. */
   readonly inputs: Map<string, string>;
   /** Starts that joined an instance, by the id that they gave. */
-  readonly joinedStarts: Map<string, { readonly requestHash: string; readonly instanceId: string }>;
+  readonly joinedStarts: Map<string, KeptJoin>;
   /** By instance, then by sequence number. */
   readonly history: Map<string, Map<number, HistoryRecord>>;
   readonly subscriptions: Map<string, SubscriptionRecord>;
@@ -46,12 +57,16 @@ export interface MemoryData {
   readonly events: Map<string, StoredEvent>;
   /** By instance, oldest first. */
   readonly actions: Map<string, readonly AuditEntry[]>;
+  readonly bulkJobs: Map<string, BulkJobRecord>;
+  /** By job, then by position. */
+  readonly bulkIds: Map<string, Map<number, string>>;
   readonly nodes: Map<string, NodeRecord>;
 }
 
 export function emptyMemoryData(): MemoryData {
   return {
     definitions: new Map(),
+    definitionSources: new Map(),
     definitionStamps: new Map(),
     disabled: new Set(),
     stepScripts: new Map(),
@@ -63,6 +78,8 @@ export function emptyMemoryData(): MemoryData {
     activities: new Map(),
     events: new Map(),
     actions: new Map(),
+    bulkJobs: new Map(),
+    bulkIds: new Map(),
     nodes: new Map(),
   };
 }

@@ -14,8 +14,10 @@ import type { Store } from '../store.js';
 import * as activities from './activities.js';
 import * as activityLists from './activity-lists.js';
 import * as audit from './audit.js';
+import * as bulkJobs from './bulk-jobs.js';
 import * as definitions from './definitions.js';
 import * as events from './events.js';
+import * as failures from './failures.js';
 import * as housekeeping from './housekeeping.js';
 import * as instanceLists from './instance-lists.js';
 import * as instanceTerms from './instance-terms.js';
@@ -32,8 +34,10 @@ const OPERATIONS: SynchronousOperations<MemoryData> = {
   ...activities,
   ...activityLists,
   ...audit,
+  ...bulkJobs,
   ...definitions,
   ...events,
+  ...failures,
   ...housekeeping,
   ...instanceLists,
   ...instanceTerms,

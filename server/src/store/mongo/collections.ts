@@ -6,6 +6,7 @@
  * it. Ids and names are encoded by text-codec.ts; long texts are packed.
  */
 import { MongoServerError, type Collection, type Db } from 'mongodb';
+import type { BulkJobState } from '../records/bulk-jobs.js';
 import type { AuditAction } from '../records/control.js';
 import type { InstanceOutcome, InstanceStatus } from '../records/instances.js';
 import type { PackedText } from './packed-text.js';
@@ -17,6 +18,8 @@ export interface VersionDocument {
   readonly version: number;
   readonly description: string | null;
   readonly body: PackedText;
+  /** The text as it was posted. Older documents lack it. */
+  readonly source?: PackedText | null;
   readonly createdAt: number;
   /** The idempotency stamp for which it was inserted. */
   readonly stampId: string | null;
@@ -66,12 +69,19 @@ export interface InstanceDocument {
   readonly parentId?: string | null;
   /** Absent if a client started the instance. */
   readonly rootId?: string;
+  /** Each is absent if there is none. */
+  readonly restartOf?: string;
+  readonly restartedAs?: string;
+  readonly retentionMs?: number;
   /** Absent in documents that an earlier version of the server wrote last. */
   readonly lastChangeAt?: number;
   /** The same time while the instance is open; absent once it has ended. */
   readonly openChangedAt?: number;
   /** Absent if there is no error. */
   readonly errorAt?: number;
+  /** Absent if the instance is not failed. */
+  readonly failureKey?: string;
+  readonly failure?: string;
   readonly wakeAt: number | null;
   readonly owner: string | null;
   readonly epoch: number;
@@ -90,21 +100,28 @@ export interface InstanceDocument {
   readonly attemptId?: string;
   /** Absent if there is none, or if it is long; then the collection of inputs has it. Not read with the other fields. */
   readonly input?: PackedText;
+  /** The id of the long input; see inputs.ts. */
+  readonly inputId?: string;
   /** Oldest first; not read together with the other fields. */
   readonly audit?: readonly AuditDocument[];
 }
 
-/** The long input of an instance, by its id. */
+/** The long input of an instance; see inputs.ts. Imported ones have only the id of the instance. */
 export interface InputDocument {
   readonly _id: string;
+  readonly instanceId?: string;
+  /** When it was inserted. */
+  readonly at?: number;
   readonly body: PackedText;
 }
 
-/** A start that joined an open instance, by the id that it gave. */
+/** See joined-starts.ts. Earlier documents lack the time and the instance. */
 export interface JoinedStartDocument {
   readonly _id: string;
   readonly requestHash: string;
   readonly instanceId: string;
+  readonly joinedAt?: number;
+  readonly body?: PackedText;
 }
 
 /** The newest start with a conflict rule, by definition and reference; see reference-claims.ts. */
@@ -181,6 +198,38 @@ export interface EventDocument {
   readonly requestHash: string | null;
 }
 
+/** `<listId>/<position>` is the `_id` of each chunk of its ids; only a running job has `runningSince`, its start time. */
+export interface BulkJobDocument {
+  readonly _id: string;
+  readonly listId: string;
+  readonly requestHash: string | null;
+  readonly about: PackedText;
+  readonly task: PackedText;
+  readonly state: BulkJobState;
+  readonly runningSince?: number;
+  readonly startTime: number;
+  readonly endTime: number | null;
+  readonly owner: string | null;
+  readonly epoch: number;
+  readonly matched: number;
+  readonly isCollected: boolean;
+  readonly collectedTo: string | null;
+  readonly done: number;
+  readonly skipped: number;
+  readonly failed: number;
+  readonly failures: PackedText;
+}
+
+export interface BulkIdsDocument {
+  readonly _id: string;
+  readonly listId: string;
+  readonly jobId: string;
+  readonly position: number;
+  readonly epoch: number;
+  readonly at: number;
+  readonly ids: PackedText;
+}
+
 export interface NodeDocument {
   readonly _id: string;
   readonly beatAt: number;
@@ -218,6 +267,8 @@ export interface Collections {
   readonly subscriptions: Collection<SubscriptionDocument>;
   readonly activities: Collection<ActivityDocument>;
   readonly events: Collection<EventDocument>;
+  readonly bulkJobs: Collection<BulkJobDocument>;
+  readonly bulkIds: Collection<BulkIdsDocument>;
   readonly nodes: Collection<NodeDocument>;
   readonly probes: Collection<ProbeDocument>;
   readonly markers: Collection<MarkerDocument>;
@@ -237,6 +288,8 @@ export function collectionsOf(db: Db): Collections {
     subscriptions: db.collection('subscriptions'),
     activities: db.collection('activities'),
     events: db.collection('events'),
+    bulkJobs: db.collection('bulkJobs'),
+    bulkIds: db.collection('bulkIds'),
     nodes: db.collection('nodes'),
     probes: db.collection('probes'),
     markers: db.collection('markers'),
@@ -262,13 +315,15 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
     { status: 1, startTime: -1, _id: -1 },
     { definitionId: 1, startTime: -1, _id: -1 },
     { definitionId: 1, status: 1, startTime: -1, _id: -1 },
+    { definitionId: 1, version: 1, startTime: -1, _id: -1 },
     { reference: 1, startTime: -1, _id: -1 },
     { outcome: 1, startTime: -1, _id: -1 },
     // The index contains instances without a parent under null.
     { parentId: 1, startTime: -1, _id: -1 },
     { endTime: 1, _id: 1 },
+    { retentionMs: 1, endTime: 1, _id: 1 },
   ],
-  joinedStarts: [{ instanceId: 1 }],
+  joinedStarts: [{ instanceId: 1 }, { joinedAt: 1 }],
   referenceClaims: [{ at: 1 }],
   history: [{ instanceId: 1, sequence: 1 }],
   subscriptions: [{ nameKey: 1, _id: 1 }, { instanceId: 1 }],
@@ -281,6 +336,11 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
     { nameKey: 1, publishedAt: 1, _id: 1 },
     { delivered: 1, publishedAt: 1, _id: 1 },
   ],
+  bulkJobs: [
+    { startTime: -1, _id: -1 },
+    { endTime: 1, _id: 1 },
+  ],
+  bulkIds: [{ listId: 1 }, { position: 1, at: 1 }],
 };
 
 /** Indexes of the few documents that have the field, by the field and `_id`. */
@@ -298,6 +358,18 @@ export async function ensureIndexes(collections: Collections): Promise<void> {
   for (const field of ['tagTerms', 'fieldTerms']) {
     await ensurePartialIndex(collections.instances, field, { [field]: 1, startTime: -1, _id: -1 });
   }
+  await ensurePartialIndex(collections.instances, 'failureKey', {
+    failureKey: 1,
+    startTime: -1,
+    _id: -1,
+  });
+  // Counting failures reads nothing but this index.
+  await ensurePartialIndex(collections.instances, 'failureKey', {
+    errorAt: 1,
+    _id: 1,
+    failureKey: 1,
+    status: 1,
+  });
   await ensurePartialIndex(collections.instances, 'rootId', { rootId: 1, status: 1 });
   await ensurePartialIndex(collections.instances, 'openChangedAt', {
     reference: 1,
@@ -305,6 +377,7 @@ export async function ensureIndexes(collections: Collections): Promise<void> {
     startTime: -1,
     _id: -1,
   });
+  await ensurePartialIndex(collections.bulkJobs, 'runningSince', { runningSince: 1, _id: 1 });
   await ensurePartialIndex(collections.referenceClaims, 'starting', { at: 1, _id: 1 });
 }
 

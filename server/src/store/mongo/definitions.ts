@@ -18,11 +18,15 @@ import type {
   StepScriptVersion,
   StoredDefinition,
 } from '../records/definitions.js';
-import { decodeText, encodeText } from '../text-codec.js';
+import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
 import type { DisabledDocument, VersionDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
-import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
+import { decodeOptional, packOptional, packText, unpackText } from './packed-text.js';
+
+/** It may be as long as the body. */
+const WITHOUT_SOURCE = { projection: { source: 0 } } as const;
+const ONLY_SOURCE = { projection: { source: 1 } } as const;
 
 export type NewVersion = Omit<VersionDocument, '_id' | 'version' | 'stampId'>;
 
@@ -31,12 +35,13 @@ const ATTEMPTS_MAX = 200;
 
 export async function insertDefinition(
   context: MongoContext,
-  [{ id, description, body, createdAt }, stamp]: OperationArguments<'insertDefinition'>,
+  [{ id, description, body, createdAt, source }, stamp]: OperationArguments<'insertDefinition'>,
 ): Promise<OperationResult<'insertDefinition'>> {
   const content: NewVersion = {
     name: encodeText(id),
     description: encodeOptional(description),
     body: packText(body),
+    source: packOptional(source ?? null),
     createdAt,
   };
   if (stamp !== null) return insertStamped(context, content, stamp);
@@ -52,10 +57,22 @@ export async function getDefinition(
   const [found, disabledNames] = await Promise.all([
     version === 'latest'
       ? latestOf(definitions, name)
-      : definitions.findOne({ _id: versionId(name, version) }),
+      : definitions.findOne({ _id: versionId(name, version) }, WITHOUT_SOURCE),
     disabledAmong(disabled, [name]),
   ]);
   return found === null ? null : { ...definitionOf(found), disabled: disabledNames.has(name) };
+}
+
+export async function getDefinitionSource(
+  { definitions }: MongoContext,
+  [id, version]: OperationArguments<'getDefinitionSource'>,
+): Promise<string | null> {
+  const name = encodeText(id);
+  const found =
+    version === 'latest'
+      ? await definitions.findOne({ name }, { ...ONLY_SOURCE, sort: { version: -1 } })
+      : await definitions.findOne({ _id: versionId(name, version) }, ONLY_SOURCE);
+  return sourceOf(found);
 }
 
 export async function listDefinitions(
@@ -220,10 +237,10 @@ async function insertOnce<Item extends { readonly _id: string }>(
 function listVersions(
   collection: Collection<VersionDocument>,
   page: { readonly name: string; readonly beforeVersion: number | null; readonly limit: number },
-): Promise<Omit<VersionDocument, 'body'>[]> {
+): Promise<Omit<VersionDocument, 'body' | 'source'>[]> {
   const version = { $lt: page.beforeVersion ?? Number.MAX_SAFE_INTEGER };
   return collection
-    .find({ name: encodeText(page.name), version }, { projection: { body: 0 } })
+    .find({ name: encodeText(page.name), version }, { projection: { body: 0, source: 0 } })
     .sort({ version: -1 })
     .limit(page.limit)
     .toArray();
@@ -233,7 +250,7 @@ function latestOf(
   collection: Collection<VersionDocument>,
   name: string,
 ): Promise<VersionDocument | null> {
-  return collection.findOne({ name }, { sort: { version: -1 } });
+  return collection.findOne({ name }, { sort: { version: -1 }, ...WITHOUT_SOURCE });
 }
 
 /**
@@ -259,7 +276,7 @@ async function listLatest(
     ])
     .toArray();
   const ids = latest.map(({ _id, version }) => versionId(_id, version));
-  const found = await collection.find({ _id: { $in: ids } }).toArray();
+  const found = await collection.find({ _id: { $in: ids } }, WITHOUT_SOURCE).toArray();
   const byName = new Map(found.map((document) => [document.name, document]));
   return firsts.flatMap(({ name }) => byName.get(name) ?? []);
 }
@@ -284,6 +301,11 @@ export function definitionOf(document: VersionDocument): DefinitionRecord {
     body: unpackText(document.body),
     createdAt: document.createdAt,
   };
+}
+
+export function sourceOf(document: Pick<VersionDocument, 'source'> | null): string | null {
+  const { source } = document ?? {};
+  return source === undefined || source === null ? null : unpackText(source);
 }
 
 export function stepScriptOf(document: VersionDocument): StepScriptRecord {

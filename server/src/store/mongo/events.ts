@@ -1,21 +1,22 @@
 /** Published events, and the subscriptions to them. */
-import type { Filter } from 'mongodb';
+import type { AnyBulkWriteOperation, Filter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import {
   LISTED_DATA_LENGTH_MAX,
+  type EventDelivery,
   type EventListItem,
   type EventRecord,
   type FoundEvent,
   type InsertEventResult,
   type SubscriptionRecord,
 } from '../records/events.js';
-import { decodeText, encodeText } from '../text-codec.js';
+import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
 import { compareText } from '../text-order.js';
 import { StoreUnavailableError } from '../store.js';
 import type { EventDocument, SubscriptionDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
-import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
+import { decodeOptional, packText, unpackText } from './packed-text.js';
 
 /** How often an event with the same id may be removed between the insert and the read. */
 const INSERT_ATTEMPTS_MAX = 3;
@@ -28,7 +29,7 @@ export async function insertEvent(
   for (let attempt = 0; attempt < INSERT_ATTEMPTS_MAX; attempt += 1) {
     try {
       await context.events.insertOne(eventDocumentOf(event));
-      return { outcome: 'inserted', posted: [], isDelivered: false };
+      return { outcome: 'inserted', posted: [], delivery: 'partial' };
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
@@ -143,15 +144,44 @@ export function subscriptionOf(document: SubscriptionDocument): SubscriptionReco
   };
 }
 
-export async function markEventDelivered(
-  { events }: MongoContext,
-  [id, deliveredTo, takers]: OperationArguments<'markEventDelivered'>,
-): Promise<OperationResult<'markEventDelivered'>> {
-  const takenBy = takers.map(encodeText);
-  await events.updateOne(
-    { _id: encodeText(id) },
-    { $set: { delivered: true, deliveredTo, takenBy } },
-  );
+export async function markEventsDelivered(
+  context: MongoContext,
+  [deliveries]: OperationArguments<'markEventsDelivered'>,
+): Promise<OperationResult<'markEventsDelivered'>> {
+  const missing: string[] = [];
+  const marks: AnyBulkWriteOperation<EventDocument>[] = [];
+  for (const delivery of deliveries) {
+    if (await hasMissedSome(context, delivery)) missing.push(delivery.id);
+    else marks.push(markOf(delivery));
+  }
+  if (marks.length > 0) await context.events.bulkWrite(marks, { ordered: false });
+  return missing;
+}
+
+/** Unless a higher count is stored already. */
+function markOf({ deliveredTo, id, takenBy }: EventDelivery): AnyBulkWriteOperation<EventDocument> {
+  const filter = {
+    _id: encodeText(id),
+    $or: [{ deliveredTo: null }, { deliveredTo: { $lt: deliveredTo } }],
+  };
+  const update = { $set: { delivered: true, deliveredTo, takenBy: takenBy.map(encodeText) } };
+  return { updateOne: { filter, update } };
+}
+
+/** Whether an instance that subscribed at the moment of the insert has not received the event. */
+async function hasMissedSome(
+  { events, subscriptions }: MongoContext,
+  { deliveredTo, id, isConfirmed, takenBy }: EventDelivery,
+): Promise<boolean> {
+  if (isConfirmed) return false;
+  const event = await events.findOne({ _id: encodeText(id) }, { projection: { data: 0 } });
+  if (event === null || deliveredTo <= (event.deliveredTo ?? -1)) return false;
+  const missed = await subscriptions.findOne({
+    nameKey: event.nameKey,
+    effectiveAt: { $lte: event.publishedAt },
+    instanceId: { $nin: takenBy.map(encodeText) },
+  });
+  return missed !== null;
 }
 
 export function findUndeliveredEvents(

@@ -12,7 +12,9 @@ import {
   type UpdateFilter,
 } from 'mongodb';
 import { GroupCommit } from '../group-commit.js';
+import type { AuditEntry } from '../records/control.js';
 import { StoreUnavailableError } from '../store.js';
+import { auditPush } from './audit-documents.js';
 import type { Collections, InstanceDocument } from './collections.js';
 import { resultOf, type GroupedOutcome } from './grouped-outcome.js';
 import { groupErrorOf, writeFailuresIn, type WriteFailure } from './mongo-errors.js';
@@ -27,6 +29,7 @@ export interface GuardedUpdate {
   readonly attemptId: string;
   readonly set: Readonly<Partial<InstanceDocument>> & { readonly state: PackedText };
   readonly unset: Readonly<Record<string, ''>>;
+  readonly audit: readonly AuditEntry[];
 }
 
 type Instances = Pick<Collections['instances'], 'updateOne' | 'bulkWrite' | 'find'>;
@@ -127,13 +130,14 @@ function filterOf({ _id, epoch, inSeq, revision }: GuardedUpdate): Filter<Instan
 }
 
 function changeOf(
-  { set, unset }: GuardedUpdate,
+  { audit, set, unset }: GuardedUpdate,
   attempt: Pick<InstanceDocument, 'attemptId'>,
 ): UpdateFilter<InstanceDocument> {
   return {
     $set: { ...set, ...attempt },
     // Older servers refuse an `$unset` of nothing.
     ...(Object.keys(unset).length > 0 && { $unset: unset }),
+    ...(audit.length > 0 && { $push: auditPush(...audit) }),
     $inc: { revision: 1 },
   };
 }

@@ -3,9 +3,16 @@ import type { Collection, Filter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { InstanceStatus } from '../records/instances.js';
 import type { NodeRecord } from '../records/nodes.js';
-import type { PurgeRequest, StoreStatistics } from '../records/housekeeping.js';
+import {
+  REMOVAL_OFFSET,
+  REMOVED_FIELDS,
+  removalRevision,
+  type EndedInstance,
+  type StoreStatistics,
+} from '../records/housekeeping.js';
 import { decodeText, encodeText } from '../text-codec.js';
-import type { NodeDocument } from './collections.js';
+import type { InstanceDocument, NodeDocument } from './collections.js';
+import { inputIdOf, sweepInputs } from './inputs.js';
 import type { MongoContext } from './mongo-context.js';
 import { packText, unpackText } from './packed-text.js';
 import { finishStarts, removeOldClaims } from './reference-claims.js';
@@ -14,6 +21,10 @@ const STATUSES: readonly InstanceStatus[] = ['Runnable', 'Suspended', 'Complete'
 
 /** Maximum number of instances whose side records one command removes. */
 const PURGED_TOGETHER = 20;
+/** Maximum number of different retentions that one command looks for. */
+const RETENTIONS_TOGETHER = 100;
+
+type EndedDocument = Pick<InstanceDocument, '_id' | 'inSeq' | 'revision'>;
 
 export async function putNode(
   { nodes, readServerTime }: MongoContext,
@@ -68,8 +79,18 @@ export async function purge(
   const { instancesEndedBefore, limit } = request;
   await finishStarts(context, limit);
   await removeOldClaims(context, instancesEndedBefore, limit);
+  await sweepInputs(context, context.inputSweep, { before: instancesEndedBefore, limit });
+  const joined = await removeOldest(
+    context.joinedStarts,
+    { joinedAt: { $lt: instancesEndedBefore } },
+    'joinedAt',
+    limit,
+  );
+  const isKept = request.keepsInstances === true;
+  const expired = isKept ? [] : await findExpiredInstances(context, [request, limit]);
+  const { removed } = await removeInstances(context, [expired]);
   return {
-    instances: await purgeInstances(context, request),
+    instances: removed,
     events: await removeOldest(
       context.events,
       { delivered: true, publishedAt: { $lt: request.eventsPublishedBefore } },
@@ -82,6 +103,7 @@ export async function purge(
       'doneAt',
       limit,
     ),
+    isComplete: joined < limit,
   };
 }
 
@@ -116,37 +138,82 @@ export async function statistics({
   };
 }
 
-/** The side records go first: if this is interrupted, the next purge finds the instance again. */
-async function purgeInstances(
+export async function findExpiredInstances(
+  { instances }: MongoContext,
+  [limits, limit]: OperationArguments<'findExpiredInstances'>,
+): Promise<readonly EndedInstance[]> {
+  const { instancesEndedBefore, untoldEndedBefore } = limits;
+  const { ownRetentionBefore = 0, untoldOwnRetentionBefore = 0 } = limits;
+  const find = (filter: Filter<InstanceDocument>): Promise<readonly EndedDocument[]> =>
+    instances
+      .find<EndedDocument>(
+        { status: { $in: ['Complete', 'Terminated'] }, ...filter },
+        { projection: { inSeq: 1, revision: 1, endTime: 1 } },
+      )
+      .sort({ endTime: 1, _id: 1 })
+      .limit(limit)
+      .toArray();
+  const expiredAfter = (own: number): Filter<InstanceDocument> => ({
+    retentionMs: own,
+    endTime: { $lt: ownRetentionBefore - own },
+    $or: [{ wakeAt: null }, { endTime: { $lt: untoldOwnRetentionBefore - own } }],
+  });
+  const found = [
+    ...(await find({
+      // True for instances without the field, too.
+      retentionMs: null as never,
+      endTime: { $lt: instancesEndedBefore },
+      $or: [{ wakeAt: null }, { endTime: { $lt: untoldEndedBefore } }],
+    })),
+  ];
+  const most = found.length + limit;
+  const retentions = await instances.distinct('retentionMs', { retentionMs: { $gt: 0 } });
+  const own = retentions.filter((each) => each !== undefined);
+  for (let at = 0; at < own.length && found.length < most; at += RETENTIONS_TOGETHER) {
+    const some = own.slice(at, at + RETENTIONS_TOGETHER).map(expiredAfter);
+    found.push(...(await find({ $or: some })).slice(0, most - found.length));
+  }
+  return found.map(({ _id, inSeq, revision }) => ({ id: decodeText(_id), inSeq, revision }));
+}
+
+/**
+ * The side records go before the instance: if this is interrupted, the next purge finds it again. Before that, the instance is
+ * marked, so that nobody can open it again.
+ */
+export async function removeInstances(
   context: MongoContext,
-  { instancesEndedBefore, limit, untoldEndedBefore }: PurgeRequest,
-): Promise<number> {
-  const isTold = [{ wakeAt: null }, { endTime: { $lt: untoldEndedBefore } }];
-  const ended = await context.instances
-    .find(
-      {
-        endTime: { $lt: instancesEndedBefore },
-        status: { $in: ['Complete', 'Terminated'] },
-        $or: isTold,
-      },
-      { projection: { _id: 1 } },
-    )
-    .sort({ endTime: 1, _id: 1 })
-    .limit(limit)
-    .toArray();
+  [ended]: OperationArguments<'removeInstances'>,
+): Promise<OperationResult<'removeInstances'>> {
+  const { instances } = context;
+  let removed = 0;
   for (let at = 0; at < ended.length; at += PURGED_TOGETHER) {
-    const ids = ended.slice(at, at + PURGED_TOGETHER).map(({ _id }) => _id);
+    const group = ended.slice(at, at + PURGED_TOGETHER);
+    const unchanged = group.map((each) => unchangedEnded(each, each.revision));
+    const marked = group.map((each) => unchangedEnded(each, removalRevision(each)));
+    await instances.updateMany(
+      { $or: unchanged, revision: { $gte: 0 } },
+      { $inc: { revision: -REMOVAL_OFFSET }, $set: REMOVED_FIELDS },
+    );
+    const together = await instances
+      // A secondary may not have the marks yet.
+      .find({ $or: marked }, { projection: { inputId: 1 }, readPreference: 'primary' })
+      .toArray();
+    const ids = together.map(({ _id }) => _id);
     const ofThem = { instanceId: { $in: ids } };
     await Promise.all([
       context.history.deleteMany(ofThem),
       context.subscriptions.deleteMany(ofThem),
       context.activities.deleteMany(ofThem),
       context.joinedStarts.deleteMany(ofThem),
-      context.inputs.deleteMany({ _id: { $in: ids } }),
+      context.inputs.deleteMany({ _id: { $in: together.map(inputIdOf) } }),
     ]);
-    await context.instances.deleteMany({ _id: { $in: ids } });
+    removed += (await instances.deleteMany({ _id: { $in: ids }, $or: marked })).deletedCount;
   }
-  return ended.length;
+  return { removed, isComplete: true };
+}
+
+function unchangedEnded({ id, inSeq }: EndedInstance, revision: number): Filter<InstanceDocument> {
+  return { _id: encodeText(id), inSeq, revision, endTime: { $ne: null } };
 }
 
 async function removeOldest<Item extends { readonly _id: string }>(

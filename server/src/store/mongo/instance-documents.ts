@@ -1,9 +1,15 @@
 /** Instances as documents. */
-import type { InstanceOutcome, InstanceRecord, InstanceSummary } from '../records/instances.js';
+import { failureIn, failureText } from '../field-text.js';
+import type {
+  InstanceFailure,
+  InstanceOutcome,
+  InstanceRecord,
+  InstanceSummary,
+} from '../records/instances.js';
 import { inboxBytes } from '../records/messages.js';
-import { decodeText, encodeText } from '../text-codec.js';
+import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
 import type { InstanceDocument } from './collections.js';
-import { decodeOptional, encodeOptional, packText, unpackText } from './packed-text.js';
+import { decodeOptional, packText, unpackText } from './packed-text.js';
 import { indexOf, tagFieldsOf, tagsOf, valueFieldsOf } from './term-fields.js';
 
 const INPUT_LENGTH_MAX = 4096;
@@ -26,6 +32,9 @@ export function instanceDocumentOf(record: InstanceRecord): InstanceDocument {
     endTime: record.endTime,
     ...(record.parentId !== null && { parentId: encodeText(record.parentId) }),
     ...(record.rootId !== null && { rootId: encodeText(record.rootId) }),
+    ...(record.restartOf !== null && { restartOf: encodeText(record.restartOf) }),
+    ...(record.restartedAs !== null && { restartedAs: encodeText(record.restartedAs) }),
+    ...(record.retentionMs !== null && { retentionMs: record.retentionMs }),
     ...changeFieldsOf(record).set,
     wakeAt: record.wakeAt,
     owner: encodeOptional(record.owner),
@@ -43,7 +52,7 @@ export function instanceDocumentOf(record: InstanceRecord): InstanceDocument {
 
 type ChangeFields = Pick<
   InstanceDocument,
-  'lastChangeAt' | 'openChangedAt' | 'errorAt' | 'outcome' | 'underWay'
+  'lastChangeAt' | 'openChangedAt' | 'errorAt' | 'failureKey' | 'failure' | 'outcome' | 'underWay'
 >;
 
 /**
@@ -55,9 +64,13 @@ export function changeFieldsOf({
   status,
   lastChangeAt,
   errorAt,
+  failure,
   outcome,
   underWay,
-}: Pick<InstanceRecord, 'status' | 'lastChangeAt' | 'errorAt' | 'outcome' | 'underWay'>): {
+}: Pick<
+  InstanceRecord,
+  'status' | 'lastChangeAt' | 'errorAt' | 'failure' | 'outcome' | 'underWay'
+>): {
   readonly set: ChangeFields;
   readonly unset: Readonly<Partial<Record<keyof ChangeFields, ''>>>;
 } {
@@ -67,16 +80,24 @@ export function changeFieldsOf({
       lastChangeAt,
       ...(isOpen && { openChangedAt: lastChangeAt }),
       ...(errorAt !== null && { errorAt }),
+      ...(failure !== null && failureFieldsOf(failure)),
       ...(outcome !== null && { outcome }),
       ...(underWay && { underWay }),
     },
     unset: {
       ...(!isOpen && { openChangedAt: '' }),
       ...(errorAt === null && { errorAt: '' }),
+      ...(failure === null && { failureKey: '', failure: '' }),
       ...(outcome === null && { outcome: '' }),
       ...(!underWay && { underWay: '' }),
     },
   };
+}
+
+function failureFieldsOf(
+  failure: InstanceFailure,
+): Required<Pick<InstanceDocument, 'failureKey' | 'failure'>> {
+  return { failureKey: failure.key, failure: encodeText(failureText(failure) ?? '') };
 }
 
 export function instanceOf(document: InstanceDocument): InstanceRecord {
@@ -101,8 +122,12 @@ export function summaryOf(document: Omit<InstanceDocument, 'state' | 'inbox'>): 
     outcome: outcomeOf(document),
     parentId: decodeOptional(document.parentId ?? null),
     rootId: decodeOptional(document.rootId ?? null),
+    restartOf: decodeOptional(document.restartOf ?? null),
+    restartedAs: decodeOptional(document.restartedAs ?? null),
+    retentionMs: document.retentionMs ?? null,
     lastChangeAt: document.lastChangeAt ?? document.endTime ?? document.startTime,
     errorAt: document.errorAt ?? null,
+    failure: failureIn(document.failureKey ?? null, decodeOptional(document.failure ?? null)),
     wakeAt: document.wakeAt,
     owner: decodeOptional(document.owner),
     epoch: document.epoch,

@@ -3,6 +3,7 @@ import type { Document, Filter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
 import {
+  COUNTED_AT_ONCE_MAX,
   pathsFor,
   SECTION_MAX,
   shortestPath,
@@ -11,11 +12,10 @@ import {
   type PathSection,
   type SearchPath,
 } from '../search-plan.js';
-import { decodeText, encodeText } from '../text-codec.js';
+import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
 import type { InstanceDocument } from './collections.js';
 import { summaryOf } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
-import { encodeOptional } from './packed-text.js';
 import { filterOf } from './term-fields.js';
 
 type InstanceCondition = Filter<InstanceDocument>;
@@ -55,19 +55,34 @@ export async function countInstances(
   [{ after: position, filter, max }]: OperationArguments<'countInstances'>,
 ): Promise<OperationResult<'countInstances'>> {
   const walk = await planWalk(context, filter);
+  if (walk.others.length === 0 && walk.path.isOrdered && max <= COUNTED_AT_ONCE_MAX) {
+    return {
+      count: await countOn(context, walk, { after: position, until: null }, max),
+      searchedTo: null,
+    };
+  }
   let count = 0;
   let after = position;
   for (const step of walkSteps(max)) {
     const until = await sectionEnd(context, walk, after, step);
-    const entries = entriesOn(walk, { after, until }, SECTION_MAX);
-    const stages = [...entries, ...matching(walk.others), { $count: 'n' }];
-    const [counted] = await context.instances.aggregate<{ readonly n: number }>(stages).toArray();
-    count += counted?.n ?? 0;
+    count += await countOn(context, walk, { after, until }, SECTION_MAX);
     if (count >= max) return { count: max, searchedTo: null };
     after = until;
     if (after === null) break;
   }
   return { count, searchedTo: after };
+}
+
+async function countOn(
+  { instances }: MongoContext,
+  walk: Walk,
+  section: PathSection,
+  entriesMax: number,
+): Promise<number> {
+  const entries = entriesOn(walk, section, entriesMax);
+  const stages = [...entries, ...matching(walk.others), { $count: 'n' }];
+  const [counted] = await instances.aggregate<{ readonly n: number }>(stages).toArray();
+  return counted?.n ?? 0;
 }
 
 interface ListPath extends SearchPath {
@@ -101,6 +116,11 @@ function pathsOf(filter: InstanceFilter): readonly ListPath[] {
   const isInOrder = orderOf(filter).field === 'startTime';
   const unordered = { covers: null, isOrdered: false };
   const [ended, served] = [endConditions(filter), servedConditions(filter)];
+  const { definitionId = '', version = 0 } = filter;
+  const ofVersion = [
+    { definitionId: encodeText(definitionId), version },
+    ...startConditions(filter),
+  ];
   return pathsFor<ListPath>(filter, {
     term: (condition) => {
       const isEqual = condition.operator === '=';
@@ -113,6 +133,7 @@ function pathsOf(filter: InstanceFilter): readonly ListPath[] {
         counted: isEqual ? withStart : [filterOf(condition)],
       };
     },
+    version: () => ({ covers: null, isOrdered: true, conditions: ofVersion, counted: ofVersion }),
     ended: () => ({ ...unordered, conditions: ended, counted: ended }),
     instance: () => ({ covers: null, isOrdered: true, conditions: served, counted: served }),
   });
@@ -196,12 +217,13 @@ function sortBy(field: ListOrder['field'], filter: InstanceFilter): Record<strin
 
 /** The conditions for which there are indexes. */
 function servedConditions(filter: InstanceFilter): InstanceCondition[] {
-  const { definitionId, outcome, parentId, reference, status } = filter;
+  const { definitionId, failure, outcome, parentId, reference, status } = filter;
   const conditions: InstanceCondition[] = [];
   if (status !== undefined) conditions.push({ status });
   if (definitionId !== undefined) conditions.push({ definitionId: encodeText(definitionId) });
   if (reference !== undefined) conditions.push({ reference: encodeText(reference) });
   if (outcome !== undefined) conditions.push({ outcome });
+  if (failure !== undefined) conditions.push({ failureKey: failure });
   // Null represents absent.
   if (parentId !== undefined) conditions.push({ parentId: encodeOptional(parentId) });
   return [...conditions, ...timeConditions(filter)];

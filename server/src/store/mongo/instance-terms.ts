@@ -1,10 +1,10 @@
-/** Tags and index fields that are written between two commits. */
+/** Tags, links and index fields that are written between two commits. */
 import { TAGS_MAX } from '../../engine/model/tags.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import { patchedTags } from '../records/control.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeText } from '../text-codec.js';
-import { auditPush } from './audit.js';
+import { auditPush } from './audit-documents.js';
 import { instanceOf } from './instance-documents.js';
 import { getInstance, WITHOUT_KEPT } from './instances.js';
 import type { MongoContext } from './mongo-context.js';
@@ -37,6 +37,21 @@ export async function patchTags(
     if (changed !== null) return { outcome: 'done', record: instanceOf(changed) };
   }
   throw new StoreUnavailableError(`The tags of instance ${id} have too many concurrent writers`);
+}
+
+export async function linkRestart(
+  { instances }: MongoContext,
+  [id, restartedAs, audit]: OperationArguments<'linkRestart'>,
+): Promise<boolean> {
+  const { matchedCount } = await instances.updateOne(
+    { _id: encodeText(id) },
+    {
+      $set: { restartedAs: encodeText(restartedAs) },
+      $push: auditPush(audit),
+      $inc: { inSeq: 1 },
+    },
+  );
+  return matchedCount > 0;
 }
 
 export async function replaceIndex(

@@ -2,13 +2,14 @@
  * Instances: compare-and-set by filtered updates of single documents, control and lists.
  */
 import type { CountOpenDescendants } from '../counted-inserts.js';
-import { NEXT_STATUS } from '../records/control.js';
+import { NEXT_STATUS, type AuditEntry, type ControlAction } from '../records/control.js';
 import type { Filter, PushOperator, UpdateFilter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import { StoreUnavailableError } from '../store.js';
 import type {
   DueInstance,
   InstanceClaim,
+  InstanceCommit,
   HistoryRecord,
   InstanceRecord,
 } from '../records/instances.js';
@@ -16,7 +17,7 @@ import { messageBytes, type InboxMessage } from '../records/messages.js';
 import type { InstancePosition } from '../records/instance-lists.js';
 import { encodeText, decodeText } from '../text-codec.js';
 import { makeDeferredAvailable } from './activity-queue.js';
-import { auditPush } from './audit.js';
+import { auditPush } from './audit-documents.js';
 import type { InstanceDocument } from './collections.js';
 import { changeFieldsOf, instanceOf } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
@@ -58,6 +59,7 @@ export async function commitInstance(
   const { epoch, inSeq, revision } = commit;
   const change = changeFieldsOf(commit);
   const values = commit.indexChange && valueFieldsOf(commit.indexChange.after);
+  const moved = versionFieldsOf(commit);
   const isCommitted = await context.groupedWrites.commits.commit({
     _id: encodeText(commit.id),
     epoch,
@@ -65,6 +67,7 @@ export async function commitInstance(
     revision,
     attemptId: attempt.attemptId,
     set: {
+      ...moved.set,
       status: commit.status,
       endTime: commit.endTime,
       ...change.set,
@@ -75,7 +78,8 @@ export async function commitInstance(
       ...(commit.keepInbox === true ? {} : { inbox: [], inboxBytes: 0 }),
       crashes: commit.crashes ?? 0,
     },
-    unset: { ...change.unset, ...values?.unset },
+    unset: { ...change.unset, ...values?.unset, ...moved.unset },
+    audit: commit.audit ?? [],
   });
   if (!isCommitted) {
     await takeBack(context, inserted, commit.side);
@@ -88,6 +92,16 @@ export async function commitInstance(
   context.lazyWrites.removeSubscriptions(commit.removeSubscriptions.map(encodeText));
   context.lazyWrites.settleActivities(commit.settleActivities.map(encodeText));
   return 'committed';
+}
+
+function versionFieldsOf({ retentionMs = null, version }: InstanceCommit): {
+  readonly set: Pick<Partial<InstanceDocument>, 'version' | 'retentionMs'>;
+  readonly unset: { readonly retentionMs?: '' };
+} {
+  if (version === undefined) return { set: {}, unset: {} };
+  return retentionMs === null
+    ? { set: { version }, unset: { retentionMs: '' } }
+    : { set: { version, retentionMs }, unset: {} };
 }
 
 export async function claimInstance(
@@ -150,31 +164,23 @@ export function findChangedInstances(
   return findClaims(context, { filter, sort: { openChangedAt: 1, _id: 1 }, limit });
 }
 
+interface ControlChange {
+  readonly at: number;
+  readonly audit?: AuditEntry | undefined;
+  readonly message?: InboxMessage | undefined;
+}
+
 export async function controlInstance(
   context: MongoContext,
   [id, action, at, audit, message]: OperationArguments<'controlInstance'>,
 ): Promise<OperationResult<'controlInstance'>> {
   const { from, to } = NEXT_STATUS[action];
-  const isEnd = action === 'terminate';
+  const [filter, update] = controlUpdate(encodeText(id), action, { at, audit, message });
   for (let attempt = 0; attempt < CONTROL_ATTEMPTS_MAX; attempt += 1) {
-    const changed = await context.instances.findOneAndUpdate(
-      { _id: encodeText(id), status: { $in: [...from] }, ...notYetTold(message) },
-      {
-        $set: {
-          status: to,
-          wakeAt: 0,
-          lastChangeAt: at,
-          ...(isEnd ? { endTime: at, outcome: 'Terminated' } : { openChangedAt: at }),
-        },
-        ...(isEnd && { $unset: { openChangedAt: '' } }),
-        ...pushing({ ...auditPush(audit), ...inboxPush(message) }),
-        $inc: {
-          inSeq: 1,
-          ...(message !== undefined && { inboxBytes: messageBytes(message) }),
-        },
-      },
-      { returnDocument: 'after', projection: WITHOUT_KEPT },
-    );
+    const changed = await context.instances.findOneAndUpdate(filter, update, {
+      returnDocument: 'after',
+      projection: WITHOUT_KEPT,
+    });
     if (changed !== null) {
       if (to === 'Runnable') await makeDeferredAvailable(context, encodeText(id));
       return { outcome: 'done', record: instanceOf(changed) };
@@ -185,6 +191,33 @@ export async function controlInstance(
     if (isTold || !from.includes(record.status)) return { outcome: 'refused', record };
   }
   throw new StoreUnavailableError(`The instance ${id} has too many concurrent writers`);
+}
+
+/** Matches the instance while the action is possible. */
+export function controlUpdate(
+  _id: string,
+  action: ControlAction,
+  { at, audit, message }: ControlChange,
+): [Filter<InstanceDocument>, UpdateFilter<InstanceDocument>] {
+  const { from, to } = NEXT_STATUS[action];
+  const isEnd = action === 'terminate';
+  return [
+    { _id, status: { $in: [...from] }, ...notYetTold(message) },
+    {
+      $set: {
+        status: to,
+        wakeAt: 0,
+        lastChangeAt: at,
+        ...(isEnd ? { endTime: at, outcome: 'Terminated' } : { openChangedAt: at }),
+      },
+      ...(isEnd && { $unset: { openChangedAt: '', failureKey: '', failure: '' } }),
+      ...pushing({ ...auditPush(audit), ...inboxPush(message) }),
+      $inc: {
+        inSeq: 1,
+        ...(message !== undefined && { inboxBytes: messageBytes(message) }),
+      },
+    },
+  ];
 }
 
 export async function readHistory(

@@ -10,7 +10,7 @@ import {
 } from '../records/messages.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeText } from '../text-codec.js';
-import { auditPush } from './audit.js';
+import { auditPush } from './audit-documents.js';
 import type { InstanceDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional, packText } from './packed-text.js';

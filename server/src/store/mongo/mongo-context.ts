@@ -5,6 +5,7 @@ import type { CandidateFinder } from './candidate-finder.js';
 import type { Collections } from './collections.js';
 import type { DisabledDefinitions } from './disabled-definitions.js';
 import type { GroupedWrites } from './grouped-writes.js';
+import type { SweepPosition } from './sweep-position.js';
 import type { LazyWrites } from './lazy-writes.js';
 
 export interface MongoContext extends Collections {
@@ -15,6 +16,7 @@ export interface MongoContext extends Collections {
   /** Which definitions are disabled. */
   readonly disabledDefinitions: DisabledDefinitions;
   readonly groupedWrites: GroupedWrites;
+  readonly inputSweep: SweepPosition;
   /** Reads the server's time, for nodes that use its clock. */
   readonly readServerTime: () => Promise<void>;
 }

@@ -142,6 +142,7 @@ class MongoConnection {
       referenceTurns: new ReferenceTurns(),
       disabledDefinitions: new DisabledDefinitions(collections.disabled),
       groupedWrites: groupedWritesOf(collections),
+      inputSweep: { after: null },
       readServerTime: () => this.#readServerTime(client),
     };
   }

@@ -5,9 +5,12 @@ import * as activityLists from './activity-lists.js';
 import { claimActivity } from './activity-queue.js';
 import { probeAtomicity } from './atomicity-probe.js';
 import * as audit from './audit.js';
+import * as bulkJobs from './bulk-jobs.js';
 import * as definitions from './definitions.js';
 import * as events from './events.js';
+import * as failures from './failures.js';
 import * as housekeeping from './housekeeping.js';
+import { getInput } from './inputs.js';
 import * as instanceLists from './instance-lists.js';
 import * as instanceTerms from './instance-terms.js';
 import * as instances from './instances.js';
@@ -22,11 +25,14 @@ export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
   probeAtomicity,
   postMessages,
   claimActivity,
+  getInput,
   ...activities,
   ...activityLists,
   ...audit,
+  ...bulkJobs,
   ...definitions,
   ...events,
+  ...failures,
   ...housekeeping,
   ...instanceLists,
   ...instanceTerms,

@@ -23,6 +23,10 @@ export function packText(text: string): PackedText {
   return new Binary(deflateRawSync(encoded, { level: 1 }));
 }
 
+export function packOptional(text: string | null): PackedText | null {
+  return text === null ? null : packText(text);
+}
+
 /** As it is stored, in characters or bytes. */
 export function packedLength(packed: PackedText): number {
   return typeof packed === 'string' ? packed.length : packed.length();
@@ -40,10 +44,6 @@ export function unpackText(packed: PackedText): string {
   } catch {
     return '';
   }
-}
-
-export function encodeOptional(text: string | null): string | null {
-  return text === null ? null : encodeText(text);
 }
 
 export function decodeOptional(stored: string | null): string | null {

@@ -1,21 +1,27 @@
 /** Starts of instances: what they are refused for, and what they keep. */
+import type { FindCursor } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import {
   TERMINATED_PER_INSERT,
+  terminationOf,
   type InsertInstance,
   type InstanceRecord,
   type InstanceSummary,
+  type TerminationEntry,
 } from '../records/instances.js';
+import { joinedStartOf, recordIn, type JoinedStart } from '../joined-starts.js';
 import { referenceKeyOf } from '../reference-turns.js';
 import { StoreUnavailableError } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { InstanceDocument } from './collections.js';
-import { instanceDocumentOf, instanceOf, isLongInput, summaryOf } from './instance-documents.js';
+import { takeBackInput, withInput } from './inputs.js';
+import { instanceOf, summaryOf } from './instance-documents.js';
+import { joinedStartDocumentOf } from './joined-start-documents.js';
 import { WITHOUT_LONG_FIELDS } from './instance-lists.js';
-import { controlInstance, getInstance, WITHOUT_KEPT } from './instances.js';
+import { controlUpdate, getInstance, WITHOUT_KEPT } from './instances.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
-import { packText, unpackText } from './packed-text.js';
+import { unpackText } from './packed-text.js';
 import { claimAndInsert, readClaim } from './reference-claims.js';
 import { attemptOf, insertSideRecords, takeBack, takeBackClaims } from './side-records.js';
 
@@ -39,31 +45,11 @@ export async function insertInstance(
   );
 }
 
-export async function getInput(
-  { inputs, instances }: MongoContext,
-  [id]: OperationArguments<'getInput'>,
-): Promise<string | null> {
-  const _id = encodeText(id);
-  const document = await instances.findOne({ _id }, { projection: { input: 1 } });
-  if (document === null) return null;
-  if (document.input !== undefined) return unpackText(document.input);
-  const long = await inputs.findOne({ _id });
-  return long === null ? null : unpackText(long.body);
-}
-
-async function findOpenInstance(
-  context: MongoContext,
-  { definitionId, reference }: OpenReference,
-): Promise<InstanceRecord | null> {
-  const [newest] = await findOpen(context, { definitionId, reference, limit: 1 });
-  return newest === undefined ? null : instanceOf(newest);
-}
-
 /** Without a conflict rule. */
 async function insertFreely(context: MongoContext, insert: InsertInstance): Promise<Result> {
   const { openDescendantsMax, record } = insert;
   if (await context.disabledDefinitions.has(record.definitionId)) {
-    return (await existing(context, record)) ?? { outcome: 'disabled' };
+    return (await known(context, record)) ?? { outcome: 'disabled' };
   }
   if (record.rootId === null || openDescendantsMax === undefined) {
     return insertUncounted(context, insert);
@@ -71,45 +57,29 @@ async function insertFreely(context: MongoContext, insert: InsertInstance): Prom
   const inserted = await context.countedInserts.insert(record.rootId, openDescendantsMax, () =>
     insertUncounted(context, insert),
   );
-  return inserted ?? (await existing(context, record)) ?? { outcome: 'full' };
+  return inserted ?? (await known(context, record)) ?? { outcome: 'full' };
 }
 
 async function insertUncounted(context: MongoContext, insert: InsertInstance): Promise<Result> {
   const { record, side } = insert;
   const hasSide = side.history.length + side.subscriptions.length + side.activities.length > 0;
-  if (hasSide && record.requestHash !== null) {
+  if (record.requestHash !== null) {
     // A repeated start must not bring back side records that the instance has already removed.
-    const known = await existing(context, record);
-    if (known !== null) return known;
+    const earlier = hasSide ? await known(context, record) : await joinedBefore(context, record);
+    if (earlier !== null) return earlier;
   }
   const attempt = attemptOf(record);
   await insertSideRecords(context, side, { ...attempt, replaces: false });
-  const document = await documentOf(context, insert);
+  const document = await withInput(context, insert);
   const duplicates = await context.groupedWrites.instances.insert([document]);
   if (duplicates.size === 0) return { outcome: 'inserted' };
   await takeBackClaims(context, side.activities);
-  const known = await existing(context, record);
-  if (known === null) {
+  await takeBackInput(context, document);
+  const repeated = await existing(context, record);
+  if (repeated === null) {
     throw new StoreUnavailableError(`The instance ${record.id} was removed while it was inserted`);
   }
-  return known;
-}
-
-/** The instance with its input; a long input is inserted before it. */
-async function documentOf(
-  { inputs }: MongoContext,
-  { input, record }: InsertInstance,
-): Promise<InstanceDocument> {
-  const document = instanceDocumentOf(record);
-  if (input === undefined) return document;
-  if (!isLongInput(input)) return { ...document, input: packText(input) };
-  try {
-    await inputs.insertOne({ _id: document._id, body: packText(input) });
-  } catch (error) {
-    // The start is repeated, with the same input.
-    if (!isDuplicateKey(error)) throw error;
-  }
-  return document;
+  return repeated;
 }
 
 async function insertByRule(context: MongoContext, insert: InsertInstance): Promise<Result> {
@@ -119,7 +89,7 @@ async function insertByRule(context: MongoContext, insert: InsertInstance): Prom
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     // First: whatever others do after this read makes the claim fail.
     const token = await readClaim(context, key);
-    const refused = (await existing(context, record)) ?? (await refusedAlways(context, insert));
+    const refused = (await known(context, record)) ?? (await disabled(context, record));
     if (refused !== null) return refused;
     const inUse = await refusedNow(context, insert);
     if (inUse !== null) return inUse;
@@ -159,10 +129,11 @@ async function insertByClaim(
     ...attemptOf(record),
     replaces: false,
   });
-  const document = await documentOf(context, insert);
+  const document = await withInput(context, insert);
   const at = record.lastChangeAt;
   if (await claimAndInsert(context, { ...claim, at }, document)) return 'inserted';
   await takeBack(context, inserted, side);
+  await takeBackInput(context, document);
   return 'lost';
 }
 
@@ -174,41 +145,75 @@ async function existing(
   return record === null ? null : { outcome: 'exists', record };
 }
 
-async function refusedAlways(
+/** What an earlier insert with this id has done. */
+async function known(context: MongoContext, record: InstanceRecord): Promise<Result | null> {
+  return (await existing(context, record)) ?? joinedBefore(context, record);
+}
+
+async function joinedBefore(
   context: MongoContext,
-  { conflict, record }: InsertInstance,
+  { id, requestHash }: InstanceRecord,
 ): Promise<Result | null> {
-  if (conflict !== undefined && record.requestHash !== null) {
-    const known = await context.joinedStarts.findOne({ _id: encodeText(record.id) });
-    const joined =
-      known === null ? null : await getInstance(context, [decodeText(known.instanceId)]);
-    if (known !== null && joined !== null) {
-      return { outcome: 'joined', record: joined, requestHash: decodeText(known.requestHash) };
-    }
-  }
-  const isDisabled = await context.disabledDefinitions.has(record.definitionId);
-  return isDisabled ? { outcome: 'disabled' } : null;
+  if (requestHash === null) return null;
+  const start = await context.joinedStarts.findOne({ _id: encodeText(id) });
+  if (start === null) return null;
+  const record =
+    start.body === undefined
+      ? await getInstance(context, [decodeText(start.instanceId)])
+      : recordIn(unpackText(start.body));
+  if (record === null) return null;
+  return { outcome: 'joined-before', record, requestHash: decodeText(start.requestHash) };
+}
+
+async function disabled(
+  { disabledDefinitions }: MongoContext,
+  { definitionId }: InstanceRecord,
+): Promise<Result | null> {
+  return (await disabledDefinitions.has(definitionId)) ? { outcome: 'disabled' } : null;
 }
 
 async function refusedNow(
   context: MongoContext,
   { conflict, record }: InsertInstance,
 ): Promise<Result | null> {
-  const { definitionId, id, reference, requestHash } = record;
+  const { definitionId, id, reference } = record;
   if (conflict?.action === 'terminate' || reference === null) return null;
-  const newest = await findOpenInstance(context, { definitionId, reference });
-  if (newest === null) return null;
+  const [newest] = await openOf(context, { definitionId, reference })
+    .project<InstanceDocument>(conflict?.action === 'refuse' ? WITHOUT_LONG_FIELDS : WITHOUT_KEPT)
+    .limit(1)
+    .toArray();
+  if (newest === undefined) return null;
   // The same start was repeated on another node, and has inserted the instance meanwhile.
-  if (newest.id === id) return { outcome: 'exists', record: newest };
-  if (conflict?.action === 'join' && requestHash !== null) {
-    const stamp = { requestHash: encodeText(requestHash), instanceId: encodeText(newest.id) };
-    await context.joinedStarts.updateOne(
-      { _id: encodeText(id) },
-      { $set: stamp },
-      { upsert: true },
-    );
+  if (newest._id === encodeText(id)) return existing(context, record);
+  if (conflict?.action === 'refuse') return { outcome: 'in-use', record: summaryOf(newest) };
+  const joined = instanceOf(newest);
+  const kept = joinedStartOf(record, joined);
+  const earlier = kept === null ? null : await insertJoinedStart(context, kept, record);
+  return earlier ?? { outcome: 'joined', record: joined };
+}
+
+/** Returns what another start with the same key has done meanwhile, if it was faster. */
+async function insertJoinedStart(
+  context: MongoContext,
+  start: JoinedStart,
+  record: InstanceRecord,
+): Promise<Result | null> {
+  const { joinedStarts } = context;
+  const document = joinedStartDocumentOf(start);
+  const { _id, requestHash } = document;
+  try {
+    await joinedStarts.insertOne(document);
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    const earlier = await joinedBefore(context, record);
+    if (earlier !== null) return earlier;
+    // The instance that it joined is gone.
+    await joinedStarts.replaceOne({ _id }, document, { upsert: true });
   }
-  return { outcome: 'in-use', record: newest };
+  // An insert looks for joined starts before it inserts; this looks the other way round.
+  const inserted = await existing(context, record);
+  if (inserted !== null) await joinedStarts.deleteOne({ _id, requestHash });
+  return inserted;
 }
 
 /** Adds to `terminated`. Returns true if there are more. */
@@ -219,37 +224,42 @@ async function terminateOpen(
 ): Promise<boolean> {
   const { definitionId, reference } = record;
   if (conflict?.action !== 'terminate' || reference === null) return false;
-  const limit = TERMINATED_PER_INSERT + 1;
-  const open = await findOpen(context, { definitionId, reference, limit });
+  const open = await openOf(context, { definitionId, reference })
+    .project<Pick<InstanceDocument, '_id' | 'startTime'>>({ startTime: 1 })
+    .limit(TERMINATED_PER_INSERT + 1)
+    .toArray();
   const others = open.filter(({ _id }) => _id !== encodeText(record.id));
-  for (const { _id } of others.slice(0, TERMINATED_PER_INSERT)) {
-    const { audit } = conflict;
-    const id = decodeText(_id);
-    const result = await controlInstance(context, [id, 'terminate', audit.time, audit]);
-    if (result.outcome !== 'done') continue;
-    const summary = await context.instances.findOne({ _id }, { projection: WITHOUT_LONG_FIELDS });
-    if (summary !== null) terminated.push(summaryOf(summary));
+  for (const each of others.slice(0, TERMINATED_PER_INSERT)) {
+    const entry = terminationOf(conflict.audit, each);
+    const ended = await terminate(context, each._id, entry);
+    if (ended !== null) terminated.push(ended);
   }
   return others.length > TERMINATED_PER_INSERT;
 }
 
-/** Newest first. */
-function findOpen(
+/** Null: it has ended meanwhile. */
+async function terminate(
   { instances }: MongoContext,
-  of: { readonly definitionId: string; readonly reference: string; readonly limit: number },
-): Promise<InstanceDocument[]> {
+  _id: string,
+  entry: TerminationEntry,
+): Promise<InstanceSummary | null> {
+  const [filter, update] = controlUpdate(_id, 'terminate', { at: entry.time, audit: entry });
+  const ended = await instances.findOneAndUpdate(filter, update, {
+    returnDocument: 'after',
+    projection: WITHOUT_LONG_FIELDS,
+  });
+  return ended === null ? null : summaryOf(ended);
+}
+
+/** Newest first. */
+function openOf({ instances }: MongoContext, of: OpenReference): FindCursor<InstanceDocument> {
   return instances
-    .find(
-      {
-        reference: encodeText(of.reference),
-        definitionId: encodeText(of.definitionId),
-        // The index contains only open instances.
-        openChangedAt: { $exists: true },
-        status: { $in: ['Runnable', 'Suspended'] },
-      },
-      { projection: WITHOUT_KEPT },
-    )
-    .sort({ startTime: -1, _id: -1 })
-    .limit(of.limit)
-    .toArray();
+    .find({
+      reference: encodeText(of.reference),
+      definitionId: encodeText(of.definitionId),
+      // The index contains only open instances.
+      openChangedAt: { $exists: true },
+      status: { $in: ['Runnable', 'Suspended'] },
+    })
+    .sort({ startTime: -1, _id: -1 });
 }

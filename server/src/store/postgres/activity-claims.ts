@@ -14,7 +14,9 @@ import { encodeTextWithoutNul } from '../text-codec.js';
 import { activityOf } from './activities.js';
 import type { Database } from './database.js';
 import { LostClaims } from './lost-claims.js';
+import { type Columns, Parameters, withParts } from './parameters.js';
 import type { ActivityClaimRequest, Groups, PostgresContext } from './postgres-context.js';
+import type { Row } from './row.js';
 
 /** Maximum number of statements per call. Each but the last one has deferred items. */
 const ROUNDS_MAX = 50;
@@ -23,22 +25,35 @@ const ROUNDS_MAX = 50;
  * items fill the queue.
  */
 const EXTRA_ITEMS_MAX = 512;
+interface OpenRequest {
+  readonly position: number;
+  readonly request: ActivityClaimRequest;
+  /** Items to examine beyond those that are wanted. */
+  readonly extra: number;
+}
+
+const COLUMNS: Columns<OpenRequest> = {
+  position: ['bigint', ({ position }) => position],
+  name: ['text', ({ request: { name } }) => encodeTextWithoutNul(name)],
+  now: ['bigint', ({ request: { now } }) => now],
+  token_hash: ['text', ({ request: { claim } }) => encodeTextWithoutNul(claim.tokenHash)],
+  worker_id: ['text', ({ request: { claim } }) => encodeTextWithoutNul(claim.workerId)],
+  lease_expires_at: ['bigint', ({ request: { claim } }) => claim.leaseExpiresAt],
+  deferred_until: ['bigint', ({ request: { deferMs, now } }) => now + Math.max(1, deferMs)],
+  extra: ['bigint', ({ extra }) => extra],
+};
+
 /** An item without an instance belongs to an insert that was interrupted. It waits as if its instance were suspended. */
-const CLAIM = `
-WITH requests AS MATERIALIZED (
-  SELECT *, row_number() OVER (PARTITION BY name ORDER BY position) AS rank
-    FROM unnest($1::int[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
-      AS request (position, name, now, token_hash, worker_id, lease_expires_at, deferred_until)
-),
-wanted AS MATERIALIZED (
-  SELECT name, min(now) AS now, max(deferred_until) AS deferred_until, count(*) AS count FROM requests GROUP BY name
+const CLAIMED = `wanted AS MATERIALIZED (
+  SELECT name, min(now) AS now, max(deferred_until) AS deferred_until, count(*) AS count, max(extra) AS extra
+    FROM requests GROUP BY name
 ),
 found AS MATERIALIZED (
   SELECT item.*, wanted.now, wanted.deferred_until, instance.status IS NOT DISTINCT FROM 'Runnable' AS is_runnable
     FROM wanted CROSS JOIN LATERAL (
       SELECT id, name, instance_id, available_at FROM @activities AS queued
        WHERE queued.name = wanted.name AND NOT queued.done AND queued.available_at <= wanted.now
-       ORDER BY queued.available_at, queued.id LIMIT wanted.count + $8::bigint FOR UPDATE SKIP LOCKED
+       ORDER BY queued.available_at, queued.id LIMIT wanted.count + wanted.extra FOR UPDATE SKIP LOCKED
     ) AS item LEFT JOIN @instances AS instance ON instance.id = item.instance_id
 ),
 ranked AS (
@@ -60,8 +75,9 @@ deferred AS (
        WHERE NOT queued.done AND queued.available_at <= passed.now FOR UPDATE OF queued SKIP LOCKED
     ) AS others WHERE item.id = others.id
   RETURNING item.id
-)
-SELECT array(SELECT id FROM deferred) AS passed_over, claimed.*
+)`;
+
+const RESULT = `SELECT array(SELECT id FROM deferred) AS passed_over, claimed.*
   FROM (SELECT 1) AS always LEFT JOIN claimed ON true`;
 
 /**
@@ -107,7 +123,10 @@ async function claimActivities(
   let open = requests.map((request, position) => ({ request, position }));
   for (let round = 0; round < ROUNDS_MAX && open.length > 0; round += 1) {
     const extra = round === 0 ? 0 : Math.min(8 * 2 ** round, EXTRA_ITEMS_MAX);
-    const rows = await database.query(CLAIM, [...columnsOf(open), extra]);
+    const rows = await claimOnce(
+      database,
+      open.map((each) => ({ ...each, extra })),
+    );
     for (const row of rows) {
       const position = row.numberOrNull('position');
       if (position !== null) claimed.set(position, activityOf(row));
@@ -120,17 +139,11 @@ async function claimActivities(
   return requests.map((_request, position) => claimed.get(position) ?? null);
 }
 
-function columnsOf(
-  open: readonly { readonly request: ActivityClaimRequest; readonly position: number }[],
-): readonly (readonly (string | number)[])[] {
-  const requests = open.map(({ request }) => request);
-  return [
-    open.map(({ position }) => position),
-    requests.map(({ name }) => encodeTextWithoutNul(name)),
-    requests.map(({ now }) => now),
-    requests.map(({ claim }) => encodeTextWithoutNul(claim.tokenHash)),
-    requests.map(({ claim }) => encodeTextWithoutNul(claim.workerId)),
-    requests.map(({ claim }) => claim.leaseExpiresAt),
-    requests.map(({ deferMs, now }) => now + Math.max(1, deferMs)),
-  ];
+function claimOnce(database: Database, open: readonly OpenRequest[]): Promise<readonly Row[]> {
+  const parameters = new Parameters();
+  const requests = `requests AS MATERIALIZED (
+  SELECT *, row_number() OVER (PARTITION BY name ORDER BY position) AS rank
+    FROM ${parameters.oneOrRows('request', open, COLUMNS)}
+)`;
+  return database.query(withParts([requests, CLAIMED], RESULT), parameters.values);
 }

@@ -119,7 +119,7 @@ async function completeAll(
 ): Promise<readonly Outcome[]> {
   const parameters = new Parameters();
   const placed = completions.map((completion, position) => [completion, position] as const);
-  const given = `given AS MATERIALIZED (SELECT * FROM ${parameters.rows('g', placed, COLUMNS)})`;
+  const given = `given AS MATERIALIZED (SELECT * FROM ${parameters.oneOrRows('g', placed, COLUMNS)})`;
   const parts = [
     given,
     LOCKED_INSTANCES,

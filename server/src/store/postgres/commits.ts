@@ -2,11 +2,12 @@
  * Commits: compare-and-set on `{id, epoch, inSeq, revision}`. Those that arrive at the same moment share one statement.
  */
 import { NO_INDEX } from '../../engine/values/index-fields.js';
-import { indexText } from '../field-text.js';
+import { failureText, indexText } from '../field-text.js';
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments } from '../operations.js';
 import type { CommitOutcome, IndexChange, InstanceCommit } from '../records/instances.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
+import { appendedAudit, auditBodyOf } from './audit.js';
 import type { Database } from './database.js';
 import { encodeOptional, wakesOf } from './instance-rows.js';
 import { type Columns, inLockOrder, Parameters, withParts } from './parameters.js';
@@ -24,6 +25,8 @@ const COLUMNS: Columns<InstanceCommit> = {
   outcome: ['text', ({ outcome }) => outcome],
   last_change_at: ['bigint', ({ lastChangeAt }) => lastChangeAt],
   error_at: ['bigint', ({ errorAt }) => errorAt],
+  failure_key: ['text', ({ failure }) => failure?.key ?? null],
+  failure: ['text', ({ failure }) => encodeOptional(failureText(failure))],
   wake_at: ['bigint', ({ wakeAt }) => wakeAt],
   under_way: ['boolean', ({ underWay }) => underWay],
   crashes: ['bigint', ({ crashes }) => crashes ?? 0],
@@ -56,22 +59,26 @@ async function commitAll(
   commits: readonly InstanceCommit[],
 ): Promise<readonly CommitOutcome[]> {
   const parameters = new Parameters();
-  const rows = parameters.rows('w', inLockOrder(commits), COLUMNS);
+  const rows = parameters.oneOrRows('w', inLockOrder(commits), COLUMNS);
   const someWake = commits.some(({ underWay, wakeAt }) => wakeAt !== null || underWay);
   const someDoNot = commits.some(({ underWay, wakeAt }) => wakeAt === null && !underWay);
   const indexed = commits.filter(({ indexChange }) => indexChange !== undefined);
   const fields = fieldsPart(parameters, indexed);
+  const versions = versionsPart(parameters, commits);
+  const audited = auditPart(parameters, commits);
   const text = withParts(
     [
       fields?.part ?? null,
+      versions?.part ?? null,
+      audited?.part ?? null,
       `changed AS (
   UPDATE @instances AS i SET
     status = w.status, end_time = w.end_time, outcome = w.outcome, last_change_at = w.last_change_at,
-    error_at = w.error_at, wake_at = w.wake_at, under_way = w.under_way, crashes = w.crashes,
+    error_at = w.error_at, failure_key = w.failure_key, failure = w.failure, wake_at = w.wake_at, under_way = w.under_way, crashes = w.crashes,
     schema_version = w.schema_version, state = w.state, revision = i.revision + 1,
     inbox_ids = CASE WHEN w.keep_inbox THEN i.inbox_ids ELSE '{}' END,
     inbox_bodies = CASE WHEN w.keep_inbox THEN i.inbox_bodies ELSE '{}' END,
-    inbox_bytes = CASE WHEN w.keep_inbox THEN i.inbox_bytes ELSE 0 END${fields?.assignment ?? ''}
+    inbox_bytes = CASE WHEN w.keep_inbox THEN i.inbox_bytes ELSE 0 END${assignmentsOf(fields, versions, audited)}
   FROM ${rows}
   WHERE i.id = w.id AND i.epoch = w.epoch AND i.in_seq = w.in_seq AND i.revision = w.revision
   RETURNING i.id, i.owner, i.wake_at, i.under_way, i.status, i.start_time
@@ -97,6 +104,16 @@ async function commitAll(
   return commits.map(({ id }) => (ids.has(id) ? 'committed' : 'lost'));
 }
 
+/** A part of the statement that only some commits need, and the columns that it sets. */
+interface OptionalPart {
+  readonly part: string;
+  readonly assignment: string;
+}
+
+function assignmentsOf(...parts: readonly (OptionalPart | null)[]): string {
+  return parts.map((part) => part?.assignment ?? '').join('');
+}
+
 const FIELDS: Columns<InstanceCommit> = {
   id: ['text', ({ id }) => encodeTextWithoutNul(id)],
   fields: ['text', ({ indexChange = NO_CHANGE }) => encodeOptional(indexText(indexChange.after))],
@@ -106,13 +123,65 @@ const FIELDS: Columns<InstanceCommit> = {
 function fieldsPart(
   parameters: Parameters,
   indexed: readonly InstanceCommit[],
-): { readonly part: string; readonly assignment: string } | null {
+): OptionalPart | null {
   if (indexed.length === 0) return null;
   return {
     part: `indexed AS (SELECT * FROM ${parameters.rows('f', indexed, FIELDS)})`,
     assignment: `,
     fields = CASE WHEN EXISTS (SELECT FROM indexed AS f WHERE f.id = i.id)
       THEN (SELECT f.fields FROM indexed AS f WHERE f.id = i.id) ELSE i.fields END`,
+  };
+}
+
+const VERSIONS: Columns<InstanceCommit> = {
+  id: ['text', ({ id }) => encodeTextWithoutNul(id)],
+  version: ['bigint', ({ version = null }) => version],
+  retention_ms: ['bigint', ({ retentionMs = null }) => retentionMs],
+};
+
+/** Only a modification changes the version. */
+function versionsPart(
+  parameters: Parameters,
+  commits: readonly InstanceCommit[],
+): OptionalPart | null {
+  const moved = commits.filter(({ version }) => version !== undefined);
+  if (moved.length === 0) return null;
+  return {
+    part: `moved AS (SELECT * FROM ${parameters.rows('v', moved, VERSIONS)})`,
+    assignment: `,
+    version = COALESCE((SELECT v.version FROM moved AS v WHERE v.id = i.id), i.version),
+    retention_ms = CASE WHEN EXISTS (SELECT FROM moved AS v WHERE v.id = i.id)
+      THEN (SELECT v.retention_ms FROM moved AS v WHERE v.id = i.id) ELSE i.retention_ms END`,
+  };
+}
+
+interface AuditRow {
+  readonly instanceId: string;
+  readonly position: number;
+  readonly body: string;
+}
+
+const AUDIT: Columns<AuditRow> = {
+  id: ['text', ({ instanceId }) => encodeTextWithoutNul(instanceId)],
+  position: ['bigint', ({ position }) => position],
+  body: ['text', ({ body }) => body],
+};
+
+/** Only commits of modifications are audited. */
+function auditPart(
+  parameters: Parameters,
+  commits: readonly InstanceCommit[],
+): OptionalPart | null {
+  const rows = commits.flatMap(({ audit = [], id }) =>
+    audit.map((entry, position) => ({ instanceId: id, position, body: auditBodyOf(entry) })),
+  );
+  if (rows.length === 0) return null;
+  const added =
+    '(SELECT array_agg(a.body ORDER BY a.position) FROM audited AS a WHERE a.id = i.id)';
+  return {
+    part: `audited AS (SELECT * FROM ${parameters.rows('a', rows, AUDIT)})`,
+    assignment: `,
+    audit = ${appendedAudit('i.audit', added)}`,
   };
 }
 

@@ -63,7 +63,10 @@ function changePart(
     'wake_at = 0',
     `last_change_at = ${at}`,
   ];
-  if (change.isEnd) assignments.push(`end_time = ${at}`, `outcome = 'Terminated'`);
+  if (change.isEnd) {
+    const failure = ['failure_key = NULL', 'failure = NULL'];
+    assignments.push(`end_time = ${at}`, `outcome = 'Terminated'`, ...failure);
+  }
   if (audit !== undefined) {
     const added = `ARRAY[${parameters.add(auditBodyOf(audit))}]`;
     assignments.push(`audit = ${appendedAudit('audit', added)}`);

@@ -7,9 +7,9 @@
 import type { OperationArguments, OperationResult } from '../operations.js';
 import { StoreUnavailableError } from '../store.js';
 import type {
-  DefinitionRecord,
   DefinitionVersion,
   IdempotencyStamp,
+  NewDefinition,
   StepScriptRecord,
   StepScriptVersion,
   StoredDefinition,
@@ -17,6 +17,7 @@ import type {
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Value } from './database.js';
 import type { PostgresContext } from './postgres-context.js';
+import { encodeOptional } from './instance-rows.js';
 import { isUniqueViolation } from './postgres-errors.js';
 import type { Row } from './row.js';
 
@@ -25,20 +26,20 @@ const ATTEMPTS_MAX = 200;
 
 /** Returns no row if another writer was faster, or if the condition is false. */
 const insertDefinitionIf = (condition: string): string => `
-INSERT INTO @definitions (id, version, description, created_at, body)
-SELECT $1, coalesce(max(version), 0) + 1, $2, $3::bigint, $4 FROM @definitions WHERE id = $1
+INSERT INTO @definitions (id, version, description, created_at, body, source)
+SELECT $1, coalesce(max(version), 0) + 1, $2, $3::bigint, $4, $5 FROM @definitions WHERE id = $1
 ${condition} ON CONFLICT (id, version) DO NOTHING RETURNING version`;
 
 const INSERT_DEFINITION = insertDefinitionIf('');
 
 /** The version and its stamp appear together. If another writer is inserting the same stamp, the whole statement fails. */
 const INSERT_STAMPED = `
-WITH known AS (SELECT request_hash, definition_id, version FROM @definition_stamps WHERE id = $5),
+WITH known AS (SELECT request_hash, definition_id, version FROM @definition_stamps WHERE id = $6),
 inserted AS (${insertDefinitionIf('HAVING NOT EXISTS (SELECT FROM known)')}
 ),
 stamped AS (
   INSERT INTO @definition_stamps (id, request_hash, definition_id, version)
-  SELECT $5, $6, $1, version FROM inserted RETURNING version
+  SELECT $6, $7, $1, version FROM inserted RETURNING version
 )
 SELECT true AS inserted, version, NULL AS request_hash, NULL AS definition_id FROM stamped
 UNION ALL SELECT false, version, request_hash, definition_id FROM known`;
@@ -52,19 +53,20 @@ SELECT $1, coalesce(max(version), 0) + 1, $2::bigint, $3 FROM @step_scripts WHER
 export const disabledColumn = (id: string): string =>
   `EXISTS (SELECT FROM @disabled_definitions AS known WHERE known.id = ${id}) AS disabled`;
 const IS_DISABLED = disabledColumn('@definitions.id');
-
-type NewDefinition = Omit<DefinitionRecord, 'version'>;
+/** All but the source, which may be as long as the body. */
+const COLUMNS = 'id, version, description, created_at, body';
 
 export async function insertDefinition(
   context: PostgresContext,
   [definition, stamp]: OperationArguments<'insertDefinition'>,
 ): Promise<OperationResult<'insertDefinition'>> {
-  const { body, createdAt, description, id } = definition;
+  const { body, createdAt, description, id, source } = definition;
   const values = [
     encodeTextWithoutNul(id),
     description === null ? null : encodeTextWithoutNul(description),
     createdAt,
     encodeTextWithoutNul(body),
+    encodeOptional(source ?? null),
   ];
   if (stamp !== null) return insertStamped(context, definition, { values, stamp });
   const version = await insertNextVersion(context, INSERT_DEFINITION, values);
@@ -79,14 +81,32 @@ export async function getDefinition(
   const [row] =
     version === 'latest'
       ? await database.query(
-          `SELECT *, ${IS_DISABLED} FROM @definitions WHERE id = $1 ORDER BY version DESC LIMIT 1`,
+          `SELECT ${COLUMNS}, ${IS_DISABLED} FROM @definitions WHERE id = $1 ORDER BY version DESC LIMIT 1`,
           [stored],
         )
       : await database.query(
-          `SELECT *, ${IS_DISABLED} FROM @definitions WHERE id = $1 AND version = $2::bigint`,
+          `SELECT ${COLUMNS}, ${IS_DISABLED} FROM @definitions WHERE id = $1 AND version = $2::bigint`,
           [stored, version],
         );
   return row === undefined ? null : storedDefinitionOf(row);
+}
+
+export async function getDefinitionSource(
+  { database }: PostgresContext,
+  [id, version]: OperationArguments<'getDefinitionSource'>,
+): Promise<string | null> {
+  const stored = encodeTextWithoutNul(id);
+  const [row] =
+    version === 'latest'
+      ? await database.query(
+          'SELECT source FROM @definitions WHERE id = $1 ORDER BY version DESC LIMIT 1',
+          [stored],
+        )
+      : await database.query(
+          'SELECT source FROM @definitions WHERE id = $1 AND version = $2::bigint',
+          [stored, version],
+        );
+  return row?.textOrNull('source') ?? null;
 }
 
 export async function setDefinitionDisabled(
@@ -114,10 +134,10 @@ export async function listDefinitions(
   [afterId, limit]: OperationArguments<'listDefinitions'>,
 ): Promise<readonly StoredDefinition[]> {
   const rows = await database.query(
-    `SELECT newest.*, ${disabledColumn('newest.id')} FROM (
-       SELECT id FROM @definitions WHERE version = 1 AND id ${comparison(afterId)} $1 ORDER BY id LIMIT $2::bigint
+    `SELECT ${COLUMNS}, ${disabledColumn('newest.id')} FROM (
+       SELECT id AS name FROM @definitions WHERE version = 1 AND id ${comparison(afterId)} $1 ORDER BY id LIMIT $2::bigint
      ) AS first CROSS JOIN LATERAL (
-       SELECT * FROM @definitions AS each WHERE each.id = first.id ORDER BY each.version DESC LIMIT 1
+       SELECT ${COLUMNS} FROM @definitions AS each WHERE each.id = first.name ORDER BY each.version DESC LIMIT 1
      ) AS newest ORDER BY newest.id`,
     [encodeTextWithoutNul(afterId ?? ''), limit],
   );

@@ -3,12 +3,12 @@
  * subscribed to them.
  *
  * The statement does not see a subscription that is committed while it runs, and the instance may not see the event yet. So
- * the caller searches the subscriptions again.
+ * the delivery is unconfirmed until `markEventsDelivered` has searched the subscriptions again.
  */
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments } from '../operations.js';
 import type { InsertEventResult } from '../records/events.js';
-import { messageBytes, type PostedMessage } from '../records/messages.js';
+import { messageBytes, type InboxMessage, type PostedMessage } from '../records/messages.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
@@ -16,7 +16,8 @@ import { getEvent } from './events.js';
 import { wakesOf } from './instance-rows.js';
 import { postedOf, postedPart } from './messages.js';
 import { type Columns, Parameters, withParts } from './parameters.js';
-import type { EventInsert, Groups, PostgresContext } from './postgres-context.js';
+import type { DeliveredEvent, EventInsert, Groups, PostgresContext } from './postgres-context.js';
+import type { Row } from './row.js';
 
 /** How often an event with the same id may be removed between the insert and the read. */
 const ATTEMPTS_MAX = 3;
@@ -58,22 +59,22 @@ export async function insertEvent(
 ): Promise<InsertEventResult> {
   const [{ id }] = insert;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    const posted = await context.groups.events.submit(insert);
-    if (posted !== null) return { outcome: 'inserted', posted, isDelivered: false };
+    const delivered = await context.groups.events.submit(insert);
+    if (delivered !== null) return { outcome: 'inserted', ...delivered };
     const event = await getEvent(context, [id]);
     if (event !== null) return { outcome: 'exists', event };
   }
   throw new StoreUnavailableError(`The event ${id} was removed while it was inserted`);
 }
 
-/** For each event the instances to which it was posted, or null if it exists. */
+/** For each event how it was delivered, or null if it exists. */
 async function insertAll(
   database: Database,
   inserts: readonly EventInsert[],
-): Promise<readonly (readonly PostedMessage[] | null)[]> {
+): Promise<readonly (DeliveredEvent | null)[]> {
   const parameters = new Parameters();
   const sorted = inserts.toSorted(([a], [b]) => (a.id < b.id ? -1 : 1));
-  const given = parameters.rows('g', sorted, COLUMNS);
+  const given = parameters.oneOrRows('g', sorted, COLUMNS);
   const text = withParts(
     [
       `given AS (SELECT * FROM ${given})`,
@@ -83,32 +84,45 @@ async function insertAll(
   ON CONFLICT (id) DO NOTHING RETURNING id
 )`,
       `told AS (
-  SELECT DISTINCT s.instance_id, g.message_id, g.body, g.bytes, g.id COLLATE "C" AS position
+  SELECT s.instance_id, s.subscriptions, g.id AS event_id, g.message_id, g.body, g.bytes, g.id COLLATE "C" AS position
     FROM added AS a JOIN given AS g ON g.id = a.id CROSS JOIN LATERAL (
-      SELECT instance_id FROM @subscriptions
-       WHERE name_key = g.name_key AND effective_at <= g.published_at ORDER BY id LIMIT ${SUBSCRIPTIONS_MAX}
+      SELECT instance_id, count(*) AS subscriptions FROM (
+        SELECT instance_id FROM @subscriptions
+         WHERE name_key = g.name_key AND effective_at <= g.published_at ORDER BY id LIMIT ${SUBSCRIPTIONS_MAX}
+      ) AS oldest GROUP BY instance_id
     ) AS s
    WHERE g.message_id IS NOT NULL
 )`,
       postedPart('told', false),
       wakesOf('posted'),
     ],
-    `SELECT id AS event_id, NULL AS id, NULL::bigint AS in_seq, NULL::bigint AS epoch, NULL AS owner, NULL::text[] AS ids FROM added
-      UNION ALL SELECT NULL, id, in_seq, epoch, owner, ids FROM posted`,
+    `SELECT a.id AS event_id, count(t.instance_id) AS instances, coalesce(sum(t.subscriptions), 0)::bigint AS subscriptions,
+            NULL AS id, NULL::bigint AS in_seq, NULL::bigint AS epoch, NULL AS owner, NULL::text[] AS ids
+       FROM added AS a LEFT JOIN told AS t ON t.event_id = a.id GROUP BY a.id
+      UNION ALL SELECT NULL, NULL, NULL, id, in_seq, epoch, owner, ids FROM posted`,
   );
   const rows = await database.queryGroup(text, parameters.values);
-  const added = new Set(rows.map((row) => row.textOrNull('event_id')));
-  const posted = rows.filter((row) => row.textOrNull('event_id') === null);
+  const added = new Map(rows.map((row) => [row.textOrNull('event_id'), row]));
+  const changed = rows.filter((row) => row.textOrNull('event_id') === null);
   return inserts.map(([{ id }, message]) => {
-    if (!added.has(id)) return null;
-    if (message === undefined) return [];
-    return posted.flatMap((row) => {
-      const ids = row.texts('ids');
-      const index = ids.indexOf(message.id);
-      if (index === -1) return [];
-      // The counter of the inbox right after this message.
-      const answer = postedOf(row);
-      return [{ ...answer, inSeq: answer.inSeq - (ids.length - 1 - index) }];
-    });
+    const row = added.get(id);
+    if (row === undefined) return null;
+    if (message === undefined) return { posted: [], delivery: 'partial' };
+    const posted = postedWith(message, changed);
+    // An instance that was found but not changed may have a full inbox.
+    const isToAll =
+      row.number('subscriptions') < SUBSCRIPTIONS_MAX && posted.length === row.number('instances');
+    return { posted, delivery: isToAll ? 'unconfirmed' : 'partial' };
+  });
+}
+
+/** The instances that have received the message, each with the counter of its inbox right after it. */
+function postedWith(message: InboxMessage, changed: readonly Row[]): readonly PostedMessage[] {
+  return changed.flatMap((row) => {
+    const ids = row.texts('ids');
+    const index = ids.indexOf(message.id);
+    if (index === -1) return [];
+    const answer = postedOf(row);
+    return [{ ...answer, inSeq: answer.inSeq - (ids.length - 1 - index) }];
   });
 }

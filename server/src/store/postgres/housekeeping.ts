@@ -4,7 +4,16 @@ import { indexIn, tagsIn } from '../field-text.js';
 import { termsOf } from '../index-terms.js';
 import type { InstanceRecord, InstanceStatus } from '../records/instances.js';
 import type { NodeRecord } from '../records/nodes.js';
-import type { PurgeRequest, StoreStatistics } from '../records/housekeeping.js';
+import {
+  isBeingRemoved,
+  REMOVAL_OFFSET,
+  REMOVED_FIELDS,
+  removalRevision,
+  type EndedInstance,
+  type ExpiryLimits,
+  type PurgeRequest,
+  type StoreStatistics,
+} from '../records/housekeeping.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
 import { type Columns, Parameters, withParts } from './parameters.js';
@@ -70,7 +79,8 @@ export async function purge(
   { database }: PostgresContext,
   [request]: OperationArguments<'purge'>,
 ): Promise<OperationResult<'purge'>> {
-  const instances = await purgeInstances(database, request);
+  const isKept = request.keepsInstances === true;
+  const instances = isKept ? 0 : await purgeInstances(database, request);
   const events = await database.execute(
     `DELETE FROM @events WHERE id IN (
        SELECT id FROM @events WHERE delivered_to IS NOT NULL AND published_at < $1::bigint
@@ -83,8 +93,14 @@ export async function purge(
         ORDER BY done_at, id LIMIT $2::bigint FOR UPDATE SKIP LOCKED)`,
     [request.activitiesDoneBefore, request.limit],
   );
+  const joined = await database.execute(
+    `DELETE FROM @joined_starts WHERE id IN (
+       SELECT id FROM @joined_starts WHERE joined_at < $1::bigint
+        ORDER BY joined_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED)`,
+    [request.instancesEndedBefore, request.limit],
+  );
   await purgeLeftWakes(database);
-  return { instances, events, activities };
+  return { instances, events, activities, isComplete: joined < request.limit };
 }
 
 export async function statistics({ database }: PostgresContext): Promise<StoreStatistics> {
@@ -114,47 +130,143 @@ export async function statistics({ database }: PostgresContext): Promise<StoreSt
   };
 }
 
+export async function findExpiredInstances(
+  { database }: PostgresContext,
+  [limits, limit]: OperationArguments<'findExpiredInstances'>,
+): Promise<readonly EndedInstance[]> {
+  return findExpired(database, limits, limit);
+}
+
+export async function removeInstances(
+  { database }: PostgresContext,
+  [instances]: OperationArguments<'removeInstances'>,
+): Promise<OperationResult<'removeInstances'>> {
+  let removed = 0;
+  for (let at = 0; at < instances.length; at += PURGED_TOGETHER) {
+    removed += await removeTogether(database, instances.slice(at, at + PURGED_TOGETHER));
+  }
+  return { removed, isComplete: true };
+}
+
 async function purgeInstances(database: Database, request: PurgeRequest): Promise<number> {
   let purged = 0;
   while (purged < request.limit) {
     const wanted = Math.min(PURGED_TOGETHER, request.limit - purged);
-    const ended = await endedInstances(database, request, wanted);
-    if (ended.length === 0) break;
-    await purgeHistory(
-      database,
-      ended.map(({ id }) => encodeTextWithoutNul(id)),
-    );
-    const removed = await purgeTogether(database, ended, request.instancesEndedBefore);
+    const expired = await findExpired(database, request, wanted);
+    if (expired.length === 0) break;
+    const removed = await removeTogether(database, expired);
     purged += removed;
     // Another node has removed all of them, or these were the last ones.
-    if (removed === 0 || ended.length < wanted) break;
+    if (removed === 0 || expired.length < wanted) break;
   }
   return purged;
 }
 
-type EndedInstance = Pick<InstanceRecord, 'id' | 'inSeq' | 'revision' | 'tags' | 'index'>;
-
-async function endedInstances(
+async function findExpired(
   database: Database,
-  { instancesEndedBefore, untoldEndedBefore }: PurgeRequest,
+  limits: ExpiryLimits,
   limit: number,
 ): Promise<readonly EndedInstance[]> {
+  const { ownRetentionBefore = 0, untoldOwnRetentionBefore = 0 } = limits;
   const rows = await database.query(
-    `SELECT id, in_seq, revision, tags, fields FROM @instances
-      WHERE end_time < $1::bigint AND status IN ('Complete', 'Terminated') AND (wake_at IS NULL OR end_time < $2::bigint)
-      ORDER BY end_time, id LIMIT $3::bigint`,
-    [instancesEndedBefore, untoldEndedBefore, limit],
+    `(SELECT id, in_seq, revision FROM @instances
+       WHERE end_time < $1::bigint AND end_time IS NOT NULL AND retention_ms IS NULL
+         AND status IN ('Complete', 'Terminated') AND (wake_at IS NULL OR end_time < $2::bigint)
+       ORDER BY end_time, id LIMIT $3::bigint)
+     UNION ALL
+     (SELECT id, in_seq, revision FROM @instances
+       WHERE (end_time + retention_ms) < $4::bigint AND retention_ms IS NOT NULL AND end_time IS NOT NULL
+         AND status IN ('Complete', 'Terminated') AND (wake_at IS NULL OR (end_time + retention_ms) < $5::bigint)
+       ORDER BY (end_time + retention_ms), id LIMIT $3::bigint)`,
+    [
+      limits.instancesEndedBefore,
+      limits.untoldEndedBefore,
+      limit,
+      ownRetentionBefore,
+      untoldOwnRetentionBefore,
+    ],
   );
   return rows.map((row) => ({
+    id: row.text('id'),
+    inSeq: row.number('in_seq'),
+    revision: row.number('revision'),
+  }));
+}
+
+type EndedRow = EndedInstance & Pick<InstanceRecord, 'tags' | 'index'>;
+
+async function removeTogether(
+  database: Database,
+  instances: readonly EndedInstance[],
+): Promise<number> {
+  const { ended, isLong } = await readEnded(database, instances);
+  if (ended.length === 0) return 0;
+  if (!isLong) return purgeTogether(database, ended);
+  const marked = await markRemovals(database, ended);
+  await purgeHistory(
+    database,
+    marked.map(({ id }) => encodeTextWithoutNul(id)),
+  );
+  return purgeTogether(database, marked);
+}
+
+/** Those that have not changed, with their terms, and whether their histories are too long for one statement. */
+async function readEnded(
+  database: Database,
+  instances: readonly EndedInstance[],
+): Promise<{ readonly ended: readonly EndedRow[]; readonly isLong: boolean }> {
+  const parameters = new Parameters();
+  const named = parameters.rows('e', instances, ENDED);
+  const ids = parameters.add(instances.map(({ id }) => encodeTextWithoutNul(id)));
+  const max = parameters.add(PURGED_HISTORY_MAX + 1);
+  const rows = await database.query(
+    `SELECT i.id, i.in_seq, i.revision, i.tags, i.fields, (
+         SELECT count(*) FROM (SELECT FROM @history WHERE instance_id = ANY(${ids}::text[]) LIMIT ${max}::bigint) AS counted
+       ) AS records
+       FROM @instances AS i JOIN ${named}
+         ON e.id = i.id AND e.in_seq = i.in_seq AND i.revision IN (e.revision, e.revision - ${REMOVAL_OFFSET})
+      WHERE i.status IN ('Complete', 'Terminated')`,
+    parameters.values,
+  );
+  const ended = rows.map((row) => ({
     id: row.text('id'),
     inSeq: row.number('in_seq'),
     revision: row.number('revision'),
     tags: tagsIn(row.textOrNull('tags')),
     index: indexIn(row.textOrNull('fields')),
   }));
+  return { ended, isLong: (rows[0]?.number('records') ?? 0) > PURGED_HISTORY_MAX };
 }
 
-/** Removes the records of an instance before the instance, so that the next purge finds it again after an interruption. */
+/** Prevents that anybody opens them again while their records are being removed. Returns those that have not changed. */
+async function markRemovals(
+  database: Database,
+  ended: readonly EndedRow[],
+): Promise<readonly EndedRow[]> {
+  const parameters = new Parameters();
+  const unmarked = ended.filter((each) => !isBeingRemoved(each));
+  const retention = parameters.add(REMOVED_FIELDS.retentionMs);
+  const marked = `marked AS (
+       UPDATE @instances SET revision = revision - ${REMOVAL_OFFSET}, retention_ms = ${retention}::bigint, wake_at = NULL
+        WHERE id IN (${unchangedIds(parameters, unmarked)}) RETURNING id
+     )`;
+  const wakes = 'wakes AS (DELETE FROM @wakes WHERE id IN (SELECT id FROM marked))';
+  const text = withParts([marked, wakes], 'SELECT id FROM marked');
+  const rows = await database.query(text, parameters.values);
+  const ids = new Set(rows.map((row) => row.text('id')));
+  return ended
+    .filter((each) => isBeingRemoved(each) || ids.has(each.id))
+    .map((each) => ({ ...each, revision: removalRevision(each) }));
+}
+
+/** Locks them. */
+function unchangedIds(parameters: Parameters, ended: readonly EndedInstance[]): string {
+  return `SELECT i.id FROM @instances AS i JOIN ${parameters.rows('e', ended, ENDED)} ON e.id = i.id AND e.in_seq = i.in_seq AND e.revision = i.revision
+          WHERE i.status IN ('Complete', 'Terminated')
+          ORDER BY i.id FOR UPDATE OF i`;
+}
+
+/** Removes long histories before their instances, so that the next purge finds these again after an interruption. */
 async function purgeHistory(database: Database, ids: readonly string[]): Promise<void> {
   let removed: number;
   do {
@@ -176,22 +288,17 @@ const ENDED: Columns<EndedInstance> = {
  * Looks again at what it removes: another node may have purged an instance, and a client may have started it again. An
  * instance whose tags or index fields have just changed is left for the next purge, because other terms belong to it now.
  */
-async function purgeTogether(
-  database: Database,
-  ended: readonly EndedInstance[],
-  endedBefore: number,
-): Promise<number> {
+async function purgeTogether(database: Database, ended: readonly EndedRow[]): Promise<number> {
   const parameters = new Parameters();
   const terms = ended.map((each) => ({ id: each.id, removed: termsOf(each), added: [] }));
   const gone = `gone AS (
        DELETE FROM @instances WHERE id IN (
-         SELECT i.id FROM @instances AS i JOIN ${parameters.rows('e', ended, ENDED)} ON e.id = i.id AND e.in_seq = i.in_seq AND e.revision = i.revision
-          WHERE i.status IN ('Complete', 'Terminated') AND i.end_time < ${parameters.add(endedBefore)}::bigint
-          ORDER BY i.id FOR UPDATE OF i) RETURNING id, start_time
+         ${unchangedIds(parameters, ended)}) RETURNING id, start_time
      )`;
   const text = withParts(
     [
       gone,
+      'history AS (DELETE FROM @history WHERE instance_id = ANY(ARRAY(SELECT id FROM gone)))',
       'wakes AS (DELETE FROM @wakes WHERE id IN (SELECT id FROM gone))',
       'subscriptions AS (DELETE FROM @subscriptions WHERE instance_id IN (SELECT id FROM gone))',
       'activities AS (DELETE FROM @activities WHERE instance_id IN (SELECT id FROM gone))',

@@ -1,13 +1,21 @@
 /** Starts: one statement inserts the instances that arrive at the same moment, together with their side records. */
 import { GroupCommit } from '../group-commit.js';
+import { recordIn } from '../joined-starts.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { InsertInstance } from '../records/instances.js';
+import type { InsertInstance, InstanceRecord } from '../records/instances.js';
 import { messageBytes } from '../records/messages.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database, Statements } from './database.js';
-import { encodeOptional, INSERTED_COLUMNS, wakesOf } from './instance-rows.js';
+import {
+  encodeOptional,
+  INSERTED_COLUMNS,
+  instanceOf,
+  RECORD_COLUMNS,
+  wakesOf,
+} from './instance-rows.js';
 import { getInstance } from './instances.js';
+import { unlessJoined } from './key-locks.js';
 import { type Columns, Parameters, withParts } from './parameters.js';
 import type { Groups, PostgresContext } from './postgres-context.js';
 import { insertSideParts } from './side-records.js';
@@ -68,11 +76,37 @@ export async function insertFreely(
   if (outcome === 'inserted') return { outcome };
   const existing = await getInstance(context, [record.id]);
   if (existing !== null) return { outcome: 'exists', record: existing };
+  const joined = await joinedBefore(context.database, record);
+  if (joined !== null) return joined;
   if (await isDisabled(context.database, record.definitionId)) return { outcome: 'disabled' };
   if (outcome === null) return { outcome: 'full' };
   throw new StoreUnavailableError(
     `The instance ${record.id} was removed, or its definition enabled, while it was inserted`,
   );
+}
+
+export async function joinedBefore(
+  statements: Statements,
+  { id, requestHash }: InstanceRecord,
+): Promise<Extract<OperationResult<'insertInstance'>, { outcome: 'joined-before' }> | null> {
+  if (requestHash === null) return null;
+  const [row] = await statements.query(
+    'SELECT request_hash, instance_id, body FROM @joined_starts WHERE id = $1',
+    [encodeTextWithoutNul(id)],
+  );
+  if (row === undefined) return null;
+  const body = row.textOrNull('body');
+  const joined =
+    body === null ? await findById(statements, row.text('instance_id')) : recordIn(body);
+  if (joined === null) return null;
+  return { outcome: 'joined-before', record: joined, requestHash: row.text('request_hash') };
+}
+
+export async function findById(statements: Statements, id: string): Promise<InstanceRecord | null> {
+  const [row] = await statements.query(`SELECT ${RECORD_COLUMNS} FROM @instances WHERE id = $1`, [
+    encodeTextWithoutNul(id),
+  ]);
+  return row === undefined ? null : instanceOf(row);
 }
 
 export async function getInput(
@@ -96,7 +130,7 @@ export async function insertAll(
 ): Promise<readonly ('inserted' | 'not-inserted')[]> {
   const parameters = new Parameters();
   const records = inserts.map(({ record }) => record);
-  const rows = parameters.rows('w', inserts, COLUMNS);
+  const rows = parameters.oneOrRows('w', inserts, COLUMNS);
   const inbox = inboxPart(parameters, inserts);
   const wakes = records.some(({ underWay, wakeAt }) => wakeAt !== null || underWay);
   const text = withParts(
@@ -104,7 +138,7 @@ export async function insertAll(
       inbox?.part ?? null,
       `inserted AS (
   INSERT INTO @instances (${COLUMN_NAMES}${inbox === null ? '' : ', inbox_ids, inbox_bodies, inbox_bytes'})
-  SELECT ${COLUMN_NAMES}${inbox?.columns ?? ''} FROM ${rows} ${isImport ? '' : IF_ENABLED} ORDER BY id COLLATE "C"
+  SELECT ${COLUMN_NAMES}${inbox?.columns ?? ''} FROM ${rows} ${isImport ? '' : conditionsFor(records)} ORDER BY id COLLATE "C"
   ON CONFLICT (id) DO NOTHING
   RETURNING id, owner, wake_at, under_way, start_time
 )`,
@@ -126,6 +160,14 @@ export async function insertAll(
 /** A statement sees every change that was committed before it began (rule S9). */
 const IF_ENABLED =
   'WHERE NOT EXISTS (SELECT FROM @disabled_definitions AS disabled WHERE disabled.id = w.definition_id)';
+
+const UNLESS_JOINED = `AND CASE WHEN w.request_hash IS NULL THEN true ELSE ${unlessJoined('w.id')} END`;
+
+/** Few starts have a key. */
+function conditionsFor(records: readonly InstanceRecord[]): string {
+  const isKeyed = records.some(({ requestHash }) => requestHash !== null);
+  return isKeyed ? `${IF_ENABLED} ${UNLESS_JOINED}` : IF_ENABLED;
+}
 
 export async function isDisabled(statements: Statements, definitionId: string): Promise<boolean> {
   const [row] = await statements.query(

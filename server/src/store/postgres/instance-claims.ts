@@ -51,7 +51,7 @@ async function claimAll(
   claims: readonly Claim[],
 ): Promise<readonly OperationResult<'claimInstance'>[]> {
   const parameters = new Parameters();
-  const rows = parameters.rows('w', inLockOrder(claims), COLUMNS);
+  const rows = parameters.oneOrRows('w', inLockOrder(claims), COLUMNS);
   const text = withParts(
     [
       `claimed AS (

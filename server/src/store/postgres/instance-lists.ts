@@ -5,6 +5,7 @@ import { fulfills, type IndexCondition } from '../records/index-conditions.js';
 import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
 import type { InstanceSummary } from '../records/instances.js';
 import {
+  COUNTED_AT_ONCE_MAX,
   SECTION_MAX,
   shortestPath,
   SHORT_PATH_MAX,
@@ -55,6 +56,9 @@ export async function countInstances(
   [{ after: position, filter, max }]: OperationArguments<'countInstances'>,
 ): Promise<OperationResult<'countInstances'>> {
   const walk = await planWalk(database, filter);
+  if (max <= COUNTED_AT_ONCE_MAX && isCountedByIndex(walk)) {
+    return { count: await countByIndex(database, walk, position, max), searchedTo: null };
+  }
   let count = 0;
   let after: InstancePosition | null = position;
   for (const step of walkSteps(max)) {
@@ -125,6 +129,25 @@ function readEntries(
   const bound = walk.where.length > 0 ? '' : `LIMIT ${parameters.add(limit)}::bigint`;
   const text = `SELECT ${selected} FROM ${from} ${entryOrder(walk.filter)} ${bound}`;
   return database.queryByValues(text, parameters.values);
+}
+
+/** Whether the instances themselves need not be read to count them. */
+function isCountedByIndex({ columns, path, where }: Walk): boolean {
+  return path.isOrdered && where.length === 0 && columns(new Parameters()).length === 0;
+}
+
+async function countByIndex(
+  database: Database,
+  { path }: Walk,
+  after: InstancePosition | null,
+  max: number,
+): Promise<number> {
+  const parameters = new Parameters();
+  const limit = `${parameters.add(max)}::bigint`;
+  const entries = path.entries(parameters, { after, until: null }, limit);
+  const text = `SELECT count(*) AS count FROM (${entries}) AS entry`;
+  const [row] = await database.queryByValues(text, parameters.values);
+  return row?.number('count') ?? 0;
 }
 
 async function countEntries(database: Database, walk: Walk, section: PathSection): Promise<number> {

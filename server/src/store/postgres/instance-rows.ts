@@ -1,5 +1,5 @@
 /** Instances as rows. */
-import { indexIn, indexText, tagsIn, tagsText } from '../field-text.js';
+import { failureIn, failureText, indexIn, indexText, tagsIn, tagsText } from '../field-text.js';
 import type {
   InstanceOutcome,
   InstanceRecord,
@@ -31,6 +31,8 @@ export const INSERTED_COLUMNS: Columns<InstanceRecord> = {
   root_id: ['text', ({ rootId }) => encodeOptional(rootId)],
   last_change_at: ['bigint', ({ lastChangeAt }) => lastChangeAt],
   error_at: ['bigint', ({ errorAt }) => errorAt],
+  failure_key: ['text', ({ failure }) => failure?.key ?? null],
+  failure: ['text', ({ failure }) => encodeOptional(failureText(failure))],
   wake_at: ['bigint', ({ wakeAt }) => wakeAt],
   owner: ['text', ({ owner }) => encodeOptional(owner)],
   epoch: ['bigint', ({ epoch }) => epoch],
@@ -40,6 +42,9 @@ export const INSERTED_COLUMNS: Columns<InstanceRecord> = {
   crashes: ['bigint', ({ crashes }) => crashes],
   schema_version: ['bigint', ({ schemaVersion }) => schemaVersion],
   request_hash: ['text', ({ requestHash }) => encodeOptional(requestHash)],
+  restart_of: ['text', ({ restartOf }) => encodeOptional(restartOf)],
+  restarted_as: ['text', ({ restartedAs }) => encodeOptional(restartedAs)],
+  retention_ms: ['bigint', ({ retentionMs }) => retentionMs],
   state: ['text', ({ state }) => encodeTextWithoutNul(state)],
 };
 
@@ -77,6 +82,7 @@ export function summaryOf(row: Row): InstanceSummary {
     rootId: row.textOrNull('root_id'),
     lastChangeAt: row.number('last_change_at'),
     errorAt: row.numberOrNull('error_at'),
+    failure: failureIn(row.textOrNull('failure_key'), row.textOrNull('failure')),
     wakeAt: row.numberOrNull('wake_at'),
     owner: row.textOrNull('owner'),
     epoch: row.number('epoch'),
@@ -86,6 +92,9 @@ export function summaryOf(row: Row): InstanceSummary {
     crashes: row.number('crashes'),
     schemaVersion: row.number('schema_version'),
     requestHash: row.textOrNull('request_hash'),
+    restartOf: row.textOrNull('restart_of'),
+    restartedAs: row.textOrNull('restarted_as'),
+    retentionMs: row.numberOrNull('retention_ms'),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Tags and index fields that are written between two commits. */
+/** Tags, links and index fields that are written between two commits. */
 import { TAGS_MAX } from '../../engine/model/tags.js';
 import { indexText, tagsText } from '../field-text.js';
 import { tagTerms, termChanges } from '../index-terms.js';
@@ -44,6 +44,15 @@ export async function patchTags(
     if (row !== undefined) return { outcome: 'done', record: instanceOf(row) };
   }
   throw new StoreUnavailableError(`The tags of instance ${id} have too many concurrent writers`);
+}
+
+export async function linkRestart(
+  { database }: PostgresContext,
+  [id, restartedAs, audit]: OperationArguments<'linkRestart'>,
+): Promise<boolean> {
+  const text = `UPDATE @instances SET restarted_as = $2, in_seq = in_seq + 1, audit = ${appendedAudit('audit', 'ARRAY[$3]')} WHERE id = $1`;
+  const values = [encodeTextWithoutNul(id), encodeTextWithoutNul(restartedAs), auditBodyOf(audit)];
+  return (await database.execute(text, values)) > 0;
 }
 
 export async function replaceIndex(

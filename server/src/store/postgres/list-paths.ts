@@ -30,7 +30,12 @@ export function orderOf({ failedFrom, unchangedSince }: InstanceFilter): ListOrd
 }
 
 export function pathsOf(filter: InstanceFilter): readonly ListPath[] {
-  return pathsFor<ListPath>(filter, { term: termPath, ended: endedPath, instance: instancePath });
+  return pathsFor<ListPath>(filter, {
+    term: termPath,
+    version: versionPath,
+    ended: endedPath,
+    instance: instancePath,
+  });
 }
 
 /** All instances that some index of their own columns finds, in the order of the list. */
@@ -43,6 +48,25 @@ function instancePath(filter: InstanceFilter): ListPath {
     entries: (parameters, section, limit) =>
       instanceEntries(filter, limit, [
         ...servedConditions(filter, parameters),
+        ...positionOf(filter, section, parameters),
+      ]),
+  };
+}
+
+function versionPath(filter: InstanceFilter): ListPath {
+  const { definitionId = '', version = 0 } = filter;
+  const conditions = (parameters: Parameters): string[] => [
+    `definition_id = ${parameters.add(encodeTextWithoutNul(definitionId))}`,
+    `version = ${parameters.add(version)}::bigint`,
+    ...startConditions(filter, parameters),
+  ];
+  return {
+    covers: null,
+    isOrdered: true,
+    counted: (parameters) => `SELECT 1 FROM @instances ${whereOf(conditions(parameters))}`,
+    entries: (parameters, section, limit) =>
+      instanceEntries(filter, limit, [
+        ...conditions(parameters),
         ...positionOf(filter, section, parameters),
       ]),
   };
@@ -144,7 +168,7 @@ function valueConditions(
 
 /** The conditions on columns of instances for which there are indexes. */
 export function servedConditions(filter: InstanceFilter, parameters: Parameters): string[] {
-  const { definitionId, outcome, parentId, reference, status } = filter;
+  const { definitionId, failure, outcome, parentId, reference, status } = filter;
   const conditions: string[] = [];
   const equal = (column: string, value: string | undefined): void => {
     if (value === undefined) return;
@@ -155,6 +179,7 @@ export function servedConditions(filter: InstanceFilter, parameters: Parameters)
   equal('reference', reference);
   equal('outcome', outcome);
   equal('parent_id', parentId ?? undefined);
+  equal('failure_key', failure);
   // These conditions match those of the partial indexes, which the planner cannot infer from a parameter.
   if (outcome === 'Succeeded') conditions.push(`status = 'Complete'`);
   else if (outcome !== undefined) conditions.push(`outcome <> 'Succeeded'`);

@@ -19,15 +19,18 @@ const ATTEMPTS_MAX = 10;
 /** Maximum number of calls that share a statement; each may have many messages. */
 const CALLS_PER_STATEMENT = 50;
 
-const COLUMNS: Columns<Message> = {
-  instance_id: ['text', ({ instanceId }) => encodeTextWithoutNul(instanceId)],
-  message_id: ['text', ({ message }) => encodeTextWithoutNul(message.id)],
-  body: ['text', ({ message }) => encodeTextWithoutNul(message.body)],
-  bytes: ['bigint', ({ message }) => messageBytes(message)],
+type Placed = readonly [message: Message, position: number];
+
+const COLUMNS: Columns<Placed> = {
+  instance_id: ['text', ([{ instanceId }]) => encodeTextWithoutNul(instanceId)],
+  message_id: ['text', ([{ message }]) => encodeTextWithoutNul(message.id)],
+  body: ['text', ([{ message }]) => encodeTextWithoutNul(message.body)],
+  bytes: ['bigint', ([{ message }]) => messageBytes(message)],
+  position: ['bigint', ([, position]) => position],
 };
-const COLUMNS_WITH_AUDIT: Columns<Message> = {
+const COLUMNS_WITH_AUDIT: Columns<Placed> = {
   ...COLUMNS,
-  audit: ['text', ({ audit }) => (audit === undefined ? null : auditBodyOf(audit))],
+  audit: ['text', ([{ audit }]) => (audit === undefined ? null : auditBodyOf(audit))],
 };
 
 export function createMessageGroup(database: Database): Groups['messages'] {
@@ -100,8 +103,8 @@ async function append(
 ): Promise<readonly PostedMessage[]> {
   const isNoted = messages.some(({ audit }) => audit !== undefined);
   const parameters = new Parameters();
-  const rows = parameters.rows('m', messages, isNoted ? COLUMNS_WITH_AUDIT : COLUMNS);
-  const source = rows.replace(' AS m (', ' WITH ORDINALITY AS m (').replace(/\)$/, ', position)');
+  const placed = messages.map((message, position) => [message, position] as const);
+  const source = parameters.oneOrRows('m', placed, isNoted ? COLUMNS_WITH_AUDIT : COLUMNS);
   const text = withParts(
     [postedPart(source, isNoted), wakesOf('posted')],
     'SELECT id, in_seq, epoch, owner FROM posted',

@@ -6,9 +6,11 @@ import { claimActivity } from './activity-claims.js';
 import { completeActivity } from './activity-results.js';
 import { probeAtomicity } from './atomicity-probe.js';
 import * as audit from './audit.js';
+import * as bulkJobs from './bulk-jobs.js';
 import * as definitions from './definitions.js';
 import { insertEvent } from './event-inserts.js';
 import * as events from './events.js';
+import * as failures from './failures.js';
 import * as housekeeping from './housekeeping.js';
 import { readHistory } from './history.js';
 import { controlInstance } from './control.js';
@@ -42,8 +44,10 @@ export const POSTGRES_OPERATIONS: AsynchronousOperations<PostgresContext> = {
   ...activities,
   ...activityLists,
   ...audit,
+  ...bulkJobs,
   ...definitions,
   ...events,
+  ...failures,
   ...housekeeping,
   ...instanceLists,
   ...instanceTerms,

@@ -34,6 +34,19 @@ export class Parameters {
     );
     return `unnest(${arrays.join(', ')}) AS ${name} (${Object.keys(columns).join(', ')})`;
   }
+
+  /**
+   * Like `rows`, with another text for a single item. In that text the database sees that there is only one row. So it keeps
+   * the plan of the prepared statement; otherwise it would consider new plans cheaper, and plan each execution.
+   */
+  oneOrRows<Item>(name: string, items: readonly Item[], columns: Columns<Item>): string {
+    const [item] = items;
+    if (item === undefined || items.length > 1) return this.rows(name, items, columns);
+    const cells = Object.values(columns).map(
+      ([type, cellOf]) => `${this.add(cellOf(item))}::${type}`,
+    );
+    return `(VALUES (${cells.join(', ')})) AS ${name} (${Object.keys(columns).join(', ')})`;
+  }
 }
 
 /** `WITH a AS (…), b AS (…) SELECT …` from the parts that are not null. */

@@ -3,6 +3,7 @@ import type { CountedInserts } from '../counted-inserts.js';
 import type { GroupCommit } from '../group-commit.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { ActivityRecord } from '../records/activities.js';
+import type { InsertedEvent } from '../records/events.js';
 import type { CommitOutcome, InsertInstance, InstanceCommit } from '../records/instances.js';
 import type { PostedMessage } from '../records/messages.js';
 import type { ReferenceTurns } from '../reference-turns.js';
@@ -10,6 +11,7 @@ import type { Database } from './database.js';
 
 export type Message = OperationArguments<'postMessages'>[0][number];
 export type EventInsert = OperationArguments<'insertEvent'>;
+export type DeliveredEvent = Pick<InsertedEvent, 'posted' | 'delivery'>;
 export type Claim = OperationArguments<'claimInstance'>[0];
 export type ActivityClaimRequest = OperationArguments<'claimActivity'>[0];
 export type ActivityCompletion = OperationArguments<'completeActivity'>[0];
@@ -22,8 +24,8 @@ export interface Groups {
   readonly claims: GroupCommit<Claim, OperationResult<'claimInstance'>>;
   readonly activityClaims: GroupCommit<ActivityClaimRequest, ActivityRecord | null>;
   readonly completions: GroupCommit<ActivityCompletion, OperationResult<'completeActivity'>>;
-  /** The instances to which the event was posted; null if the event exists. */
-  readonly events: GroupCommit<EventInsert, readonly PostedMessage[] | null>;
+  /** Null if the event exists. */
+  readonly events: GroupCommit<EventInsert, DeliveredEvent | null>;
 }
 
 export interface PostgresContext {

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 /** Uses before a statement is prepared. */
 const USES_BEFORE_PREPARING = 20;
 /** Each costs the server memory on each connection. */
-const PREPARED_MAX = 40;
+const PREPARED_MAX = 60;
 
 export interface SentText {
   readonly text: string;

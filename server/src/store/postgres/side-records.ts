@@ -95,7 +95,7 @@ export function insertSideParts(
   if (history.length > 0) {
     parts.push(`new_history AS (
   INSERT INTO @history (instance_id, sequence, body)
-  SELECT n.instance_id, n.sequence, n.body FROM ${parameters.rows('n', history, HISTORY)} ${from}
+  SELECT n.instance_id, n.sequence, n.body FROM ${parameters.oneOrRows('n', history, HISTORY)} ${from}
   ON CONFLICT (instance_id, sequence) DO UPDATE SET body = EXCLUDED.body
 )`);
   }
@@ -103,7 +103,7 @@ export function insertSideParts(
     parts.push(`new_subscriptions AS (
   INSERT INTO @subscriptions (id, instance_id, name_key, effective_at)
   SELECT n.id, n.instance_id, n.name_key, n.effective_at
-    FROM ${parameters.rows('n', subscriptions, SUBSCRIPTIONS)} ${from} ORDER BY n.id COLLATE "C"
+    FROM ${parameters.oneOrRows('n', subscriptions, SUBSCRIPTIONS)} ${from} ORDER BY n.id COLLATE "C"
   ON CONFLICT (id) DO UPDATE SET instance_id = EXCLUDED.instance_id, name_key = EXCLUDED.name_key,
     effective_at = EXCLUDED.effective_at
 )`);
@@ -114,7 +114,7 @@ export function insertSideParts(
                                 worker_id, done, settled, parameters)
   SELECT n.id, n.instance_id, n.name, n.created_at, n.available_at, false, n.attempt, n.token_hash,
          n.worker_id, false, false, n.parameters
-    FROM ${parameters.rows('n', activities, ACTIVITIES)} ${from} ORDER BY n.id COLLATE "C" ${PUT_ACTIVITY}
+    FROM ${parameters.oneOrRows('n', activities, ACTIVITIES)} ${from} ORDER BY n.id COLLATE "C" ${PUT_ACTIVITY}
 )`);
   }
   return parts;
@@ -142,7 +142,7 @@ export function removeSideParts(
   const ids = (idsOf: (commit: InstanceCommit) => readonly string[]): Owned<string>[] =>
     commits.flatMap((commit) => idsOf(commit).map((id) => [commit.id, id] as const));
   const named = (items: readonly Owned<string>[]): string =>
-    `(SELECT n.id FROM ${parameters.rows('n', items, IDS)}
+    `(SELECT n.id FROM ${parameters.oneOrRows('n', items, IDS)}
         JOIN ${source} AS written ON written.id = n.written_with)`;
   const subscriptions = ids(({ removeSubscriptions }) => removeSubscriptions);
   const activities = ids(({ removeActivities }) => removeActivities);

@@ -6,24 +6,30 @@ import { createHash } from 'node:crypto';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import {
   TERMINATED_PER_INSERT,
+  terminationOf,
   type InsertInstance,
   type InstanceRecord,
   type InstanceSummary,
+  type TerminationEntry,
 } from '../records/instances.js';
+import { joinedStartOf, type JoinedStart } from '../joined-starts.js';
 import { referenceKeyOf } from '../reference-turns.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import { appendedAudit, auditBodyOf } from './audit.js';
 import type { Statements } from './database.js';
-import { insertAll, insertFreely, isDisabled } from './inserts.js';
+import { findById, insertAll, insertFreely, isDisabled, joinedBefore } from './inserts.js';
 import {
+  encodeOptional,
   instanceOf,
   RECORD_COLUMNS,
   SUMMARY_COLUMNS,
   summaryOf,
   wakesOf,
 } from './instance-rows.js';
-import { Parameters, withParts } from './parameters.js';
+import { joinLockOf } from './key-locks.js';
+import { type Columns, Parameters, withParts } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
+import type { Row } from './row.js';
 import { settleAllPart } from './side-records.js';
 
 type Result = OperationResult<'insertInstance'>;
@@ -40,8 +46,16 @@ export function insertInstance(
 
 async function insertByRule(context: PostgresContext, insert: InsertInstance): Promise<Result> {
   const { openDescendantsMax, record } = insert;
-  const attempt = (mayInsert: boolean): Promise<Result> =>
-    context.database.transaction((statements) => insertLocked(statements, insert, mayInsert));
+  const attempt = async (mayInsert: boolean): Promise<Result> => {
+    try {
+      return await context.database.transaction((statements) =>
+        insertLocked(statements, insert, mayInsert),
+      );
+    } catch (error) {
+      if (error instanceof RolledBack) return error.result;
+      throw error;
+    }
+  };
   if (record.rootId === null || openDescendantsMax === undefined) return attempt(true);
   const { countedInserts } = context;
   const counted = await countedInserts.insert(record.rootId, openDescendantsMax, () =>
@@ -50,17 +64,27 @@ async function insertByRule(context: PostgresContext, insert: InsertInstance): P
   return counted ?? attempt(false);
 }
 
+/** Ends the transaction without effect: an insert that is refused terminates nothing. */
+class RolledBack extends Error {
+  readonly result: Result;
+
+  constructor(result: Result) {
+    super('The insert was refused');
+    this.result = result;
+  }
+}
+
 async function insertLocked(
   statements: Statements,
   insert: InsertInstance,
   mayInsert: boolean,
 ): Promise<Result> {
   const { record } = insert;
-  await statements.query('SELECT pg_advisory_xact_lock($1::bigint)', [lockOf(record)]);
-  // The following statements see everything that was committed before the lock was granted.
+  await lock(statements, insert);
+  // The following statements see everything that was committed before the locks were granted.
   const existing = await findById(statements, record.id);
   if (existing !== null) return { outcome: 'exists', record: existing };
-  const joined = await joinedBefore(statements, insert);
+  const joined = await joinedBefore(statements, record);
   if (joined !== null) return joined;
   if (await isDisabled(statements, record.definitionId)) return { outcome: 'disabled' };
   const refused = await refusedNow(statements, insert);
@@ -75,8 +99,18 @@ async function insertLocked(
       : { outcome };
   }
   const other = await findById(statements, record.id);
-  // The definition was disabled after we looked.
-  return other === null ? { outcome: 'disabled' } : { outcome: 'exists', record: other };
+  if (other !== null) throw new RolledBack({ outcome: 'exists', record: other });
+  const joinedMeanwhile = await joinedBefore(statements, record);
+  // Else, the definition was disabled after we looked.
+  throw new RolledBack(joinedMeanwhile ?? { outcome: 'disabled' });
+}
+
+async function lock(statements: Statements, { conflict, record }: InsertInstance): Promise<void> {
+  const ofReference = 'pg_advisory_xact_lock($1::bigint)';
+  if (conflict?.action === 'join' && record.requestHash !== null) {
+    const text = `SELECT ${ofReference}, ${joinLockOf('$2')}`;
+    await statements.query(text, [lockOf(record), encodeTextWithoutNul(record.id)]);
+  } else await statements.query(`SELECT ${ofReference}`, [lockOf(record)]);
 }
 
 /** Different references may share a lock by chance, and then only wait for each other. */
@@ -84,57 +118,65 @@ function lockOf(record: InstanceRecord): string {
   return createHash('sha256').update(referenceKeyOf(record)).digest().readBigInt64BE().toString();
 }
 
-async function findById(statements: Statements, id: string): Promise<InstanceRecord | null> {
-  const [row] = await statements.query(`SELECT ${RECORD_COLUMNS} FROM @instances WHERE id = $1`, [
-    encodeTextWithoutNul(id),
-  ]);
-  return row === undefined ? null : instanceOf(row);
-}
-
 const OPEN = `reference = $1 AND definition_id = $2 AND status IN ('Runnable', 'Suspended')`;
 
 async function newestOpen(
   statements: Pick<Statements, 'query'>,
-  of: { readonly definitionId: string; readonly reference: string },
-): Promise<InstanceRecord | null> {
+  { definitionId, reference }: { readonly definitionId: string; readonly reference: string },
+  columns: string,
+): Promise<Row | undefined> {
   const [row] = await statements.query(
-    `SELECT ${RECORD_COLUMNS} FROM @instances WHERE ${OPEN} ORDER BY start_time DESC, id DESC LIMIT 1`,
-    [encodeTextWithoutNul(of.reference), encodeTextWithoutNul(of.definitionId)],
+    `SELECT ${columns} FROM @instances WHERE ${OPEN} ORDER BY start_time DESC, id DESC LIMIT 1`,
+    [encodeTextWithoutNul(reference), encodeTextWithoutNul(definitionId)],
   );
-  return row === undefined ? null : instanceOf(row);
-}
-
-async function joinedBefore(
-  statements: Statements,
-  { conflict, record }: InsertInstance,
-): Promise<Result | null> {
-  if (conflict === undefined || record.requestHash === null) return null;
-  const [row] = await statements.query(
-    'SELECT request_hash, instance_id FROM @joined_starts WHERE id = $1',
-    [encodeTextWithoutNul(record.id)],
-  );
-  const joined = row === undefined ? null : await findById(statements, row.text('instance_id'));
-  if (row === undefined || joined === null) return null;
-  return { outcome: 'joined', record: joined, requestHash: row.text('request_hash') };
+  return row;
 }
 
 async function refusedNow(
   statements: Statements,
   { conflict, record }: InsertInstance,
 ): Promise<Result | null> {
-  const { definitionId, id, reference, requestHash } = record;
+  const { definitionId, reference } = record;
   if (conflict?.action === 'terminate' || reference === null) return null;
-  const newest = await newestOpen(statements, { definitionId, reference });
-  if (newest === null) return null;
-  if (conflict?.action === 'join' && requestHash !== null) {
-    await statements.execute(
-      `INSERT INTO @joined_starts (id, request_hash, instance_id) VALUES ($1, $2, $3)
-       ON CONFLICT (id) DO UPDATE SET request_hash = EXCLUDED.request_hash, instance_id = EXCLUDED.instance_id`,
-      [id, requestHash, newest.id].map(encodeTextWithoutNul),
-    );
+  const of = { definitionId, reference };
+  if (conflict?.action === 'refuse') {
+    const open = await newestOpen(statements, of, SUMMARY_COLUMNS);
+    return open === undefined ? null : { outcome: 'in-use', record: summaryOf(open) };
   }
-  return { outcome: 'in-use', record: newest };
+  const newest = await newestOpen(statements, of, RECORD_COLUMNS);
+  if (newest === undefined) return null;
+  const joined = instanceOf(newest);
+  const kept = joinedStartOf(record, joined);
+  if (kept !== null) await insertJoinedStart(statements, kept);
+  return { outcome: 'joined', record: joined };
 }
+
+async function insertJoinedStart(statements: Statements, start: JoinedStart): Promise<void> {
+  const { body, id, instanceId, joinedAt, requestHash } = start;
+  await statements.execute(
+    `INSERT INTO @joined_starts (id, request_hash, instance_id, joined_at, body) VALUES ($1, $2, $3, $4::bigint, $5)
+     ON CONFLICT (id) DO UPDATE SET request_hash = EXCLUDED.request_hash, instance_id = EXCLUDED.instance_id,
+       joined_at = EXCLUDED.joined_at, body = EXCLUDED.body`,
+    [
+      encodeTextWithoutNul(id),
+      encodeTextWithoutNul(requestHash),
+      encodeTextWithoutNul(instanceId),
+      joinedAt,
+      encodeOptional(body),
+    ],
+  );
+}
+
+interface End {
+  readonly id: string;
+  readonly entry: TerminationEntry;
+}
+
+const ENDS: Columns<End> = {
+  id: ['text', ({ id }) => id],
+  at: ['bigint', ({ entry }) => entry.time],
+  entry: ['text', ({ entry }) => auditBodyOf(entry)],
+};
 
 async function terminateOpen(
   statements: Statements,
@@ -144,7 +186,7 @@ async function terminateOpen(
   if (conflict?.action !== 'terminate' || reference === null)
     return { summaries: [], isCut: false };
   const found = await statements.query(
-    `SELECT id FROM @instances WHERE ${OPEN} ORDER BY start_time DESC, id DESC LIMIT $3::bigint`,
+    `SELECT id, start_time FROM @instances WHERE ${OPEN} ORDER BY start_time DESC, id DESC LIMIT $3::bigint`,
     [
       encodeTextWithoutNul(reference),
       encodeTextWithoutNul(definitionId),
@@ -153,20 +195,21 @@ async function terminateOpen(
   );
   if (found.length === 0) return { summaries: [], isCut: false };
   const parameters = new Parameters();
-  const { audit } = conflict;
-  const at = parameters.add(audit.time);
-  const entry = `ARRAY[${parameters.add(auditBodyOf(audit))}]`;
-  const ids = found
-    .slice(0, TERMINATED_PER_INSERT)
-    .map((row) => encodeTextWithoutNul(row.text('id')));
+  const ends = found.slice(0, TERMINATED_PER_INSERT).map((row) => ({
+    id: encodeTextWithoutNul(row.text('id')),
+    entry: terminationOf(conflict.audit, { startTime: row.number('start_time') }),
+  }));
+  const ids = parameters.add(ends.map(({ id }) => id));
   const text = withParts(
     [
       `changed AS (
-  UPDATE @instances SET status = 'Terminated', end_time = ${at}, outcome = 'Terminated', last_change_at = ${at},
-         in_seq = in_seq + 1, wake_at = 0, audit = ${appendedAudit('audit', entry)}
-   WHERE id IN (SELECT id FROM @instances WHERE id = ANY(${parameters.add(ids)}::text[])
+  UPDATE @instances AS i SET status = 'Terminated', end_time = e.at, outcome = 'Terminated', last_change_at = e.at,
+         in_seq = i.in_seq + 1, wake_at = 0, failure_key = NULL, failure = NULL,
+         audit = ${appendedAudit('i.audit', 'ARRAY[e.entry]')}
+    FROM ${parameters.rows('e', ends, ENDS)}
+   WHERE i.id = e.id AND i.id IN (SELECT id FROM @instances WHERE id = ANY(${ids}::text[])
                    AND status IN ('Runnable', 'Suspended') ORDER BY id FOR UPDATE)
-  RETURNING *
+  RETURNING i.*
 )`,
       wakesOf('changed'),
       settleAllPart('changed'),

@@ -41,7 +41,10 @@ export type AuditAction =
   | 'publish-event'
   | 'complete-activity'
   | 'fail-activity'
-  | 'set-tags';
+  | 'set-tags'
+  | 'restart'
+  | 'modify'
+  | 'rerun';
 
 export interface AuditEntry {
   readonly time: number;

@@ -9,6 +9,12 @@ export interface DefinitionRecord {
   readonly createdAt: number;
 }
 
+/** A version that is to be stored. */
+export interface NewDefinition extends Omit<DefinitionRecord, 'version'> {
+  /** The text as it was posted, in JSON or YAML. */
+  readonly source?: string | null;
+}
+
 /** A version as it is read: with the state that all versions share. */
 export interface StoredDefinition extends DefinitionRecord {
   /** True if no version of it can be started. */

@@ -19,14 +19,35 @@ export interface EventRecord {
 
 /** The result of storing an event. */
 export type InsertEventResult =
-  | { readonly outcome: 'exists'; readonly event: EventRecord }
-  | {
-      readonly outcome: 'inserted';
-      /** The instances that received the message in the same step. */
-      readonly posted: readonly PostedMessage[];
-      /** No other instance had subscribed by then, and the event is marked as delivered. */
-      readonly isDelivered: boolean;
-    };
+  { readonly outcome: 'exists'; readonly event: EventRecord } | InsertedEvent;
+
+export interface InsertedEvent {
+  readonly outcome: 'inserted';
+  /** The instances that received the message in the same step. */
+  readonly posted: readonly PostedMessage[];
+  readonly delivery: DeliveryOnInsert;
+}
+
+/**
+ * What is left to do after the insert.
+ *
+ * - `complete`: nothing. No other instance had subscribed by then, and the event is marked as delivered.
+ * - `unconfirmed`: the step posted to every subscription that it saw, but may have missed some that were stored at the same
+ *   moment. `markEventsDelivered` finds these.
+ * - `partial`: the caller must find the subscriptions, and deliver the event to the other instances.
+ */
+export type DeliveryOnInsert = 'complete' | 'unconfirmed' | 'partial';
+
+/** To which instances an event was delivered. */
+export interface EventDelivery {
+  /** Of the event. */
+  readonly id: string;
+  readonly deliveredTo: number;
+  /** The first of the instances, at most `EVENT_TAKERS_MAX`; all of them if the delivery is not confirmed. */
+  readonly takenBy: readonly string[];
+  /** True if the subscriptions were searched after the event was stored. */
+  readonly isConfirmed: boolean;
+}
 
 /** Maximum number of recipients of an event that are recorded by id. */
 export const EVENT_TAKERS_MAX = 20;

@@ -22,6 +22,8 @@ export interface InstanceFilter {
   readonly where?: readonly IndexCondition[];
   /** Instances that show an error at or after this time. Cannot be combined with `unchangedSince`. */
   readonly failedFrom?: number;
+  /** Instances with this key in their failure. */
+  readonly failure?: string;
   /** Runnable or Suspended instances that last changed before this time. */
   readonly unchangedSince?: number;
 }

@@ -10,6 +10,16 @@ export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated
 /** How an instance ended; `status` alone does not tell. */
 export type InstanceOutcome = 'Succeeded' | 'Compensated' | 'Failed' | 'Terminated';
 
+export interface InstanceFailure {
+  /** Instances with the same key failed for the same reason: they are a group. */
+  readonly key: string;
+  /** Empty: the instance failed as a whole. */
+  readonly stepId: string;
+  readonly type: string;
+  /** Of bounded length. */
+  readonly message: string;
+}
+
 export interface InstanceRecord {
   readonly id: string;
   readonly definitionId: string;
@@ -28,10 +38,18 @@ export interface InstanceRecord {
   readonly parentId: string | null;
   /** The topmost ancestor, which a client started; null if this is it. Never changes. */
   readonly rootId: string | null;
+  /** The instance that this one was started again from; null: none. Never changes. */
+  readonly restartOf: string | null;
+  /** The newest instance that this one was started again as; null: none. Changed by clients only, never by a commit. */
+  readonly restartedAs: string | null;
+  /** How long the instance is kept after its end, if its definition says so; null: as long as the server says. */
+  readonly retentionMs: number | null;
   /** The time of the newest commit or control action. */
   readonly lastChangeAt: number;
   /** When the step failed whose error the instance shows; null if it shows none. */
   readonly errorAt: number | null;
+  /** Why it failed; null if it is not failed. Set by commits; termination by a control action clears it. */
+  readonly failure: InstanceFailure | null;
   /** When the instance next needs a node; null: only when a message arrives. */
   readonly wakeAt: number | null;
   /** The owner: the node (one process lifetime) that runs the instance, or null. */
@@ -41,7 +59,7 @@ export interface InstanceRecord {
   /** Incremented by every message and control action, so that a commit cannot overwrite what it has not seen. */
   readonly inSeq: number;
   readonly inbox: readonly InboxMessage[];
-  /** Incremented by every commit. */
+  /** Incremented by every commit. Negative: see `isBeingRemoved`. */
   readonly revision: number;
   /** At the last commit, an effect was in progress; the next node must start it again. */
   readonly underWay: boolean;
@@ -90,6 +108,7 @@ export interface InstanceCommit {
   readonly outcome: InstanceOutcome | null;
   readonly lastChangeAt: number;
   readonly errorAt: number | null;
+  readonly failure: InstanceFailure | null;
   readonly wakeAt: number | null;
   readonly underWay: boolean;
   /** Default: 0. */
@@ -98,6 +117,12 @@ export interface InstanceCommit {
   /** Omitted if the index fields have not changed. */
   readonly indexChange?: IndexChange;
   readonly schemaVersion: number;
+  /** The version of the definition, if it has changed. */
+  readonly version?: number;
+  /** With `version`: how long the new version keeps instances. */
+  readonly retentionMs?: number | null;
+  /** Recorded in the same step. */
+  readonly audit?: readonly RepairEntry[];
   /** The messages stay for the next node that runs the instance. */
   readonly keepInbox?: true;
   readonly side: SideRecords;
@@ -107,6 +132,14 @@ export interface InstanceCommit {
   readonly removeActivities: readonly string[];
   /** Done activities whose result is now part of the state. May be applied with a delay. */
   readonly settleActivities: readonly string[];
+}
+
+/** The entry in the audit of an instance that was modified. */
+export interface RepairEntry {
+  readonly time: number;
+  readonly actor: string;
+  readonly action: 'modify' | 'rerun';
+  readonly detail: string | null;
 }
 
 export interface IndexChange {
@@ -143,11 +176,11 @@ export type ConflictRule =
   /** Inserts nothing. */
   | { readonly action: 'refuse' }
   /**
-   * Inserts nothing. If the new record has a request hash, its id is kept, so that the same insert has the same result until
-   * the open instance is purged, and an insert of this id with another conflict rule finds out.
+   * Inserts nothing. If the new record has a request hash, its id and the open instance are kept, so that every later insert
+   * of this id has the same result; see joined-starts.ts for how long.
    */
   | { readonly action: 'join' }
-  /** Terminates every open one at the time of `audit`, then inserts. */
+  /** Terminates every open one at the time of `audit`, see `terminationOf`, then inserts. */
   | { readonly action: 'terminate'; readonly audit: TerminationEntry };
 
 /** The entry in the audit of every instance that is terminated. */
@@ -156,6 +189,17 @@ export interface TerminationEntry {
   readonly actor: string;
   readonly action: 'terminate';
   readonly detail: string | null;
+}
+
+/**
+ * The entry for one of them. It may have started after the time of the rule, on another node or while the data of the start was
+ * checked, and must not end before that.
+ */
+export function terminationOf(
+  audit: TerminationEntry,
+  { startTime }: Pick<InstanceRecord, 'startTime'>,
+): TerminationEntry {
+  return audit.time >= startTime ? audit : { ...audit, time: startTime };
 }
 
 /** Maximum number of instances that one insert terminates. */
@@ -175,12 +219,29 @@ export type InsertInstanceResult =
   | { readonly outcome: 'full' }
   /** Starts of the definition are disabled (rule S9); nothing was inserted. */
   | { readonly outcome: 'disabled' }
-  /** An open instance has the reference: this is the newest. Nothing was inserted. */
-  | { readonly outcome: 'in-use'; readonly record: InstanceRecord }
-  /** An insert with a conflict rule, this id and this request hash has joined that instance before. */
-  | { readonly outcome: 'joined'; readonly record: InstanceRecord; readonly requestHash: string }
+  /** With the conflict rule `refuse`: an open instance has the reference; this is the newest. Nothing was inserted. */
+  | { readonly outcome: 'in-use'; readonly record: InstanceSummary }
+  /** With the conflict rule `join`: the same. Nothing was inserted. */
+  | { readonly outcome: 'joined'; readonly record: InstanceRecord }
+  /** An earlier insert with this id, and with this request hash, joined an instance: as it was then. Nothing was inserted. */
+  | {
+      readonly outcome: 'joined-before';
+      readonly record: InstanceRecord;
+      readonly requestHash: string;
+    }
   /** So many instances had the reference that not all were terminated; nothing was inserted. Repeat the insert. */
   | { readonly outcome: 'more'; readonly terminated: readonly InstanceSummary[] };
+
+/** See `claimInstance`. */
+export interface ClaimInstance {
+  readonly id: string;
+  readonly epoch: number;
+  readonly owner: string;
+  readonly suspected: boolean;
+  readonly due?: boolean;
+  /** Omitted: no limit. */
+  readonly schemaVersionMax?: number;
+}
 
 /** What a node needs to know to decide whether to take over an instance. */
 export type InstanceClaim = Pick<

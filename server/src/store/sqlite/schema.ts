@@ -7,15 +7,19 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 7;
+
+const INSTANCES_VERSION =
+  'CREATE INDEX instances_version ON instances (definitionId, version, startTime, id);';
 
 const INSTANCES = `
 CREATE TABLE instances (
   id TEXT PRIMARY KEY, definitionId TEXT NOT NULL, version INTEGER NOT NULL, reference TEXT, tags TEXT,
   fields TEXT, status TEXT NOT NULL,
   startTime INTEGER NOT NULL, endTime INTEGER, outcome TEXT, parentId TEXT, rootId TEXT, lastChangeAt INTEGER NOT NULL,
-  errorAt INTEGER, wakeAt INTEGER, owner TEXT, epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL,
+  errorAt INTEGER, failureKey TEXT, failure TEXT, wakeAt INTEGER, owner TEXT, epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL,
   revision INTEGER NOT NULL, underWay INTEGER NOT NULL, crashes INTEGER NOT NULL, schemaVersion INTEGER NOT NULL, requestHash TEXT,
+  restartOf TEXT, restartedAs TEXT, retentionMs INTEGER,
   inboxBytes INTEGER NOT NULL DEFAULT 0, input TEXT, state TEXT NOT NULL
 );
 CREATE INDEX instances_started ON instances (startTime, id);
@@ -28,6 +32,7 @@ CREATE INDEX instances_outcome ON instances (outcome, startTime, id) WHERE outco
 CREATE INDEX instances_status ON instances (status, startTime, id);
 CREATE INDEX instances_definition ON instances (definitionId, startTime, id);
 CREATE INDEX instances_definition_status ON instances (definitionId, status, startTime, id);
+${INSTANCES_VERSION}
 CREATE INDEX instances_reference ON instances (reference, startTime, id) WHERE reference IS NOT NULL;
 CREATE INDEX instances_open_reference ON instances (reference, definitionId, startTime, id)
   WHERE reference IS NOT NULL AND status IN ('Runnable', 'Suspended');
@@ -35,7 +40,13 @@ CREATE INDEX instances_due ON instances (wakeAt, id) WHERE wakeAt IS NOT NULL;
 CREATE INDEX instances_owned ON instances (owner, lastChangeAt, id) WHERE status = 'Runnable';
 CREATE INDEX instances_under_way ON instances (owner, id) WHERE underWay = 1;
 CREATE INDEX instances_ended ON instances (endTime, id) WHERE endTime IS NOT NULL;
-CREATE INDEX instances_failed ON instances (errorAt, id) WHERE errorAt IS NOT NULL;
+-- Ended instances that are kept as long as the server says, and those whose definition says how long.
+CREATE INDEX instances_expiring ON instances (endTime, id) WHERE endTime IS NOT NULL AND retentionMs IS NULL;
+CREATE INDEX instances_own_retention ON instances (endTime + retentionMs, id)
+  WHERE retentionMs IS NOT NULL AND endTime IS NOT NULL;
+-- Counting failures reads nothing but this index.
+CREATE INDEX instances_failed ON instances (errorAt, id, failureKey, status) WHERE errorAt IS NOT NULL;
+CREATE INDEX instances_failure ON instances (failureKey, startTime, id) WHERE failureKey IS NOT NULL;
 CREATE INDEX instances_unchanged ON instances (lastChangeAt, id) WHERE status IN ('Runnable', 'Suspended');
 `;
 
@@ -51,9 +62,10 @@ CREATE TABLE terms (
 const STARTS = `
 CREATE TABLE inputs (instanceId TEXT PRIMARY KEY, body TEXT NOT NULL);
 CREATE TABLE joined_starts (
-  id TEXT PRIMARY KEY, requestHash TEXT NOT NULL, instanceId TEXT NOT NULL
+  id TEXT PRIMARY KEY, requestHash TEXT NOT NULL, instanceId TEXT NOT NULL, joinedAt INTEGER NOT NULL DEFAULT 0, body TEXT
 ) WITHOUT ROWID;
 CREATE INDEX joined_starts_instance ON joined_starts (instanceId);
+CREATE INDEX joined_starts_time ON joined_starts (joinedAt);
 CREATE TABLE disabled_definitions (id TEXT PRIMARY KEY) WITHOUT ROWID;
 `;
 
@@ -76,6 +88,21 @@ CREATE INDEX events_undelivered ON events (publishedAt, id) WHERE deliveredTo IS
 CREATE INDEX events_delivered ON events (publishedAt, id) WHERE deliveredTo IS NOT NULL;
 `;
 
+/** See records/bulk-jobs.ts. The texts that do not change come last. */
+const BULK_JOBS = `
+CREATE TABLE bulk_jobs (
+  id TEXT PRIMARY KEY, requestHash TEXT, state TEXT NOT NULL, startTime INTEGER NOT NULL, endTime INTEGER, owner TEXT,
+  epoch INTEGER NOT NULL, matched INTEGER NOT NULL, isCollected INTEGER NOT NULL, collectedTo TEXT, done INTEGER NOT NULL,
+  skipped INTEGER NOT NULL, failed INTEGER NOT NULL, failures TEXT NOT NULL, about TEXT NOT NULL, task TEXT NOT NULL
+);
+CREATE INDEX bulk_jobs_started ON bulk_jobs (startTime, id);
+CREATE INDEX bulk_jobs_running ON bulk_jobs (startTime, id) WHERE state = 'Running';
+CREATE INDEX bulk_jobs_ended ON bulk_jobs (endTime, id) WHERE endTime IS NOT NULL;
+CREATE TABLE bulk_ids (
+  jobId TEXT NOT NULL, position INTEGER NOT NULL, ids TEXT NOT NULL, PRIMARY KEY (jobId, position)
+) WITHOUT ROWID;
+`;
+
 const NODES = `
 CREATE TABLE nodes (
   id TEXT PRIMARY KEY, beatAt INTEGER NOT NULL, url TEXT NOT NULL, version TEXT NOT NULL, hostname TEXT NOT NULL,
@@ -86,6 +113,7 @@ CREATE TABLE nodes (
 const TABLES = `
 CREATE TABLE definitions (
   id TEXT NOT NULL, version INTEGER NOT NULL, description TEXT, createdAt INTEGER NOT NULL, body TEXT NOT NULL,
+  source TEXT,
   PRIMARY KEY (id, version)
 );
 CREATE TABLE definition_stamps (
@@ -120,7 +148,7 @@ CREATE INDEX activities_queue ON activities (name, availableAt, id) WHERE done =
 CREATE INDEX activities_instance ON activities (instanceId);
 CREATE INDEX activities_unsettled ON activities (doneAt, id) WHERE done = 1 AND settled = 0;
 CREATE INDEX activities_settled ON activities (doneAt, id) WHERE settled = 1;
-${TERMS}${ACTIONS}${EVENTS}${NODES}${STARTS}`;
+${TERMS}${ACTIONS}${EVENTS}${NODES}${STARTS}${BULK_JOBS}`;
 
 const INSTANCE_INDEXES_1 = [
   'instances_started',
@@ -202,7 +230,15 @@ const FROM_2 = rebuildInstances(INSTANCE_INDEXES_2, {
  */
 const DERIVED_3: Readonly<Record<string, string>> = { rootId: 'parentId', inboxBytes: '0' };
 
-/** Schema 3 or 4. New columns are null. */
+/** Starts that joined an instance before are kept as long as those that join one now. */
+const FROM_5 = `
+ALTER TABLE joined_starts ADD COLUMN joinedAt INTEGER NOT NULL DEFAULT 0;
+UPDATE joined_starts SET joinedAt = CAST(unixepoch('subsec') * 1000 AS INTEGER);
+ALTER TABLE joined_starts ADD COLUMN body TEXT;
+CREATE INDEX joined_starts_time ON joined_starts (joinedAt);
+`;
+
+/** Schema 3 to 5. New columns are null. */
 function fromNewer(connection: DatabaseSync): string {
   const namesIn = (query: string): readonly string[] =>
     connection
@@ -240,8 +276,12 @@ export function prepareSchema(connection: DatabaseSync, path: string): void {
   if (version === 0) connection.exec(TABLES);
   if (version === 1) connection.exec(FROM_1);
   if (version === 2) connection.exec(FROM_2);
-  if (version === 3 || version === 4) connection.exec(fromNewer(connection));
+  if (version >= 3 && version < 6) connection.exec(fromNewer(connection));
   if (version > 0 && version < 5) connection.exec(TERMS + STARTS);
+  if (version === 5) connection.exec(FROM_5);
+  if (version > 0 && version < 6) connection.exec(BULK_JOBS);
+  if (version > 0 && version < 6) connection.exec('ALTER TABLE definitions ADD COLUMN source TEXT');
+  if (version === 6) connection.exec(INSTANCES_VERSION);
   if (version < SCHEMA_VERSION) connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

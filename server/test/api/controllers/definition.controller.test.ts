@@ -22,11 +22,16 @@ describe('POST /api/definition', () => {
   it('stores the document as it was sent', async () => {
     const registered = { id: 'order', version: 4, warnings: [] };
     const api = await startApi({ host: { 'definitions.register': async () => registered } });
-    const response = await api.post('/api/definition', '{"ID":"order","steps":[{}]}', 'text/json');
+    const source = '{ "ID":"order","steps":[{}]}';
+    const response = await api.post('/api/definition', source, 'text/json');
     expect(response.status).toBe(201);
     expect(response.headers.get('location')).toBe('/api/definition/order');
     expect(await response.json()).toEqual(registered);
-    expect(api.calls[0]!.args).toEqual([{ ID: 'order', steps: [{}] }, null, false]);
+    expect(api.calls[0]!.args).toEqual([
+      { document: { ID: 'order', steps: [{}] }, source },
+      null,
+      false,
+    ]);
   });
 
   it('gives line and column of every problem in YAML', async () => {
@@ -73,7 +78,7 @@ describe('POST /api/definition', () => {
       host: { 'definitions.register': async () => ({ id: 'x', version: 1, warnings: [] }) },
     });
     await api.post('/api/definition', 'just text', 'application/yaml');
-    expect(api.calls[0]!.args[0]).toBe('just text');
+    expect(api.calls[0]!.args[0]).toEqual({ document: 'just text', source: 'just text' });
   });
 });
 

@@ -18,6 +18,9 @@ const SOME_WORKFLOW = {
   lastChangeTime: '2026-05-04T10:20:30.124Z',
   failureTime: null,
   data: { name: 'Ada' },
+  failure: null,
+  restartOf: null,
+  restartedAs: null,
   lastError: null,
   parent: null,
 };
@@ -261,6 +264,7 @@ describe('GET /api/workflow/{id}/steps', () => {
     inputs: {},
     outputs: null,
     error: null,
+    reason: null,
     childWorkflowId: null,
   } as const;
 

@@ -47,6 +47,33 @@ describe('responses', () => {
     expect(await (await api.fetch('/api/workflow/w1', accept)).text()).toContain('__proto__:\n');
   });
 
+  it('are compressed for clients that accept gzip, unless they are short', async () => {
+    const rows = Array.from({ length: 300 }, (_, at) => ({ at, name: `row ${at}` }));
+    const long = { ...SOME_INSTANCE, data: { rows } };
+    const api = await startApi({
+      host: { 'instances.get': async (id) => (id === 'long' ? long : SOME_INSTANCE) },
+    });
+    const load = async (id: string, accepted: string) => {
+      const headers = { 'accept-encoding': accepted };
+      const response = await api.fetch(`/api/workflow/${id}`, { headers });
+      const { data } = (await response.json()) as { data: unknown };
+      const { headers: given } = response;
+      return {
+        data,
+        encoding: given.get('content-encoding'),
+        vary: given.get('vary'),
+        length: Number(given.get('content-length')),
+      };
+    };
+    const plain = await load('long', 'identity');
+    expect(plain).toMatchObject({ data: { rows }, encoding: null, vary: 'Accept-Encoding' });
+    const compressed = await load('long', 'br, gzip;q=0.5');
+    expect(compressed).toMatchObject({ data: { rows }, encoding: 'gzip', vary: 'Accept-Encoding' });
+    expect(compressed.length).toBeLessThan(plain.length / 3);
+    expect(await load('long', 'gzip;q=0, br')).toMatchObject({ encoding: null });
+    expect(await load('short', 'gzip')).toMatchObject({ encoding: null, vary: null });
+  });
+
   it('have the same content if they are long', async () => {
     const data = { rows: Array.from({ length: 30_000 }, (_, at) => ({ at, name: `row ${at}` })) };
     const api = await startApi({
@@ -54,7 +81,7 @@ describe('responses', () => {
     });
     const json = (await (await api.fetch('/api/workflow/w1')).json()) as { data: unknown };
     expect(json.data).toEqual(data);
-    const accept = { headers: { accept: 'application/yaml' } };
+    const accept = { headers: { accept: 'application/yaml', 'accept-encoding': 'identity' } };
     const response = await api.fetch('/api/workflow/w1', accept);
     expect(response.headers.get('content-type')).toBe('application/yaml; charset=utf-8');
     const text = await response.text();

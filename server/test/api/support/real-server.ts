@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { compose } from '../../../src/compose.js';
 import { readConfig } from '../../../src/config/read-config.js';
 import { createLogger } from '../../../src/base/logger.js';
+import type { Store } from '../../../src/store/store.js';
 
 export interface Answer<Body> {
   readonly status: number;
@@ -31,12 +32,15 @@ export interface RealServer {
   stop(): Promise<void>;
 }
 
-export async function startRealServer(settings: Record<string, string> = {}): Promise<RealServer> {
+export async function startRealServer(
+  settings: Record<string, string> = {},
+  wrapStore: (store: Store) => Store = (store) => store,
+): Promise<RealServer> {
   const folder = await mkdtemp(join(tmpdir(), 'stepwright-api-'));
   const environment = { DATA_DIR: folder, PYTHON_PROCESSES: '1', ...settings };
   const config = readConfig(environment);
   const logger = createLogger({ level: 'error' });
-  const { app, host } = await compose({ config, environment, logger });
+  const { app, host } = await compose({ config, environment, logger, wrapStore });
   await host.start();
   const http = createServer(app);
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));

@@ -25,6 +25,8 @@ export type HostAnswers = AreaAnswers<'definitions'> &
   AreaAnswers<'events'> &
   AreaAnswers<'activities'> &
   AreaAnswers<'nodes'> &
+  AreaAnswers<'workers'> &
+  AreaAnswers<'overview'> &
   AreaAnswers<'changes'> &
   Partial<Pick<Host, OwnMethod>>;
 
@@ -71,6 +73,9 @@ export const SOME_INSTANCE: InstanceView = {
   endTime: null,
   lastChangeTime: Date.UTC(2026, 4, 4, 10, 20, 30, 124),
   failureTime: null,
+  restartOf: null,
+  restartedAs: null,
+  failure: null,
   data: { name: 'Ada' },
   lastError: null,
   parent: null,

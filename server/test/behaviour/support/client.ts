@@ -5,8 +5,8 @@ import type { Problem } from '../../../src/api/wire/models/problem.js';
 import type {
   StepExecution,
   StepExecutionPage,
-  Workflow,
-} from '../../../src/api/wire/models/workflow.js';
+} from '../../../src/api/wire/models/step-execution.js';
+import type { Workflow } from '../../../src/api/wire/models/workflow.js';
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import { CAMEL_JSON, type Dialect } from './dialects.js';
 import { eventually } from '../../../../sdk/test/support/eventually.js';
@@ -27,7 +27,7 @@ export interface CallOptions {
 }
 
 /** Longer than any case takes, shorter than the timeout of a test. */
-const END_WAIT_SECONDS = 20;
+const END_WAIT_SECONDS = 40;
 
 let made = 0;
 

@@ -30,15 +30,31 @@ export interface EveryStoreOptions {
  */
 const ON_POSTGRES: ReadonlySet<string> = new Set([
   'activities',
+  'archived runs',
   'an Idempotency-Key',
   'events',
+  'kept runs',
+  'bulk jobs',
   'operator actions',
   'operator lists',
+  'repairs',
   'a server that restarts',
   'sagas',
   'SubWorkflow',
   'lists of children',
   'unusual names and keys',
+  'starts',
+  'starts with a key',
+  'pairs of different first requests with one key',
+  'a start with wait',
+  '100 simultaneous starts with one reference',
+  'a SubWorkflow step',
+  'a SubWorkflow step below the run with its Reference',
+  'hostile starts and searches',
+  'search',
+  'counts of more than 10,000 runs',
+  'a custom step with a version',
+  'many distinct names of tags',
 ]);
 
 export function everyStore(

@@ -122,7 +122,10 @@ export const EXPLAINED_WAITS: readonly ExplainedWait[] = [
       expect((await client.pull(name)).status).toBe(404);
       return client.defineAndStart([activity('work', name)]);
     },
-    reason: { kind: 'activity', text: /: no worker has polled for it for \d+ s$/ },
+    reason: {
+      kind: 'activity',
+      text: /: waiting for a worker to poll for it; the last poll was \d+ s ago$/,
+    },
   },
   {
     of: 'an activity that is held with a lease',

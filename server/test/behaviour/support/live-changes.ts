@@ -31,7 +31,7 @@ export class LiveChanges {
   }
 
   /** The first change that matches; it and all earlier ones are removed. */
-  async until(holds: (change: LiveChange) => boolean, timeout = 15_000): Promise<LiveChange> {
+  async until(holds: (change: LiveChange) => boolean, timeout = 40_000): Promise<LiveChange> {
     let found = -1;
     await expect
       .poll(() => (found = this.#heard.findIndex(holds)), {

@@ -24,6 +24,7 @@ describe('parseDefinition — definition members', () => {
       input: null,
       index: new Map(),
       tags: {},
+      retentionMs: null,
       entryStepId: 'a',
       steps: new Map([
         [
@@ -55,6 +56,22 @@ describe('parseDefinition — definition members', () => {
         ],
       ]),
     });
+  });
+
+  it('reads how long ended runs are kept, from one second', () => {
+    const steps = [{ Id: 'a', StepType: 'NoOp' }];
+    const retentionOf = (Retention: unknown) => {
+      const { definition, errors } = parseDefinition({ Id: 'w', Retention, Steps: steps });
+      return definition?.retentionMs ?? errors.map(({ code, pointer }) => `${code} ${pointer}`);
+    };
+    expect(retentionOf(1)).toBe(1000);
+    expect(retentionOf('P30D')).toBe(30 * 86_400_000);
+    expect(retentionOf('00:10:00')).toBe(600_000);
+    expect(retentionOf(1.0005)).toBe(1001);
+    for (const bad of [0, 0.999, '00:00:00.5', -1, 'soon']) {
+      expect(retentionOf(bad)).toEqual(['invalid_value /Retention']);
+    }
+    for (const bad of [true, {}, [1]]) expect(retentionOf(bad)).toEqual(['wrong_type /Retention']);
   });
 
   it('ignores the posted version and uses the one that the server assigns', () => {

@@ -242,6 +242,18 @@ scenarios('a modification', (start) => {
     expect(driver.instance.outcome).toBe('Compensated');
   });
 
+  it('says that it stops the last compensation of a termination', () => {
+    const driver = start(
+      inOrder(noOp('a', { compensateWith: [waitFor('stuck')] }), waitFor('b')),
+      noTrail,
+    );
+    driver.cleanUp();
+    const result = driver.modify({ cancel: 'all', start: [{ stepId: 'b', inside: null }] });
+    const message =
+      'The termination with compensation was stopped: 1 completed step is not compensated';
+    expect(result).toMatchObject({ warnings: [{ code: 'clean_up_stopped', message }] });
+  });
+
   it('stops a termination with compensation', () => {
     const driver = start(
       inOrder(undoable('a'), noOp('b', { compensateWith: [waitFor('stuck')] }), waitFor('c')),

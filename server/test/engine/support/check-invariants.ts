@@ -119,8 +119,10 @@ export class CompensationCheck {
 function isValidSuccessor(before: StepRecord, record: StepRecord): boolean {
   const isNextAttempt = record.attempt > before.attempt;
   if (isNextAttempt) return before.status === 'Failed' || before.status === 'Compensated';
-  const isSameAttempt = record.attempt === before.attempt;
-  return isSameAttempt && before.status === 'Failed' && endsFailed(record);
+  if (record.attempt !== before.attempt) return false;
+  if (before.status === 'Failed') return endsFailed(record);
+  // Compensated in a suspended instance, and terminated before it went on to the next step.
+  return before.status === 'Compensated' && record.status === 'Cancelled';
 }
 
 function endsFailed(record: StepRecord): boolean {

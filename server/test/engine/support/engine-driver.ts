@@ -166,7 +166,7 @@ export class EngineDriver extends RunView {
 
   endChildWith(
     stepId: string,
-    end: Pick<ChildMessage, 'status' | 'outcome' | 'error' | 'data'>,
+    end: Pick<ChildMessage, 'status' | 'outcome' | 'error' | 'data' | 'refused'>,
   ): void {
     const { id, attempt, state } = this.pointer(stepId);
     if (state.kind !== 'child') throw new Error(`${stepId} is not waiting for a child`);

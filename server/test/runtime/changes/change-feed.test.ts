@@ -23,6 +23,8 @@ function instance(id: string, members: Partial<WorkflowInstance> = {}): Workflow
     reference: null,
     tags: {},
     index: {},
+    restartOf: null,
+    restartedAs: null,
     startTime: 5,
     status: 'Runnable',
     endTime: null,
@@ -44,6 +46,7 @@ function instance(id: string, members: Partial<WorkflowInstance> = {}): Workflow
     completedItemsLength: 0,
     forgotten: 0,
     cleanUp: null,
+    answers: [],
     stepsWithoutWait: 0,
     ...members,
   };
@@ -64,11 +67,16 @@ describe('a listener of changes', () => {
   it('gets each commit with the members that lists show', async () => {
     const { node } = feed();
     const watch = node.watch({});
-    const failed = { time: clock.now() - 3 } as NonNullable<WorkflowInstance['lastError']>;
+    const failed = { stepId: 'a', type: 'T', message: 'm', time: clock.now() - 3 };
     const changedAt = clock.now();
     const parent = { workflowId: 'starter', pointerId: 4, attempt: 1 };
     node.committed(
-      instance('w', { status: 'Suspended', reference: 'mine', lastError: failed, parent }),
+      instance('w', {
+        status: 'Suspended',
+        reference: 'mine',
+        lastError: failed as WorkflowInstance['lastError'],
+        parent,
+      }),
     );
     const expected: WorkflowChange = {
       id: 'w',

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   POLLED_NAMES_MAX,
   readDetails,
+  readArchives,
   readFollowedUntil,
   writeDetails,
   type NodeDetails,
@@ -22,6 +23,21 @@ const DETAILS: NodeDetails = {
     eventLoopDelayMs: 6,
   },
   pollers: [{ name: 'a', parked: 2, lastPollAt: 7 }],
+  workers: [
+    {
+      workerId: 'w',
+      host: 'h',
+      version: null,
+      address: '10.0.0.1',
+      lastPollAt: 7,
+      activities: [{ name: 'a', polling: 2, lastPollAt: 7 }],
+    },
+  ],
+  handOuts: [{ activityId: 'i/1/1', at: 8 }],
+  history: {
+    minutes: [{ at: 9, started: 1, succeeded: 2, failed: 3, stopped: 4, totalMs: 5, longestMs: 6 }],
+    hours: [],
+  },
   backplane: { kind: 'redis', connected: true },
 };
 
@@ -29,6 +45,37 @@ describe('readDetails', () => {
   it('reads what writeDetails wrote', () => {
     expect(readDetails(writeDetails(DETAILS, 9))).toEqual(DETAILS);
     expect(readFollowedUntil(writeDetails(DETAILS, 9))).toBe(9);
+    expect(readArchives(writeDetails(DETAILS, 9, true))).toBe(true);
+    expect(readArchives(writeDetails(DETAILS, 9))).toBe(false);
+    expect(readArchives(null)).toBe(false);
+  });
+
+  it('writes a bounded number of characters about workers', () => {
+    const [worker] = DETAILS.workers;
+    const workers = Array.from({ length: 100 }, (_, n) => ({
+      ...worker!,
+      workerId: `${n}${'w'.repeat(190)}`,
+      activities: [{ name: 'a'.repeat(200), polling: 0, lastPollAt: 1 }],
+    }));
+    const text = writeDetails({ ...DETAILS, workers }, 9);
+    expect(text.length).toBeLessThan(40_000);
+    expect(readDetails(text)?.workers).toEqual(workers.slice(0, readDetails(text)?.workers.length));
+    expect(readDetails(text)?.workers.length).toBeGreaterThan(50);
+  });
+
+  it('reads the record of a node that reports no workers, or broken ones', () => {
+    const old = { ...DETAILS, workers: undefined, handOuts: undefined, history: undefined };
+    expect(readDetails(JSON.stringify(old))).toMatchObject({
+      workers: [],
+      handOuts: [],
+      history: { minutes: [], hours: [] },
+    });
+    const broken = {
+      ...DETAILS,
+      workers: [7, { workerId: 7 }, ...DETAILS.workers],
+      handOuts: [{}],
+    };
+    expect(readDetails(JSON.stringify(broken))).toEqual({ ...DETAILS, handOuts: [] });
   });
 
   it.each([null, '', '{}', 'null', '{"followedUntil":"1"}'])(

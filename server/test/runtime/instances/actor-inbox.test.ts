@@ -36,6 +36,7 @@ function environmentOf(loaded: string[] = []) {
       } as const);
     },
     loadEnd: () => Promise.reject(new Error('no child has ended')),
+    loadDefinition: () => Promise.reject(new Error('no version is read')),
   };
 }
 
@@ -51,6 +52,37 @@ it('an inbox applies each message once for each commit', async () => {
   inbox.committed();
   inbox.replace({ inSeq: 4, inbox: [OVERFLOW_MESSAGE] });
   expect(await kinds()).toEqual(['overflow']);
+});
+
+it('an inbox applies a modification after everything that arrived before it', async () => {
+  const inbox = new ActorInbox('w', 0);
+  const modify = (id: string): InboxMessage =>
+    inboxMessage(id, {
+      kind: 'modify',
+      id,
+      modification: { reason: id, data: null, cancel: [], start: [], stepMap: {}, resume: false },
+      definitionId: 'd',
+      version: null,
+      hasResumed: false,
+      repair: { action: 'modify', actor: 'ada' },
+    });
+  const arrived = [
+    reference('e1', 1),
+    RETRY,
+    modify('first'),
+    reference('e2', 1),
+    modify('second'),
+  ];
+  inbox.replace({ inSeq: 5, inbox: arrived });
+  const messages = await inbox.takeIn(environmentOf());
+  const names = messages.map((message) =>
+    message.kind === 'modify'
+      ? message.id
+      : message.kind === 'event'
+        ? message.eventId
+        : message.kind,
+  );
+  expect(names).toEqual(['retry-now', 'e1', 'first', 'e2', 'second']);
 });
 
 it('an inbox takes messages that do not fit for the overflow message, and need not be read again', async () => {

@@ -71,6 +71,7 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
     },
     loadEvent: () => Promise.resolve(null),
     loadEnd: () => Promise.reject(new Error('no child has ended')),
+    loadDefinition: () => Promise.reject(new Error('no version is read')),
     lookForEvents: () => Promise.resolve(false),
     sendOutbox: () => Promise.resolve(),
     retryStore: (ask, cancelled) => retry.untilAnswered(ask, cancelled),

@@ -1,5 +1,7 @@
 /** What a parent learns of a child whose end it reads late: after the child was purged, or from an older server. */
 import { expect, it } from 'vitest';
+import { startRun } from '../../../src/engine/flow/lifecycle.js';
+import type { OutboxMessage } from '../../../src/engine/model/instance.js';
 import type { ChildMessage } from '../../../src/engine/flow/messages.js';
 import {
   childReference,
@@ -9,6 +11,7 @@ import {
 } from '../../../src/runtime/instances/message-codec.js';
 import { Outbox } from '../../../src/runtime/instances/outbox.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
+import { define } from '../../engine/support/define.js';
 import { systemClock } from '../../../src/base/clock.js';
 import { INBOX_BYTES_MAX, messageBytes } from '../../../src/store/records/messages.js';
 
@@ -52,6 +55,15 @@ it('a reference of an earlier version of the server tells that the child is gone
   const end = await outbox.loadEnd(older);
   expect(end).toMatchObject({ status: 'Terminated', error: { type: 'Gone' }, data: null });
   expect(end).not.toHaveProperty('outcome');
+});
+
+it('a message of a later version of the server is ignored', async () => {
+  const definition = define([{ id: 'a', stepType: 'NoOp' }]);
+  const start = { id: 'w', data: {}, reference: null, parent: null };
+  const { instance } = startRun(definition, start, 0);
+  const later = { kind: 'wave', workflowId: 'w' } as unknown as OutboxMessage; // Not known here.
+  await expect(outbox.send(instance, later)).resolves.toBeUndefined();
+  expect(readMessage('{"kind":"wave","workflowId":"w"}')).toBeNull();
 });
 
 it('the reference to a child is short, however long its error is', () => {

@@ -26,6 +26,9 @@ function viewOf(
     endTime: 2,
     lastChangeTime: 2,
     failureTime: null,
+    restartOf: null,
+    restartedAs: null,
+    failure: null,
     lastError,
     data,
   };

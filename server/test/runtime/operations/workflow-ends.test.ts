@@ -36,6 +36,19 @@ it('an end is known without a read while the node is alone', async () => {
   expect(await scene().tags()).toEqual({});
 });
 
+it('late news of an end before the wait began is not taken for the end', async () => {
+  const clock = new ManualClock();
+  const endWaiters = new EndWaiters(clock);
+  const wait = () => endWaiters.wait('w', () => () => undefined, SIGNAL).over;
+  const end = { ...VIEW, lastChangeTime: clock.now() };
+  const early = wait();
+  clock.advance(1);
+  const late = wait();
+  endWaiters.ended('w', end);
+  expect(await early).toBe(end);
+  expect(await late).toBeNull();
+});
+
 it('the store is read after a change on this node', async () => {
   const { endWaiters, tags } = scene();
   endWaiters.changed('w');

@@ -5,6 +5,7 @@
 import { expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.js';
 import { startRun } from '../../../src/engine/flow/lifecycle.js';
+import { RunHistory } from '../../../src/runtime/fleet/run-history.js';
 import { RuntimeMetrics } from '../../../src/runtime/fleet/runtime-metrics.js';
 import { newRecord } from '../../../src/runtime/instances/new-instance.js';
 import { StoreRetry } from '../../../src/runtime/instances/store-retry.js';
@@ -28,6 +29,7 @@ function scene(admit: WorkflowStartsOptions['inputSchemas']['admit']) {
   const retry = new StoreRetry(clock);
   const definition = { ...define([{ id: 'a', stepType: 'NoOp' }]), input: {} };
   const starts = new WorkflowStarts({
+    history: new RunHistory(clock),
     clock,
     metrics: new RuntimeMetrics(),
     catalog: { startable: () => Promise.resolve(definition) },

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   InterpreterPool,
   type PoolOptions,
@@ -241,7 +241,7 @@ describe('InterpreterPool', () => {
     expect(await pool.run(CALL)).toMatchObject({ ok: true });
     expect(processes).toHaveLength(1);
     expect(await pool.run({ ...CALL, isRisky: true })).toMatchObject({ ok: true });
-    await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(2));
+    await expect.poll(() => pool.statistics.interpreters).toBe(2);
     expect(await pool.run({ ...CALL, isRisky: true })).toMatchObject({ ok: true });
     expect(processes).toHaveLength(2);
   });
@@ -250,20 +250,20 @@ describe('InterpreterPool', () => {
     const { pool, processes } = startPool('reply("served")', { spares: 1, spareQuietMs: 50 });
     const risky = { ...CALL, isRisky: true };
     await pool.run(risky);
-    await vi.waitFor(() => expect(processes).toHaveLength(2), 20_000);
-    await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(1), 20_000);
+    await expect.poll(() => processes).toHaveLength(2);
+    await expect.poll(() => pool.statistics.interpreters).toBe(1);
     // The working one stays, and nothing was replaced.
     expect(processes.map(({ isDead }) => isDead)).toEqual([false, true]);
     expect(pool.statistics.replaced).toBe(0);
     await pool.run(risky);
-    await vi.waitFor(() => expect(processes).toHaveLength(3), 20_000);
+    await expect.poll(() => processes).toHaveLength(3);
     expect(processes[0]!.isDead).toBe(false);
   });
 
   it('keeps its spare as long as risky calls arrive', async () => {
     const { pool, processes } = startPool('reply("served")', { spares: 1, spareQuietMs: 60_000 });
     await pool.run({ ...CALL, isRisky: true });
-    await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(2), 20_000);
+    await expect.poll(() => pool.statistics.interpreters).toBe(2);
     await pool.run({ ...CALL, isRisky: true });
     expect(processes.map(({ isDead }) => isDead)).toEqual([false, false]);
   });
@@ -271,16 +271,16 @@ describe('InterpreterPool', () => {
   it('replaces an interpreter that has grown once another is ready', async () => {
     const { pool } = startPool(`reply("x", 0, ${100 * (1 << 20)})`, { spares: 1 });
     await pool.run({ ...CALL, isRisky: true });
-    await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(2));
+    await expect.poll(() => pool.statistics.interpreters).toBe(2);
     const { replaced } = pool.statistics;
     expect((await pool.run(CALL)).ok).toBe(true);
     expect(pool.statistics.replaced).toBe(replaced + 1);
-    await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(2));
+    await expect.poll(() => pool.statistics.interpreters).toBe(2);
   });
 
   it('rejects calls beyond its limit', async () => {
     const { pool } = startPool('setTimeout(() => reply("late"), 50)', { queueLimit: 2 });
-    await vi.waitFor(() => expect(pool.isReady).toBe(true));
+    await expect.poll(() => pool.isReady).toBe(true);
     const results = await Promise.all([1, 2, 3, 4, 5].map(() => pool.run(CALL)));
     expect(results.map((result) => (result.ok ? 'ok' : result.error.type))).toEqual([
       'ok',
@@ -304,7 +304,7 @@ describe('InterpreterPool', () => {
       timeoutMs: 30_000,
     } as const;
     const scripts = [pool.run(script), pool.run(script), pool.run(script)];
-    await vi.waitFor(() => expect(pool.statistics.interpreters).toBe(2));
+    await expect.poll(() => pool.statistics.interpreters).toBe(2);
     expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'quick' });
     expect(pool.statistics.queued).toBe(2);
     abort.abort();
@@ -327,22 +327,22 @@ describe('InterpreterPool', () => {
     expect(attempts).toBe(3);
     // No caller waits for a process that never starts.
     expect(await pool.run(CALL)).toMatchObject({ ok: false, error: { type: 'Unavailable' } });
-    await vi.waitFor(() => expect(pool.isReady).toBe(true), { timeout: 5000 });
+    await expect.poll(() => pool.isReady).toBe(true);
     expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'at last' });
     expect(lines).toHaveLength(4);
   });
 
   it('replaces a process that dies while idle', async () => {
     const { pool, processes } = startPool('reply("x")');
-    await vi.waitFor(() => expect(pool.isReady).toBe(true));
+    await expect.poll(() => pool.isReady).toBe(true);
     processes[0]!.kill('a test');
-    await vi.waitFor(() => expect(processes).toHaveLength(2));
+    await expect.poll(() => processes).toHaveLength(2);
     expect((await pool.run(CALL)).ok).toBe(true);
   });
 
   it('stops: running calls end, waiting calls are rejected, new calls are not accepted', async () => {
     const { pool, processes } = startPool('setTimeout(() => reply("done"), 100)');
-    await vi.waitFor(() => expect(pool.isReady).toBe(true));
+    await expect.poll(() => pool.isReady).toBe(true);
     const running = pool.run(CALL);
     const waiting = pool.run(CALL);
     const stopped = pool.stop();

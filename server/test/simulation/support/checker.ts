@@ -10,6 +10,7 @@
  * I6 A wait takes one event, and an instance takes an event once.
  * I7 Nothing stays due, unsettled, undelivered or subscribed; a suspended instance stays so until it is resumed; ends
  * are final.
+ * I9 What an acknowledged modification has set stays set; a modification with a key is applied once.
  * I8 An instance that ended long ago is purged with its history, and nothing else is.
  */
 import type { StepRecord } from '../../../src/engine/model/step-record.js';
@@ -73,7 +74,10 @@ export async function checkEnd(
   for (const instance of ended.values()) {
     const scenario = scenarios[Number(instance.data['s'])];
     hold(scenario !== undefined, 'I2 data is kept', () => instance.record.id);
-    if (scenario !== undefined) checkInstance(instance, scenario);
+    if (scenario !== undefined) {
+      checkMarks(instance, scenario);
+      checkInstance(instance, scenario);
+    }
     checkHistory(instance);
     if (instance.isCleanedUp) checkCleanUp(instance);
     checkResults(instance, accepted);
@@ -115,6 +119,13 @@ function checkCleanUp({ record, steps }: Ended): void {
     'E10 completed steps are compensated once, newest first',
     () => `${id}: ${undone.join()} instead of ${expected.join()}`,
   );
+}
+
+/** I9: no modification is lost, also not one of a run that had ended. */
+function checkMarks({ data, record: { id } }: Ended, { marks }: Scenario): void {
+  for (const mark of marks.get(id) ?? []) {
+    hold(data[mark] !== undefined, 'I9 a modification is not lost', () => `${id} ${mark}`);
+  }
 }
 
 /** I1 and I2: the instance ended as its model predicts, with the predicted data. */

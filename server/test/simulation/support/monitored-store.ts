@@ -53,7 +53,7 @@ export function monitorStore(base: Store, { archive, violated }: MonitorOptions)
       } catch (error) {
         if (!(error instanceof Violation)) throw error;
         violated(error);
-        return { instances: 0, events: 0, activities: 0 };
+        return { instances: 0, events: 0, activities: 0, isComplete: true };
       }
     },
   };

@@ -1,4 +1,4 @@
-/** The clients of a simulation: they start workflows, publish events, suspend, resume and terminate. */
+/** The clients of a simulation: they start workflows, publish events, suspend, resume, modify and terminate. */
 import { AppError } from '../../../src/base/errors.js';
 import type { JsonObject } from '../../../src/engine/values/json.js';
 import type { Host } from '../../../src/runtime/host.js';
@@ -7,6 +7,9 @@ import { RUNAWAY } from './restless.js';
 import { hold } from './violation.js';
 import type { Workflow } from './workflow.js';
 import { isUnknown, type World } from './world.js';
+
+/** How often one client modifies a run. */
+const MODIFICATIONS = 3;
 
 export class Scenario {
   readonly index: number;
@@ -19,6 +22,8 @@ export class Scenario {
   isTerminated = false;
   /** The data of every event that may have been stored. */
   readonly published = new Set<string>();
+  /** The members of the data that acknowledged modifications have set, by run. */
+  readonly marks = new Map<string, readonly string[]>();
   readonly #world: World;
 
   constructor(world: World, index: number) {
@@ -36,6 +41,7 @@ export class Scenario {
     const publishes = takesEvents(this.name, this.data) ? this.#publishAll() : null;
     await scheduler.pause('a client begins', random.below(2000));
     const id = await this.#start();
+    const modified = this.#world.modifies && this.index % 2 === 0 ? this.#modify(id) : null;
     if (random.chance(0.25)) await this.#suspendAndResume(id);
     const compensates = this.#world.compensates && this.index % 2 === 1;
     const isTerminated = random.chance(0.12) || (compensates && canBeCompensated(this.name));
@@ -43,6 +49,7 @@ export class Scenario {
     if (random.chance(0.2)) await this.#look(id);
     if (this.name === RUNAWAY) await this.#endRunaway(id);
     await publishes;
+    await modified;
   }
 
   async #start(): Promise<string> {
@@ -144,6 +151,34 @@ export class Scenario {
     }
     const hasEnded = view.status === 'Terminated' || view.status === 'Complete';
     hold(hasEnded, 'terminated is terminated', () => `${id} is ${view.status}`);
+  }
+
+  /** Sets members of the data while everything else happens, and repeats each request, which changes nothing. */
+  async #modify(id: string): Promise<void> {
+    for (let round = 1; round <= MODIFICATIONS; round += 1) {
+      // Nothing is drawn: that would change the meaning of older seeds.
+      await this.#world.scheduler.pause(
+        'an operator waits',
+        (this.index * 137 + round * 311) % 1500,
+      );
+      const mark = `mark ${round}`;
+      const idempotency = { key: mark, requestHash: mark };
+      const request = { reason: mark, data: { [mark]: round }, idempotency };
+      const ask = () => this.#askFor(id, (host) => host.instances.modify(id, request, 'somebody'));
+      const answer = await ask();
+      if (answer === null || (await ask()) === null) return;
+      const actions = await this.#askFor(id, (host) => host.instances.listActions(id));
+      if (actions === null) return;
+      const times = actions.filter(({ detail }) => detail?.startsWith(`reason: ${mark};`)).length;
+      hold(
+        times === 1,
+        'I9 a modification with a key is applied once',
+        () => `${id} ${mark} ${times}`,
+      );
+      const { data } = answer.instance;
+      hold(data[mark] === round, 'I9 a modification is in the answer', () => `${id} ${mark}`);
+      this.marks.set(id, [...(this.marks.get(id) ?? []), mark]);
+    }
   }
 
   /** The server stops the run because of all the steps that it ran without a wait; then its client ends it. */

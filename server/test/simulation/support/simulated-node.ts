@@ -20,6 +20,10 @@ class SharedMetrics extends RuntimeMetrics {
   override gauge(): void {
     // Gauges read a single host; nobody reads them here.
   }
+
+  override gauges(): void {
+    // The same.
+  }
 }
 
 const METRICS = new SharedMetrics();

@@ -4,7 +4,8 @@
  */
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
-import { INBOX_BYTES_MAX } from '../../../src/store/records/messages.js';
+import type { EventRecord, InsertEventResult } from '../../../src/store/records/events.js';
+import { INBOX_BYTES_MAX, type InboxMessage } from '../../../src/store/records/messages.js';
 import type { Store } from '../../../src/store/store.js';
 import { checkEnd, reasonForUnrest } from './checker.js';
 import { WORKFLOWS } from './definitions.js';
@@ -44,20 +45,48 @@ const DOCUMENTS = Object.values(WORKFLOWS).map(({ document }) => {
   return { id: definition.id, description: null, body: JSON.stringify(canonical), createdAt: 0 };
 });
 
-/** Half of the events and starts are stored as on a database that cannot look at both in one step. */
+const SUBSCRIPTIONS_SEEN_MAX = 8;
+
+/**
+ * Events are stored as on SQLite, as on MongoDB (they are not posted) or as on PostgreSQL (they are posted to the
+ * subscriptions that were there a moment before). Half of the starts do not look at the events in the same step.
+ */
 function createStore(): Store {
   const store = createMemoryStore();
-  const isHalf = (id: string): boolean => (id.codePointAt(id.length - 1) ?? 0) % 2 === 0;
+  const lastOf = (id: string): number => id.codePointAt(id.length - 1) ?? 0;
+  const isHalf = (id: string): boolean => lastOf(id) % 2 === 0;
   return {
     ...store,
-    insertEvent: (event, message) =>
-      store.insertEvent(event, isHalf(event.id) ? message : undefined),
+    insertEvent: async (event, message) => {
+      const way = lastOf(event.id) % 3;
+      if (way === 0 || message === undefined) return store.insertEvent(event, message);
+      if (way === 1) return store.insertEvent(event);
+      return insertUnconfirmed(store, event, message);
+    },
     insertInstance: async (insert) => {
       const result = await store.insertInstance(insert);
       const isUnknown = result.outcome === 'inserted' && isHalf(insert.record.id);
       return isUnknown ? { outcome: 'inserted' } : result;
     },
   };
+}
+
+/** Half of the time, misses the newest subscription, which was stored while the event was. */
+async function insertUnconfirmed(
+  store: Store,
+  event: EventRecord,
+  message: InboxMessage,
+): Promise<InsertEventResult> {
+  const { id, nameKey, publishedAt } = event;
+  const found = await store.findSubscriptions(nameKey, publishedAt, null, SUBSCRIPTIONS_SEEN_MAX);
+  const inserted = await store.insertEvent(event);
+  if (inserted.outcome === 'exists') return inserted;
+  const seen = found.slice(0, found.length - ((id.codePointAt(id.length - 2) ?? 0) % 2));
+  const instanceIds = [...new Set(seen.map(({ instanceId }) => instanceId))];
+  const messages = instanceIds.map((instanceId) => ({ instanceId, message }));
+  const posted = (await store.postMessages(messages)).filter((answer) => answer !== null);
+  const isToAll = found.length < SUBSCRIPTIONS_SEEN_MAX && posted.length === instanceIds.length;
+  return { outcome: 'inserted', posted, delivery: isToAll ? 'unconfirmed' : 'partial' };
 }
 
 /** `spoil` removes a safeguard, to show that the simulation notices. */

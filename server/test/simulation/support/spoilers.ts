@@ -61,6 +61,11 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
     ...store,
     findSubscriptions: () => Promise.resolve([]),
   }),
+  'subscriptions that the insert of an event has missed are not searched for': (store) => ({
+    ...store,
+    markEventsDelivered: (deliveries) =>
+      store.markEventsDelivered(deliveries.map((each) => ({ ...each, isConfirmed: true }))),
+  }),
   'the work of a dead node is not taken over': (store) => ({
     ...store,
     findInstancesUnderWay: () => Promise.resolve([]),
@@ -85,9 +90,18 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
       const { epoch, inSeq, revision } = existing;
       const { state, status, outcome, endTime, lastChangeAt, errorAt, wakeAt, schemaVersion } =
         insert.record;
-      const { underWay } = insert.record;
+      const { failure, underWay } = insert.record;
       const times = { endTime, lastChangeAt, errorAt, wakeAt };
-      const anew = { status, outcome, ...times, underWay, state, schemaVersion, side: insert.side };
+      const anew = {
+        status,
+        outcome,
+        failure,
+        ...times,
+        underWay,
+        state,
+        schemaVersion,
+        side: insert.side,
+      };
       const removals = { removeSubscriptions: [], removeActivities: [], settleActivities: [] };
       await store.commitInstance({ id, epoch, inSeq, revision, ...anew, ...removals });
       return { outcome: 'inserted' };

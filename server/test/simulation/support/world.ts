@@ -5,7 +5,7 @@ import { AppError } from '../../../src/base/errors.js';
 import type { Hint } from '../../../src/backplane/backplane.js';
 import type { Host } from '../../../src/runtime/host.js';
 import type { Store } from '../../../src/store/store.js';
-import { fillsInboxes, isRestless, isTimed, workflowNames } from './definitions.js';
+import { fillsInboxes, isModified, isRestless, isTimed, workflowNames } from './definitions.js';
 import { Archive } from './archive.js';
 import { StepTarget } from './step-target.js';
 import { planOf, timedPlan, type Plan } from './plan.js';
@@ -17,7 +17,9 @@ import { Violation } from './violation.js';
 /** After such an error a client knows nothing: its request may or may not have taken effect. */
 export function isUnknown(error: unknown): boolean {
   if (error instanceof ConnectionLost) return true;
-  return error instanceof AppError && error.code === 'store_unavailable';
+  return (
+    error instanceof AppError && ['store_unavailable', 'modification_pending'].includes(error.code)
+  );
 }
 
 /** The request had no effect, and can be repeated. */
@@ -42,6 +44,8 @@ export class World {
   /** Some workflows are terminated with compensation: not drawn either. */
   readonly compensates: boolean;
   readonly fillsInboxes: boolean;
+  /** Clients modify runs: not drawn either. */
+  readonly modifies: boolean;
   /** How often a crash or a lost response hit which store operation. */
   readonly crashPoints = new Map<string, number>();
   isCalm = false;
@@ -59,6 +63,7 @@ export class World {
     // Low enough to be reached within a simulation, and more than any workflow that rests needs.
     this.stepsWithoutWaitMax = isRestless(seed) ? 250 : 10_000;
     this.compensates = isRestless(seed);
+    this.modifies = isModified(seed);
     this.fillsInboxes = fillsInboxes(seed);
     this.leasesMs = seed % 7 === 4 ? [1500, 5000, null] : [1500, 5000];
     this.scheduler = new Scheduler(this.random);

@@ -47,6 +47,49 @@ export function describeAudit(test: StoreUnderTest): void {
       expect(await details()).toEqual([]);
     });
 
+    it('contains a restart, together with the newest link to it', async () => {
+      await test.store.insertInstance({
+        record: instanceOf('i', { restartOf: 'first', status: 'Complete', endTime: 5 }),
+        side: NO_SIDE,
+      });
+      expect((await test.store.getInstance('i'))?.restartOf).toBe('first');
+      const entry = entryOf('restarted', { action: 'restart' });
+      expect(await test.store.linkRestart('i', 'second', entry)).toBe(true);
+      expect(await test.store.linkRestart('i', 'third \ud800', entry)).toBe(true);
+      expect(await test.store.linkRestart('unknown', 'second', entry)).toBe(false);
+      const linked = { restartOf: 'first', restartedAs: 'third \ud800', inSeq: 2 };
+      expect(await test.store.getInstance('i')).toMatchObject(linked);
+      const { items } = await test.store.listInstances({ filter: {}, after: null, limit: 2 });
+      expect(items).toMatchObject([linked]);
+      expect(await test.store.listAudit('i')).toEqual([entry, entry]);
+    });
+
+    it('is part of the commit of a repair, which may change the version', async () => {
+      await insert();
+      const record = (await test.store.getInstance('i'))!;
+      const entries = ['first', 'second \ud800'].map(
+        (detail) => ({ time: 5, actor: 'ada', action: 'modify', detail }) as const,
+      );
+      const repaired = commitOf(record, { version: 7, audit: entries });
+      expect(await test.store.commitInstance({ ...repaired, revision: 9 })).toBe('lost');
+      expect(await test.store.listAudit('i')).toEqual([]);
+      expect(await test.store.commitInstance(repaired)).toBe('committed');
+      expect(await test.store.listAudit('i')).toEqual(entries.toReversed());
+      const after = (await test.store.getInstance('i'))!;
+      expect(after.version).toBe(7);
+      expect(await test.store.commitInstance(commitOf(after))).toBe('committed');
+      expect((await test.store.getInstance('i'))?.version).toBe(7);
+      expect(await test.store.listAudit('i')).toHaveLength(2);
+    });
+
+    it('keeps the link to a restart when the instance is committed', async () => {
+      await insert();
+      await test.store.linkRestart('i', 'second', entryOf(null, { action: 'restart' }));
+      const record = (await test.store.getInstance('i'))!;
+      expect(await test.store.commitInstance(commitOf(record))).toBe('committed');
+      expect((await test.store.getInstance('i'))?.restartedAs).toBe('second');
+    });
+
     it('is missing for an unknown instance', async () => {
       expect(await test.store.appendAudit('x', entryOf(null))).toBe(false);
       expect(await test.store.listAudit('x')).toBeNull();

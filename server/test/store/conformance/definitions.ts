@@ -40,6 +40,23 @@ export function describeDefinitions(test: StoreUnderTest): void {
       expect(await test.store.getDefinition('x', 'latest')).toBeNull();
     });
 
+    it('keep the text that was posted, for each version', async () => {
+      const posted = { id: 'a', description: null, body: '{}', createdAt: 5 };
+      const texts = ['# why\nId: a\n', `é\u0000\ud83d\ude00 ${'long '.repeat(5000)}`, null];
+      for (const source of texts) await test.store.insertDefinition({ ...posted, source }, null);
+      await insert('a', '{}');
+      const stamp = { id: 'key', requestHash: 'hash' };
+      await test.store.insertDefinition({ ...posted, source: 'Id: a' }, stamp);
+      const sources = [];
+      for (let version = 1; version <= 6; version += 1) {
+        sources.push(await test.store.getDefinitionSource('a', version));
+      }
+      expect(sources).toEqual([...texts, null, 'Id: a', null]);
+      expect(await test.store.getDefinitionSource('a', 'latest')).toBe('Id: a');
+      expect(await test.store.getDefinitionSource('b', 1)).toBeNull();
+      expect(await test.store.getDefinitionSource('b', 'latest')).toBeNull();
+    });
+
     it('keep more than nine versions in numeric order', async () => {
       for (let version = 1; version <= 12; version += 1) await insert('a', `body ${version}`);
       expect((await test.store.getDefinition('a', 'latest'))?.body).toBe('body 12');

@@ -1,6 +1,6 @@
 /** Contract cases: nodes, retention, statistics. */
 import { describe, expect, it } from 'vitest';
-import type { PurgeRequest } from '../../../src/store/records/housekeeping.js';
+import { removalRevision, type PurgeRequest } from '../../../src/store/records/housekeeping.js';
 import type { StoreUnderTest } from '../conformance.js';
 import { activityOf, claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from '../records.js';
 
@@ -86,6 +86,37 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       expect(left.map(({ id }) => id)).toEqual(['untold']);
     });
 
+    it('removes an instance with a retention of its own by that alone, earlier or later than others', async () => {
+      for (const [id, changes] of [
+        ['default', { endTime: 10 }],
+        ['short', { endTime: 10, retentionMs: 5 }],
+        ['shorter, untold', { endTime: 10, retentionMs: 1, wakeAt: 0 }],
+        ['long', { endTime: 1, retentionMs: 1000 }],
+        ['also long', { endTime: 1, retentionMs: 2000 }],
+      ] as const) {
+        const record = instanceOf(id, { status: 'Complete', ...changes });
+        await test.store.insertInstance({ record, side: NO_SIDE });
+      }
+      await test.store.insertInstance({
+        record: instanceOf('open', { retentionMs: 1 }),
+        side: NO_SIDE,
+      });
+      const left = async () => {
+        const { items } = await test.store.listInstances({ filter: {}, after: null, limit: 10 });
+        return items.map(({ id }) => id).sort();
+      };
+      expect((await purge({ ownRetentionBefore: 15 })).instances).toBe(0);
+      expect((await purge({ ownRetentionBefore: 16 })).instances).toBe(1);
+      const [untold, ...others] = ['shorter, untold', 'also long', 'default', 'long', 'open'];
+      expect(await left()).toEqual([...others, untold].sort());
+      const own = { ownRetentionBefore: 900, untoldOwnRetentionBefore: 12 };
+      expect((await purge(own)).instances).toBe(1);
+      expect((await purge({ ...own, instancesEndedBefore: 900 })).instances).toBe(1);
+      expect(await left()).toEqual(['also long', 'long', 'open']);
+      expect((await purge({ ownRetentionBefore: 2001 })).instances).toBe(1);
+      expect(await left()).toEqual(['also long', 'open']);
+    });
+
     it('leaves nothing behind for another instance with the same id', async () => {
       const inbox = [{ id: 'm', body: 'old' }];
       const ended = instanceOf('i', { status: 'Terminated', endTime: 1, inbox });
@@ -99,6 +130,105 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       expect(await test.store.readHistory('i', 0, 5)).toEqual([]);
     });
 
+    it('finds expired instances of each kind up to the limit, oldest first', async () => {
+      for (const n of [3, 1, 2]) {
+        for (const retentionMs of [null, 10 * n]) {
+          const id = `${retentionMs === null ? 'default' : 'own'} ${n}`;
+          const record = instanceOf(id, { status: 'Complete', endTime: n, retentionMs });
+          await test.store.insertInstance({ record, side: NO_SIDE });
+        }
+      }
+      const limits = { instancesEndedBefore: 9, untoldEndedBefore: 0, ownRetentionBefore: 99 };
+      const found = await test.store.findExpiredInstances(limits, 2);
+      expect(found).toHaveLength(4);
+      expect(found).toEqual(
+        expect.arrayContaining([
+          { id: 'default 1', inSeq: 0, revision: 1 },
+          { id: 'default 2', inSeq: 0, revision: 1 },
+        ]),
+      );
+    });
+
+    it('removes named instances, unless they are open or have changed', async () => {
+      const side = {
+        ...NO_SIDE,
+        history: [{ instanceId: 'ended', sequence: 0, body: 'step' }],
+        activities: [activityOf('ended/1', 'ended')],
+      };
+      const ended = { status: 'Complete', endTime: 1 } as const;
+      const record = instanceOf('ended', { ...ended, tags: { team: 'a' } });
+      await test.store.insertInstance({ record, side, input: '{}' });
+      await test.store.insertInstance({ record: instanceOf('changed', ended), side: NO_SIDE });
+      await test.store.insertInstance({ record: instanceOf('open'), side: NO_SIDE });
+      const found = ['ended', 'changed', 'open', 'unknown'].map((id) => instanceOf(id));
+      const entry = { time: 1, actor: 'ada', action: 'set-tags', detail: null } as const;
+      await test.store.patchTags('changed', { team: 'b' }, entry);
+      expect(await test.store.removeInstances(found)).toEqual({ removed: 1, isComplete: true });
+      const none = { removed: 0, isComplete: true };
+      expect(await test.store.removeInstances(found)).toEqual(none);
+      expect(await test.store.removeInstances([])).toEqual(none);
+      expect(await test.store.getInstance('ended')).toBeNull();
+      expect(await test.store.getInput('ended')).toBeNull();
+      expect(await test.store.readHistory('ended', 0, 5)).toEqual([]);
+      expect(await test.store.getActivities(['ended/1'])).toEqual([]);
+      expect(await test.store.getInstance('changed')).not.toBeNull();
+    });
+
+    it('removes an instance with a long history, if need be in several calls', async () => {
+      const record = instanceOf('long', { status: 'Complete', endTime: 1 });
+      const others = instanceOf('short', { status: 'Complete', endTime: 2 });
+      const history = Array.from({ length: 10_001 }, (_, sequence) => {
+        return { instanceId: 'long', sequence, body: 's' };
+      });
+      await test.store.insertInstance({ record, side: { ...NO_SIDE, history } });
+      await test.store.insertInstance({ record: others, side: NO_SIDE });
+      let removed = 0;
+      for (let isComplete = false; !isComplete;) {
+        const removal = await test.store.removeInstances([record, others]);
+        removed += removal.removed;
+        isComplete = removal.isComplete;
+      }
+      expect(removed).toBe(2);
+      expect(await test.store.getInstance('long')).toBeNull();
+      expect(await test.store.readHistory('long', 0, 5)).toEqual([]);
+    });
+
+    it('lets nobody open an instance again that it has begun to remove', async () => {
+      const record = instanceOf('long', { status: 'Complete', endTime: 1 });
+      const history = Array.from({ length: 10_001 }, (_, sequence) => {
+        return { instanceId: 'long', sequence, body: 's' };
+      });
+      await test.store.insertInstance({ record, side: { ...NO_SIDE, history } });
+      const reopen = () =>
+        test.store.commitInstance(commitOf(record, { status: 'Runnable', endTime: null }));
+      const other = await test.open();
+      const removal = test.store.removeInstances([record]);
+      const isBegun = async () => (await other.readHistory('long', 0, 1))[0]?.sequence !== 0;
+      await expect.poll(isBegun, { interval: 1, timeout: 20_000 }).toBe(true);
+      expect(await reopen()).toBe('lost');
+      let { isComplete } = await removal;
+      while (!isComplete) ({ isComplete } = await test.store.removeInstances([record]));
+      expect(await test.store.getInstance('long')).toBeNull();
+      expect(await test.store.readHistory('long', 0, 1)).toEqual([]);
+    });
+
+    it('finishes a removal that was interrupted, however long the instance was to be kept', async () => {
+      const revision = removalRevision({ revision: 1 });
+      const ended = { status: 'Complete', endTime: 10, retentionMs: 1, revision } as const;
+      const side = { ...NO_SIDE, history: [{ instanceId: 'i', sequence: 1, body: 's' }] };
+      await test.store.insertInstance({ record: instanceOf('i', ended), side });
+      expect((await purge({ ownRetentionBefore: 12 })).instances).toBe(1);
+      expect(await test.store.getInstance('i')).toBeNull();
+      expect(await test.store.readHistory('i', 0, 5)).toEqual([]);
+    });
+
+    it('leaves expired instances to a caller that removes them', async () => {
+      const record = instanceOf('i', { status: 'Complete', endTime: 1, retentionMs: null });
+      await test.store.insertInstance({ record, side: NO_SIDE });
+      expect((await purge({ instancesEndedBefore: 9, keepsInstances: true })).instances).toBe(0);
+      expect((await purge({ instancesEndedBefore: 9 })).instances).toBe(1);
+    });
+
     it('removes at most the limit, oldest first', async () => {
       for (const n of [3, 1, 2]) {
         const record = instanceOf(`i${n}`, { status: 'Complete', endTime: n });
@@ -106,11 +236,12 @@ export function describeHousekeeping(test: StoreUnderTest): void {
         await test.store.insertEvent(eventOf(`e${n}`, { publishedAt: n, deliveredTo: 0 }));
       }
       const request = { instancesEndedBefore: 100, eventsPublishedBefore: 100, limit: 2 };
-      expect(await purge(request)).toEqual({ instances: 2, events: 2, activities: 0 });
+      const rest = { activities: 0, isComplete: true };
+      expect(await purge(request)).toEqual({ instances: 2, events: 2, ...rest });
       expect(await test.store.getInstance('i3')).not.toBeNull();
       expect(await test.store.getEvent('e3')).not.toBeNull();
-      expect(await purge(request)).toEqual({ instances: 1, events: 1, activities: 0 });
-      expect(await purge(request)).toEqual({ instances: 0, events: 0, activities: 0 });
+      expect(await purge(request)).toEqual({ instances: 1, events: 1, ...rest });
+      expect(await purge(request)).toEqual({ instances: 0, events: 0, ...rest });
     });
 
     it('removes old events, except undelivered ones', async () => {

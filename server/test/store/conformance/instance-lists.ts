@@ -4,6 +4,7 @@ import type {
   InstanceFilter,
   InstancePosition,
 } from '../../../src/store/records/instance-lists.js';
+import { SEARCHED_MAX } from '../../../src/store/search-plan.js';
 import type { StoreUnderTest } from '../conformance.js';
 import { commitOf } from '../records.js';
 import { callsOn } from './instance-calls.js';
@@ -56,6 +57,15 @@ export function describeInstanceLists(test: StoreUnderTest): void {
       expect(await list({ definitionId: 'order' })).toEqual(['d', 'b', 'a']);
       expect(await list({ definitionId: 'order', version: 2 })).toEqual(['d']);
       expect(await list({ version: 2 })).toEqual(['d', 'c']);
+      const ofOrder = { definitionId: 'order', version: 1 };
+      expect(await list(ofOrder)).toEqual(['b', 'a']);
+      expect(await list(ofOrder, { time: 2, id: 'b' })).toEqual(['a']);
+      expect(await list({ ...ofOrder, status: 'Suspended' })).toEqual(['b']);
+      expect(await list({ ...ofOrder, startedFrom: 2 })).toEqual(['b']);
+      expect(await list({ ...ofOrder, unchangedSince: 9999 })).toEqual(['a', 'b']);
+      expect(await list({ ...ofOrder, version: 3 })).toEqual([]);
+      const count = { filter: ofOrder, after: null, max: 9 };
+      expect(await test.store.countInstances(count)).toEqual({ count: 2, searchedTo: null });
       expect(await list({ reference: 'r1' })).toEqual(['c', 'a']);
       expect(await list({ reference: 'r1', definitionId: 'other' })).toEqual(['c']);
       expect(await list({ reference: 'R1' })).toEqual([]);
@@ -63,6 +73,28 @@ export function describeInstanceLists(test: StoreUnderTest): void {
       expect(await list({ definitionId: 'other', status: 'Complete' })).toEqual(['e']);
       expect(await list({ status: 'Runnable', startedTo: 4 }, { time: 3, id: 'c' })).toEqual(['a']);
       expect(await list({ status: 'Runnable' }, null, 2)).toEqual(['d', 'c']);
+    });
+
+    it('finds the oldest of many versions in one call', async () => {
+      // More than one call walks.
+      const runs = SEARCHED_MAX + 100;
+      await Promise.all(
+        Array.from({ length: runs }, (_, n) =>
+          insert(`i${n}`, { version: n < 3 ? 1 : 2 + (n % 20), startTime: n }),
+        ),
+      );
+      const filter = { definitionId: 'order', version: 1 };
+      for (const more of [{}, { status: 'Runnable' }, { parentId: null, startedTo: 2 }] as const) {
+        const page = { filter: { ...filter, ...more }, after: null, limit: 10 };
+        const { items, searchedTo } = await test.store.listInstances(page);
+        const expected = 'startedTo' in more ? ['i1', 'i0'] : ['i2', 'i1', 'i0'];
+        expect([items.map(({ id }) => id), searchedTo]).toEqual([expected, null]);
+        const count = { filter: page.filter, after: null, max: 10 };
+        expect(await test.store.countInstances(count)).toEqual({
+          count: expected.length,
+          searchedTo: null,
+        });
+      }
     });
 
     it('filters by outcome and by parent', async () => {

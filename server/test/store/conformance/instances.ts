@@ -1,6 +1,6 @@
 /** Contract cases: instances, their compare-and-set, and how nodes find and claim them. */
 import { describe, expect, it } from 'vitest';
-import type { InstanceRecord } from '../../../src/store/records/instances.js';
+import type { InstanceCommit, InstanceRecord } from '../../../src/store/records/instances.js';
 import type { StoreUnderTest } from '../conformance.js';
 import { commitOf, instanceOf, NO_SIDE } from '../records.js';
 import { callsOn } from './instance-calls.js';
@@ -14,6 +14,7 @@ export function describeInstances(test: StoreUnderTest): void {
         reference: 'order 7',
         lastChangeAt: 1234,
         errorAt: 1200,
+        failure: { key: 'k', stepId: 's', type: 'T', message: 'm' },
         wakeAt: 77,
         owner: 'node',
         epoch: 3,
@@ -28,6 +29,9 @@ export function describeInstances(test: StoreUnderTest): void {
         state: '{"a":1}',
         schemaVersion: 2,
         requestHash: 'hash',
+        restartOf: 'first',
+        restartedAs: 'third',
+        retentionMs: 1500,
       });
       expect(await test.store.insertInstance({ record, side: NO_SIDE })).toEqual({
         outcome: 'inserted',
@@ -103,6 +107,22 @@ export function describeInstances(test: StoreUnderTest): void {
   });
 
   describe('commitInstance', () => {
+    it('moves an instance to another version, with the retention of that version', async () => {
+      const kept = { version: 1, retentionMs: 5000 };
+      await insert('i', kept);
+      const commit = async (changes: Partial<InstanceCommit>) => {
+        const record = await get('i');
+        expect(await test.store.commitInstance(commitOf(record, changes))).toBe('committed');
+        return get('i');
+      };
+      expect(await commit({})).toMatchObject(kept);
+      const moved = { version: 2, retentionMs: 7000 };
+      expect(await commit(moved)).toMatchObject(moved);
+      const back = { version: 1, retentionMs: null };
+      expect(await commit(back)).toMatchObject(back);
+      expect(await commit({})).toMatchObject(back);
+    });
+
     it('writes the new values, empties the inbox and increments the revision', async () => {
       await insert('i', { owner: 'node', crashes: 3, revision: 5, startTime: 9 });
       await post('i', 'm1', 'm2');
@@ -113,6 +133,7 @@ export function describeInstances(test: StoreUnderTest): void {
           outcome: 'Compensated',
           lastChangeAt: 51,
           errorAt: 49,
+          failure: { key: 'k', stepId: 's', type: 'T', message: 'm' },
           wakeAt: 60,
           underWay: true,
           state: 'new',
@@ -128,6 +149,7 @@ export function describeInstances(test: StoreUnderTest): void {
           outcome: 'Compensated',
           lastChangeAt: 51,
           errorAt: 49,
+          failure: { key: 'k', stepId: 's', type: 'T', message: 'm' },
           wakeAt: 60,
           underWay: true,
           owner: 'node',

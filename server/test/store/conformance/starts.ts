@@ -11,7 +11,12 @@ import type { StoreUnderTest } from '../conformance.js';
 import { commitOf, instanceOf, NO_SIDE } from '../records.js';
 
 const CALLERS = 100;
-const AUDIT: TerminationEntry = { time: 77, actor: 'ada', action: 'terminate', detail: 'replaced' };
+const AUDIT: TerminationEntry = {
+  time: 5000,
+  actor: 'ada',
+  action: 'terminate',
+  detail: 'replaced',
+};
 const TERMINATE: ConflictRule = { action: 'terminate', audit: AUDIT };
 const REFUSE: ConflictRule = { action: 'refuse' };
 const JOIN: ConflictRule = { action: 'join' };
@@ -53,6 +58,23 @@ function describeInputs(test: StoreUnderTest): void {
         expect(await test.store.getInput('i')).toBe(input);
       },
     );
+
+    it('returns the input of the start that was accepted, not of one that was refused before', async () => {
+      const [first, second] = ['x', 'y'].map((letter) => letter.repeat(100_000));
+      const keyed = (input: string, conflict: ConflictRule) =>
+        test.store.insertInstance({
+          record: instanceOf('k', { reference: 'r', requestHash: 'h' }),
+          side: NO_SIDE,
+          input,
+          conflict,
+        });
+      await start(test.store, 'open');
+      expect((await keyed(first!, REFUSE)).outcome).toBe('in-use');
+      await test.store.controlInstance('open', 'terminate', 9);
+      expect((await keyed(second!, REFUSE)).outcome).toBe('inserted');
+      expect((await keyed(first!, REFUSE)).outcome).toBe('exists');
+      expect(await test.store.getInput('k')).toBe(second);
+    });
 
     it('returns null if there is none', async () => {
       await test.store.insertInstance({ record: instanceOf('i'), side: NO_SIDE });
@@ -147,7 +169,17 @@ function describeConflicts(test: StoreUnderTest): void {
         await start(test.store, 'elsewhere', null, { definitionId: 'other', startTime: 3000 });
         await start(test.store, 'another', null, { reference: 's', startTime: 3000 });
         const refused = await start(test.store, 'c', rule);
-        expect(refused).toMatchObject({ outcome: 'in-use', record: { id: 'b', state: '{}' } });
+        const newest = await test.store.getInstance('b');
+        const { items } = await test.store.listInstances({
+          filter: { definitionId: 'order', reference: 'r' },
+          after: null,
+          limit: 1,
+        });
+        expect(refused).toEqual(
+          rule.action === 'join'
+            ? { outcome: 'joined', record: newest }
+            : { outcome: 'in-use', record: items[0] },
+        );
         expect(await test.store.getInstance('c')).toBeNull();
         // A repeated insert returns its own instance.
         expect(await start(test.store, 'a', rule)).toMatchObject({ outcome: 'exists' });
@@ -156,19 +188,61 @@ function describeConflicts(test: StoreUnderTest): void {
       },
     );
 
-    it('join gives the same result again until the joined instance is purged', async () => {
-      await start(test.store, 'a');
-      const joining = { requestHash: 'hash' };
-      expect(await start(test.store, 'k', JOIN, joining)).toMatchObject({ outcome: 'in-use' });
-      await test.store.controlInstance('a', 'terminate', 9);
-      const again = await start(test.store, 'k', JOIN, { requestHash: 'other' });
-      expect(again).toMatchObject({
-        outcome: 'joined',
-        requestHash: 'hash',
-        record: { id: 'a', status: 'Terminated' },
+    describe('join with a request hash', () => {
+      const joining = { requestHash: 'hash', startTime: 4000 };
+      const odd = {
+        tags: { é: '\u0000' },
+        index: { n: [1, 2n ** 64n, 'x'] },
+        state: '{"a":"é\u0000\ud800"}',
+        owner: '\ud800',
+      };
+
+      it('gives the same result again, whatever has become of the joined instance', async () => {
+        await start(test.store, 'a', null, odd);
+        await test.store.postMessages([{ instanceId: 'a', message: { id: 'm', body: '1' } }]);
+        const first = await start(test.store, 'k', JOIN, joining);
+        const record = await test.store.getInstance('a');
+        expect(first).toEqual({ outcome: 'joined', record });
+        await test.store.controlInstance('a', 'terminate', 9);
+        const other = await test.open();
+        for (const [store, rule] of [
+          [test.store, JOIN],
+          [other, REFUSE],
+          [other, TERMINATE],
+          [test.store, null],
+        ] as const) {
+          const again = await start(store, 'k', rule, { requestHash: 'other' });
+          // The messages of that time are no part of any answer.
+          const kept = { ...record, inbox: [] };
+          expect(again).toEqual({ outcome: 'joined-before', requestHash: 'hash', record: kept });
+        }
+        expect(await test.store.getInstance('k')).toBeNull();
+        expect((await start(test.store, 'unkeyed')).outcome).toBe('inserted');
       });
-      await test.store.purge(purgeOf(10));
-      expect(await start(test.store, 'k', JOIN, joining)).toEqual({ outcome: 'inserted' });
+
+      it('is forgotten with the joined instance', async () => {
+        await start(test.store, 'a');
+        await start(test.store, 'k', JOIN, joining);
+        await test.store.controlInstance('a', 'terminate', 9);
+        await test.store.purge(purgeOf(10));
+        expect(await start(test.store, 'k', JOIN, joining)).toEqual({ outcome: 'inserted' });
+      });
+
+      it('is forgotten when it is as old as ended instances that are purged', async () => {
+        await start(test.store, 'a');
+        for (const [n, id] of ['k0', 'k1', 'k2'].entries()) {
+          await start(test.store, id, JOIN, { requestHash: 'hash', startTime: 4000 + n });
+        }
+        await test.store.purge({ ...purgeOf(4002), limit: 1 });
+        const outcomes = async (): Promise<readonly string[]> => {
+          const again = { requestHash: 'other', startTime: 5000, reference: null };
+          const results = ['k2', 'k1', 'k0'].map((id) => start(test.store, id, null, again));
+          return (await Promise.all(results)).map(({ outcome }) => outcome);
+        };
+        expect(await outcomes()).toEqual(['joined-before', 'joined-before', 'inserted']);
+        await test.store.purge(purgeOf(4002));
+        expect(await outcomes()).toEqual(['joined-before', 'inserted', 'exists']);
+      });
     });
 
     it('terminate ends all open ones, with an entry in their audit', async () => {
@@ -177,12 +251,12 @@ function describeConflicts(test: StoreUnderTest): void {
       await start(test.store, 'other', null, { reference: 's' });
       await test.store.postMessages([{ instanceId: 'a', message: { id: 'm', body: '1' } }]);
       const result = await start(test.store, 'c', TERMINATE, { startTime: 3000 });
-      const ended = { status: 'Terminated', outcome: 'Terminated', endTime: 77, wakeAt: 0 };
+      const ended = { status: 'Terminated', outcome: 'Terminated', endTime: AUDIT.time, wakeAt: 0 };
       expect(result).toMatchObject({
         outcome: 'inserted',
         terminated: [
-          { id: 'b', ...ended, lastChangeAt: 77, inSeq: 1 },
-          { id: 'a', ...ended, lastChangeAt: 77, inSeq: 2 },
+          { id: 'b', ...ended, lastChangeAt: AUDIT.time, inSeq: 1 },
+          { id: 'a', ...ended, lastChangeAt: AUDIT.time, inSeq: 2 },
         ],
       });
       expect(await test.store.getInstance('a')).toMatchObject({ ...ended, inbox: [{ id: 'm' }] });
@@ -191,6 +265,16 @@ function describeConflicts(test: StoreUnderTest): void {
       expect(await statusOf('other')).toBe('Runnable');
       expect(await start(test.store, 'c', TERMINATE)).toMatchObject({ outcome: 'exists' });
       expect(await statusOf('c')).toBe('Runnable');
+    });
+
+    it('terminate ends no instance before its start', async () => {
+      await start(test.store, 'after', null, { startTime: AUDIT.time + 5 });
+      await start(test.store, 'at', null, { startTime: AUDIT.time });
+      await start(test.store, 'new', TERMINATE);
+      const time = AUDIT.time + 5;
+      expect(await test.store.getInstance('after')).toMatchObject({ endTime: time });
+      expect(await test.store.listAudit('after')).toEqual([{ ...AUDIT, time }]);
+      expect(await test.store.getInstance('at')).toMatchObject({ endTime: AUDIT.time });
     });
 
     it.each([REFUSE, JOIN, TERMINATE])(
@@ -233,7 +317,7 @@ function describeConflicts(test: StoreUnderTest): void {
           openDescendantsMax: 1,
         });
       expect(await child('a', JOIN, 'r')).toEqual({ outcome: 'inserted' });
-      expect(await child('b', JOIN, 'r')).toMatchObject({ outcome: 'in-use' });
+      expect(await child('b', JOIN, 'r')).toMatchObject({ outcome: 'joined' });
       expect(await child('b', REFUSE, 's')).toEqual({ outcome: 'full' });
       expect(await child('b', TERMINATE, 's')).toEqual({ outcome: 'full' });
       expect(await statusOf('a')).toBe('Runnable');
@@ -277,7 +361,8 @@ function describeConflicts(test: StoreUnderTest): void {
       if (rule.action === 'terminate') return;
       for (const result of results) {
         if (result.outcome !== 'inserted') {
-          expect(result).toMatchObject({ outcome: 'in-use', record: { id: open[0] } });
+          const outcome = rule.action === 'join' ? 'joined' : 'in-use';
+          expect(result).toMatchObject({ outcome, record: { id: open[0] } });
         }
       }
     });

@@ -1,7 +1,16 @@
 /** A store with records of every kind in every state, and all that can be read from it through the contract. */
 import type { Store } from '../../../src/store/store.js';
 import type { InstanceRecord } from '../../../src/store/records/instances.js';
-import { activityOf, claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from '../records.js';
+import {
+  activityOf,
+  bulkJobOf,
+  claimBy,
+  commitOf,
+  deliveryOf,
+  eventOf,
+  instanceOf,
+  NO_SIDE,
+} from '../records.js';
 
 /** Texts that a careless copy would change. */
 const TEXTS = ['{}', '', 'plain', 'é\u0000', '\ud800', '\u0001"x"', '$set', '😀', 'x'.repeat(9000)];
@@ -11,6 +20,8 @@ const STAMPS = [
   { id: 'stamp-a', definitionId: 'a' },
   { id: 'stamp-b', definitionId: 'b:1' },
 ];
+
+const BULK_JOBS = ['job', '\ud800', 'é', '\u0001'];
 
 /** The same numbers for the same seed. */
 function randomOf(seed: number): (below: number) => number {
@@ -48,8 +59,12 @@ export async function fillStore(store: Store, seed: number): Promise<FilledStore
         requestHash: pick([null, 'h']),
       }),
     );
-    if (n % 3 !== 0) await store.markEventDelivered(id, n, n % 2 === 0 ? [instanceIds[n]!] : []);
+    if (n % 3 !== 0) {
+      const takenBy = n % 2 === 0 ? [instanceIds[n]!] : [];
+      await store.markEventsDelivered([deliveryOf(id, takenBy, { deliveredTo: n })]);
+    }
   }
+  await fillBulkJobs(store, pick);
   const node = { url: 'http://x', version: '1', hostname: 'h', pid: 7 };
   await store.putNode({ ...node, id: `dead-${seed}`, beatAt: 5, details: pick([null, '{"a":1}']) });
   return { instanceIds, eventIds };
@@ -62,12 +77,34 @@ async function fillDefinitions(store: Store, pick: Pick): Promise<void> {
     const stamp = STAMPS[n] ?? null;
     const id = stamp?.definitionId ?? pick(['a', 'b:1', '\ud800']);
     await store.insertDefinition(
-      { id, body: pick(TEXTS), createdAt: n, description: pick([null, 'said']) },
+      {
+        id,
+        body: pick(TEXTS),
+        createdAt: n,
+        description: pick([null, 'said']),
+        source: pick([null, ...TEXTS]),
+      },
       stamp === null ? null : { id: stamp.id, requestHash: `hash ${stamp.id}` },
     );
     const script = { name: pick(['s', 't:2']), source: pick(TEXTS), createdAt: n };
     await store.insertStepScript(script);
   }
+}
+
+async function fillBulkJobs(store: Store, pick: Pick): Promise<void> {
+  for (const [n, id] of BULK_JOBS.entries()) {
+    const texts = { about: pick(TEXTS), task: pick(TEXTS), failures: pick(TEXTS) };
+    const owner = pick([null, 'dead-1', '\ud800']);
+    const job = bulkJobOf(id, { ...texts, owner, startTime: n, matched: 1500, requestHash: 'h' });
+    const chunks = [0, 1].map((position) => ({ position, ids: pick(TEXTS) }));
+    await store.insertBulkJob(job, chunks);
+    const collection = { jobId: id, epoch: 1, collectedTo: pick([null, ...TEXTS]), matched: 2001 };
+    const chunk = { position: 2, ids: pick(TEXTS) };
+    if (n !== 1) await store.collectBulkIds({ ...collection, chunk, isCollected: n === 2 });
+    const counts = { jobId: id, epoch: 1, done: n, skipped: 1, failed: 2 };
+    await store.saveBulkProgress({ ...counts, ...(n === 2 && { endTime: 70 }) });
+  }
+  await store.stopBulkJob(BULK_JOBS[3]!, 80);
 }
 
 async function fillInstance(
@@ -92,6 +129,7 @@ async function fillInstance(
     wakeAt: pick([null, 0, 900, 5000]),
     underWay: pick([true, false]),
     errorAt: pick([null, 1200]),
+    failure: pick([null, { key: 'k', stepId: 'é', type: '\ud800', message: '"\u0000' }]),
     state: pick(TEXTS),
     crashes: n % 4,
     requestHash: pick([null, 'request']),
@@ -198,6 +236,11 @@ export async function contentsOf(
     events: await Promise.all(eventIds.map((id) => store.getEvent(id))),
     eventList: await store.listEvents({ nameKey: null, before: null, limit: 99 }),
     undelivered: await store.findUndeliveredEvents(99, 99),
+    bulkJobs: await Promise.all(BULK_JOBS.map((id) => store.getBulkJob(id))),
+    bulkIds: await Promise.all(
+      BULK_JOBS.flatMap((id) => [0, 1, 2].map((position) => store.readBulkIds(id, position))),
+    ),
+    runningBulkJobs: await store.findRunningBulkJobs(99),
     nodes: await store.listNodes(),
     statistics: await store.statistics(),
     ...(await hiddenContentsOf(store, instanceIds)),

@@ -45,3 +45,12 @@ export const condition: fc.Arbitrary<IndexCondition> = fc
     // Only text has a beginning.
     each.operator === '^=' ? { ...each, values: [String(each.values.at(-1))] } : each,
   );
+
+export const failureKey = fc.constantFrom('k1', 'k2', 'l1');
+const failureText = fc.constantFrom('', 'x', '\ud800', 'é\u0000');
+export const failure = fc.record({
+  key: failureKey,
+  stepId: failureText,
+  type: failureText,
+  message: failureText,
+});

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { NewActivityRecord } from '../../../src/store/records/activities.js';
 import type { SideRecords } from '../../../src/store/records/instances.js';
 import type { Store } from '../../../src/store/store.js';
-import { condition, fieldName, indexFields } from './random-conditions.js';
+import { condition, failure, failureKey, fieldName, indexFields } from './random-conditions.js';
 import { claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from '../records.js';
 export type Step = (store: Store) => Promise<unknown>;
 
@@ -68,6 +68,7 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       endTime: optional(time),
       lastChangeAt: time,
       errorAt: optional(time),
+      failure: optional(failure),
       tags,
       index: indexFields,
     })
@@ -89,6 +90,7 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       endTime: optional(time),
       lastChangeAt: time,
       errorAt: optional(time),
+      failure: optional(failure),
       wakeAt: optional(time),
       underWay: fc.boolean(),
       crashes: small,
@@ -176,6 +178,7 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       filter: fc.oneof(
         fc.record({ status, startedFrom: small, startedTo: small }, { requiredKeys: [] }),
         fc.record({ status, failedFrom: time }, { requiredKeys: ['failedFrom'] }),
+        fc.record({ status, failure: failureKey }, { requiredKeys: ['failure'] }),
         fc.record(
           { startedFrom: small, unchangedSince: time },
           { requiredKeys: ['unchangedSince'] },
@@ -289,11 +292,22 @@ const others: readonly fc.Arbitrary<Step>[] = [
         (store) =>
           store.insertEvent(eventOf(id, changes)),
     ),
-  fc.tuple(fc.constantFrom('e', 'f'), small, fc.subarray(['i', 'j'])).map(
-    (args): Step =>
-      (store) =>
-        store.markEventDelivered(...args),
-  ),
+  fc
+    .array(
+      fc.record({
+        id: fc.constantFrom('e', 'f'),
+        deliveredTo: small,
+        takenBy: fc.subarray(['i', 'j']),
+        isConfirmed: fc.boolean(),
+      }),
+      { maxLength: 2 },
+    )
+    .filter(([first, second]) => first?.id !== second?.id)
+    .map(
+      (deliveries): Step =>
+        async (store) =>
+          (await store.markEventsDelivered(deliveries)).toSorted(),
+    ),
   fc
     .record({
       nameKey: optional(fc.constantFrom('paid/7', 'paid/8')),

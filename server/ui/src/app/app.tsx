@@ -1,10 +1,11 @@
 import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { isApiError } from '@stepwright/sdk';
-import { useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { Router } from 'wouter';
 import { ConfirmProvider } from '../components/confirm-dialog.js';
 import { ToastProvider } from '../components/toasts.js';
 import { LiveProvider } from './live.js';
+import { OutageProvider } from './outage.js';
 import { SessionProvider, useSession } from './session.js';
 import { Shell } from './shell.js';
 
@@ -15,11 +16,13 @@ export function App(): ReactNode {
       <Queries>
         <LiveProvider>
           <Router base="/ui">
-            <ToastProvider>
-              <ConfirmProvider>
-                <Shell />
-              </ConfirmProvider>
-            </ToastProvider>
+            <OutageProvider>
+              <ToastProvider>
+                <ConfirmProvider>
+                  <Shell />
+                </ConfirmProvider>
+              </ToastProvider>
+            </OutageProvider>
           </Router>
         </LiveProvider>
       </Queries>
@@ -27,14 +30,17 @@ export function App(): ReactNode {
   );
 }
 
-/** Each token has its own query cache, so that data fetched with one token is never shown with another. */
+/**
+ * Each user has their own query cache and pages, so that data fetched by one user is never shown to another. A user who
+ * signs in again because the token has expired keeps the page as it is.
+ */
 function Queries({ children }: { readonly children: ReactNode }): ReactNode {
-  const { token } = useSession();
-  return <QueriesOfOne key={token ?? ''}>{children}</QueriesOfOne>;
+  const { identity } = useSession();
+  return <QueriesOfOne key={identity}>{children}</QueriesOfOne>;
 }
 
 function QueriesOfOne({ children }: { readonly children: ReactNode }): ReactNode {
-  const { noticeFailure } = useSession();
+  const { noticeFailure, token } = useSession();
   const [client] = useState(
     () =>
       new QueryClient({
@@ -49,5 +55,12 @@ function QueriesOfOne({ children }: { readonly children: ReactNode }): ReactNode
         },
       }),
   );
+  const usedToken = useRef(token);
+  useEffect(() => {
+    if (usedToken.current === token) return;
+    usedToken.current = token;
+    // Calls that the server rejected with the expired token.
+    void client.invalidateQueries();
+  }, [client, token]);
   return <QueryClientProvider client={client}>{children}</QueryClientProvider>;
 }

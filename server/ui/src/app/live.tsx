@@ -1,27 +1,22 @@
 /**
- * One stream of changes for the whole page. Components listen with `useLive`; while the stream is not connected, they
- * poll every few seconds (`usePollInterval`).
+ * The changes of the server, for all components of the page. Components listen with `useLive`; while the stream is not
+ * connected, they poll every few seconds (`usePollInterval`).
  */
 import {
-  isApiError,
-  type Change,
-  type ChangedWorkflow,
-  type StepwrightClient,
-} from '@stepwright/sdk';
-import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+  createContext,
+  use,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  type ReactNode,
+} from 'react';
+import type { LiveBatch } from './change-batch.js';
+import { CONNECTING, type LiveState, type StreamStatus } from './follow-stream.js';
+import { followChanges } from './hub.js';
 import { useSession } from './session.js';
 import { useThrottled } from './use-throttled.js';
-
-/** `refused`: the server does not let this user read the stream, and retrying would not help. */
-export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'refused';
-
-/** The changes since the last call of the listener; several changes of one run are merged. */
-export interface LiveBatch {
-  readonly workflows: ReadonlyMap<string, ChangedWorkflow>;
-  readonly definitions: ReadonlySet<string>;
-  /** Some changes are missing: lists must be fetched again. */
-  readonly lag: boolean;
-}
 
 type Listener = (batch: LiveBatch) => void;
 
@@ -29,23 +24,27 @@ interface Live {
   readonly state: LiveState;
   /** The server's error in the state `refused`. */
   readonly refusal: unknown;
+  /** Whether the stream has been connected with this session. */
+  readonly hasBeenLive: boolean;
+  /** Whether the pages may fetch: what is fetched before the stream is connected must be fetched again. */
+  readonly isSettled: boolean;
   readonly listeners: Set<Listener>;
 }
 
-/** The SDK gives up if it cannot connect at all; the page then tries again after this time. */
-const RECONNECT_MS = 5000;
-/** The minimum time between two updates of the page. */
-const FLUSH_MS = 200;
 /** The minimum time between two fetches of a list that changes along with runs. */
 const REREAD_MS = 3000;
 /** How often lists are fetched while the stream is not connected. */
 const POLL_MS = 5000;
+/** How long the pages wait for the stream before they fetch. */
+const SETTLE_MS_MAX = 1000;
 /** How often polls by workers and the load of nodes are fetched: they come with heartbeats, which the stream omits. */
 const SLOW_POLL_MS = 15_000;
 
 const LiveContext = createContext<Live>({
   state: 'connecting',
   refusal: null,
+  hasBeenLive: false,
+  isSettled: true,
   listeners: new Set(),
 });
 
@@ -72,6 +71,15 @@ export function useRefusal(): unknown {
   return use(LiveContext).refusal;
 }
 
+export function useHasBeenLive(): boolean {
+  return use(LiveContext).hasBeenLive;
+}
+
+/** False for a moment after the page is loaded, while the stream is being connected. */
+export function useIsSettled(): boolean {
+  return use(LiveContext).isSettled;
+}
+
 /** Calls `reread` when anything changes, at most every few seconds. */
 export function useRereadOnChange(reread: () => void): void {
   const soon = useThrottled(reread, REREAD_MS);
@@ -93,111 +101,49 @@ export function useSlowPollInterval(): number | false {
 }
 
 export function LiveProvider({ children }: { readonly children: ReactNode }): ReactNode {
-  const { client, signInReason, noticeFailure } = useSession();
-  const [{ state, refusal }, setState] = useState<LiveStatus>(CONNECTING);
+  const { token, signInReason, noticeFailure } = useSession();
+  const [{ state, refusal }, setStatus] = useState<StreamStatus>(CONNECTING);
+  const [hasBeenLive, setBeenLive] = useState(false);
   const [listeners] = useState(() => new Set<Listener>());
+  const { isSettled, settle } = useSettling();
   const isSignedOut = signInReason !== null;
   useEffect(() => {
     if (isSignedOut) return undefined;
-    const stop = new AbortController();
-    const batches = new BatchBuffer((batch) => listeners.forEach((listener) => listener(batch)));
-    void stayConnected({
-      client,
-      signal: stop.signal,
-      batches,
-      noticeFailure,
-      onState: (next) => {
-        if (!stop.signal.aborted) setState(next);
+    const tell: Listener = (batch) => listeners.forEach((listener) => listener(batch));
+    return followChanges(token, {
+      onBatch: tell,
+      onStatus: (status) => {
+        setStatus(status);
+        if (status.refusal !== null) noticeFailure(status.refusal);
+        if (status.state === 'connecting') return;
+        if (status.state === 'live') setBeenLive(true);
+        // The stream does not report earlier changes, so everything fetched before may be stale.
+        if (settle() && status.state === 'live') tell(MISSED);
       },
     });
-    return () => {
-      stop.abort();
-      batches.close();
-    };
-  }, [client, noticeFailure, isSignedOut, listeners]);
-  const live = useMemo(() => ({ state, refusal, listeners }), [state, refusal, listeners]);
+  }, [token, noticeFailure, isSignedOut, listeners, settle]);
+  const live = useMemo(
+    () => ({ state, refusal, hasBeenLive, isSettled, listeners }),
+    [state, refusal, hasBeenLive, isSettled, listeners],
+  );
   return <LiveContext value={live}>{children}</LiveContext>;
 }
 
-type LiveStatus = Pick<Live, 'state' | 'refusal'>;
-const CONNECTING: LiveStatus = { state: 'connecting', refusal: null };
+const MISSED: LiveBatch = { workflows: new Map(), definitions: new Set(), lag: true };
 
-interface Connection {
-  readonly client: StepwrightClient;
-  readonly signal: AbortSignal;
-  readonly batches: BatchBuffer;
-  readonly noticeFailure: (error: unknown) => void;
-  /** Not called after `signal` is aborted. */
-  readonly onState: (status: LiveStatus) => void;
-}
-
-async function stayConnected(connection: Connection): Promise<void> {
-  const { client, signal, batches, noticeFailure, onState } = connection;
-  const onConnection = (isConnected: boolean): void => {
-    // The stream does not report earlier changes, so everything fetched before may be stale.
-    if (isConnected) batches.add({ type: 'lag' });
-    onState({ state: isConnected ? 'live' : 'reconnecting', refusal: null });
-  };
-  onState(CONNECTING);
-  while (!signal.aborted) {
-    try {
-      for await (const change of client.stream({ signal, onConnection })) batches.add(change);
-    } catch (error) {
-      noticeFailure(error);
-      if (isRefusal(error)) {
-        onState({ state: 'refused', refusal: error });
-        return;
-      }
-    }
-    await pause(RECONNECT_MS, signal);
-  }
-}
-
-/** Whether the server rejects the token, or asks for one. A new token makes a new connection. */
-function isRefusal(error: unknown): boolean {
-  return isApiError(error) && (error.status === 401 || error.status === 403);
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-}
-
-/** Collects changes, so that a busy server does not make the page render all the time. */
-class BatchBuffer {
-  readonly #onBatch: Listener;
-  #workflows = new Map<string, ChangedWorkflow>();
-  #definitions = new Set<string>();
-  #lag = false;
-  #timer: ReturnType<typeof setTimeout> | null = null;
-
-  constructor(onBatch: Listener) {
-    this.#onBatch = onBatch;
-  }
-
-  add(change: Change): void {
-    if (change.type === 'lag') this.#lag = true;
-    else if (change.type === 'definition') this.#definitions.add(change.id);
-    else this.#workflows.set(change.workflow.workflowId, change.workflow);
-    this.#timer ??= setTimeout(() => this.#flush(), FLUSH_MS);
-  }
-
-  close(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-  }
-
-  #flush(): void {
-    const batch = { workflows: this.#workflows, definitions: this.#definitions, lag: this.#lag };
-    this.#workflows = new Map();
-    this.#definitions = new Set();
-    this.#lag = false;
-    this.#timer = null;
-    this.#onBatch(batch);
-  }
+function useSettling() {
+  const [isSettled, setSettled] = useState(false);
+  const wasSettled = useRef(false);
+  /** Returns whether the pages could fetch before. */
+  const settle = useCallback(() => {
+    const before = wasSettled.current;
+    wasSettled.current = true;
+    setSettled(true);
+    return before;
+  }, []);
+  useEffect(() => {
+    const timer = setTimeout(settle, SETTLE_MS_MAX);
+    return () => clearTimeout(timer);
+  }, [settle]);
+  return { isSettled, settle };
 }

@@ -4,10 +4,14 @@ import { Redirect, Route, Switch } from 'wouter';
 import { Page } from '../components/page.js';
 import { EmptyState } from '../components/empty-state.js';
 import { ActivitiesRoutes } from '../pages/activities/activities-routes.js';
+import { BulkRoutes } from '../pages/bulk/bulk-routes.js';
 import { EventsPage } from '../pages/events/events-page.js';
+import { FailuresPage } from '../pages/failures/failures-page.js';
 import { NodesPage } from '../pages/nodes/nodes-page.js';
+import { OverviewPage } from '../pages/overview/overview-page.js';
 import { RunPage } from '../pages/run/run-page.js';
 import { RunsPage } from '../pages/runs/runs-page.js';
+import { WorkersRoutes } from '../pages/workers/workers-routes.js';
 import { ROUTES, type RoutePath } from './routes.js';
 
 // Loaded on demand: these pages need a YAML parser, which the pages about runs do not.
@@ -15,21 +19,29 @@ const StepsRoutes = lazy(() => import('../pages/steps/steps-routes.js'));
 const DefinitionsRoutes = lazy(() => import('../pages/definitions/definitions-routes.js'));
 
 export const NAVIGATION: readonly { readonly path: string; readonly label: string }[] = [
+  { path: '/overview', label: 'Overview' },
   { path: '/runs', label: 'Runs' },
+  { path: '/failures', label: 'Failures' },
+  { path: '/bulk', label: 'Bulk jobs' },
   { path: '/definitions', label: 'Definitions' },
   { path: '/events', label: 'Events' },
   { path: '/activities', label: 'Activities' },
+  { path: '/workers', label: 'Workers' },
   { path: '/steps', label: 'Steps' },
   { path: '/nodes', label: 'Nodes' },
 ];
 
 const COMPONENTS: Readonly<Record<RoutePath, ComponentType>> = {
+  '/overview': OverviewPage,
   '/runs': RunsPage,
   '/runs/*': RunPage,
+  '/failures': FailuresPage,
+  '/bulk/*?': BulkRoutes,
   '/definitions/*?': DefinitionsRoutes,
   '/new-definition': DefinitionsRoutes,
   '/events': EventsPage,
   '/activities/*?': ActivitiesRoutes,
+  '/workers/*?': WorkersRoutes,
   '/steps/*?': StepsRoutes,
   '/new-step': StepsRoutes,
   '/nodes': NodesPage,
@@ -39,7 +51,7 @@ export function Pages(): ReactNode {
   return (
     <Switch>
       <Route path="/">
-        <Redirect to="/runs" replace />
+        <Redirect to="/overview" replace />
       </Route>
       {ROUTES.map((path) => (
         <Route key={path} path={path} component={COMPONENTS[path]} />

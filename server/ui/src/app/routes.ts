@@ -1,11 +1,15 @@
 /** The addresses of all pages, below `/ui`; `*` stands for a name, `*?` for an optional name. */
 export const ROUTES = [
+  '/overview',
   '/runs',
   '/runs/*',
+  '/failures',
+  '/bulk/*?',
   '/definitions/*?',
   '/new-definition',
   '/events',
   '/activities/*?',
+  '/workers/*?',
   '/steps/*?',
   '/new-step',
   '/nodes',

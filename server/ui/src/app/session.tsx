@@ -1,10 +1,20 @@
 /**
- * The session of the user: a bearer token, kept until the tab is closed, and what its scopes allow.
+ * The session of the user: a bearer token and what its scopes allow. All tabs of the browser share the token, until the
+ * last one is closed.
  *
  * The page decodes the token only to show a name and to disable buttons; the server decides whether it is valid.
  */
 import { createClient, isApiError, type StepwrightClient } from '@stepwright/sdk';
-import { createContext, use, useCallback, useMemo, useState, type ReactNode } from 'react';
+import {
+  createContext,
+  use,
+  useCallback,
+  useEffect,
+  useMemo,
+  useState,
+  type ReactNode,
+} from 'react';
+import { announceToken, onSharedToken, shareToken } from './hub.js';
 
 export type Scope = 'viewer' | 'controller' | 'author' | 'worker';
 
@@ -13,6 +23,8 @@ export interface Session {
   readonly token: string | null;
   /** The subject of the token; null if nobody has signed in. */
   readonly name: string | null;
+  /** The same for a renewed token of the same user with the same scopes. */
+  readonly identity: string;
   /** Why the sign-in form is shown; null while it is hidden. */
   readonly signInReason: string | null;
   /** Whether the token has this scope, as far as the page can tell. Without a token, everything is allowed here. */
@@ -24,11 +36,14 @@ export interface Session {
 }
 
 interface Claims {
+  readonly issuer: string | null;
   readonly subject: string | null;
   readonly scopes: readonly string[];
 }
 
 const KEY = 'stepwright.token';
+/** Says that a user has signed in with this browser, without the token: a new tab then asks the other tabs for it. */
+const SIGNED_IN_KEY = 'stepwright.signed-in';
 const SessionContext = createContext<Session | null>(null);
 
 export function useSession(): Session {
@@ -40,16 +55,23 @@ export function useSession(): Session {
 export function SessionProvider({ children }: { readonly children: ReactNode }): ReactNode {
   const [token, setToken] = useState<string | null>(() => readToken());
   const [signInReason, setSignInReason] = useState<string | null>(null);
-  const signIn = useCallback((next: string) => {
+  const take = useCallback((next: string | null) => {
     writeToken(next);
     setToken(next);
-    setSignInReason(null);
+    setSignInReason(next === null ? 'You have signed out.' : null);
   }, []);
+  const signIn = useCallback(
+    (next: string) => {
+      take(next);
+      announceToken(next);
+    },
+    [take],
+  );
   const signOut = useCallback(() => {
-    writeToken(null);
-    setToken(null);
-    setSignInReason('You have signed out.');
-  }, []);
+    take(null);
+    announceToken(null);
+  }, [take]);
+  useEffect(() => onSharedToken(take), [take]);
   const noticeFailure = useCallback((error: unknown) => {
     if (!isApiError(error) || error.status !== 401) return;
     setSignInReason(
@@ -73,6 +95,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
       signIn,
       signOut,
       noticeFailure,
+      identity: identityOf(token, claims),
       name: claims?.subject ?? (token === null ? null : 'token'),
       can: (scope) =>
         claims === null ||
@@ -91,12 +114,28 @@ function readClaims(token: string): Claims | null {
     const payload: unknown = JSON.parse(new TextDecoder().decode(bytes));
     if (typeof payload !== 'object' || payload === null) return null;
     const subject = 'sub' in payload && typeof payload.sub === 'string' ? payload.sub : null;
+    const issuer = 'iss' in payload && typeof payload.iss === 'string' ? payload.iss : null;
     const scope = 'scope' in payload ? payload.scope : '';
     const scopes = Array.isArray(scope) ? scope.map(String) : String(scope).split(' ');
-    return { subject, scopes };
+    return { issuer, subject, scopes };
   } catch {
     return null;
   }
+}
+
+function identityOf(token: string | null, claims: Claims | null): string {
+  if (claims === null || claims.subject === null) return token ?? '';
+  const { issuer, subject, scopes } = claims;
+  return [issuer ?? '', subject, ...[...scopes].sort()].join('\n');
+}
+
+/** Gets the token of the other tabs, and offers them this tab's. Call it before the page is shown. */
+export async function joinSession(): Promise<void> {
+  const own = readToken();
+  // Where nobody signs in, the page need not wait for an answer.
+  if (own === null && !isSignedIn()) return;
+  const shared = await shareToken(own);
+  if (own === null) writeToken(shared);
 }
 
 function readToken(): string | null {
@@ -107,10 +146,23 @@ function readToken(): string | null {
   }
 }
 
+function isSignedIn(): boolean {
+  try {
+    return localStorage.getItem(SIGNED_IN_KEY) !== null;
+  } catch {
+    return false;
+  }
+}
+
 function writeToken(token: string | null): void {
   try {
-    if (token === null) sessionStorage.removeItem(KEY);
-    else sessionStorage.setItem(KEY, token);
+    if (token === null) {
+      sessionStorage.removeItem(KEY);
+      localStorage.removeItem(SIGNED_IN_KEY);
+    } else {
+      sessionStorage.setItem(KEY, token);
+      localStorage.setItem(SIGNED_IN_KEY, 'yes');
+    }
   } catch {
     // The browser may forbid storage; then the token lasts until the page is closed.
   }

@@ -1,21 +1,30 @@
+import { isApiError } from '@stepwright/sdk';
+import { useQueryClient } from '@tanstack/react-query';
 import { Suspense, useState, type ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Button } from '../components/button.js';
+import { chooseZone, useZone, ZONES, type Zone } from '../components/clock.js';
 import { Loading } from '../components/loading.js';
 import { Page } from '../components/page.js';
 import { ProblemView } from '../components/problem-view.js';
 import { ErrorBoundary } from './error-boundary.js';
-import { useLiveState, useRefusal } from './live.js';
+import { useHasBeenLive, useIsSettled, useLiveState, useRefusal } from './live.js';
+import { OutageBanner } from './outage.js';
 import { NAVIGATION, Pages } from './pages.js';
 import { useSession } from './session.js';
-import { SignIn } from './sign-in.js';
+import { SignIn, SignInDialog } from './sign-in.js';
 import { applyTheme, readTheme, THEMES, type Theme } from './theme.js';
 
 /** The navigation (at the side, or at the top of a narrow window) and the page at the current address. */
 export function Shell(): ReactNode {
   const { signInReason } = useSession();
   const refusal = useRefusal();
+  const isForbidden = isApiError(refusal) && refusal.status === 403;
+  const hasBeenLive = useHasBeenLive();
+  const isSettled = useIsSettled();
   const [location] = useLocation();
+  // Renders every page again when the user chooses another time zone.
+  useZone();
   return (
     <div className="shell">
       <a className="skip-link" href="#content">
@@ -30,19 +39,23 @@ export function Shell(): ReactNode {
         <Footer />
       </header>
       <main id="content" tabIndex={-1}>
+        <OutageBanner />
         <ErrorBoundary key={location}>
-          {signInReason !== null ? (
+          {signInReason !== null && !hasBeenLive ? (
             <SignIn reason={signInReason} />
-          ) : refusal !== null ? (
+          ) : isForbidden ? (
             <Page title="Not allowed">
               <ProblemView error={refusal} />
             </Page>
+          ) : !isSettled ? (
+            <Loading />
           ) : (
             <Suspense fallback={<Loading />}>
               <Pages />
             </Suspense>
           )}
         </ErrorBoundary>
+        {signInReason !== null && hasBeenLive && <SignInDialog reason={signInReason} />}
       </main>
     </div>
   );
@@ -74,6 +87,7 @@ function Footer(): ReactNode {
       <Connection />
       <Who />
       <ThemeSwitch />
+      <ZoneSwitch />
       <a className="quiet-link" href="/swagger">
         API
       </a>
@@ -124,10 +138,37 @@ function ThemeSwitch(): ReactNode {
     <label className="theme-switch">
       <span>Theme</span>
       <select
+        // In a narrow window, the label is hidden.
+        aria-label="Theme"
         value={theme}
         onChange={({ target }) => choose(THEMES.find((name) => name === target.value) ?? 'system')}
       >
         {THEMES.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** One choice for all times on the page. */
+function ZoneSwitch(): ReactNode {
+  const zone = useZone();
+  const queries = useQueryClient();
+  const choose = (next: Zone): void => {
+    chooseZone(next);
+    // The times in the filter of a list stand for other moments now.
+    void queries.invalidateQueries();
+  };
+  return (
+    <label className="theme-switch">
+      <span>Times</span>
+      <select
+        aria-label="Time zone"
+        value={zone}
+        onChange={({ target }) => choose(ZONES.find((name) => name === target.value) ?? 'local')}
+      >
+        {ZONES.map((name) => (
           <option key={name}>{name}</option>
         ))}
       </select>

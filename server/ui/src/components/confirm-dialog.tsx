@@ -9,7 +9,10 @@ export interface Question {
   readonly text: ReactNode;
   /** The text of the confirming button. */
   readonly confirm: string;
+  /** The focus is then on Cancel, so that Enter does no harm. */
   readonly isDangerous?: boolean;
+  /** What the user must type to confirm, such as the number of runs. */
+  readonly typed?: string;
   /** An option of the action, not selected at first. */
   readonly checkbox?: { readonly label: string; readonly onChange: (isChosen: boolean) => void };
 }
@@ -47,41 +50,60 @@ export function ConfirmProvider({ children }: { readonly children: ReactNode }):
   return (
     <ConfirmContext value={ask}>
       {children}
-      {pending !== null && (
-        <FormDialog title={pending.title} onClose={() => pending.answer(false)}>
-          <div>{pending.text}</div>
-          {pending.checkbox !== undefined && (
-            <label className="dialog-checkbox">
-              <input
-                type="checkbox"
-                onChange={({ target }) => pending.checkbox?.onChange(target.checked)}
-              />
-              <span>{pending.checkbox.label}</span>
-            </label>
-          )}
-          <div className="dialog-buttons">
-            <Button onPress={() => pending.answer(false)}>Cancel</Button>
-            <Button
-              autoFocus
-              variant={pending.isDangerous === true ? 'danger' : 'primary'}
-              onPress={() => pending.answer(true)}
-            >
-              {pending.confirm}
-            </Button>
-          </div>
-        </FormDialog>
-      )}
+      {pending !== null && <QuestionDialog {...pending} />}
     </ConfirmContext>
   );
 }
 
-/** A modal dialog that keeps the focus; Escape closes it. */
+function QuestionDialog(props: Pending): ReactNode {
+  const { title, text, confirm, isDangerous = false, typed, checkbox, answer } = props;
+  const [answerText, setAnswerText] = useState('');
+  const isTyped = typed === undefined || answerText.trim() === typed;
+  return (
+    <FormDialog title={title} onClose={() => answer(false)}>
+      <div>{text}</div>
+      {checkbox !== undefined && (
+        <label className="dialog-checkbox">
+          <input type="checkbox" onChange={({ target }) => checkbox.onChange(target.checked)} />
+          <span>{checkbox.label}</span>
+        </label>
+      )}
+      {typed !== undefined && (
+        <label className="field">
+          <span>Type {typed} to confirm</span>
+          <input
+            value={answerText}
+            autoComplete="off"
+            onChange={({ target }) => setAnswerText(target.value)}
+          />
+        </label>
+      )}
+      <div className="dialog-buttons">
+        <Button autoFocus={isDangerous} onPress={() => answer(false)}>
+          Cancel
+        </Button>
+        <Button
+          autoFocus={!isDangerous}
+          variant={isDangerous ? 'danger' : 'primary'}
+          isDisabled={!isTyped}
+          onPress={() => answer(true)}
+        >
+          {confirm}
+        </Button>
+      </div>
+    </FormDialog>
+  );
+}
+
+/** A modal dialog that keeps the focus; Escape closes it if it is dismissable. */
 export function FormDialog({
   title,
+  isDismissable = true,
   onClose,
   children,
 }: {
   readonly title: string;
+  readonly isDismissable?: boolean;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }): ReactNode {
@@ -89,7 +111,8 @@ export function FormDialog({
     <ModalOverlay
       className="overlay"
       isOpen
-      isDismissable
+      isDismissable={isDismissable}
+      isKeyboardDismissDisabled={!isDismissable}
       onOpenChange={(isOpen) => {
         if (!isOpen) onClose();
       }}

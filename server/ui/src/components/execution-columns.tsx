@@ -1,6 +1,7 @@
 /** Columns of tables whose rows are executions that wait: their run, and their number in it. */
 import { Link } from 'wouter';
 import { toPath } from '../app/path.js';
+import { RunId } from './run-id.js';
 import type { Column } from './data-table.js';
 
 export const RUN_COLUMN: Column<{ readonly workflowId: string }> = {
@@ -9,7 +10,7 @@ export const RUN_COLUMN: Column<{ readonly workflowId: string }> = {
   kind: 'id',
   cell: ({ workflowId }) => (
     <Link href={toPath('runs', workflowId)}>
-      <code>{workflowId}</code>
+      <RunId id={workflowId} />
     </Link>
   ),
 };

@@ -6,7 +6,7 @@ export function readJsonText(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    throw new Error(`Invalid JSON: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new Error(`Not valid JSON: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });
   }

@@ -1,5 +1,6 @@
 import { isApiError, isNetworkError, isTimeoutError } from '@stepwright/sdk';
 import type { ReactNode } from 'react';
+import { useOutage } from '../app/outage.js';
 import { Button } from './button.js';
 
 /** The message of an error, as shown to the user. */
@@ -18,6 +19,9 @@ export function ProblemView({
   readonly error: unknown;
   readonly onRetry?: () => void;
 }): ReactNode {
+  const outage = useOutage();
+  // The banner of the page already reports it.
+  if (outage.errors.has(error)) return null;
   const api = isApiError(error) ? error : null;
   return (
     <div className="problem" role="alert">

@@ -1,24 +1,37 @@
-import type { StepExecution, WorkflowOutcome, WorkflowStatus } from '@stepwright/sdk';
+import type { StepExecution, WaitReason, WorkflowOutcome, WorkflowStatus } from '@stepwright/sdk';
 import type { ReactNode } from 'react';
-import { OUTCOME_LOOKS, STATUS_TONES } from './statuses.js';
+import { lookOfRun, lookOfStep } from './statuses.js';
 
-interface StatusBadgeProps {
-  readonly status: WorkflowStatus | StepExecution['status'];
-  /** Without color, next to an outcome that says more. */
-  readonly isQuiet?: boolean;
+interface RunBadgeProps {
+  readonly run: { readonly status: WorkflowStatus; readonly outcome: WorkflowOutcome | null };
+  /** From the explanation of the run: whether it is running, waiting or retrying. Undefined: unknown yet. */
+  readonly reasons: readonly Pick<WaitReason, 'kind'>[] | undefined;
 }
 
-/** The status of a run or of one execution of a step. */
-export function StatusBadge({ status, isQuiet = false }: StatusBadgeProps): ReactNode {
-  return <span className={`badge ${isQuiet ? 'idle' : STATUS_TONES[status]}`}>{status}</span>;
-}
-
-/** How a run ended. */
-export function OutcomeBadge({ outcome }: { readonly outcome: WorkflowOutcome }): ReactNode {
-  const { sign, tone } = OUTCOME_LOOKS[outcome];
+/** Where a run stands, or how it ended. */
+export function RunBadge({ run, reasons }: RunBadgeProps): ReactNode {
+  const kinds = reasons?.map(({ kind }) => kind);
+  const { sign, tone, word } = lookOfRun(run, kinds);
   return (
     <span className={`badge ${tone}`}>
-      <span aria-hidden="true">{sign}</span> {outcome}
+      {sign !== undefined && (
+        <>
+          <span aria-hidden="true">{sign}</span>{' '}
+        </>
+      )}
+      {word}
     </span>
   );
+}
+
+interface StepBadgeProps {
+  readonly execution: Pick<StepExecution, 'status' | 'waitsFor'>;
+  /** Whether its run is suspended. */
+  readonly isSuspended: boolean;
+}
+
+/** The status of one execution of a step. */
+export function StepBadge({ execution, isSuspended }: StepBadgeProps): ReactNode {
+  const { tone, word } = lookOfStep(execution, isSuspended);
+  return <span className={`badge ${tone}`}>{word}</span>;
 }

@@ -1,34 +1,123 @@
-/** The statuses and outcomes of the API, and how the page shows each. The compiler reports one that is missing. */
-import type { StepExecution, WorkflowOutcome, WorkflowStatus } from '@stepwright/sdk';
+/** The statuses and outcomes of the API, and the words and looks that the page has for them. The compiler reports a missing one. */
+import type { StepExecution, WaitReason, WorkflowOutcome, WorkflowStatus } from '@stepwright/sdk';
 
-const RUN_TONES: Readonly<Record<WorkflowStatus, string>> = {
-  Runnable: 'running',
-  Suspended: 'warning',
-  Complete: 'good',
-  Terminated: 'bad',
+interface Look {
+  readonly word: string;
+  readonly tone: string;
+  /** Outcomes have a symbol, so that they can be told apart without color or reading. */
+  readonly sign?: string;
+}
+
+const RUN_LOOKS = {
+  open: { word: 'Open', tone: 'running' },
+  running: { word: 'Running', tone: 'running' },
+  waiting: { word: 'Waiting', tone: 'waiting' },
+  retrying: { word: 'Retrying', tone: 'bad' },
+  compensating: { word: 'Compensating', tone: 'warning' },
+  suspended: { word: 'Suspended', tone: 'warning' },
+  completed: { word: 'Completed', tone: 'good', sign: '✓' },
+  compensated: { word: 'Compensated', tone: 'warning strong', sign: '↩' },
+  failed: { word: 'Failed', tone: 'bad strong', sign: '✕' },
+  terminated: { word: 'Terminated', tone: 'idle strong', sign: '■' },
+} as const satisfies Readonly<Record<string, Look>>;
+
+type RunState = keyof typeof RUN_LOOKS;
+type ReasonKind = WaitReason['kind'];
+
+const OUTCOME_STATES: Readonly<Record<WorkflowOutcome, RunState>> = {
+  Succeeded: 'completed',
+  Compensated: 'compensated',
+  Failed: 'failed',
+  Terminated: 'terminated',
 };
 
-/** The color of the status of a run or of an execution. The badge always shows the word as well. */
-export const STATUS_TONES: Readonly<Record<WorkflowStatus | StepExecution['status'], string>> = {
-  ...RUN_TONES,
-  Running: 'running',
-  Pending: 'idle',
-  Waiting: 'waiting',
-  Failed: 'bad',
-  Cancelled: 'idle',
-  Compensated: 'warning',
+/** How an open run that is not suspended stands depends on why it does not advance. */
+const KIND_STATES: Readonly<Record<ReasonKind, RunState>> = {
+  suspended: 'suspended',
+  'set-aside': 'suspended',
+  compensating: 'compensating',
+  retry: 'retrying',
+  running: 'running',
+  scheduled: 'running',
+  event: 'waiting',
+  activity: 'waiting',
+  workflow: 'waiting',
+  timer: 'waiting',
+  ended: 'completed',
 };
 
-/** Each outcome has its own symbol and weight, so that they can be told apart without color or reading. */
-export const OUTCOME_LOOKS: Readonly<
-  Record<WorkflowOutcome, { readonly sign: string; readonly tone: string }>
-> = {
-  Succeeded: { sign: '✓', tone: 'good' },
-  Compensated: { sign: '↩', tone: 'warning strong' },
-  Failed: { sign: '✕', tone: 'bad strong' },
-  Terminated: { sign: '■', tone: 'idle strong' },
+/** The state that needs most attention decides. */
+const BY_ATTENTION: readonly RunState[] = ['compensating', 'retrying', 'running', 'waiting'];
+
+interface RunStand {
+  readonly status: WorkflowStatus;
+  readonly outcome: WorkflowOutcome | null;
+}
+
+/** @param kinds of the reasons in the explanation of the run; undefined while they are unknown */
+export function lookOfRun(run: RunStand, kinds: readonly ReasonKind[] | undefined): Look {
+  return RUN_LOOKS[stateOf(run, kinds)];
+}
+
+function stateOf(
+  { status, outcome }: RunStand,
+  kinds: readonly ReasonKind[] | undefined,
+): RunState {
+  if (outcome !== null) return OUTCOME_STATES[outcome];
+  if (status !== 'Runnable') return status === 'Suspended' ? 'suspended' : 'terminated';
+  const states = new Set(kinds?.map((kind) => KIND_STATES[kind]));
+  return BY_ATTENTION.find((state) => states.has(state)) ?? 'open';
+}
+
+const STEP_LOOKS: Readonly<Record<StepExecution['status'], Look>> = {
+  Pending: { word: 'Pending', tone: 'idle' },
+  Running: { word: 'Running', tone: 'running' },
+  Waiting: { word: 'Waiting', tone: 'waiting' },
+  Complete: { word: 'Completed', tone: 'good' },
+  Failed: { word: 'Failed', tone: 'bad' },
+  Cancelled: { word: 'Cancelled', tone: 'idle' },
+  Compensated: { word: 'Compensated', tone: 'warning' },
 };
 
+/** @param isSuspended whether its run is suspended: then nothing is retried */
+export function lookOfStep(
+  { status, waitsFor }: Pick<StepExecution, 'status' | 'waitsFor'>,
+  isSuspended: boolean,
+): Look {
+  if (waitsFor?.kind !== 'retry') return STEP_LOOKS[status];
+  return isSuspended ? RUN_LOOKS.suspended : RUN_LOOKS.retrying;
+}
+
+interface StateChoice {
+  readonly label: string;
+  readonly status: WorkflowStatus | '';
+  readonly outcome: WorkflowOutcome | '';
+  /** False: shown only if the address contains it. */
+  readonly isOffered: boolean;
+}
+
+/** The states by which lists can be filtered. Why an open run does not advance is not part of a list. */
+export const STATE_CHOICES: readonly StateChoice[] = [
+  { label: 'Running, waiting or retrying', status: 'Runnable', outcome: '', isOffered: true },
+  { label: 'Suspended', status: 'Suspended', outcome: '', isOffered: true },
+  { label: 'Completed', status: '', outcome: 'Succeeded', isOffered: true },
+  { label: 'Compensated', status: '', outcome: 'Compensated', isOffered: true },
+  { label: 'Failed', status: '', outcome: 'Failed', isOffered: true },
+  { label: 'Terminated', status: '', outcome: 'Terminated', isOffered: true },
+  { label: 'Completed or compensated', status: 'Complete', outcome: '', isOffered: false },
+  {
+    label: 'Failed, compensated or terminated',
+    status: 'Terminated',
+    outcome: '',
+    isOffered: false,
+  },
+];
+
+export const RUN_STATUSES: readonly WorkflowStatus[] = [
+  'Runnable',
+  'Suspended',
+  'Complete',
+  'Terminated',
+];
 // Object.keys loses the type of the keys.
-export const RUN_STATUSES = Object.keys(RUN_TONES) as readonly WorkflowStatus[];
-export const RUN_OUTCOMES = Object.keys(OUTCOME_LOOKS) as readonly WorkflowOutcome[];
+export const RUN_OUTCOMES = Object.keys(OUTCOME_STATES) as readonly WorkflowOutcome[];

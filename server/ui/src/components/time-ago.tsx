@@ -1,4 +1,5 @@
 import { useSyncExternalStore, type ReactNode } from 'react';
+import { exactTime, useZone } from './clock.js';
 
 const TICK_MS = 1000;
 const listeners = new Set<() => void>();
@@ -27,6 +28,7 @@ function subscribe(listener: () => void): () => void {
 /** A relative time such as "3 min ago" or "in 20 s", with the exact time as a tooltip. */
 export function TimeAgo({ time }: { readonly time: string | null }): ReactNode {
   const nowMs = useNow();
+  useZone();
   if (time === null) return <span className="none">–</span>;
   const ms = Math.trunc((nowMs - Date.parse(time)) / 1000) * 1000;
   // Clocks of two machines differ slightly: show "now" instead of a time just ahead.
@@ -63,11 +65,4 @@ export function durationText(ms: number): string {
   return next === undefined || rest === 0 || whole >= 10
     ? `${whole} ${unit}`
     : `${whole} ${unit} ${rest} ${next[0]}`;
-}
-
-/** The exact time in the browser's time zone. */
-export function exactTime(time: string): string {
-  const date = new Date(time);
-  if (Number.isNaN(date.getTime())) return time;
-  return date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 }

@@ -34,7 +34,11 @@ export function ToastProvider({ children }: { readonly children: ReactNode }): R
   const toasts = useMemo<Toasts>(() => {
     const show = (text: string, isBad: boolean): number => {
       const id = (nextId.current += 1);
-      setShown((before) => [...before.slice(1 - SHOWN_MAX), { id, text, isBad }]);
+      setShown((before) => {
+        // The same message again replaces the earlier one.
+        const others = before.filter((toast) => toast.text !== text);
+        return [...others.slice(1 - SHOWN_MAX), { id, text, isBad }];
+      });
       return id;
     };
     return {

@@ -1,5 +1,6 @@
 /** The fields with one control each. */
 import { useState, type ReactNode } from 'react';
+import { currentZone } from '../components/clock.js';
 import {
   Draft,
   isSameData,
@@ -52,10 +53,11 @@ export function TextFieldView(props: FieldProps<TextField>): ReactNode {
 }
 
 function noteOfTime(text: string): string {
-  return text === '' ? 'in your time zone' : `${text} (in your time zone above)`;
+  const zone = currentZone() === 'UTC' ? 'in UTC' : 'in your time zone';
+  return text === '' ? zone : `${text} (${zone} above)`;
 }
 
-/** A time in the time zone of the browser, for a value in UTC. */
+/** A time in the zone that the user has chosen, for a value in UTC. */
 function TimeControl({
   text,
   attributes,

@@ -72,7 +72,7 @@ export function parseData(text: string): DataValue {
       ? readParsed(JSON.parse(text, keepNumber))
       : fromJson(parseJson(text));
   } catch (error) {
-    throw new Error(`Invalid JSON: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new Error(`Not valid JSON: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });
   }

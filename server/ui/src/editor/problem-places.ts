@@ -28,6 +28,12 @@ export function placeProblems(
   }));
 }
 
+/** The errors of syntax in YAML, or in JSON, which is valid YAML. */
+export function syntaxProblems(text: string): EditorProblem[] {
+  const { errors } = parseDocument(text, { logLevel: 'silent', prettyErrors: false });
+  return errors.map(({ message, pos: [from, to] }) => ({ from, to, message, isWarning: false }));
+}
+
 function spanOfPlace(text: string, line: number, column: number): Span {
   let start = 0;
   for (let at = 1; at < line; at += 1) {

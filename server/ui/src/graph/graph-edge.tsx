@@ -1,11 +1,14 @@
 import { BaseEdge, EdgeLabelRenderer, type Edge, type EdgeProps } from '@xyflow/react';
 import type { ReactNode } from 'react';
+import type { Box } from './graph-family.js';
 import { shortLabel, type Point } from './layout-graph.js';
 
 export interface RoutedEdgeData extends Record<string, unknown> {
   readonly points: readonly Point[];
   readonly label: string | null;
-  readonly labelAt: Point | null;
+  readonly labelBox: Box | null;
+  /** Whether the run has followed it. */
+  readonly isTaken: boolean;
 }
 
 export type RoutedEdgeType = Edge<RoutedEdgeData, 'routed'>;
@@ -15,16 +18,20 @@ const CORNER = 7;
 /** A line along the route from the layout. */
 export function RoutedEdge({ data, markerEnd }: EdgeProps<RoutedEdgeType>): ReactNode {
   if (data === undefined) return null;
-  const { points, label, labelAt } = data;
+  const { points, label, labelBox, isTaken } = data;
   return (
     <>
       <BaseEdge path={roundedPath(points)} {...(markerEnd !== undefined && { markerEnd })} />
-      {label !== null && labelAt !== null && (
+      {label !== null && labelBox !== null && (
         <EdgeLabelRenderer>
           <div
-            className="edge-label"
-            title={label}
-            style={{ transform: `translate(-50%, -50%) translate(${labelAt.x}px, ${labelAt.y}px)` }}
+            className={isTaken ? 'edge-label taken' : 'edge-label'}
+            title={isTaken ? `${label} (taken)` : label}
+            style={{
+              transform: `translate(${labelBox.x}px, ${labelBox.y}px)`,
+              width: labelBox.width,
+              height: labelBox.height,
+            }}
           >
             <bdi>{shortLabel(label)}</bdi>
           </div>

@@ -45,20 +45,22 @@ export class Family {
       : { sourceId: source, targetId: target };
   }
 
-  /** Positions relative to the whole graph; takes nodes in the order of the model. */
-  boxesOf(nodes: readonly (Box & { readonly node: GraphNode })[]): ReadonlyMap<string, Box> {
-    const boxes = new Map<string, Box>();
-    for (const { node, x, y, width, height } of nodes) {
-      const around = node.parentId === null ? NOWHERE : (boxes.get(node.parentId) ?? NOWHERE);
-      boxes.set(node.id, { x: around.x + x, y: around.y + y, width, height });
-    }
-    return boxes;
-  }
-
   /** The path from the outermost container to the node. */
   #lineOf(id: string): string[] {
     const line: string[] = [];
     for (let at: string | null = id; at !== null; at = this.parentOf(at)) line.unshift(at);
     return line;
   }
+}
+
+/** Positions relative to the whole graph; takes nodes in the order of the model. */
+export function absoluteBoxes(
+  nodes: readonly (Box & { readonly node: GraphNode })[],
+): ReadonlyMap<string, Box> {
+  const boxes = new Map<string, Box>();
+  for (const { node, x, y, width, height } of nodes) {
+    const around = node.parentId === null ? NOWHERE : (boxes.get(node.parentId) ?? NOWHERE);
+    boxes.set(node.id, { x: around.x + x, y: around.y + y, width, height });
+  }
+  return boxes;
 }

@@ -2,12 +2,16 @@ import { Handle, Position, useReactFlow, type Node, type NodeProps } from '@xyfl
 import { use, type FocusEvent, type ReactNode } from 'react';
 import { GraphContext } from './graph-context.js';
 import type { GraphNode } from './graph-model.js';
-import { stateInWords, toneOf, type StepLiveState } from './live-states.js';
+import { headingHeight } from './layout-graph.js';
+import { countText, runsInWords, stateInWords, toneOf, type StepLiveState } from './live-states.js';
 import type { GraphStep } from './read-definition.js';
 import { StepIcon } from './step-icon.js';
+import type { TakenPath } from './taken-path.js';
 
 export interface PlacedNodeData extends Record<string, unknown> {
   readonly node: GraphNode;
+  /** The title, shortened if need be. */
+  readonly lines: readonly string[];
 }
 
 type Props = NodeProps<Node<PlacedNodeData>>;
@@ -40,8 +44,9 @@ function StartNode(): ReactNode {
 }
 
 function BranchNode({ data }: Props): ReactNode {
+  const { path } = use(GraphContext);
   return (
-    <div className="graph-branch">
+    <div className={isUnreached(path, data.node) ? 'graph-branch unreached' : 'graph-branch'}>
       <span>{data.node.title}</span>
     </div>
   );
@@ -51,7 +56,7 @@ function MissingNode({ data }: Props): ReactNode {
   return (
     <div className="graph-missing">
       <Handles />
-      <bdi className="graph-title">{data.node.title}</bdi>
+      <Name {...data} />
       <span>there is no such step</span>
     </div>
   );
@@ -68,39 +73,67 @@ function StepNode(props: Props): ReactNode {
 
 function ContainerNode(props: Props): ReactNode {
   const { node } = props.data;
-  const tone = toneOf(use(GraphContext).states?.get(node.step?.id ?? ''));
+  const { states, path } = use(GraphContext);
+  const classes = [
+    'graph-container',
+    `tone-${toneOf(states?.get(node.step?.id ?? ''))}`,
+    node.step?.isSaga === true ? 'saga' : '',
+    isUnreached(path, node) ? 'unreached' : '',
+  ];
   return (
-    <div className={`graph-container tone-${tone}${node.step?.isSaga === true ? ' saga' : ''}`}>
+    <div className={classes.join(' ')}>
       <Handles />
       <StepBox {...props} />
     </div>
   );
 }
 
+function isUnreached(path: TakenPath | undefined, { id }: GraphNode): boolean {
+  return path !== undefined && !path.nodes.has(id);
+}
+
 /** A button if steps can be selected. */
-function StepBox({ data: { node }, id }: Props): ReactNode {
-  const { states, selectedStepId, onSelectStep } = use(GraphContext);
-  const bringIntoView = useBringIntoView(id);
+function StepBox({ data: { node, lines }, id }: Props): ReactNode {
+  const { states, marks, selectedStepId, onSelectStep, path, keepView, runCounts } =
+    use(GraphContext);
+  const bringIntoView = useBringIntoView(id, keepView);
   const { step } = node;
   if (step === null) return null;
   const state = states?.get(step.id);
+  const mark = marks?.get(step.id);
   const classes = [
+    mark === undefined ? '' : `mark-${mark}`,
     'graph-step',
     `tone-${toneOf(state)}`,
     node.isUndo ? 'undo' : '',
     selectedStepId === step.id ? 'selected' : '',
+    isUnreached(path, node) ? 'unreached' : '',
   ];
-  const content = <StepContent node={node} step={step} state={state} />;
-  if (onSelectStep === undefined) return <div className={classes.join(' ')}>{content}</div>;
+  const runs = runCounts?.get(step.id) ?? 0;
+  const content = <StepContent {...{ node, lines, step, state, mark, runs }} />;
+  const style = { height: node.kind === 'container' ? headingHeight(lines) : '100%' };
+  if (onSelectStep === undefined) {
+    return (
+      <div className={classes.join(' ')} style={style}>
+        {content}
+      </div>
+    );
+  }
   return (
     <button
       type="button"
       className={classes.join(' ')}
+      style={style}
       aria-pressed={selectedStepId === step.id}
       onFocus={bringIntoView}
       onClick={() => onSelectStep(step.id)}
     >
-      <span className="visually-hidden">{inWords(node, step, state)}</span>
+      <span className="visually-hidden">
+        {inWords(node, step, state)}
+        {mark !== undefined && `; ${mark}`}
+        {runs > 0 && `; ${runsInWords(runs)}`}
+        {isUnreached(path, node) && '; not reached'}
+      </span>
       <span className="graph-step-content" aria-hidden="true">
         {content}
       </span>
@@ -110,22 +143,25 @@ function StepBox({ data: { node }, id }: Props): ReactNode {
 
 function StepContent({
   node,
+  lines,
   step,
   state,
+  mark,
+  runs,
 }: {
   readonly node: GraphNode;
+  readonly lines: readonly string[];
   readonly step: GraphStep;
   readonly state: StepLiveState | undefined;
+  readonly mark: string | undefined;
+  readonly runs: number;
 }): ReactNode {
   const wait = state?.wait ?? null;
   return (
     <>
       <span className="graph-line">
         <StepIcon type={step.type} />
-        <bdi className="graph-title" title={node.title}>
-          {node.title}
-        </bdi>
-        {state !== undefined && <Counts state={state} />}
+        <Name {...{ node, lines }} />
       </span>
       <span className="graph-line graph-sub">
         <span className="graph-type">
@@ -136,8 +172,36 @@ function StepContent({
         <bdi title={wait ?? step.detail ?? ''}>
           {wait === null ? step.detail : `waiting: ${wait}`}
         </bdi>
+        {runs > 0 && (
+          <span className="badge running graph-runs" title={runsInWords(runs)}>
+            {runs}
+          </span>
+        )}
+        {mark !== undefined && <span className="badge strong">{mark}</span>}
+        {mark === undefined && state !== undefined && <Counts state={state} />}
       </span>
     </>
+  );
+}
+
+/** The name in one or two lines; the whole name as a tooltip and for screen readers. */
+function Name({ node: { title }, lines }: PlacedNodeData): ReactNode {
+  if (lines.length === 1) {
+    return (
+      <bdi className="graph-title" title={title}>
+        {title}
+      </bdi>
+    );
+  }
+  return (
+    <span className="graph-title" title={title}>
+      <span className="visually-hidden">{title}</span>
+      {lines.map((line, index) => (
+        <bdi key={index} aria-hidden="true">
+          {line}
+        </bdi>
+      ))}
+    </span>
   );
 }
 
@@ -157,16 +221,12 @@ function Counts({ state }: { readonly state: StepLiveState }): ReactNode {
         state[name] > 0 ? (
           <span key={name} className={`badge ${tone}`}>
             {sign}
-            {state[name] > 1 && ` ${shortCount(state[name])}`}
+            {state[name] > 1 && ` ${countText(state[name], state)}`}
           </span>
         ) : null,
       )}
     </span>
   );
-}
-
-function shortCount(count: number): string {
-  return count < 1000 ? String(count) : `${Math.floor(count / 1000)}k`;
 }
 
 function inWords(node: GraphNode, step: GraphStep, state: StepLiveState | undefined): string {
@@ -185,7 +245,10 @@ function inWords(node: GraphNode, step: GraphStep, state: StepLiveState | undefi
 }
 
 /** Moves the graph to the focused node, because the browser cannot scroll to it. */
-function useBringIntoView(id: string): (event: FocusEvent<HTMLElement>) => void {
+function useBringIntoView(
+  id: string,
+  keepView: () => void,
+): (event: FocusEvent<HTMLElement>) => void {
   const { getInternalNode, setCenter, getZoom } = useReactFlow();
   return ({ currentTarget }) => {
     if (!currentTarget.matches(':focus-visible')) return;
@@ -193,6 +256,7 @@ function useBringIntoView(id: string): (event: FocusEvent<HTMLElement>) => void 
     const box = currentTarget.getBoundingClientRect();
     const node = getInternalNode(id);
     if (frame === undefined || node === undefined || isInside(box, frame)) return;
+    keepView();
     const { x, y } = node.internals.positionAbsolute;
     void setCenter(x + (node.width ?? 0) / 2, y + 30, { zoom: getZoom() });
   };

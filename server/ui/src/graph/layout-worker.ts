@@ -5,6 +5,7 @@
 import ELK from 'elkjs/lib/elk-api.js';
 import workerUrl from 'elkjs/lib/elk-worker.min.js?url';
 import type { GraphModel } from './graph-model.js';
+import { estimatedWidth, type MeasureText } from './step-name.js';
 import { layoutGraph, type PlacedGraph } from './layout-graph.js';
 
 /** For some definitions, the layout never ends; the page then lists the steps instead. */
@@ -41,8 +42,17 @@ async function layoutInTime(model: GraphModel): Promise<PlacedGraph> {
     }, LAYOUT_MS_MAX);
   });
   try {
-    return await Promise.race([layoutGraph(model, current), timeOut]);
+    return await Promise.race([layoutGraph(model, current, nameMeasure()), timeOut]);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Measures in the font of the page. */
+function nameMeasure(): MeasureText {
+  const context = document.createElement('canvas').getContext('2d');
+  if (context === null) return estimatedWidth;
+  const { fontSize, fontFamily } = getComputedStyle(document.body);
+  context.font = `580 ${fontSize} ${fontFamily}`;
+  return (text) => context.measureText(text).width;
 }

@@ -1,5 +1,6 @@
 /** Derives the state of each step in a run from its executions. Pure. */
 import type { StepExecution } from '@stepwright/sdk';
+import { exactTime } from '../components/clock.js';
 
 /** The state of one step in one run, as counts of executions. */
 export interface StepLiveState {
@@ -14,6 +15,8 @@ export interface StepLiveState {
   readonly turns: number;
   /** What it is waiting for, in words: `event approved/42`; null if it is not waiting. */
   readonly wait: string | null;
+  /** Whether the counts leave out executions of a long run. */
+  readonly isPartial: boolean;
   /** The message of the most recent error, or null. */
   readonly error: string | null;
 }
@@ -32,16 +35,42 @@ const NOTHING: StepLiveState = {
   compensated: 0,
   turns: 0,
   wait: null,
+  isPartial: false,
   error: null,
 };
 
-/** Combines executions, as listed by `GET /api/workflow/{id}/steps`, into one state per step id. */
-export function liveStatesOf(executions: Iterable<StepExecution>): StepLiveStates {
+/**
+ * Combines executions, as listed by `GET /api/workflow/{id}/steps`, into one state per step id.
+ *
+ * @param isSuspended nothing is retried before the run is resumed, whatever time an execution waits for
+ * @param isPartial whether the run has more executions than these
+ */
+export function liveStatesOf(
+  executions: Iterable<StepExecution>,
+  isSuspended = false,
+  isPartial = false,
+): StepLiveStates {
   const states = new Map<string, StepLiveState>();
-  for (const execution of executions) {
-    states.set(execution.stepId, withExecution(states.get(execution.stepId) ?? NOTHING, execution));
+  for (const execution of latestAttempts(executions)) {
+    const before = states.get(execution.stepId) ?? NOTHING;
+    const after = withExecution(before, execution);
+    const isRetry = execution.waitsFor?.kind === 'retry';
+    const wait = isSuspended && isRetry ? 'somebody to resume the run' : after.wait;
+    states.set(execution.stepId, { ...after, wait, isPartial });
   }
   return states;
+}
+
+/** A failed attempt no longer counts when there is a later one. */
+function latestAttempts(executions: Iterable<StepExecution>): Iterable<StepExecution> {
+  const latest = new Map<number, StepExecution>();
+  for (const execution of executions) {
+    const known = latest.get(execution.executionId);
+    if (known === undefined || known.attempt <= execution.attempt) {
+      latest.set(execution.executionId, execution);
+    }
+  }
+  return latest.values();
 }
 
 export function toneOf(state: StepLiveState | undefined): StepTone {
@@ -53,13 +82,34 @@ export function toneOf(state: StepLiveState | undefined): StepTone {
   return state.cancelled + state.compensated > 0 ? 'cancelled' : 'none';
 }
 
+/** `10,000`, or `1,498+` if there may be more. */
+export function countText(count: number, { isPartial }: StepLiveState): string {
+  return `${count.toLocaleString('en')}${isPartial && count > 1 ? '+' : ''}`;
+}
+
+const STATE_WORDS = {
+  running: 'running',
+  waiting: 'waiting',
+  failed: 'failed',
+  complete: 'completed',
+  cancelled: 'cancelled',
+  compensated: 'compensated',
+} as const;
+
+/** How many open runs are at a step, in words. */
+export function runsInWords(runs: number): string {
+  return `${runs} open ${runs === 1 ? 'run' : 'runs'} here`;
+}
+
 /** The state in words, for users who cannot see the colors; empty if the step has not run. */
 export function stateInWords(state: StepLiveState | undefined): string {
   if (state === undefined) return '';
   const parts = (
     ['running', 'waiting', 'failed', 'complete', 'cancelled', 'compensated'] as const
-  ).flatMap((name) => (state[name] > 0 ? [`${state[name]} ${name}`] : []));
-  if (state.turns > 1) parts.push(`${state.turns} executions`);
+  ).flatMap((name) =>
+    state[name] > 0 ? [`${countText(state[name], state)} ${STATE_WORDS[name]}`] : [],
+  );
+  if (state.turns > 1) parts.push(`${countText(state.turns, state)} turns`);
   if (state.wait !== null) parts.push(`waiting for ${state.wait}`);
   return parts.join(', ');
 }
@@ -96,9 +146,9 @@ function waitInWords(wait: StepExecution['waitsFor']): string | null {
     case 'workflow':
       return `run ${wait.workflowId ?? '?'}`;
     case 'time':
-      return `timer at ${wait.until ?? '?'}`;
+      return `timer at ${exactTime(wait.until ?? '?')}`;
     case 'retry':
-      return `retry at ${wait.until ?? '?'}`;
+      return `retry at ${exactTime(wait.until ?? '?')}`;
     case 'steps':
       return `${wait.open ?? 0} inner ${wait.open === 1 ? 'step' : 'steps'}`;
     case undefined:

@@ -1,11 +1,17 @@
 /** The steps of a definition as nested lists: the graph in words. */
 import type { ReactNode } from 'react';
-import { stateInWords, toneOf, type StepLiveStates } from './live-states.js';
+import type { RunCounts, StepMarks } from './graph-context.js';
+import { runsInWords, stateInWords, toneOf, type StepLiveStates } from './live-states.js';
 import type { GraphDefinition, GraphStep } from './read-definition.js';
 import { StepIcon } from './step-icon.js';
+import type { TakenPath } from './taken-path.js';
+import './outline.css';
 
 interface OutlineProps {
   readonly states?: StepLiveStates;
+  readonly marks?: StepMarks;
+  readonly runCounts?: RunCounts;
+  readonly path?: TakenPath | undefined;
   readonly selectedStepId?: string | null;
   readonly onSelectStep?: (stepId: string) => void;
 }
@@ -35,9 +41,12 @@ function Steps(props: OutlineProps & { readonly steps: readonly GraphStep[] }): 
 
 function Step(props: OutlineProps & { readonly step: GraphStep }): ReactNode {
   const { step, ...rest } = props;
-  const { states, selectedStepId, onSelectStep } = rest;
+  const { states, marks, selectedStepId, onSelectStep, path, runCounts } = rest;
+  const runs = runCounts?.get(step.id) ?? 0;
+  const mark = marks?.get(step.id);
   const state = states?.get(step.id);
-  const words = stateInWords(state);
+  const isUnreached = path !== undefined && state === undefined;
+  const words = isUnreached ? 'not reached' : stateInWords(state);
   const heading = (
     <>
       <StepIcon type={step.type} />
@@ -50,7 +59,7 @@ function Step(props: OutlineProps & { readonly step: GraphStep }): ReactNode {
   );
   return (
     <>
-      <div className={`outline-step tone-${toneOf(state)}`}>
+      <div className={`outline-step tone-${toneOf(state)}${isUnreached ? ' unreached' : ''}`}>
         {onSelectStep === undefined ? (
           <span className="outline-name">{heading}</span>
         ) : (
@@ -63,7 +72,9 @@ function Step(props: OutlineProps & { readonly step: GraphStep }): ReactNode {
             {heading}
           </button>
         )}
+        {mark !== undefined && <span className="badge strong">{mark}</span>}
         {words !== '' && <span className="outline-state">{words}</span>}
+        {runs > 0 && <span className="outline-state">{runsInWords(runs)}</span>}
         <Follows step={step} />
       </div>
       {step.sequences.map((sequence, index) => (

@@ -47,7 +47,7 @@ describe('start data', () => {
   test.each([
     ['[1]', 'json', 'The data must be an object with named members.'],
     ['text', 'yaml', 'The data must be an object with named members.'],
-    ['{"a": }', 'json', /^Invalid JSON: /],
+    ['{"a": }', 'json', /^Not valid JSON: /],
     ['a: [1', 'yaml', /^Invalid YAML: /],
     ['a: .inf', 'yaml', '.inf is not a number in JSON.'],
     [`{"a": ${'['.repeat(300)}${']'.repeat(300)}}`, 'json', /nested more than 200 levels/],

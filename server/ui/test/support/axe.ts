@@ -16,16 +16,33 @@ interface AxeResults {
 
 /** The serious problems that axe finds, one per line. */
 export async function seriousProblems(page: Page): Promise<string[]> {
+  const violations = await check(page, {});
+  return lines(violations.filter(({ impact }) => impact === 'serious' || impact === 'critical'));
+}
+
+/** All problems that axe finds, one per line. */
+export async function allProblems(page: Page): Promise<string[]> {
+  return lines(await check(page, {}));
+}
+
+/** What is smaller than 24 pixels and too close to something else (WCAG 2.2, target size), one per line. */
+export async function smallTargets(page: Page): Promise<string[]> {
+  return lines(await check(page, { runOnly: { type: 'rule', values: ['target-size'] } }));
+}
+
+async function check(page: Page, options: object): Promise<AxeResults['violations']> {
   // An element that fades in has too little contrast until it is visible, and may start at any time. Without motion,
   // none does.
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await expect.poll(() => page.locator('.loading').count()).toBe(0);
   // Playwright evaluates the script, so the page's policy does not apply.
   await page.evaluate(readFileSync(AXE_FILE, 'utf8'));
-  const results = await page.evaluate<AxeResults>('axe.run(document)');
-  return results.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary = '' }) => `${id}: ${html} ${failureSummary}`),
-    );
+  const results = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);
+  return results.violations;
+}
+
+function lines(violations: AxeResults['violations']): string[] {
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary = '' }) => `${id}: ${html} ${failureSummary}`),
+  );
 }

@@ -4,10 +4,12 @@ import type { Tags } from '../../../engine/model/tags.js';
 import { DURATION_FORMS, parseDurationMs } from '../../../engine/values/durations.js';
 import { isJsonObject, type JsonObject } from '../../../engine/values/json.js';
 import { AppError } from '../../../base/errors.js';
+import { FAILURE_KEY } from '../../../runtime/instances/instance-failure.js';
 import { parseConditions } from '../../../runtime/operations/parse-condition.js';
 import type { IdempotencyKey } from '../../../runtime/operations/idempotency-key.js';
 import type * as host from '../../../runtime/operations/instance-types.js';
 import type { InstanceFilter } from '../../../store/records/instance-lists.js';
+import type { StepExecution, StepWait } from '../models/step-execution.js';
 import type * as wire from '../models/workflow.js';
 import type { WorkflowFilter } from '../models/workflow-filter.js';
 import { checkedName } from './name.js';
@@ -82,7 +84,7 @@ function invalid(parameter: string, message: string): AppError {
 /** @throws AppError `invalid_request` */
 export function toFilter(query: WorkflowFilter): InstanceFilter {
   const { status, definitionId, version, reference, startedFrom, startedTo } = query;
-  const { endedFrom, endedTo, failedFrom, outcome, parent, unchangedSince, where } = query;
+  const { endedFrom, endedTo, failedFrom, failure, outcome, parent, unchangedSince, where } = query;
   if (failedFrom !== undefined && unchangedSince !== undefined) {
     throw new AppError(
       'invalid_request',
@@ -102,11 +104,18 @@ export function toFilter(query: WorkflowFilter): InstanceFilter {
     ...(endedFrom !== undefined && { endedFrom: fromWireTime(endedFrom, 'endedFrom') }),
     ...(endedTo !== undefined && { endedTo: fromWireTime(endedTo, 'endedTo') }),
     ...(where !== undefined && where.length > 0 && { where: parseConditions(where) }),
+    ...(failure !== undefined && { failure: checkedFailureKey(failure) }),
     ...(failedFrom !== undefined && { failedFrom: fromWireTime(failedFrom, 'failedFrom') }),
     ...(unchangedSince !== undefined && {
       unchangedSince: fromWireTime(unchangedSince, 'unchangedSince'),
     }),
   };
+}
+
+/** @throws AppError `invalid_request` */
+function checkedFailureKey(key: string): string {
+  if (FAILURE_KEY.test(key)) return key;
+  throw invalid('failure', 'failure must be the key of a group of GET /api/workflow/failures');
 }
 
 /** No run has the id `none`: the server creates longer ids. */
@@ -115,14 +124,15 @@ function toParentId(parent: string): string | null {
 }
 
 export function toWorkflowSummary(instance: host.InstanceListItem): wire.WorkflowSummary {
-  const { index, tags } = instance;
+  const { failure, index, restartedAs, restartOf, tags } = instance;
   // A `bigint` is written as a number.
-  return { ...toWorkflowChange(instance), tags, index: index as wire.IndexFields };
+  const fields = index as wire.IndexFields;
+  return { ...toWorkflowChange(instance), tags, index: fields, failure, restartOf, restartedAs };
 }
 
 /** As listeners of the stream get it: without what may be long. */
 export function toWorkflowChange(
-  instance: Omit<host.InstanceListItem, 'index' | 'tags'>,
+  instance: Omit<host.InstanceListItem, 'failure' | 'index' | 'tags' | 'restartOf' | 'restartedAs'>,
 ): wire.ChangedWorkflow {
   return {
     workflowId: instance.id,
@@ -154,12 +164,12 @@ export function toControlledWorkflow(
   instance: host.InstanceView,
   mayRead: boolean,
 ): wire.ControlledWorkflow {
-  return mayRead
-    ? toWorkflow(instance)
-    : { ...toWorkflowChange(instance), tags: instance.tags, parent: instance.parent };
+  if (mayRead) return toWorkflow(instance);
+  const { parent, restartedAs, restartOf, tags } = instance;
+  return { ...toWorkflowChange(instance), tags, parent, restartOf, restartedAs };
 }
 
-export function toStepExecution(step: host.StepView): wire.StepExecution {
+export function toStepExecution(step: host.StepView): StepExecution {
   return {
     executionId: step.executionId,
     stepId: step.stepId,
@@ -175,6 +185,7 @@ export function toStepExecution(step: host.StepView): wire.StepExecution {
     outputs: step.outputs,
     error: step.error === null ? null : toStepError(step.error),
     waitsFor: step.waitsFor === null ? null : toStepWait(step.waitsFor),
+    reason: step.reason,
     childWorkflowId: step.childWorkflowId,
   };
 }
@@ -184,7 +195,7 @@ export function toStepError(error: host.StepErrorView): wire.StepError {
   return { stepId, message, type, traceback, data, attempt, time: toWireTime(time) };
 }
 
-function toStepWait(wait: host.WaitView): wire.StepWait {
+function toStepWait(wait: host.WaitView): StepWait {
   if (wait.kind === 'time' || wait.kind === 'retry') {
     return { kind: wait.kind, until: toWireTime(wait.until) };
   }

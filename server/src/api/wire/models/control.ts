@@ -80,3 +80,23 @@ export interface WorkflowActionList {
    */
   nextCursor: string | null;
 }
+
+/**
+ * Why and how a run is started again.
+ *
+ * @example { "reason": "the carrier API was down", "version": 4 }
+ */
+export interface RestartRequest {
+  /**
+   * Why, in your words. The record of actions of both runs shows it.
+   * @minLength 1 must have 1 to 500 characters
+   * @maxLength 500 must have 1 to 500 characters
+   */
+  reason: string;
+  /**
+   * The version of the definition. The default is the version of the run that is started again.
+   * @isInt must be a whole number
+   * @minimum 1 must be at least 1
+   */
+  version?: number;
+}

@@ -158,6 +158,10 @@ export interface DefinitionDocument {
    */
   tags?: { [name: string]: string } | null;
   /**
+   * How long ended runs are kept, from 1 second. Overrides `instance_retention_seconds` of the server.
+   */
+  retention?: Duration;
+  /**
    * The steps, at least one. A run begins with the first.
    */
   steps: StepDocument[];
@@ -232,4 +236,38 @@ export interface DefinitionPage {
    * The `cursor` of the next page; null on the last one.
    */
   nextCursor: string | null;
+}
+
+/**
+ * The steps at which open runs of a definition are.
+ *
+ * @example { "items": [{ "stepId": "approve", "count": 12 }], "count": 12, "exact": true }
+ */
+export interface OpenSteps {
+  /**
+   * The step with the most runs first. A run counts once for each of its open steps, including the containers around them.
+   */
+  items: OpenStep[];
+  /**
+   * The number of open runs that were counted.
+   * @isInt
+   */
+  count: number;
+  /**
+   * False if the server stopped counting: the numbers are those of the runs that have not changed for the longest time, and
+   * there are more.
+   */
+  exact: boolean;
+}
+
+/**
+ * A step at which open runs are.
+ */
+export interface OpenStep {
+  stepId: string;
+  /**
+   * The number of runs.
+   * @isInt
+   */
+  count: number;
 }

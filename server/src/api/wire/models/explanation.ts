@@ -33,7 +33,10 @@ export type OperatorAction =
   | 'publish-event'
   | 'complete-activity'
   | 'fail-activity'
-  | 'set-tags';
+  | 'set-tags'
+  | 'restart'
+  | 'modify'
+  | 'rerun';
 
 /**
  * The worker that holds a work item.

@@ -40,6 +40,10 @@ export interface ProblemItem {
    * @example "\"charge-card\""
    */
   suggestion?: string;
+  /**
+   * The executions to choose from: the open containers in which a step can be started.
+   */
+  executionIds?: number[];
 }
 
 /**

@@ -78,6 +78,10 @@ export interface WorkflowFilter {
    */
   failedFrom?: string;
   /**
+   * Only failed runs of this group: the `key` of a group of failures.
+   */
+  failure?: string;
+  /**
    * Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be
    * combined with `failedFrom`.
    */

@@ -116,6 +116,32 @@ export interface ChangedWorkflow {
 }
 
 /**
+ * Why a run failed, and the group of failures to which it belongs.
+ *
+ * @example {
+ *   "key": "5c1d7a90b2e4f1a86c0d93e7b4a2f518",
+ *   "stepId": "pay",
+ *   "type": "HttpError",
+ *   "message": "POST https://pay.example.com/orders/4711 answered 503"
+ * }
+ */
+export interface WorkflowFailure {
+  /**
+   * Runs with the same key failed in the same way: see `GET /api/workflow/failures`.
+   */
+  key: string;
+  /**
+   * The step that failed. Empty if the server could not run the run.
+   */
+  stepId: string;
+  type: string;
+  /**
+   * The message of the error, in one line of up to 300 characters.
+   */
+  message: string;
+}
+
+/**
  * A run in a list, without its data.
  *
  * @example {
@@ -131,15 +157,30 @@ export interface ChangedWorkflow {
  *   "startTime": "2026-05-04T10:20:30.123Z",
  *   "endTime": "2026-05-04T10:20:30.130Z",
  *   "lastChangeTime": "2026-05-04T10:20:30.130Z",
- *   "failureTime": null
+ *   "failureTime": null,
+ *   "failure": null,
+ *   "restartOf": null,
+ *   "restartedAs": null
  * }
  */
 export interface WorkflowSummary extends ChangedWorkflow {
   tags: Tags;
   /**
+   * The run that this one was started again from; null: none.
+   */
+  restartOf: string | null;
+  /**
+   * The newest run that this one was started again as; null: none.
+   */
+  restartedAs: string | null;
+  /**
    * The values of the `Index` fields of the definition, as of the last change of the data.
    */
   index: IndexFields;
+  /**
+   * Null unless the run is failed: it shows an error, and is open or has the outcome `Failed`.
+   */
+  failure: WorkflowFailure | null;
 }
 
 /**
@@ -173,6 +214,9 @@ export interface WorkflowParent extends WorkflowReference {
  *   "endTime": null,
  *   "lastChangeTime": "2026-05-04T10:20:30.123Z",
  *   "failureTime": null,
+ *   "failure": null,
+ *   "restartOf": null,
+ *   "restartedAs": null,
  *   "data": { "name": "Ada" },
  *   "lastError": null,
  *   "parent": null
@@ -206,11 +250,21 @@ export interface Workflow extends WorkflowSummary {
  *   "endTime": null,
  *   "lastChangeTime": "2026-05-04T10:20:31.456Z",
  *   "failureTime": null,
+ *   "restartOf": null,
+ *   "restartedAs": null,
  *   "parent": null
  * }
  */
 export interface ControlledWorkflow extends ChangedWorkflow {
   tags: Tags;
+  /**
+   * The run that this one was started again from; null: none.
+   */
+  restartOf: string | null;
+  /**
+   * The newest run that this one was started again as; null: none.
+   */
+  restartedAs: string | null;
   /**
    * As in Workflow. Omitted for callers without the scope `conductor:viewer`: its values are part of the data.
    */
@@ -224,6 +278,10 @@ export interface ControlledWorkflow extends ChangedWorkflow {
    */
   lastError?: StepError | null;
   /**
+   * As in Workflow. Omitted for callers without the scope `conductor:viewer`.
+   */
+  failure?: WorkflowFailure | null;
+  /**
    * The SubWorkflow step that started the run; null if a client started it.
    */
   parent: WorkflowParent | null;
@@ -234,124 +292,6 @@ export interface ControlledWorkflow extends ChangedWorkflow {
  */
 export interface WorkflowPage {
   items: WorkflowSummary[];
-  /**
-   * The `cursor` of the next page; null on the last one.
-   */
-  nextCursor: string | null;
-}
-
-/**
- * The status of an execution of a step.
- */
-export type StepExecutionStatus =
-  'Pending' | 'Running' | 'Waiting' | 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';
-
-/**
- * What an open step is waiting for. `kind` determines which other members are present.
- *
- * @example { "kind": "event", "eventName": "Approved", "eventKey": "order-7" }
- */
-export interface StepWait {
-  kind: 'time' | 'retry' | 'event' | 'activity' | 'workflow' | 'steps';
-  /**
-   * Of `time` and `retry`: when the step continues. ISO 8601, UTC.
-   */
-  until?: string;
-  /**
-   * Of `event`.
-   */
-  eventName?: string;
-  /**
-   * Of `event`.
-   */
-  eventKey?: string;
-  /**
-   * Of `activity`.
-   */
-  activityName?: string;
-  /**
-   * Of `workflow`: the child run that must end.
-   */
-  workflowId?: string;
-  /**
-   * Of `steps`: the number of open steps inside.
-   * @isInt
-   */
-  open?: number;
-}
-
-/**
- * An execution of a step in a run.
- *
- * @example {
- *   "executionId": 2,
- *   "stepId": "ask",
- *   "stepType": "WaitFor",
- *   "name": null,
- *   "status": "Waiting",
- *   "attempt": 1,
- *   "startTime": "2026-05-04T10:20:30.125Z",
- *   "endTime": null,
- *   "item": null,
- *   "index": null,
- *   "inputs": { "EventName": "Approved", "EventKey": "order-7" },
- *   "outputs": null,
- *   "error": null,
- *   "waitsFor": { "kind": "event", "eventName": "Approved", "eventKey": "order-7" },
- *   "childWorkflowId": null
- * }
- */
-export interface StepExecution {
-  /**
-   * A number that identifies the execution in its run.
-   * @isInt
-   */
-  executionId: number;
-  stepId: string;
-  stepType: string;
-  name: string | null;
-  status: StepExecutionStatus;
-  /**
-   * The number of the attempt, starting at 1.
-   * @isInt
-   */
-  attempt: number;
-  /**
-   * ISO 8601, UTC.
-   */
-  startTime: string;
-  /**
-   * ISO 8601, UTC; null while the execution is open.
-   */
-  endTime: string | null;
-  /**
-   * The item of the enclosing Foreach.
-   */
-  item: JsonValue;
-  /**
-   * The index of `item`.
-   */
-  index: number | null;
-  inputs: JsonValue;
-  outputs: JsonValue;
-  error: StepError | null;
-  waitsFor: StepWait | null;
-  /**
-   * Of a SubWorkflow step: the id of its child run. While the step is waiting, the child may not have started yet.
-   */
-  childWorkflowId: string | null;
-}
-
-/**
- * The order of the list: `asc` starts with the execution that ended first, `desc` with the open executions.
- */
-export type StepOrder = 'asc' | 'desc';
-
-/**
- * A page of the executions of a run.
- */
-export interface StepExecutionPage {
-  items: StepExecution[];
   /**
    * The `cursor` of the next page; null on the last one.
    */

@@ -4,6 +4,9 @@ import type { Polling } from '../../fleet/node-types.js';
 import type { PointerFacts, WaitReason } from './explanation.js';
 import { plainDuration } from './plain-duration.js';
 
+/** A worker that polled this recently is probably still there. */
+const RECENT_MS = 60_000;
+
 type Said = Pick<WaitReason, 'text' | 'worker' | 'queue'>;
 
 export function explainActivity(
@@ -39,7 +42,10 @@ export function explainActivity(
 function sayPolling({ lastPollTime, pollers }: Polling, now: number): string {
   if (pollers === 1) return 'waiting for the worker that polls for it';
   if (pollers > 1) return `waiting for one of the ${pollers} workers that poll for it`;
-  return lastPollTime === null
-    ? 'no worker has polled for it since the nodes started'
-    : `no worker has polled for it for ${plainDuration(now - lastPollTime)}`;
+  if (lastPollTime === null) return 'no worker has polled for it since the nodes started';
+  const since = plainDuration(now - lastPollTime);
+  // A worker does not poll while it works, and between two polls.
+  return now - lastPollTime < RECENT_MS
+    ? `waiting for a worker to poll for it; the last poll was ${since} ago`
+    : `no worker has polled for it for ${since}`;
 }

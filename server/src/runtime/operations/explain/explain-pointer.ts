@@ -73,7 +73,7 @@ function sayRetry(
   const because = error === null ? '' : `: ${error.message}`;
   return {
     kind: 'retry',
-    text: `attempt ${attempt} ${when(until, facts)}${what}${because}`,
+    text: `attempt ${attempt} ${whenRetried(until, facts)}${what}${because}`,
     since: error?.time ?? pointer.attemptStartedAt,
     until,
     error,
@@ -195,6 +195,11 @@ function factsOf<Kind extends PointerFacts['kind']>(
   const known = of.get(pointer.id);
   // The kind was just compared; the compiler cannot infer that through a type parameter.
   return known?.kind === kind ? (known as Extract<PointerFacts, { kind: Kind }>) : null;
+}
+
+/** Nothing is retried while the run is suspended. */
+function whenRetried(until: number, facts: InstanceFacts): string {
+  return facts.status === 'Suspended' ? 'when the run is resumed' : when(until, facts);
 }
 
 function when(until: number, { now, status }: InstanceFacts): string {

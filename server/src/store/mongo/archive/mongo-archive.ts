@@ -28,6 +28,8 @@ const RECORD_COLLECTIONS = [
   'subscriptions',
   'activities',
   'events',
+  'bulkJobs',
+  'bulkIds',
 ] as const;
 
 /** @throws Error if the database cannot be reached */
@@ -74,6 +76,8 @@ const CHANGING_NUMBERS: Readonly<Partial<Record<keyof Collections, readonly stri
   activities: ['attempt', 'availableAt', 'doneAt', 'createdAt'],
   events: ['deliveredTo', 'publishedAt'],
   referenceClaims: ['at'],
+  bulkJobs: ['epoch', 'matched', 'done', 'skipped', 'failed', 'startTime', 'endTime'],
+  bulkIds: ['position', 'epoch', 'at'],
   nodes: ['beatAt'],
 };
 const OTHER_MARKS: Readonly<Partial<Record<keyof Collections, Document>>> = {

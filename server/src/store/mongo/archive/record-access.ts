@@ -6,11 +6,15 @@ import type {
   ArchivedRecords,
   RecordKind,
 } from '../../archive.js';
-import type { Collections, Provenance, VersionDocument } from '../collections.js';
+import { bulkJobDocumentOf, bulkJobOf } from '../bulk-jobs.js';
+import type { BulkIdsDocument, Collections, Provenance, VersionDocument } from '../collections.js';
 import { stepScriptOf } from '../definitions.js';
 import { subscriptionOf } from '../events.js';
+import { inputIdOf } from '../inputs.js';
+import { joinedStartDocumentOf, joinedStartOf } from '../joined-start-documents.js';
 import { nodeDocumentOf, nodeOf } from '../housekeeping.js';
 import { historyDocumentOf, subscriptionDocumentOf } from '../side-records.js';
+import { BULK_CHUNK } from '../../records/bulk-jobs.js';
 import * as records from './records.js';
 
 interface RecordAccess<Item> {
@@ -48,8 +52,8 @@ export const RECORD_ACCESS: {
   },
   joinedStart: documents({
     collectionOf: ({ joinedStarts }) => joinedStarts,
-    recordOf: records.joinedStartOf,
-    documentOf: records.joinedStartDocumentOf,
+    recordOf: joinedStartOf,
+    documentOf: joinedStartDocumentOf,
   }),
   history: documents({
     collectionOf: ({ history }) => history,
@@ -73,6 +77,17 @@ export const RECORD_ACCESS: {
     collectionOf: ({ events }) => events,
     recordOf: records.archivedEventOf,
     documentOf: records.archivedEventDocumentOf,
+  }),
+  bulkJob: documents({
+    collectionOf: ({ bulkJobs }) => bulkJobs,
+    recordOf: bulkJobOf,
+    documentOf: (record) => bulkJobDocumentOf(record, records.importedListId(record.id)),
+  }),
+  bulkIds: documents({
+    collectionOf: ({ bulkIds }) => bulkIds,
+    recordOf: records.bulkIdsOf,
+    documentOf: records.importedChunkOf,
+    keep: ofKnownJobs,
   }),
   node: documents({
     collectionOf: ({ nodes }) => nodes,
@@ -153,13 +168,25 @@ async function* readDefinitions(collections: Collections): AsyncGenerator<Archiv
 
 async function* readInstances(collections: Collections): AsyncGenerator<ArchivedInstance> {
   for await (const found of batchesOf(collections.instances)) {
-    const others = found.flatMap(({ _id, input }) => (input === undefined ? [_id] : []));
+    const others = found.flatMap((each) => (each.input === undefined ? [inputIdOf(each)] : []));
     const long = await collections.inputs.find({ _id: { $in: others } }).toArray();
     const inputs = new Map(long.map(({ _id, body }) => [_id, body]));
     for (const document of found) {
-      yield records.archivedInstanceOf(document, document.input ?? inputs.get(document._id));
+      yield records.archivedInstanceOf(document, document.input ?? inputs.get(inputIdOf(document)));
     }
   }
+}
+
+/** A node that died while inserting a job has left ids without a job; and collecting ids, chunks beyond the last one. */
+async function ofKnownJobs(
+  { bulkJobs }: Collections,
+  found: readonly WithId<BulkIdsDocument>[],
+): Promise<readonly WithId<BulkIdsDocument>[]> {
+  const jobIds = [...new Set(found.map(({ jobId }) => jobId))];
+  const projection = { listId: 1, matched: 1 };
+  const jobs = await bulkJobs.find({ _id: { $in: jobIds } }, { projection }).toArray();
+  const matched = new Map(jobs.map((job) => [job.listId, job.matched]));
+  return found.filter(({ listId, position }) => position * BULK_CHUNK < (matched.get(listId) ?? 0));
 }
 
 /** A node that died while inserting an instance has left records of an instance that does not exist. */

@@ -4,28 +4,29 @@ import type {
   ArchivedDefinition,
   ArchivedEvent,
   ArchivedInstance,
-  ArchivedJoinedStart,
 } from '../../archive.js';
 import type { StepScriptRecord } from '../../records/definitions.js';
+import type { BulkIdsRecord } from '../../records/bulk-jobs.js';
 import type { HistoryRecord } from '../../records/instances.js';
-import { decodeText, encodeText } from '../../text-codec.js';
+import { decodeText, encodeOptional, encodeText } from '../../text-codec.js';
 import { activityOf, resultOf } from '../activity-documents.js';
-import { auditDocumentOf, auditEntryOf } from '../audit.js';
+import { auditDocumentOf, auditEntryOf } from '../audit-documents.js';
+import { chunkDocumentOf } from '../bulk-jobs.js';
 import type {
   ActivityDocument,
+  BulkIdsDocument,
   EventDocument,
   HistoryDocument,
   InputDocument,
   InstanceDocument,
-  JoinedStartDocument,
   Provenance,
   StampDocument,
   VersionDocument,
 } from '../collections.js';
-import { definitionOf, versionDocument } from '../definitions.js';
+import { definitionOf, sourceOf, versionDocument } from '../definitions.js';
 import { eventDocumentOf, eventOf } from '../events.js';
 import { instanceDocumentOf, instanceOf, isLongInput } from '../instance-documents.js';
-import { encodeOptional, packText, unpackText, type PackedText } from '../packed-text.js';
+import { packOptional, packText, unpackText, type PackedText } from '../packed-text.js';
 import { activityDocumentOf, attemptOf } from '../side-records.js';
 
 /** From before all commits, so that any commit may replace the record (rule SR2). */
@@ -38,20 +39,21 @@ export function archivedDefinitionOf(
   document: VersionDocument,
   stamp: StampDocument | undefined,
 ): Omit<ArchivedDefinition, 'disabled'> {
-  const record = definitionOf(document);
+  const record = { ...definitionOf(document), source: sourceOf(document) };
   if (stamp === undefined) return { ...record, stamp: null };
   const { _id, requestHash } = stamp;
   return { ...record, stamp: { id: decodeText(_id), requestHash: decodeText(requestHash) } };
 }
 
 export function definitionDocumentOf(record: ArchivedDefinition): VersionDocument {
-  const { body, createdAt, description, id, stamp, version } = record;
+  const { body, createdAt, description, id, source, stamp, version } = record;
   const name = encodeText(id);
   const content = {
     name,
     createdAt,
     description: encodeOptional(description),
     body: packText(body),
+    source: packOptional(source),
   };
   return versionDocument(content, version, encodeOptional(stamp?.id ?? null));
 }
@@ -100,24 +102,6 @@ export function longInputsOf({ id, input }: ArchivedInstance): readonly InputDoc
   return [{ _id: encodeText(id), body: packText(input) }];
 }
 
-export function joinedStartOf(document: JoinedStartDocument): ArchivedJoinedStart {
-  const { _id, instanceId, requestHash } = document;
-  return {
-    id: decodeText(_id),
-    requestHash: decodeText(requestHash),
-    instanceId: decodeText(instanceId),
-  };
-}
-
-export function joinedStartDocumentOf(record: ArchivedJoinedStart): JoinedStartDocument {
-  const { id, instanceId, requestHash } = record;
-  return {
-    _id: encodeText(id),
-    requestHash: encodeText(requestHash),
-    instanceId: encodeText(instanceId),
-  };
-}
-
 export function historyOf({ body, instanceId, sequence }: HistoryDocument): HistoryRecord {
   return { instanceId: decodeText(instanceId), sequence, body: unpackText(body) };
 }
@@ -153,4 +137,19 @@ export function archivedEventOf(document: EventDocument): ArchivedEvent {
 export function archivedEventDocumentOf({ takenBy, ...event }: ArchivedEvent): EventDocument {
   const document = eventDocumentOf(event);
   return document.delivered ? { ...document, takenBy: takenBy.map(encodeText) } : document;
+}
+
+/** The same for a job and its ids, which are imported separately. */
+export function importedListId(jobId: string): string {
+  return `imported-${encodeText(jobId)}`;
+}
+
+export function bulkIdsOf({ ids, jobId, position }: BulkIdsDocument): BulkIdsRecord {
+  return { jobId: decodeText(jobId), position, ids: unpackText(ids) };
+}
+
+/** From before all owners, so that any of them may replace it. */
+export function importedChunkOf({ jobId, ...chunk }: BulkIdsRecord): BulkIdsDocument {
+  const job = { _id: encodeText(jobId), listId: importedListId(jobId), startTime: 0, epoch: 0 };
+  return chunkDocumentOf(job, chunk);
 }

@@ -2,6 +2,7 @@
 import type { ArchivedActivity, ArchivedRecords, RecordKind } from '../../archive.js';
 import type { AuditEntry } from '../../records/control.js';
 import { activityOf } from '../activities.js';
+import { bulkIdsOf, bulkJobOf } from '../bulk-jobs.js';
 import type { Database, Value } from '../database.js';
 import { disabledColumn, stepScriptOf, storedDefinitionOf } from '../definitions.js';
 import { eventOf, subscriptionOf } from '../events.js';
@@ -28,7 +29,7 @@ export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Ki
     recordOf: (row) => {
       const [id, requestHash] = row.texts('stamp');
       const stamp = id === undefined || requestHash === undefined ? null : { id, requestHash };
-      return { ...storedDefinitionOf(row), stamp };
+      return { ...storedDefinitionOf(row), source: row.textOrNull('source'), stamp };
     },
   },
   stepScript: {
@@ -53,6 +54,8 @@ export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Ki
       id: row.text('id'),
       requestHash: row.text('request_hash'),
       instanceId: row.text('instance_id'),
+      joinedAt: row.number('joined_at'),
+      body: row.textOrNull('body'),
     }),
   },
   history: {
@@ -75,8 +78,17 @@ export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Ki
     key: { id: ({ id }) => id },
     recordOf: (row) => ({ ...eventOf(row), takenBy: row.texts('taken_by') }),
   },
+  bulkJob: { table: 'bulk_jobs', key: { id: ({ id }) => id }, recordOf: bulkJobOf },
+  bulkIds: {
+    table: 'bulk_ids',
+    key: { job_id: ({ jobId }) => jobId, position: ({ position }) => position },
+    recordOf: bulkIdsOf,
+  },
   node: { table: 'nodes', key: { id: ({ id }) => id }, recordOf: nodeOf },
 };
+
+/** Columns of keys that are numbers. */
+const NUMBERS: ReadonlySet<string> = new Set(['version', 'sequence', 'position']);
 
 /** Pages are small, because an instance may have 32 MiB. */
 const PAGE = 8;
@@ -90,7 +102,7 @@ export async function* recordsOf<Kind extends RecordKind>(
   const selected = `SELECT t.*${columns === undefined ? '' : `, ${columns}`} FROM @${table} AS t`;
   const order = `ORDER BY ${names.map((name) => `t.${name}`).join(', ')} LIMIT ${PAGE}`;
   const position = names.map((name, index) =>
-    name === 'version' || name === 'sequence' ? `$${index + 1}::bigint` : `$${index + 1}`,
+    NUMBERS.has(name) ? `$${index + 1}::bigint` : `$${index + 1}`,
   );
   const beyond = `WHERE (${names.map((name) => `t.${name}`).join(', ')}) > (${position.join(', ')})`;
   let after: readonly Value[] | null = null;

@@ -3,16 +3,17 @@ import type {
   ArchivedActivity,
   ArchivedDefinition,
   ArchivedEvent,
-  ArchivedJoinedStart,
   ArchivedRecords,
   RecordKind,
 } from '../../archive.js';
+import type { JoinedStart } from '../../joined-starts.js';
 import type { StepScriptRecord } from '../../records/definitions.js';
 import type { SubscriptionRecord } from '../../records/events.js';
 import type { HistoryRecord } from '../../records/instances.js';
 import type { NodeRecord } from '../../records/nodes.js';
 import { encodeTextWithoutNul } from '../../text-codec.js';
 import { auditBodyOf } from '../audit.js';
+import { BULK_IDS_COLUMNS, BULK_JOB_COLUMNS } from '../bulk-jobs.js';
 import type { Database } from '../database.js';
 import { setDefinitionDisabled } from '../definitions.js';
 import { insertAll } from '../inserts.js';
@@ -63,6 +64,8 @@ export const WRITERS: Writers = {
       lists: records.map(({ id, takenBy }) => [id, takenBy.map(encodeTextWithoutNul)]),
     });
   },
+  bulkJob: (database, records) => insert(database, 'bulk_jobs', records, BULK_JOB_COLUMNS),
+  bulkIds: (database, records) => insert(database, 'bulk_ids', records, BULK_IDS_COLUMNS),
   node: (database, records) => insert(database, 'nodes', records, NODES),
 };
 
@@ -72,6 +75,7 @@ const DEFINITIONS: Columns<ArchivedDefinition> = {
   description: ['text', ({ description }) => encodeOptional(description)],
   created_at: ['bigint', ({ createdAt }) => createdAt],
   body: ['text', ({ body }) => encodeTextWithoutNul(body)],
+  source: ['text', ({ source }) => encodeOptional(source)],
 };
 
 interface Stamp {
@@ -95,10 +99,12 @@ const STEP_SCRIPTS: Columns<StepScriptRecord> = {
   source: ['text', ({ source }) => encodeTextWithoutNul(source)],
 };
 
-const JOINED_STARTS: Columns<ArchivedJoinedStart> = {
+const JOINED_STARTS: Columns<JoinedStart> = {
   id: ['text', ({ id }) => encodeTextWithoutNul(id)],
   request_hash: ['text', ({ requestHash }) => encodeTextWithoutNul(requestHash)],
   instance_id: ['text', ({ instanceId }) => encodeTextWithoutNul(instanceId)],
+  joined_at: ['bigint', ({ joinedAt }) => joinedAt],
+  body: ['text', ({ body }) => encodeOptional(body)],
 };
 
 const HISTORY: Columns<HistoryRecord> = {

@@ -1,6 +1,8 @@
 /** All migrations of the tables, in order. A released migration never changes; further changes go into a new one. */
 import { TABLES } from './0001-tables.js';
 import { SEARCH } from './0002-search.js';
+import { REPAIR } from './0003-repair.js';
+import { VERSIONS } from './0004-versions.js';
 import type { Migration } from './migration.js';
 
-export const MIGRATIONS: readonly Migration[] = [TABLES, SEARCH];
+export const MIGRATIONS: readonly Migration[] = [TABLES, SEARCH, REPAIR, VERSIONS];

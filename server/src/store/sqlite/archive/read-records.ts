@@ -3,6 +3,7 @@ import type { ArchivedActivity, ArchivedRecords, RecordKind } from '../../archiv
 import type { Database } from '../database.js';
 import { activityOf } from '../operations/activity-rows.js';
 import { listAudit } from '../operations/audit.js';
+import { bulkJobOf } from '../operations/bulk-jobs.js';
 import { IS_DISABLED, storedDefinitionOf } from '../operations/definitions.js';
 import { eventOf, takenByOf } from '../operations/events.js';
 import { nodeOf } from '../operations/housekeeping.js';
@@ -25,6 +26,7 @@ export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Ki
       const stampId = row.textOrNull('stampId');
       return {
         ...storedDefinitionOf(row),
+        source: row.textOrNull('source'),
         stamp: stampId === null ? null : { id: stampId, requestHash: row.text('requestHash') },
       };
     },
@@ -60,6 +62,8 @@ export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Ki
       id: row.text('id'),
       requestHash: row.text('requestHash'),
       instanceId: row.text('instanceId'),
+      joinedAt: row.number('joinedAt'),
+      body: row.textOrNull('body'),
     }),
   },
   history: {
@@ -90,6 +94,16 @@ export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Ki
     table: 'events',
     sql: 'SELECT * FROM events',
     recordOf: (row) => ({ ...eventOf(row), takenBy: takenByOf(row) }),
+  },
+  bulkJob: { table: 'bulk_jobs', sql: 'SELECT * FROM bulk_jobs', recordOf: bulkJobOf },
+  bulkIds: {
+    table: 'bulk_ids',
+    sql: 'SELECT * FROM bulk_ids',
+    recordOf: (row) => ({
+      jobId: row.text('jobId'),
+      position: row.number('position'),
+      ids: row.text('ids'),
+    }),
   },
   node: {
     table: 'nodes',

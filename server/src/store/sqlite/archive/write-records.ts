@@ -1,10 +1,12 @@
 /** Writes whole records into the tables of the embedded store: each is one row with the rows that belong to it. */
 import type { ArchivedRecords, RecordKind } from '../../archive.js';
-import { encodeText } from '../../text-codec.js';
+import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { noteAction } from '../operations/audit.js';
+import { insertBulkJobRow, putChunk } from '../operations/bulk-jobs.js';
 import { setDefinitionDisabled } from '../operations/definitions.js';
 import { putNode } from '../operations/housekeeping.js';
+import { insertJoinedStart } from '../operations/inserts.js';
 import { insertInstanceRow } from '../operations/instance-rows.js';
 
 type Writers = {
@@ -12,14 +14,16 @@ type Writers = {
 };
 
 export const WRITERS: Writers = {
-  definition(database, { body, createdAt, description, disabled, id, stamp, version }) {
+  definition(database, record) {
+    const { body, createdAt, description, disabled, id, source, stamp, version } = record;
     database.run(
-      'INSERT INTO definitions (id, version, description, createdAt, body) VALUES (?, ?, ?, ?, ?)',
+      'INSERT INTO definitions (id, version, description, createdAt, body, source) VALUES (?, ?, ?, ?, ?, ?)',
       encodeText(id),
       version,
       encodeOptional(description),
       createdAt,
       encodeText(body),
+      encodeOptional(source),
     );
     if (disabled) setDefinitionDisabled(database, [id, true]);
     if (stamp === null) return;
@@ -44,14 +48,7 @@ export const WRITERS: Writers = {
     insertInstanceRow(database, record, input);
     for (const entry of audit) noteAction(database, record.id, entry);
   },
-  joinedStart(database, { id, instanceId, requestHash }) {
-    database.run(
-      'INSERT INTO joined_starts (id, requestHash, instanceId) VALUES (?, ?, ?)',
-      encodeText(id),
-      encodeText(requestHash),
-      encodeText(instanceId),
-    );
-  },
+  joinedStart: insertJoinedStart,
   history(database, { body, instanceId, sequence }) {
     database.run(
       'INSERT INTO history (instanceId, sequence, body) VALUES (?, ?, ?)',
@@ -107,11 +104,13 @@ export const WRITERS: Writers = {
       encodeText(event.data),
     );
   },
+  bulkJob(database, job) {
+    insertBulkJobRow(database, job);
+  },
+  bulkIds(database, { ids, jobId, position }) {
+    putChunk(database, jobId, position, ids);
+  },
   node(database, node) {
     putNode(database, [node]);
   },
 };
-
-function encodeOptional(text: string | null): string | null {
-  return text === null ? null : encodeText(text);
-}

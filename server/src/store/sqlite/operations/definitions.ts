@@ -7,13 +7,16 @@ import type {
   StepScriptVersion,
   StoredDefinition,
 } from '../../records/definitions.js';
-import { encodeText } from '../../text-codec.js';
+import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
 
 /** A column of a query on definitions. */
 export const IS_DISABLED =
   'EXISTS (SELECT 1 FROM disabled_definitions WHERE disabled_definitions.id = definitions.id) AS disabled';
+
+/** All but the source, which may be as long as the body. */
+const COLUMNS = 'id, version, description, createdAt, body';
 
 export function insertDefinition(
   database: Database,
@@ -27,19 +30,20 @@ export function insertDefinition(
         : { outcome: 'conflict' };
     }
   }
-  const { id, description, body, createdAt } = definition;
+  const { id, description, body, createdAt, source } = definition;
   const version = nextVersion(
     database,
     'SELECT MAX(version) AS n FROM definitions WHERE id = ?',
     id,
   );
   database.run(
-    'INSERT INTO definitions (id, version, description, createdAt, body) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO definitions (id, version, description, createdAt, body, source) VALUES (?, ?, ?, ?, ?, ?)',
     encodeText(id),
     version,
-    description === null ? null : encodeText(description),
+    encodeOptional(description),
     createdAt,
     encodeText(body),
+    encodeOptional(source ?? null),
   );
   if (idempotency !== null) {
     database.run(
@@ -60,15 +64,33 @@ export function getDefinition(
   const row =
     version === 'latest'
       ? database.get(
-          `SELECT *, ${IS_DISABLED} FROM definitions WHERE id = ? ORDER BY version DESC LIMIT 1`,
+          `SELECT ${COLUMNS}, ${IS_DISABLED} FROM definitions WHERE id = ? ORDER BY version DESC LIMIT 1`,
           encodeText(id),
         )
       : database.get(
-          `SELECT *, ${IS_DISABLED} FROM definitions WHERE id = ? AND version = ?`,
+          `SELECT ${COLUMNS}, ${IS_DISABLED} FROM definitions WHERE id = ? AND version = ?`,
           encodeText(id),
           version,
         );
   return row === null ? null : storedDefinitionOf(row);
+}
+
+export function getDefinitionSource(
+  database: Database,
+  [id, version]: OperationArguments<'getDefinitionSource'>,
+): string | null {
+  const row =
+    version === 'latest'
+      ? database.get(
+          'SELECT source FROM definitions WHERE id = ? ORDER BY version DESC LIMIT 1',
+          encodeText(id),
+        )
+      : database.get(
+          'SELECT source FROM definitions WHERE id = ? AND version = ?',
+          encodeText(id),
+          version,
+        );
+  return row?.textOrNull('source') ?? null;
 }
 
 export function setDefinitionDisabled(
@@ -92,7 +114,7 @@ export function listDefinitions(
       `WITH newest AS (
          SELECT id, MAX(version) AS version FROM definitions WHERE id ${comparison(afterId)} ? GROUP BY id ORDER BY id LIMIT ?
        )
-       SELECT definitions.*, ${IS_DISABLED} FROM newest JOIN definitions USING (id, version) ORDER BY id`,
+       SELECT ${COLUMNS}, ${IS_DISABLED} FROM newest JOIN definitions USING (id, version) ORDER BY id`,
       encodeText(afterId ?? ''),
       limit,
     )
@@ -188,7 +210,7 @@ function findStamp(
   stampId: string,
 ): { readonly requestHash: string; readonly record: DefinitionRecord } | null {
   const row = database.get(
-    `SELECT definition_stamps.requestHash, definitions.*
+    `SELECT definition_stamps.requestHash, definitions.id, definitions.version, description, createdAt, body
        FROM definition_stamps JOIN definitions
          ON definitions.id = definition_stamps.definitionId AND definitions.version = definition_stamps.version
       WHERE definition_stamps.id = ?`,

@@ -4,6 +4,7 @@ import {
   EVENT_TAKERS_MAX,
   LISTED_DATA_LENGTH_MAX,
   LONG_EVENT_LENGTH,
+  type EventDelivery,
   type EventListItem,
   type EventRecord,
   type FoundEvent,
@@ -11,7 +12,7 @@ import {
   type SubscriptionRecord,
 } from '../../records/events.js';
 import type { InboxMessage, PostedMessage } from '../../records/messages.js';
-import { encodeText } from '../../text-codec.js';
+import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
 import { postMessage } from './messages.js';
@@ -43,10 +44,10 @@ export function insertEvent(
     event.publishedAt,
     isDelivered ? posted.length : event.deliveredTo,
     isDelivered ? JSON.stringify(takers) : null,
-    event.requestHash === null ? null : encodeText(event.requestHash),
+    encodeOptional(event.requestHash),
     encodeText(event.data),
   );
-  return { outcome: 'inserted', posted, isDelivered };
+  return { outcome: 'inserted', posted, delivery: isDelivered ? 'complete' : 'partial' };
 }
 
 function deliver(
@@ -168,16 +169,40 @@ export function findSubscriptions(
     }));
 }
 
-export function markEventDelivered(
+export function markEventsDelivered(
   database: Database,
-  [id, deliveredTo, takenBy]: OperationArguments<'markEventDelivered'>,
-): OperationResult<'markEventDelivered'> {
-  database.run(
-    'UPDATE events SET deliveredTo = ?, takenBy = ? WHERE id = ?',
-    deliveredTo,
-    JSON.stringify(takenBy),
+  [deliveries]: OperationArguments<'markEventsDelivered'>,
+): OperationResult<'markEventsDelivered'> {
+  const missing = deliveries.filter((delivery) => hasMissedSome(database, delivery));
+  for (const delivery of deliveries) {
+    if (missing.includes(delivery)) continue;
+    const { deliveredTo, id, takenBy } = delivery;
+    database.run(
+      'UPDATE events SET deliveredTo = ?, takenBy = ? WHERE id = ? AND (deliveredTo IS NULL OR deliveredTo < ?)',
+      deliveredTo,
+      JSON.stringify(takenBy),
+      encodeText(id),
+      deliveredTo,
+    );
+  }
+  return missing.map(({ id }) => id);
+}
+
+/** Whether an instance that subscribed at the moment of the insert has not received the event. */
+function hasMissedSome(
+  database: Database,
+  { deliveredTo, id, isConfirmed, takenBy }: EventDelivery,
+): boolean {
+  if (isConfirmed) return false;
+  const missed = database.get(
+    `SELECT 1 AS missed FROM events AS e JOIN subscriptions AS s ON s.nameKey = e.nameKey AND s.effectiveAt <= e.publishedAt
+      WHERE e.id = ? AND (e.deliveredTo IS NULL OR e.deliveredTo < ?)
+        AND s.instanceId NOT IN (${takenBy.map(() => '?').join(', ')}) LIMIT 1`,
     encodeText(id),
+    deliveredTo,
+    ...takenBy.map(encodeText),
   );
+  return missed !== null;
 }
 
 export function findUndeliveredEvents(
@@ -207,7 +232,7 @@ function eventListItemOf(row: Row): EventListItem {
 
 export function takenByOf(row: Row): readonly string[] {
   const takenBy = row.textOrNull('takenBy');
-  return takenBy === null ? [] : (JSON.parse(takenBy) as string[]); // Written by `markEventDelivered`.
+  return takenBy === null ? [] : (JSON.parse(takenBy) as string[]); // Written by `markEventsDelivered`.
 }
 
 export function eventOf(row: Row): EventRecord {

@@ -2,9 +2,14 @@
 import type { OperationArguments, OperationResult } from '../../operations.js';
 import type { InstanceStatus } from '../../records/instances.js';
 import type { NodeRecord } from '../../records/nodes.js';
-import type { PurgeRequest, StoreStatistics } from '../../records/housekeeping.js';
+import {
+  REMOVED_FIELDS,
+  removalRevision,
+  type EndedInstance,
+  type StoreStatistics,
+} from '../../records/housekeeping.js';
 import { indexIn, tagsIn } from '../../field-text.js';
-import { encodeText } from '../../text-codec.js';
+import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
 import { statusOf } from './instance-rows.js';
@@ -22,7 +27,7 @@ export function putNode(database: Database, [node]: OperationArguments<'putNode'
     encodeText(node.version),
     encodeText(node.hostname),
     node.pid,
-    node.details === null ? null : encodeText(node.details),
+    encodeOptional(node.details),
   );
 }
 
@@ -50,7 +55,9 @@ export function purge(
   database: Database,
   [request]: OperationArguments<'purge'>,
 ): OperationResult<'purge'> {
-  const instances = purgeInstances(database, request);
+  const isKept = request.keepsInstances === true;
+  const expired = isKept ? [] : findExpiredInstances(database, [request, request.limit]);
+  const { isComplete, removed: instances } = removeInstances(database, [expired]);
   const events = database.run(
     `DELETE FROM events WHERE id IN (
        SELECT id FROM events WHERE deliveredTo IS NOT NULL AND publishedAt < ? ORDER BY publishedAt, id LIMIT ?)`,
@@ -63,7 +70,13 @@ export function purge(
     request.activitiesDoneBefore,
     request.limit,
   );
-  return { instances, events, activities };
+  const joined = database.run(
+    `DELETE FROM joined_starts WHERE id IN (
+       SELECT id FROM joined_starts WHERE joinedAt < ? ORDER BY joinedAt LIMIT ?)`,
+    request.instancesEndedBefore,
+    request.limit,
+  );
+  return { instances, events, activities, isComplete: isComplete && joined < request.limit };
 }
 
 export function statistics(database: Database): StoreStatistics {
@@ -95,33 +108,81 @@ export function statistics(database: Database): StoreStatistics {
   };
 }
 
-function purgeInstances(
+export function findExpiredInstances(
   database: Database,
-  { instancesEndedBefore, limit, untoldEndedBefore }: PurgeRequest,
-): number {
-  const ended = database.all(
-    `SELECT id, startTime, tags, fields FROM instances INDEXED BY instances_ended
-      WHERE endTime < ? AND status IN ('Complete', 'Terminated') AND (wakeAt IS NULL OR endTime < ?)
-      ORDER BY endTime, id LIMIT ?`,
-    instancesEndedBefore,
-    untoldEndedBefore,
-    limit,
-  );
-  let purged = 0;
+  [limits, limit]: OperationArguments<'findExpiredInstances'>,
+): readonly EndedInstance[] {
+  const { ownRetentionBefore = 0, untoldOwnRetentionBefore = 0 } = limits;
+  return [
+    ...database.all(
+      `SELECT id, inSeq, revision FROM instances INDEXED BY instances_expiring
+        WHERE endTime < ? AND endTime IS NOT NULL AND retentionMs IS NULL
+          AND status IN ('Complete', 'Terminated') AND (wakeAt IS NULL OR endTime < ?)
+        ORDER BY endTime, id LIMIT ?`,
+      limits.instancesEndedBefore,
+      limits.untoldEndedBefore,
+      limit,
+    ),
+    ...database.all(
+      `SELECT id, inSeq, revision FROM instances INDEXED BY instances_own_retention
+        WHERE endTime + retentionMs < ? AND retentionMs IS NOT NULL AND endTime IS NOT NULL
+          AND status IN ('Complete', 'Terminated') AND (wakeAt IS NULL OR endTime + retentionMs < ?)
+        ORDER BY endTime + retentionMs, id LIMIT ?`,
+      ownRetentionBefore,
+      untoldOwnRetentionBefore,
+      limit,
+    ),
+  ].map((row) => ({
+    id: row.text('id'),
+    inSeq: row.number('inSeq'),
+    revision: row.number('revision'),
+  }));
+}
+
+export function removeInstances(
+  database: Database,
+  [instances]: OperationArguments<'removeInstances'>,
+): OperationResult<'removeInstances'> {
+  let removed = 0;
   let historyBudget = PURGED_HISTORY_MAX;
-  for (const row of ended) {
-    historyBudget -= purgeHistory(database, row.text('id'), historyBudget);
-    if (historyBudget === 0) break;
-    purgeInstance(database, row.text('id'));
+  for (const instance of instances) {
+    const { id, inSeq, revision } = instance;
+    const row = database.get(
+      `SELECT startTime, tags, fields FROM instances
+        WHERE id = ? AND inSeq = ? AND revision IN (?, ?) AND status IN ('Complete', 'Terminated')`,
+      encodeText(id),
+      inSeq,
+      revision,
+      removalRevision(instance),
+    );
+    if (row === null) continue;
+    historyBudget -= purgeHistory(database, id, historyBudget);
+    if (historyBudget === 0) {
+      markRemoval(database, instance);
+      return { removed, isComplete: false };
+    }
+    purgeInstance(database, id);
     removeTerms(database, {
-      id: row.text('id'),
+      id,
       startTime: row.number('startTime'),
       tags: tagsIn(row.textOrNull('tags')),
       index: indexIn(row.textOrNull('fields')),
     });
-    purged += 1;
+    removed += 1;
   }
-  return purged;
+  return { removed, isComplete: true };
+}
+
+/** In the transaction that removes the first records. The others are removed in later ones. */
+function markRemoval(database: Database, instance: EndedInstance): void {
+  const { retentionMs, wakeAt } = REMOVED_FIELDS;
+  database.run(
+    'UPDATE instances SET revision = ?, retentionMs = ?, wakeAt = ? WHERE id = ?',
+    removalRevision(instance),
+    retentionMs,
+    wakeAt,
+    encodeText(instance.id),
+  );
 }
 
 function purgeHistory(database: Database, instanceId: string, limit: number): number {

@@ -2,11 +2,13 @@
 import type { OperationArguments, OperationResult } from '../../operations.js';
 import {
   TERMINATED_PER_INSERT,
+  terminationOf,
   type InsertInstance,
   type InstanceRecord,
   type InstanceSummary,
 } from '../../records/instances.js';
-import { encodeText } from '../../text-codec.js';
+import { joinedStartOf, recordIn, type JoinedStart } from '../../joined-starts.js';
+import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { hasNoEvents } from './events.js';
 import {
@@ -35,7 +37,7 @@ export function insertInstance(
   const { conflict, input = null, openDescendantsMax, record, side } = insert;
   const existing = readInstance(database, record.id);
   if (existing !== null) return { outcome: 'exists', record: existing };
-  const refused = joinedBefore(database, insert) ?? refusedNow(database, insert);
+  const refused = joinedBefore(database, record) ?? refusedNow(database, insert);
   if (refused !== null) return refused;
   if (isFull(database, record.rootId, openDescendantsMax)) return { outcome: 'full' };
   const inserted = conflict?.action === 'terminate' ? terminateOpen(database, insert) : INSERTED;
@@ -51,40 +53,52 @@ export function getInput(database: Database, [id]: OperationArguments<'getInput'
   return readInput(database, id);
 }
 
-function findOpenInstance(
-  database: Database,
-  { definitionId, reference }: OpenReference,
-): InstanceRecord | null {
-  const [newest] = openIds(database, { definitionId, reference, limit: 1 });
-  return newest === undefined ? null : readInstance(database, newest);
-}
-
-function joinedBefore(database: Database, { conflict, record }: InsertInstance): Result | null {
-  if (conflict === undefined || record.requestHash === null) return null;
+function joinedBefore(database: Database, { id, requestHash }: InstanceRecord): Result | null {
+  if (requestHash === null) return null;
   const row = database.get(
-    'SELECT requestHash, instanceId FROM joined_starts WHERE id = ?',
-    encodeText(record.id),
+    'SELECT requestHash, instanceId, body FROM joined_starts WHERE id = ?',
+    encodeText(id),
   );
-  const joined = row === null ? null : readInstance(database, row.text('instanceId'));
-  if (row === null || joined === null) return null;
-  return { outcome: 'joined', record: joined, requestHash: row.text('requestHash') };
+  if (row === null) return null;
+  const body = row.textOrNull('body');
+  const joined = body === null ? readInstance(database, row.text('instanceId')) : recordIn(body);
+  if (joined === null) return null;
+  return { outcome: 'joined-before', record: joined, requestHash: row.text('requestHash') };
 }
 
 function refusedNow(database: Database, { conflict, record }: InsertInstance): Result | null {
-  const { definitionId, id, reference, requestHash } = record;
+  const { definitionId, reference } = record;
   if (isDisabled(database, definitionId)) return { outcome: 'disabled' };
   if (conflict === undefined || conflict.action === 'terminate' || reference === null) return null;
-  const newest = findOpenInstance(database, { definitionId, reference });
-  if (newest === null) return null;
-  if (conflict.action === 'join' && requestHash !== null) {
-    database.run(
-      'INSERT OR REPLACE INTO joined_starts (id, requestHash, instanceId) VALUES (?, ?, ?)',
-      encodeText(id),
-      encodeText(requestHash),
-      encodeText(newest.id),
-    );
+  const [newest] = openOf(database, { definitionId, reference, limit: 1 });
+  if (newest === undefined) return null;
+  if (conflict.action === 'refuse') {
+    return { outcome: 'in-use', record: readSummary(database, newest.id) };
   }
-  return { outcome: 'in-use', record: newest };
+  return joined(database, record, readInstance(database, newest.id));
+}
+
+function joined(
+  database: Database,
+  start: InstanceRecord,
+  record: InstanceRecord | null,
+): Result | null {
+  if (record === null) return null;
+  const kept = joinedStartOf(start, record);
+  if (kept !== null) insertJoinedStart(database, kept);
+  return { outcome: 'joined', record };
+}
+
+export function insertJoinedStart(database: Database, start: JoinedStart): void {
+  const { body, id, instanceId, joinedAt, requestHash } = start;
+  database.run(
+    'INSERT OR REPLACE INTO joined_starts (id, requestHash, instanceId, joinedAt, body) VALUES (?, ?, ?, ?, ?)',
+    encodeText(id),
+    encodeText(requestHash),
+    encodeText(instanceId),
+    joinedAt,
+    encodeOptional(body),
+  );
 }
 
 function isDisabled(database: Database, definitionId: string): boolean {
@@ -96,12 +110,13 @@ function terminateOpen(database: Database, { conflict, record }: InsertInstance)
   const { definitionId, reference } = record;
   if (conflict?.action !== 'terminate' || reference === null) return INSERTED;
   const { audit } = conflict;
-  const ids = openIds(database, { definitionId, reference, limit: TERMINATED_PER_INSERT + 1 });
-  const terminated = ids.slice(0, TERMINATED_PER_INSERT).flatMap((id) => {
-    const result = controlInstance(database, [id, 'terminate', audit.time, audit]);
-    return result.outcome === 'done' ? [readSummary(database, id)] : [];
+  const open = openOf(database, { definitionId, reference, limit: TERMINATED_PER_INSERT + 1 });
+  const terminated = open.slice(0, TERMINATED_PER_INSERT).flatMap((each) => {
+    const entry = terminationOf(audit, each);
+    const result = controlInstance(database, [each.id, 'terminate', entry.time, entry]);
+    return result.outcome === 'done' ? [readSummary(database, each.id)] : [];
   });
-  return { outcome: ids.length > TERMINATED_PER_INSERT ? 'more' : 'inserted', terminated };
+  return { outcome: open.length > TERMINATED_PER_INSERT ? 'more' : 'inserted', terminated };
 }
 
 function readSummary(database: Database, id: string): InstanceSummary {
@@ -112,20 +127,20 @@ function readSummary(database: Database, id: string): InstanceSummary {
 }
 
 /** Newest first. */
-function openIds(
+function openOf(
   database: Database,
-  of: { readonly definitionId: string; readonly reference: string; readonly limit: number },
-): readonly string[] {
+  of: OpenReference & { readonly limit: number },
+): readonly Pick<InstanceRecord, 'id' | 'startTime'>[] {
   return database
     .all(
-      `SELECT id FROM instances INDEXED BY instances_open_reference
+      `SELECT id, startTime FROM instances INDEXED BY instances_open_reference
         WHERE reference = ? AND reference IS NOT NULL AND definitionId = ? AND status IN ('Runnable', 'Suspended')
         ORDER BY startTime DESC, id DESC LIMIT ?`,
       encodeText(of.reference),
       encodeText(of.definitionId),
       of.limit,
     )
-    .map((row) => row.text('id'));
+    .map((row) => ({ id: row.text('id'), startTime: row.number('startTime') }));
 }
 
 function isFull(database: Database, rootId: string | null, max: number | undefined): boolean {

@@ -1,13 +1,14 @@
 /** Instances as rows: reading and writing them as a whole. */
 import type {
+  InstanceFailure,
   InstanceOutcome,
   InstanceRecord,
   InstanceStatus,
   InstanceSummary,
 } from '../../records/instances.js';
 import { inboxBytes } from '../../records/messages.js';
-import { indexIn, indexText, tagsIn, tagsText } from '../../field-text.js';
-import { encodeText } from '../../text-codec.js';
+import { failureIn, failureText, indexIn, indexText, tagsIn, tagsText } from '../../field-text.js';
+import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
 import { insertTerms } from './terms.js';
@@ -15,10 +16,10 @@ import { insertInbox, readInbox } from './messages.js';
 
 export const SUMMARY_COLUMNS =
   'id, definitionId, version, reference, tags, fields, status, startTime, endTime, outcome, parentId, rootId, lastChangeAt, errorAt, ' +
-  'wakeAt, owner, epoch, inSeq, revision, underWay, crashes, schemaVersion, requestHash';
+  'failureKey, failure, wakeAt, owner, epoch, inSeq, revision, underWay, crashes, schemaVersion, requestHash, restartOf, restartedAs, retentionMs';
 
 const INSERT_INSTANCE = `INSERT INTO instances (${SUMMARY_COLUMNS}, inboxBytes, input, state)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** Longer inputs are in a table of their own: every commit writes the whole row of its instance. */
 const INPUT_LENGTH_MAX = 1000;
@@ -42,26 +43,31 @@ export function insertInstanceRow(
     encodeText(record.id),
     encodeText(record.definitionId),
     record.version,
-    record.reference === null ? null : encodeText(record.reference),
-    tags === null ? null : encodeText(tags),
-    fields === null ? null : encodeText(fields),
+    encodeOptional(record.reference),
+    encodeOptional(tags),
+    encodeOptional(fields),
     record.status,
     record.startTime,
     record.endTime,
     record.outcome,
-    record.parentId === null ? null : encodeText(record.parentId),
-    record.rootId === null ? null : encodeText(record.rootId),
+    encodeOptional(record.parentId),
+    encodeOptional(record.rootId),
     record.lastChangeAt,
     record.errorAt,
+    record.failure?.key ?? null,
+    encodedFailure(record.failure),
     record.wakeAt,
-    record.owner === null ? null : encodeText(record.owner),
+    encodeOptional(record.owner),
     record.epoch,
     record.inSeq,
     record.revision,
     record.underWay ? 1 : 0,
     record.crashes,
     record.schemaVersion,
-    record.requestHash === null ? null : encodeText(record.requestHash),
+    encodeOptional(record.requestHash),
+    encodeOptional(record.restartOf),
+    encodeOptional(record.restartedAs),
+    record.retentionMs,
     inboxBytes(record.inbox),
     input === null || isLong ? null : encodeText(input),
     encodeText(record.state),
@@ -72,6 +78,11 @@ export function insertInstanceRow(
   }
   insertInbox(database, record.id, record.inbox);
   insertTerms(database, record);
+}
+
+export function encodedFailure(failure: InstanceFailure | null): string | null {
+  const text = failureText(failure);
+  return encodeOptional(text);
 }
 
 export function readInput(database: Database, id: string): string | null {
@@ -99,6 +110,7 @@ export function summaryOf(row: Row): InstanceSummary {
     rootId: row.textOrNull('rootId'),
     lastChangeAt: row.number('lastChangeAt'),
     errorAt: row.numberOrNull('errorAt'),
+    failure: failureIn(row.textOrNull('failureKey'), row.textOrNull('failure')),
     wakeAt: row.numberOrNull('wakeAt'),
     owner: row.textOrNull('owner'),
     epoch: row.number('epoch'),
@@ -108,6 +120,9 @@ export function summaryOf(row: Row): InstanceSummary {
     crashes: row.number('crashes'),
     schemaVersion: row.number('schemaVersion'),
     requestHash: row.textOrNull('requestHash'),
+    restartOf: row.textOrNull('restartOf'),
+    restartedAs: row.textOrNull('restartedAs'),
+    retentionMs: row.numberOrNull('retentionMs'),
   };
 }
 

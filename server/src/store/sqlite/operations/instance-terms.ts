@@ -1,10 +1,10 @@
-/** Tags and index fields that are written between two commits. */
+/** Tags, links and index fields that are written between two commits. */
 import { TAGS_MAX } from '../../../engine/model/tags.js';
 import { indexText, tagsText } from '../../field-text.js';
 import { tagTerms } from '../../index-terms.js';
 import type { OperationArguments, OperationResult } from '../../operations.js';
 import { patchedTags } from '../../records/control.js';
-import { encodeText } from '../../text-codec.js';
+import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { noteAction } from './audit.js';
 import { readInstance } from './instance-rows.js';
@@ -22,13 +22,27 @@ export function patchTags(
   const text = tagsText(tags);
   database.run(
     'UPDATE instances SET tags = ?, inSeq = ? WHERE id = ?',
-    text === null ? null : encodeText(text),
+    encodeOptional(text),
     inSeq,
     encodeText(id),
   );
   changeTerms(database, current, tagTerms(current.tags), tagTerms(tags));
   noteAction(database, id, audit);
   return { outcome: 'done', record: { ...current, tags, inSeq } };
+}
+
+export function linkRestart(
+  database: Database,
+  [id, restartedAs, audit]: OperationArguments<'linkRestart'>,
+): boolean {
+  const changed = database.run(
+    'UPDATE instances SET restartedAs = ?, inSeq = inSeq + 1 WHERE id = ?',
+    encodeText(restartedAs),
+    encodeText(id),
+  );
+  if (changed === 0) return false;
+  noteAction(database, id, audit);
+  return true;
 }
 
 export function replaceIndex(
@@ -38,7 +52,7 @@ export function replaceIndex(
   const text = indexText(change.after);
   const changed = database.run(
     'UPDATE instances SET fields = ?, inSeq = inSeq + 1 WHERE id = ? AND inSeq = ? AND revision = ?',
-    text === null ? null : encodeText(text),
+    encodeOptional(text),
     encodeText(id),
     inSeq,
     revision,

@@ -4,18 +4,19 @@ import type { OperationArguments, OperationResult } from '../../operations.js';
 import type {
   DueInstance,
   InstanceClaim,
+  InstanceCommit,
   HistoryRecord,
   IndexChange,
   InstanceRecord,
 } from '../../records/instances.js';
 import { messageBytes } from '../../records/messages.js';
 import { indexText } from '../../field-text.js';
-import { encodeText } from '../../text-codec.js';
+import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
 import { makeDeferredAvailable, settleAllOf } from './activity-rows.js';
 import { noteAction } from './audit.js';
-import { readInstance } from './instance-rows.js';
+import { encodedFailure, readInstance } from './instance-rows.js';
 import { changeFieldTerms } from './terms.js';
 import { appendToInbox, clearInbox } from './messages.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
@@ -32,8 +33,8 @@ export function commitInstance(
   [commit]: OperationArguments<'commitInstance'>,
 ): OperationResult<'commitInstance'> {
   const changed = database.run(
-    `UPDATE instances SET status = ?, endTime = ?, outcome = ?, lastChangeAt = ?, errorAt = ?, wakeAt = ?,
-            state = ?, schemaVersion = ?, underWay = ?, crashes = ?,
+    `UPDATE instances SET status = ?, endTime = ?, outcome = ?, lastChangeAt = ?, errorAt = ?, failureKey = ?, failure = ?,
+            wakeAt = ?, state = ?, schemaVersion = ?, underWay = ?, crashes = ?,
             inboxBytes = CASE WHEN ? THEN inboxBytes ELSE 0 END, revision = revision + 1
       WHERE id = ? AND epoch = ? AND inSeq = ? AND revision = ?`,
     commit.status,
@@ -41,6 +42,8 @@ export function commitInstance(
     commit.outcome,
     commit.lastChangeAt,
     commit.errorAt,
+    commit.failure?.key ?? null,
+    encodedFailure(commit.failure),
     commit.wakeAt,
     encodeText(commit.state),
     commit.schemaVersion,
@@ -54,6 +57,8 @@ export function commitInstance(
   );
   if (changed === 0) return 'lost';
   if (commit.indexChange !== undefined) writeIndex(database, commit.id, commit.indexChange);
+  if (commit.version !== undefined) writeVersion(database, commit, commit.version);
+  for (const entry of commit.audit ?? []) noteAction(database, commit.id, entry);
   if (commit.keepInbox !== true) clearInbox(database, commit.id);
   insertSideRecords(database, commit.side);
   removeSideRecords(database, commit);
@@ -68,10 +73,20 @@ function writeIndex(database: Database, id: string, change: IndexChange): void {
   const text = indexText(change.after);
   database.run(
     'UPDATE instances SET fields = ? WHERE id = ?',
-    text === null ? null : encodeText(text),
+    encodeOptional(text),
     encodeText(id),
   );
   changeFieldTerms(database, id, change);
+}
+
+/** A statement of its own: only a modification changes the version. */
+function writeVersion(
+  database: Database,
+  { id, retentionMs = null }: InstanceCommit,
+  version: number,
+): void {
+  const update = 'UPDATE instances SET version = ?, retentionMs = ? WHERE id = ?';
+  database.run(update, version, retentionMs, encodeText(id));
 }
 
 export function claimInstance(
@@ -163,7 +178,7 @@ export function controlInstance(
   const inSeq = current.inSeq + 1;
   database.run(
     `UPDATE instances SET status = ?, endTime = ?, outcome = ?, lastChangeAt = ?, inSeq = ?, wakeAt = 0,
-            inboxBytes = inboxBytes + ?
+            inboxBytes = inboxBytes + ?${isEnd ? ', failureKey = NULL, failure = NULL' : ''}
       WHERE id = ?`,
     to,
     endTime,
@@ -178,7 +193,17 @@ export function controlInstance(
   if (to === 'Runnable') makeDeferredAvailable(database, id);
   if (isEnd) settleAllOf(database, id);
   const inbox = message === undefined ? current.inbox : [...current.inbox, message];
-  const changes = { status: to, endTime, outcome, lastChangeAt: at, inSeq, inbox, wakeAt: 0 };
+  const failure = isEnd ? null : current.failure;
+  const changes = {
+    status: to,
+    failure,
+    endTime,
+    outcome,
+    lastChangeAt: at,
+    inSeq,
+    inbox,
+    wakeAt: 0,
+  };
   return { outcome: 'done', record: { ...current, ...changes } };
 }
 

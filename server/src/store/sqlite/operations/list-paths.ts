@@ -24,6 +24,9 @@ export interface ListOrder {
   readonly direction: 'ASC' | 'DESC';
 }
 
+/** The second condition selects the partial index. */
+const FAILURE_IS = 'failureKey = ? AND failureKey IS NOT NULL';
+
 export function orderOf(filter: InstanceFilter): ListOrder {
   if (filter.failedFrom !== undefined) {
     return { index: 'instances_failed', time: 'errorAt', direction: 'DESC' };
@@ -35,13 +38,38 @@ export function orderOf(filter: InstanceFilter): ListOrder {
 }
 
 export function pathsOf(filter: InstanceFilter): readonly ListPath[] {
-  return pathsFor<ListPath>(filter, { term: termPath, ended: endedPath, instance: instancePath });
+  return pathsFor<ListPath>(filter, {
+    term: termPath,
+    version: versionPath,
+    ended: endedPath,
+    instance: instancePath,
+  });
 }
 
 /** All instances of an index of their own columns, in its order. */
 function instancePath(filter: InstanceFilter): ListPath {
   const { index, time } = orderOf(filter);
-  const where = indexedConditions(filter, index);
+  return orderedPath(filter, { index, time, where: indexedConditions(filter, index) });
+}
+
+function versionPath(filter: InstanceFilter): ListPath {
+  const { definitionId, version } = filter;
+  const where = [
+    ...equal('definitionId', definitionId === undefined ? undefined : encodeText(definitionId)),
+    ...equal('version', version),
+    ...startConditions(filter),
+  ];
+  return orderedPath(filter, { index: 'instances_version', time: 'startTime', where });
+}
+
+interface Order {
+  readonly index: string;
+  /** The column that follows those with a fixed value. */
+  readonly time: string;
+  readonly where: readonly Sql[];
+}
+
+function orderedPath(filter: InstanceFilter, { index, time, where }: Order): ListPath {
   const from = `FROM instances INDEXED BY ${index}`;
   return {
     covers: null,
@@ -153,9 +181,10 @@ function keyOf({ text, values }: Sql): string {
 
 /** The conditions on the columns of instances, except those on tags and index fields. */
 export function columnConditions(filter: InstanceFilter): readonly Sql[] {
-  const { definitionId, outcome, parentId, reference, status, version } = filter;
+  const { definitionId, failure, outcome, parentId, reference, status, version } = filter;
   return [
     ...equal('status', status),
+    ...comparison(FAILURE_IS, failure),
     ...equal('definitionId', definitionId === undefined ? undefined : encodeText(definitionId)),
     ...equal('version', version),
     ...equal('reference', reference === undefined ? undefined : encodeText(reference)),
@@ -195,7 +224,7 @@ function endConditions({ endedFrom, endedTo }: InstanceFilter): readonly Sql[] {
 
 /** The conditions that the index serves without reading a row. */
 function indexedConditions(filter: InstanceFilter, index: string): readonly Sql[] {
-  const { definitionId, outcome, parentId, reference, status } = filter;
+  const { definitionId, failure, outcome, parentId, reference, status } = filter;
   const statusOf = outcome === 'Succeeded' ? 'Complete' : status;
   const definition = equal(
     'definitionId',
@@ -212,6 +241,8 @@ function indexedConditions(filter: InstanceFilter, index: string): readonly Sql[
         ...equal('parentId', typeof parentId === 'string' ? encodeText(parentId) : undefined),
         ...startConditions(filter),
       ];
+    case 'instances_failure':
+      return [...comparison(FAILURE_IS, failure), ...startConditions(filter)];
     case 'instances_outcome':
       return [
         ...equal('outcome', outcome),
@@ -247,11 +278,12 @@ function pickStart({ startedFrom, startedTo }: InstanceFilter): InstanceFilter {
  * The most selective index that provides the order of the list. It is named in the query because SQLite has no
  * statistics to choose by.
  */
-function indexFor({ reference, parentId, ...filter }: InstanceFilter): string {
+function indexFor({ failure, reference, parentId, ...filter }: InstanceFilter): string {
   const { definitionId, outcome } = filter;
   const status = outcome === 'Succeeded' ? 'Complete' : filter.status;
   if (reference !== undefined) return 'instances_reference';
   if (typeof parentId === 'string') return 'instances_parent';
+  if (failure !== undefined) return 'instances_failure';
   // Few instances end with any other outcome, so this index selects the fewest.
   if (outcome !== undefined && outcome !== 'Succeeded') return 'instances_outcome';
   if (definitionId !== undefined) {

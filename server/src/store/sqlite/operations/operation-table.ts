@@ -4,8 +4,10 @@ import type { Database } from '../database.js';
 import * as activities from './activities.js';
 import * as activityLists from './activity-lists.js';
 import * as audit from './audit.js';
+import * as bulkJobs from './bulk-jobs.js';
 import * as definitions from './definitions.js';
 import * as events from './events.js';
+import * as failures from './failures.js';
 import * as housekeeping from './housekeeping.js';
 import * as instanceLists from './instance-lists.js';
 import * as instanceTerms from './instance-terms.js';
@@ -23,8 +25,10 @@ export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   ...activities,
   ...activityLists,
   ...audit,
+  ...bulkJobs,
   ...definitions,
   ...events,
+  ...failures,
   ...housekeeping,
   ...instanceLists,
   ...instanceTerms,

@@ -1,35 +1,19 @@
 import type { ActivityQueue } from '@stepwright/sdk';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Link } from 'wouter';
 import { useRereadOnChange, useSlowPollInterval } from '../../app/live.js';
-import { toPath } from '../../app/path.js';
 import { useSession } from '../../app/session.js';
 import { DataTable, type Column } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
 import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
-import { TimeAgo } from '../../components/time-ago.js';
+import { ACTIVITY_COLUMN, WAITING_COLUMNS } from '../../components/queue-columns.js';
+import { TimeAgo, useNow } from '../../components/time-ago.js';
 
 const COLUMNS: readonly Column<ActivityQueue>[] = [
-  {
-    key: 'name',
-    header: 'Activity',
-    kind: 'wide',
-    cell: ({ activityName }) => (
-      <Link href={toPath('activities', activityName)}>
-        <bdi>{activityName}</bdi>
-      </Link>
-    ),
-  },
-  { key: 'waiting', header: 'Waiting', kind: 'number', cell: ({ waiting }) => waiting },
-  {
-    key: 'oldest',
-    header: 'Oldest',
-    kind: 'time',
-    cell: ({ oldestTime }) => <TimeAgo time={oldestTime} />,
-  },
+  ACTIVITY_COLUMN,
+  ...WAITING_COLUMNS,
   { key: 'held', header: 'Held', kind: 'number', cell: ({ held }) => held },
   { key: 'workers', header: 'Workers', kind: 'wide', cell: (queue) => <Workers {...queue} /> },
 ];
@@ -68,8 +52,12 @@ export function ActivitiesPage(): ReactNode {
   );
 }
 
+/** A worker that polled this recently is probably between two polls. */
+const RECENT_MS = 60_000;
+
 /** Whether a worker polls the queue. Items that no worker polls for are what an operator looks for. */
-function Workers({ pollers, lastPollTime, waiting }: ActivityQueue): ReactNode {
+function Workers({ held, pollers, lastPollTime, waiting }: ActivityQueue): ReactNode {
+  const nowMs = useNow();
   if (pollers > 0) {
     return (
       <span className="badge good">
@@ -77,9 +65,14 @@ function Workers({ pollers, lastPollTime, waiting }: ActivityQueue): ReactNode {
       </span>
     );
   }
+  const isRecent = lastPollTime !== null && nowMs - Date.parse(lastPollTime) < RECENT_MS;
+  // Workers do not poll while they work.
+  const isBusy = held > 0 || isRecent;
   return (
     <>
-      {waiting > 0 && <span className="badge warning">no idle worker</span>}{' '}
+      {waiting > 0 && (
+        <span className={`badge ${isBusy ? 'idle' : 'warning'}`}>no idle worker</span>
+      )}{' '}
       <span className="quiet">
         {lastPollTime === null ? (
           'never polled'

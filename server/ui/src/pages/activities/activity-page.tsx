@@ -2,6 +2,7 @@ import type { ActivityItem } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useRereadOnChange, useSlowPollInterval } from '../../app/live.js';
+import { toPath } from '../../app/path.js';
 import { useSession } from '../../app/session.js';
 import { Button } from '../../components/button.js';
 import type { Column } from '../../components/data-table.js';
@@ -16,7 +17,7 @@ import './activities.css';
 const STATES = {
   waiting: { word: 'waiting', tone: 'waiting' },
   held: { word: 'held', tone: 'running' },
-  deferred: { word: 'deferred: its run is not Runnable', tone: 'warning' },
+  deferred: { word: 'deferred: its run is suspended', tone: 'warning' },
 } as const;
 
 const COLUMNS: readonly Column<ActivityItem>[] = [
@@ -40,17 +41,28 @@ const COLUMNS: readonly Column<ActivityItem>[] = [
     key: 'worker',
     header: 'Held by',
     kind: 'wide',
-    cell: ({ workerId, state }) =>
-      state === 'held' ? <bdi>{workerId ?? 'an unnamed worker'}</bdi> : '–',
+    cell: ({ workerId, state }) => (state === 'held' ? <Holder workerId={workerId} /> : '–'),
   },
   {
     key: 'lease',
     header: 'Lease ends',
     kind: 'time',
     cell: ({ leaseUntil, state }) =>
-      state === 'held' && leaseUntil === null ? 'never' : <TimeAgo time={leaseUntil} />,
+      state === 'held' && leaseUntil === null ? <NoLease /> : <TimeAgo time={leaseUntil} />,
   },
 ];
+
+/** Nobody else gets the item if the worker has died: the operator has to answer in its place. */
+function NoLease(): ReactNode {
+  return (
+    <span
+      className="badge warning"
+      title="If the worker has died, nobody else gets this item: complete or fail it here. Workers that poll with a lease avoid this."
+    >
+      no lease: stays with this worker
+    </span>
+  );
+}
 
 interface Asked {
   readonly item: ActivityItem;
@@ -72,6 +84,15 @@ function answerColumn(onAsk: (asked: Asked) => void): Column<ActivityItem> {
       </span>
     ),
   };
+}
+
+function Holder({ workerId }: { readonly workerId: string | null }): ReactNode {
+  if (workerId === null || workerId === '') return 'an unnamed worker';
+  return (
+    <Link href={toPath('workers', workerId)}>
+      <bdi>{workerId}</bdi>
+    </Link>
+  );
 }
 
 /** The items of one queue, the oldest first. The operator can complete or fail each in place of its worker. */

@@ -10,12 +10,21 @@ import { Page } from '../../components/page.js';
 import { Finding } from '../../components/finding.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { useToasts } from '../../components/toasts.js';
+import { useUnsavedWarning } from '../../components/unsaved-warning.js';
 import { definitionCompletion, definitionHover } from '../../editor/definition-completion.js';
 import { readSchema } from '../../editor/definition-schema.js';
+import type { EditorProblem } from '../../editor/editor-problem.js';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.js';
-import { placeProblems } from '../../editor/problem-places.js';
+import { placeProblems, syntaxProblems } from '../../editor/problem-places.js';
 import { WorkflowGraph } from '../../graph/workflow-graph.js';
-import { documentText, formatOf, NEW_DEFINITION, readDocument } from './document-text.js';
+import {
+  documentText,
+  editableText,
+  formatOf,
+  NEW_DEFINITION,
+  readDocument,
+  type DocumentFormat,
+} from './document-text.js';
 import './definitions.css';
 
 /** The editor for a new definition (`id` null), or for the next version of an existing one. */
@@ -23,7 +32,11 @@ export function DefinitionEditorPage({ id }: { readonly id: string | null }): Re
   const { client } = useSession();
   const known = useQuery({
     queryKey: ['definition', id, 'to edit'],
-    queryFn: ({ signal }) => client.definitions.get(id ?? '', { signal }),
+    queryFn: async ({ signal }) => {
+      const latest = await client.definitions.get(id ?? '', { signal });
+      const { version = 1 } = latest;
+      return { latest, source: await client.definitions.source(latest.id, { version, signal }) };
+    },
     enabled: id !== null,
     // A refetch must not replace the text that the user is editing.
     staleTime: Infinity,
@@ -37,8 +50,11 @@ export function DefinitionEditorPage({ id }: { readonly id: string | null }): Re
       </Page>
     );
   }
-  const text = known.data === undefined ? NEW_DEFINITION : documentText(known.data, 'yaml');
-  return <Editor title={title} initialText={text} latest={known.data ?? null} />;
+  if (known.data === undefined) {
+    return <Editor title={title} initialText={NEW_DEFINITION} latest={null} />;
+  }
+  const { latest, source } = known.data;
+  return <Editor title={title} initialText={editableText(latest, source)} latest={latest} />;
 }
 
 const CHECK_PAUSE_MS = 400;
@@ -54,14 +70,17 @@ function Editor({
   readonly latest: DefinitionDocument | null;
 }): ReactNode {
   const [text, setText] = useState(initialText);
+  useUnsavedWarning(text !== initialText);
   const settled = useSettled(text, CHECK_PAUSE_MS);
   const format = formatOf(settled);
-  const check = useCheck(settled);
-  const help = useHelp();
+  const syntax = useMemo(() => syntaxProblems(settled), [settled]);
+  // The server could only repeat what the page says about the syntax.
+  const check = useCheck(settled, syntax.length === 0);
+  const help = useHelp(format);
   const preview = usePreview(settled);
-  const completions = useMemo(() => help && definitionCompletion(help, format), [help, format]);
-  const hover = useMemo(() => help && definitionHover(help), [help]);
-  const problems = useProblems(settled, check.data);
+  const found = useProblems(settled, check.data);
+  const problems = syntax.length > 0 ? syntax : found;
+  const isChecked = text === settled && syntax.length === 0 && !check.isPlaceholderData;
   const convert = (): void => {
     const document = readDocument(text);
     if (typeof document !== 'object' || document === null) return;
@@ -75,7 +94,11 @@ function Editor({
           <Button onPress={convert} isDisabled={readDocument(text) === undefined}>
             Convert to {format === 'json' ? 'YAML' : 'JSON'}
           </Button>
-          <PublishButton text={text} latest={latest} isValid={check.data?.valid !== false} />
+          <PublishButton
+            text={text}
+            latest={latest}
+            isValid={isChecked && check.data?.valid === true}
+          />
         </>
       }
     >
@@ -87,11 +110,9 @@ function Editor({
             language={format}
             onChange={setText}
             problems={problems}
-            {...(completions !== undefined && { completions })}
-            {...(hover !== undefined && { hover })}
+            {...help}
           />
-          {check.error !== null && <ProblemView error={check.error} />}
-          {check.data !== undefined && <Findings check={check.data} />}
+          <Findings {...{ text: settled, syntax, check }} />
         </div>
         <WorkflowGraph definition={preview} label="Preview of the steps" />
       </div>
@@ -112,17 +133,19 @@ function useProblems(text: string, check: ReturnType<typeof useCheck>['data']) {
   );
 }
 
-function useCheck(text: string) {
+function useCheck(text: string, isWanted: boolean) {
   const { client } = useSession();
   return useQuery({
     queryKey: ['definition check', text],
     queryFn: ({ signal }) => client.definitions.validate(text, { signal }),
+    enabled: isWanted,
     gcTime: 0,
     placeholderData: (before) => before,
   });
 }
 
-function useHelp() {
+/** Completions and explanations, as soon as the schema is there. */
+function useHelp(format: DocumentFormat) {
   const schema = useQuery({
     queryKey: ['definition schema'],
     queryFn: async ({ signal }) => {
@@ -131,7 +154,14 @@ function useHelp() {
     },
     staleTime: Infinity,
   });
-  return schema.data;
+  const { data } = schema;
+  return useMemo(
+    () =>
+      data === undefined
+        ? {}
+        : { completions: definitionCompletion(data, format), hover: definitionHover(data) },
+    [data, format],
+  );
 }
 
 /** The last document that could be parsed. */
@@ -205,7 +235,27 @@ function hasId(text: string, id: string): boolean {
 
 const FINDINGS_SHOWN = 30;
 
-function Findings({ check }: { readonly check: DefinitionCheck }): ReactNode {
+interface FindingsProps {
+  readonly text: string;
+  readonly syntax: readonly EditorProblem[];
+  readonly check: ReturnType<typeof useCheck>;
+}
+
+function Findings({ text, syntax, check }: FindingsProps): ReactNode {
+  const [problem] = syntax;
+  if (problem !== undefined) {
+    const line = text.slice(0, problem.from).split('\n').length;
+    return (
+      <p className="form-problem" role="status">
+        Line {line}: {problem.message}
+      </p>
+    );
+  }
+  if (check.error !== null) return <ProblemView error={check.error} />;
+  return check.data === undefined ? null : <CheckFindings check={check.data} />;
+}
+
+function CheckFindings({ check }: { readonly check: DefinitionCheck }): ReactNode {
   const { errors, warnings } = check;
   if (errors.length + warnings.length === 0) {
     return (

@@ -1,4 +1,4 @@
-import type { DefinitionDocument } from '@stepwright/sdk';
+import type { DefinitionDocument, OpenSteps } from '@stepwright/sdk';
 import { useMemo, useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useAddressQuery } from '../../app/address-query.js';
@@ -16,8 +16,8 @@ import { readDefinition } from '../../graph/read-definition.js';
 import { WorkflowGraph } from '../../graph/workflow-graph.js';
 import { runsPath, WITH_CHILDREN } from '../runs/run-filter.js';
 import { AvailabilityButton, DisabledNote } from './availability.js';
-import { documentText, type DocumentFormat } from './document-text.js';
-import { useDefinition, useLatestDefinition } from './use-definition.js';
+import { documentText, formatOf, type DocumentFormat } from './document-text.js';
+import { useDefinition, useLatestDefinition, useOpenSteps, useSource } from './use-definition.js';
 import { VersionChoice, wantedVersion } from './version-choice.js';
 import './definitions.css';
 
@@ -100,24 +100,33 @@ function viewIn(address: URLSearchParams): View {
   return view === 'document' || view === 'changes' ? view : 'graph';
 }
 
+const FORMATS = ['source', 'yaml', 'json'] as const;
+
 function DefinitionText({ definition }: { readonly definition: DefinitionDocument }): ReactNode {
-  const [format, setFormat] = useState<DocumentFormat>('yaml');
+  const [format, setFormat] = useState<DocumentFormat | 'source'>('source');
+  const source = useSource(definition);
+  if (source.error !== null) return <ProblemView error={source.error} />;
+  if (source.data === undefined) return <Loading />;
+  const text = format === 'source' ? source.data : documentText(definition, format);
   return (
     <div className="stacked">
       <label className="inline-field">
         <span>Format</span>
         <select
           value={format}
-          onChange={({ target }) => setFormat(target.value === 'json' ? 'json' : 'yaml')}
+          onChange={({ target }) =>
+            setFormat(FORMATS.find((one) => one === target.value) ?? 'source')
+          }
         >
+          <option value="source">As posted</option>
           <option value="yaml">YAML</option>
           <option value="json">JSON</option>
         </select>
       </label>
       <LazyCodeEditor
         label="Definition document"
-        language={format}
-        value={documentText(definition, format)}
+        language={format === 'source' ? formatOf(text) : format}
+        value={text}
       />
     </div>
   );
@@ -169,23 +178,43 @@ function DefinitionChanges({
 function DefinitionGraph({ definition }: { readonly definition: DefinitionDocument }): ReactNode {
   const [stepId, setStepId] = useState<string | null>(null);
   const graph = useMemo(() => readDefinition(definition), [definition]);
+  const open = useOpenSteps(definition);
+  const runCounts = useMemo(
+    () => new Map(open?.items.map((item) => [item.stepId, item.count])),
+    [open],
+  );
   const step = stepId === null ? null : findStep(graph, stepId);
   return (
-    <div className={step === null ? 'definition-graph' : 'definition-graph with-step'}>
-      <WorkflowGraph
-        definition={definition}
-        label={`Steps of ${definition.id}`}
-        selectedStepId={stepId}
-        onSelectStep={(next) => setStepId(next === stepId ? null : next)}
-      />
-      {step !== null && (
-        <section className="panel" aria-label={`Step ${step.id}`}>
-          <h2>
-            <bdi>{step.name ?? step.id}</bdi>
-          </h2>
-          <JsonView value={atPointer(definition, step.pointer)} label="Members of the step" />
-        </section>
-      )}
-    </div>
+    <>
+      {open !== undefined && open.count > 0 && <OpenRunsNote open={open} />}
+      <div className={step === null ? 'definition-graph' : 'definition-graph with-step'}>
+        <WorkflowGraph
+          definition={definition}
+          label={`Steps of ${definition.id}`}
+          runCounts={runCounts}
+          selectedStepId={stepId}
+          onSelectStep={(next) => setStepId(next === stepId ? null : next)}
+        />
+        {step !== null && (
+          <section className="panel" aria-label={`Step ${step.id}`}>
+            <h2>
+              <bdi>{step.name ?? step.id}</bdi>
+            </h2>
+            <JsonView value={atPointer(definition, step.pointer)} label="Members of the step" />
+          </section>
+        )}
+      </div>
+    </>
+  );
+}
+
+function OpenRunsNote({ open: { count, exact } }: { readonly open: OpenSteps }): ReactNode {
+  const runs = `${count} open ${count === 1 ? 'run' : 'runs'}`;
+  return (
+    <p className="hint">
+      {exact
+        ? `The graph shows where ${runs} of this version ${count === 1 ? 'is' : 'are'}.`
+        : `There are many open runs of this version. The graph shows where the ${runs} are that have not changed for the longest time.`}
+    </p>
   );
 }

@@ -16,10 +16,13 @@ const COLUMNS: readonly Column<DefinitionSummary>[] = [
     key: 'id',
     header: 'Definition',
     kind: 'wide',
-    cell: ({ id }) => (
-      <Link href={toPath('definitions', id)}>
-        <bdi>{id}</bdi>
-      </Link>
+    cell: ({ disabled, id }) => (
+      <>
+        <Link href={toPath('definitions', id)}>
+          <bdi>{id}</bdi>
+        </Link>{' '}
+        {disabled && <span className="badge warning">disabled</span>}
+      </>
     ),
   },
   {

@@ -23,6 +23,12 @@ function yamlText(definition: object): string {
   return document.toString({ lineWidth: 0 });
 }
 
+/** The text as it was posted, if a person can edit it; otherwise the document in YAML. Programs often post JSON in one line. */
+export function editableText(definition: object, source: string): string {
+  const isOneLine = !source.trim().includes('\n');
+  return formatOf(source) === 'json' && isOneLine ? documentText(definition, 'yaml') : source;
+}
+
 /** Undefined if the text cannot be parsed. */
 export function readDocument(text: string): unknown {
   try {

@@ -1,4 +1,5 @@
 import { useId, type ReactNode } from 'react';
+import { useZone } from '../../components/clock.js';
 import { TagRows } from '../../components/tag-rows.js';
 import {
   CONFLICT_WORDS,
@@ -78,6 +79,7 @@ const TIMES = [
 
 function TimeChoice({ choices, problems, onChange }: StartOptionsFormProps): ReactNode {
   const name = useId();
+  const zone = useZone();
   const set = (change: Partial<StartChoices>): void => onChange({ ...choices, ...change });
   return (
     <fieldset className="start-time">
@@ -95,7 +97,7 @@ function TimeChoice({ choices, problems, onChange }: StartOptionsFormProps): Rea
       ))}
       {choices.when === 'at' && (
         <label className="field">
-          <span>Time, in your time zone</span>
+          <span>{zone === 'UTC' ? 'Time (UTC)' : 'Time, in your time zone'}</span>
           <input
             type="datetime-local"
             step={1}

@@ -1,5 +1,5 @@
 /** The options of a start, as the user chooses them. Pure. */
-import type { StartOptions } from '@stepwright/sdk';
+import type { StartOptions, Workflow } from '@stepwright/sdk';
 import { tagsOf, tagsProblem, type TagRow } from '../../components/tags.js';
 import { timeOf } from '../../data-form/local-time.js';
 
@@ -17,7 +17,7 @@ export interface StartChoices {
   readonly onConflict: OnConflict;
   readonly tags: readonly TagRow[];
   readonly when: 'now' | 'at' | 'after';
-  /** A local time, as a control of type `datetime-local` writes it. */
+  /** A time in the chosen zone, as a control of type `datetime-local` writes it. */
   readonly at: string;
   readonly delay: string;
 }
@@ -30,6 +30,12 @@ export const NO_CHOICES: StartChoices = {
   at: '',
   delay: '',
 };
+
+/** The choices that start a run like this one. */
+export function choicesOf({ reference, tags }: Pick<Workflow, 'reference' | 'tags'>): StartChoices {
+  const rows = Object.entries(tags).map(([name, value]) => ({ name, value }));
+  return { ...NO_CHOICES, reference: reference ?? '', tags: rows };
+}
 
 /** What keeps the start from being sent, at the option that it concerns. */
 export type OptionProblems = Partial<Record<'onConflict' | 'tags' | 'at' | 'delay', string>>;

@@ -1,5 +1,5 @@
 /** Starts a run of a definition: its data, and options such as a reference and a time. */
-import { isApiError, type DefinitionDocument } from '@stepwright/sdk';
+import { isApiError, type DefinitionDocument, type Workflow } from '@stepwright/sdk';
 import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAddressQuery } from '../../app/address-query.js';
@@ -9,6 +9,7 @@ import { Button } from '../../components/button.js';
 import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
+import { useUnsavedWarning } from '../../components/unsaved-warning.js';
 import {
   draftsIn,
   fromJson,
@@ -19,17 +20,17 @@ import {
 } from '../../data-form/data-value.js';
 import { readForm, type ObjectField } from '../../data-form/form-fields.js';
 import { initialMembers } from '../../data-form/form-values.js';
-import { useRunInput } from '../run/use-run.js';
+import { useRun, useRunInput } from '../run/use-run.js';
 import { DisabledNote } from './availability.js';
 import { problemOf, shownAs, StartDataEditor, valueOf, type StartData } from './start-data.js';
 import { StartOptionsForm } from './start-options-form.js';
-import { NO_CHOICES, problemsOf, startOptions } from './start-options.js';
+import { choicesOf, NO_CHOICES, problemsOf, startOptions } from './start-options.js';
 import { StartResult } from './start-result.js';
 import { useDefinition, useLatestDefinition } from './use-definition.js';
 import { VersionChoice, wantedVersion } from './version-choice.js';
 import './definitions.css';
 
-/** `?version=` chooses the version, and `?from=` the run whose data the form starts with. */
+/** `?version=` chooses the version, and `?from=` the run whose data, reference and tags the form starts with. */
 export function StartPage({ id }: { readonly id: string }): ReactNode {
   const [address, setAddress] = useAddressQuery();
   const latest = useLatestDefinition(id);
@@ -38,8 +39,9 @@ export function StartPage({ id }: { readonly id: string }): ReactNode {
   const shown = useDefinition(id, version, latest.data !== undefined);
   const from = address.get('from') ?? '';
   const input = useRunInput(from, from !== '');
-  const error = latest.error ?? shown.error ?? input.error;
-  const isReady = from === '' || input.data !== undefined;
+  const run = useRun(from, from !== '');
+  const error = latest.error ?? shown.error ?? input.error ?? run.error;
+  const isReady = from === '' || (input.data !== undefined && run.data !== undefined);
   return (
     <Page
       title={`Start ${id}`}
@@ -70,6 +72,7 @@ export function StartPage({ id }: { readonly id: string }): ReactNode {
             // Without a choice, the run gets the version that is the latest when it starts.
             version={address.has('version') ? version : undefined}
             input={input.data}
+            run={run.data}
             isDisabled={latest.data?.disabled === true}
           />
         </>
@@ -82,18 +85,21 @@ interface StartFormProps {
   readonly definition: DefinitionDocument;
   readonly version: number | undefined;
   readonly input: object | undefined;
+  /** The run whose data, reference and tags the form starts with. */
+  readonly run: Workflow | undefined;
   readonly isDisabled: boolean;
 }
 
-function StartForm({ definition, version, input, isDisabled }: StartFormProps): ReactNode {
+function StartForm({ definition, version, input, run, isDisabled }: StartFormProps): ReactNode {
   const form = useMemo(() => readForm(definition.input), [definition]);
   const initial = useMemo(() => initialData(form, input), [form, input]);
   // Null while the user has not changed the data, so that they follow the version.
   const [edited, setEdited] = useState<StartData | null>(null);
-  const [choices, setChoices] = useState(NO_CHOICES);
+  const [choices, setChoices] = useState(() => (run === undefined ? NO_CHOICES : choicesOf(run)));
   const data = shownAs(edited ?? initial, form);
   const optionProblems = problemsOf(choices);
   const sending = useSending(definition.id);
+  useUnsavedWarning(edited !== null && sending.startedId === null);
   const element = useFocusOnProblem(sending.problems);
   const send = (): void => {
     if (Object.keys(optionProblems).length > 0) return;

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { toPath } from '../../app/path.js';
 import { JsonView } from '../../components/json-view.js';
 import { ProblemView } from '../../components/problem-view.js';
-import { OutcomeBadge, StatusBadge } from '../../components/status-badge.js';
+import { RunBadge } from '../../components/status-badge.js';
 import { ErrorDetails } from '../run/error-details.js';
 import { useExplanation, useLiveRun, useRun } from '../run/use-run.js';
 
@@ -12,7 +12,7 @@ export function StartResult({ workflowId }: { readonly workflowId: string }): Re
   useLiveRun(workflowId);
   const run = useRun(workflowId);
   const isOpen = run.data?.outcome === null;
-  const explanation = useExplanation(workflowId, isOpen);
+  const explanation = useExplanation(workflowId);
   return (
     <section className="panel stacked" aria-labelledby="start-result-title">
       <h2 id="start-result-title">Result</h2>
@@ -25,8 +25,7 @@ export function StartResult({ workflowId }: { readonly workflowId: string }): Re
       {run.data !== undefined && (
         <>
           <p role="status">
-            <StatusBadge status={run.data.status} isQuiet={!isOpen} />{' '}
-            {run.data.outcome !== null && <OutcomeBadge outcome={run.data.outcome} />}{' '}
+            <RunBadge run={run.data} reasons={explanation.data?.reasons} />{' '}
             {isOpen && <bdi>{explanation.data?.summary ?? 'Waiting for the result …'}</bdi>}
           </p>
           {run.data.lastError !== null && <ErrorDetails error={run.data.lastError} />}

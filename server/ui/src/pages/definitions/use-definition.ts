@@ -1,5 +1,5 @@
 /** Definitions of the server, kept current by the change stream. */
-import type { DefinitionDocument } from '@stepwright/sdk';
+import type { DefinitionDocument, OpenSteps } from '@stepwright/sdk';
 import {
   keepPreviousData,
   useQuery,
@@ -38,6 +38,29 @@ export function useDefinition(
     queryFn: ({ signal }) => client.definitions.get(id, { version, signal }),
     staleTime: Infinity,
     enabled: isWanted,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Where the open runs of the version are. Counting reads their states, so it is done at intervals and not for each change. */
+export function useOpenSteps({ id, version = 1 }: DefinitionDocument): OpenSteps | undefined {
+  const { client } = useSession();
+  return useQuery({
+    queryKey: ['definition', id, version, 'open steps'],
+    queryFn: ({ signal }) => client.definitions.openSteps(id, { version, signal }),
+    refetchInterval: OPEN_STEPS_MS,
+  }).data;
+}
+
+const OPEN_STEPS_MS = 10_000;
+
+/** The text of a version as it was posted, which never changes either. */
+export function useSource({ id, version = 1 }: DefinitionDocument): UseQueryResult<string> {
+  const { client } = useSession();
+  return useQuery({
+    queryKey: ['definition', id, version, 'source'],
+    queryFn: ({ signal }) => client.definitions.source(id, { version, signal }),
+    staleTime: Infinity,
     placeholderData: keepPreviousData,
   });
 }

@@ -4,7 +4,8 @@ import { DataTable, type Column } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
 import { Loading } from '../../components/loading.js';
 import { ProblemView } from '../../components/problem-view.js';
-import { exactTime, TimeAgo } from '../../components/time-ago.js';
+import { exactTime } from '../../components/clock.js';
+import { TimeAgo } from '../../components/time-ago.js';
 import { useAudit } from './use-run.js';
 
 const COLUMNS: readonly Column<WorkflowAction>[] = [

@@ -1,4 +1,4 @@
-import type { ControlAction, WorkflowStatus } from '@stepwright/sdk';
+import type { ControlAction, Workflow, WorkflowStatus } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
 import { useSession, type Session } from '../../app/session.js';
 import { Button } from '../../components/button.js';
@@ -18,7 +18,8 @@ const WORDS: Readonly<Record<ControlAction, { readonly label: string; readonly s
 };
 
 /** Controls one run: asks for confirmation before actions that cannot be undone, and reports the result. */
-export function useControl(workflowId: string, onDone: () => void): Control {
+export function useControl(run: Workflow, onDone: () => void): Control {
+  const { workflowId } = run;
   const session = useSession();
   const { say, notifyError } = useToasts();
   const confirm = useConfirm();
@@ -28,7 +29,15 @@ export function useControl(workflowId: string, onDone: () => void): Control {
     if (action === 'terminate') {
       const isWanted = await confirm({
         title: 'Terminate this run?',
-        text: 'Its open steps are cancelled, and no further steps run. This cannot be undone.',
+        text: (
+          <>
+            <RunName run={run} />
+            <p>
+              Its open steps are cancelled, and no further steps run. Completed steps are not
+              compensated unless you choose so.
+            </p>
+          </>
+        ),
         confirm: 'Terminate',
         isDangerous: true,
         checkbox: {
@@ -57,6 +66,23 @@ export function useControl(workflowId: string, onDone: () => void): Control {
     }
   };
   return { isBusy, act };
+}
+
+/** Names a run in a dialog, so that the user sees which one it is. */
+export function RunName({ run }: { readonly run: Workflow }): ReactNode {
+  const { definitionId, reference, workflowId } = run;
+  return (
+    <p className="run-name">
+      <bdi>{definitionId}</bdi>
+      {reference !== null && (
+        <>
+          {' · '}
+          <bdi>{reference}</bdi>
+        </>
+      )}{' '}
+      <code>{workflowId}</code>
+    </p>
+  );
 }
 
 async function send(

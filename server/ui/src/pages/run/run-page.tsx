@@ -1,21 +1,25 @@
-import { isApiError, type Workflow } from '@stepwright/sdk';
+import { isApiError, type Explanation, type Workflow } from '@stepwright/sdk';
 import { useMemo, type ReactNode } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { Link, useLocation, useSearch } from 'wouter';
 import { toPath, usePathParts } from '../../app/path.js';
 import { CopyText } from '../../components/copy-text.js';
 import { EmptyState } from '../../components/empty-state.js';
+import { Fact } from '../../components/fact.js';
 import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
-import { OutcomeBadge, StatusBadge } from '../../components/status-badge.js';
-import { durationText, exactTime, TimeAgo, useNow } from '../../components/time-ago.js';
+import { RunBadge } from '../../components/status-badge.js';
+import { exactTime, useZone } from '../../components/clock.js';
+import { durationText, TimeAgo, useNow } from '../../components/time-ago.js';
 import { liveStatesOf } from '../../graph/live-states.js';
 import { WorkflowGraph } from '../../graph/workflow-graph.js';
 import { useDefinition } from '../definitions/use-definition.js';
 import { AuditList } from './audit-list.js';
 import { DataView } from './data-view.js';
+import { RepairPanel } from './repair/repair-panel.js';
 import { RunActions, useControl } from './run-actions.js';
+import { RunMenu } from './run-menu.js';
 import { RunIndex, RunTags } from './run-fields.js';
 import { StepList } from './step-list.js';
 import { Timeline } from './timeline.js';
@@ -93,11 +97,10 @@ function LoadedRun({
   readonly run: Workflow;
   readonly error: Error | null;
 }): ReactNode {
-  const { workflowId, definitionId, version, status, outcome } = run;
+  const { workflowId, definitionId, version, status } = run;
   const reread = useRereadRun(workflowId);
-  const control = useControl(workflowId, reread);
-  const isOpen = status === 'Runnable' || status === 'Suspended';
-  const explanation = useExplanation(workflowId, isOpen);
+  const control = useControl(run, reread);
+  const explanation = useExplanation(workflowId);
   const hasRetry = explanation.data?.reasons.some(({ kind }) => kind === 'retry') ?? false;
   return (
     <Page
@@ -107,27 +110,62 @@ function LoadedRun({
           <span className="run-heading">
             <bdi>{definitionId}</bdi> <span className="quiet">v{version}</span>
           </span>{' '}
-          <StatusBadge status={status} isQuiet={outcome !== null} />{' '}
-          {outcome !== null && <OutcomeBadge outcome={outcome} />}
+          <RunBadge run={run} reasons={explanation.data?.reasons} />
         </>
       }
       actions={
         <>
-          <StartAgain run={run} />
           <RunActions status={status} hasRetry={hasRetry} control={control} />
+          <Link className="button" href={`${toPath('runs', workflowId)}?repair=`}>
+            Repair …
+          </Link>
+          <RunMenu run={run} />
         </>
       }
     >
       {error !== null && <ProblemView error={error} onRetry={reread} />}
       <Facts run={run} onChange={reread} />
       {explanation.data !== undefined && (
-        <WhyPanel explanation={explanation.data} control={control} onDone={reread} />
+        <WhyPanel
+          explanation={explanation.data}
+          readMs={explanation.dataUpdatedAt}
+          control={control}
+          onDone={reread}
+        />
       )}
       {explanation.error !== null && (
         <ProblemView error={explanation.error} onRetry={() => void explanation.refetch()} />
       )}
-      <RunTabs run={run} />
+      <RunBody run={run} explanation={explanation.data} onDone={reread} />
     </Page>
+  );
+}
+
+/** The views of the run, or the repair panel in their place. */
+function RunBody({
+  run,
+  explanation,
+  onDone,
+}: {
+  readonly run: Workflow;
+  readonly explanation: Explanation | undefined;
+  readonly onDone: () => void;
+}): ReactNode {
+  const search = new URLSearchParams(useSearch());
+  const [, navigate] = useLocation();
+  const executions = useExecutions(run.workflowId);
+  const stepId = search.get('repair');
+  if (stepId === null) return <RunTabs run={run} />;
+  if (executions.data === undefined || explanation === undefined) return <Loading />;
+  return (
+    <RepairPanel
+      key={`${stepId}/${search.get('from') ?? ''}`}
+      {...{ run, explanation, onDone }}
+      executions={executions.data}
+      stepId={stepId === '' ? null : stepId}
+      isFromStart={search.get('from') === 'start'}
+      onClose={() => navigate(toPath('runs', run.workflowId))}
+    />
   );
 }
 
@@ -161,9 +199,9 @@ function Facts({
         </Fact>
       )}
       <Children workflowId={workflowId} />
-      <Fact label="Started">
-        <span title={startTime}>{exactTime(startTime)}</span>
-      </Fact>
+      {run.restartOf !== null && <RunLink label="Restart of" workflowId={run.restartOf} />}
+      {run.restartedAs !== null && <RunLink label="Restarted as" workflowId={run.restartedAs} />}
+      <Fact label="Started">{exactTime(startTime)}</Fact>
       <Fact label={endTime === null ? 'Changed' : 'Ended'}>
         <TimeAgo time={endTime ?? lastChangeTime} />
       </Fact>
@@ -179,16 +217,6 @@ function Facts({
         </Fact>
       )}
     </dl>
-  );
-}
-
-/** A link to the start form, filled with the input of this run. */
-function StartAgain({ run: { definitionId, workflowId } }: { readonly run: Workflow }): ReactNode {
-  const query = new URLSearchParams({ from: workflowId }).toString();
-  return (
-    <Link className="button" href={`${toPath('definitions', definitionId, 'start')}?${query}`}>
-      Start again …
-    </Link>
   );
 }
 
@@ -224,18 +252,19 @@ function Children({ workflowId }: { readonly workflowId: string }): ReactNode {
   );
 }
 
-function Fact({
+function RunLink({
   label,
-  children,
+  workflowId,
 }: {
   readonly label: string;
-  readonly children: ReactNode;
+  readonly workflowId: string;
 }): ReactNode {
   return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </div>
+    <Fact label={label}>
+      <Link href={toPath('runs', workflowId)}>
+        <code>{workflowId}</code>
+      </Link>
+    </Fact>
   );
 }
 
@@ -275,6 +304,7 @@ function RunTabs({ run }: { readonly run: Workflow }): ReactNode {
         ) : (
           <StepList
             workflowId={run.workflowId}
+            isSuspended={run.status === 'Suspended'}
             stepId={search.get('step')}
             isLong={executions.data?.isCut === true}
             onClear={() => show('steps')}
@@ -302,7 +332,14 @@ function Overview({
   readonly onSelect: (stepId: string) => void;
 }): ReactNode {
   const definition = useDefinition(run.definitionId, run.version);
-  const states = useMemo(() => liveStatesOf(executions?.items ?? []), [executions]);
+  const isSuspended = run.status === 'Suspended';
+  const zone = useZone();
+  const states = useMemo(
+    () => liveStatesOf(executions?.items ?? [], isSuspended, executions?.isCut === true),
+    // The states contain times in the zone that the user has chosen.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [executions, isSuspended, zone],
+  );
   return (
     <>
       {definition.error !== null && <ProblemView error={definition.error} />}
@@ -310,6 +347,7 @@ function Overview({
         <WorkflowGraph
           definition={definition.data}
           states={states}
+          {...(executions !== undefined && { executions: executions.items })}
           onSelectStep={onSelect}
           label="Steps of the definition and their state in this run"
         />

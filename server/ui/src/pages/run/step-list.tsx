@@ -11,8 +11,9 @@ import { JsonView } from '../../components/json-view.js';
 import { Loading } from '../../components/loading.js';
 import { Pager, usePaging } from '../../components/pager.js';
 import { ProblemView } from '../../components/problem-view.js';
-import { StatusBadge } from '../../components/status-badge.js';
-import { durationText, exactTime, TimeAgo, useNow } from '../../components/time-ago.js';
+import { StepBadge } from '../../components/status-badge.js';
+import { exactTime } from '../../components/clock.js';
+import { durationText, TimeAgo, useNow } from '../../components/time-ago.js';
 import { ErrorDetails } from './error-details.js';
 
 const PAGE_SIZE = 50;
@@ -24,11 +25,13 @@ type Order = 'asc' | 'desc';
 /** The executions of a run, or of one step, in pages. A long run starts with the newest. */
 export function StepList({
   workflowId,
+  isSuspended,
   stepId,
   isLong,
   onClear,
 }: {
   readonly workflowId: string;
+  readonly isSuspended: boolean;
   readonly stepId: string | null;
   readonly isLong: boolean;
   readonly onClear: () => void;
@@ -60,18 +63,19 @@ export function StepList({
           </select>
         </label>
       </div>
-      <Steps {...{ workflowId, stepId, order }} />
+      <Steps {...{ workflowId, isSuspended, stepId, order }} />
     </>
   );
 }
 
 interface StepsProps {
   readonly workflowId: string;
+  readonly isSuspended: boolean;
   readonly stepId: string | null;
   readonly order: Order;
 }
 
-function Steps({ workflowId, stepId, order }: StepsProps): ReactNode {
+function Steps({ workflowId, isSuspended, stepId, order }: StepsProps): ReactNode {
   const { client } = useSession();
   const filter = { order, ...(stepId !== null && { stepId }) };
   const paging = usePaging(JSON.stringify([workflowId, filter]));
@@ -91,7 +95,11 @@ function Steps({ workflowId, stepId, order }: StepsProps): ReactNode {
   return (
     <>
       {steps.error !== null && <ProblemView error={steps.error} />}
-      {items.length > 0 ? <StepRows items={items} /> : <NoSteps {...{ stepId, nextCursor }} />}
+      {items.length > 0 ? (
+        <StepRows {...{ workflowId, isSuspended, items }} />
+      ) : (
+        <NoSteps {...{ stepId, nextCursor }} />
+      )}
       <Pager paging={paging} nextCursor={nextCursor} isStale={steps.isPlaceholderData} />
     </>
   );
@@ -132,24 +140,43 @@ function NoSteps({
   );
 }
 
-function StepRows({ items }: { readonly items: readonly StepExecution[] }): ReactNode {
+function StepRows({
+  workflowId,
+  isSuspended,
+  items,
+}: {
+  readonly workflowId: string;
+  readonly isSuspended: boolean;
+  readonly items: readonly StepExecution[];
+}): ReactNode {
   return (
     <ul className="step-rows panel" aria-label="Executions of steps">
       {items.map((execution) => (
-        <StepRow key={`${execution.executionId}/${execution.attempt}`} execution={execution} />
+        <StepRow
+          key={`${execution.executionId}/${execution.attempt}`}
+          {...{ workflowId, isSuspended, execution }}
+        />
       ))}
     </ul>
   );
 }
 
-function StepRow({ execution }: { readonly execution: StepExecution }): ReactNode {
+interface ExecutionProps {
+  readonly workflowId: string;
+  readonly isSuspended: boolean;
+  readonly execution: StepExecution;
+}
+
+function StepRow({ workflowId, isSuspended, execution }: ExecutionProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
-  const { stepId, stepType, name, status, attempt, index, startTime, error } = execution;
+  const { stepId, stepType, name, attempt, index, startTime, error, waitsFor } = execution;
+  // The error is that of the previous attempt, which has a row of its own.
+  const isNext = waitsFor?.kind === 'retry';
   return (
     <li>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary className="step-row">
-          <StatusBadge status={status} />
+          <StepBadge execution={execution} isSuspended={isSuspended} />
           <span className="step-name">
             <bdi>{name ?? stepId}</bdi>
             <span className="quiet">
@@ -157,16 +184,22 @@ function StepRow({ execution }: { readonly execution: StepExecution }): ReactNod
               {index !== null && ` · item ${index}`}
               {attempt > 1 && ` · attempt ${attempt}`}
             </span>
-            {error !== null && !isOpen && (
+            {isNext && (
+              <span className="quiet">
+                <RetryTime until={isSuspended ? null : (waitsFor.until ?? null)} />
+              </span>
+            )}
+            {error !== null && !isNext && !isOpen && (
               <span className="step-message">
                 <bdi>{error.message.slice(0, 300)}</bdi>
               </span>
             )}
           </span>
-          <TimeAgo time={startTime} />
-          <StepDuration execution={execution} />
+          {/* An attempt that has not started has neither. */}
+          {isNext ? <span /> : <TimeAgo time={startTime} />}
+          {isNext ? <span /> : <StepDuration execution={execution} />}
         </summary>
-        {isOpen && <StepDetails execution={execution} />}
+        {isOpen && <StepDetails {...{ workflowId, execution }} />}
       </details>
     </li>
   );
@@ -182,22 +215,36 @@ function StepDuration({ execution }: { readonly execution: StepExecution }): Rea
   );
 }
 
-function StepDetails({ execution }: { readonly execution: StepExecution }): ReactNode {
+function StepDetails({ workflowId, execution }: Omit<ExecutionProps, 'isSuspended'>): ReactNode {
   const { executionId, inputs, outputs, item, error, waitsFor, startTime, endTime } = execution;
-  const { childWorkflowId } = execution;
+  const { childWorkflowId, status, stepId } = execution;
   return (
     <div className="step-details">
       <p className="quiet">
         Execution {executionId}, from {exactTime(startTime)}
-        {endTime !== null && ` to ${exactTime(endTime)}`}
+        {endTime !== null && ` to ${exactTime(endTime)}`} ·{' '}
+        <Link href={`${toPath('runs', workflowId)}?${new URLSearchParams({ repair: stepId })}`}>
+          Repair from this step …
+        </Link>
       </p>
-      {waitsFor !== null && <WaitsFor waitsFor={waitsFor} attempt={execution.attempt} />}
+      {execution.reason !== null && (
+        <p>
+          {status === 'Cancelled' ? 'Cancelled' : 'Started'} by a repair:{' '}
+          <bdi>{execution.reason}</bdi>
+        </p>
+      )}
+      {waitsFor !== null && waitsFor.kind !== 'retry' && <WaitsFor waitsFor={waitsFor} />}
       {childWorkflowId !== null && (
         <p>
           Child run: <Link href={toPath('runs', childWorkflowId)}>{childWorkflowId}</Link>
         </p>
       )}
-      {error !== null && <ErrorDetails error={error} />}
+      {error !== null && (
+        <>
+          {waitsFor?.kind === 'retry' && <p>The previous attempt failed:</p>}
+          <ErrorDetails error={error} />
+        </>
+      )}
       <div className="step-values">
         {item !== null && <LabelledJson label="Item" value={item} />}
         <LabelledJson label="Inputs" value={inputs} />
@@ -207,13 +254,20 @@ function StepDetails({ execution }: { readonly execution: StepExecution }): Reac
   );
 }
 
+/** When the next attempt starts; null: when somebody resumes the run. */
+function RetryTime({ until }: { readonly until: string | null }): ReactNode {
+  if (until === null) return 'starts when the run is resumed';
+  return (
+    <>
+      starts <TimeAgo time={until} />
+    </>
+  );
+}
+
 function WaitsFor({
   waitsFor,
-  attempt,
 }: {
   readonly waitsFor: NonNullable<StepExecution['waitsFor']>;
-  /** The next attempt of a step that waits for a retry. */
-  readonly attempt: number;
 }): ReactNode {
   const { kind, until, eventName, eventKey, activityName, open } = waitsFor;
   return (
@@ -222,7 +276,6 @@ function WaitsFor({
       {kind === 'activity' && <bdi>{`a worker for ${activityName ?? ''}`}</bdi>}
       {kind === 'workflow' && 'its child run to end'}
       {kind === 'steps' && `${open ?? 0} inner ${open === 1 ? 'step' : 'steps'}`}
-      {kind === 'retry' && `attempt ${attempt}, due `}
       {kind === 'time' && 'a timer, due '}
       {until !== undefined && <TimeAgo time={until} />}
     </p>

@@ -8,7 +8,7 @@ import type {
   WorkflowAction,
 } from '@stepwright/sdk';
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
-import { useCallback } from 'react';
+import { useCallback, useRef } from 'react';
 import { useLive, usePollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
 import { useThrottled } from '../../app/use-throttled.js';
@@ -20,9 +20,11 @@ import { useThrottled } from '../../app/use-throttled.js';
 const FIRST_COUNT = 500;
 const NEWEST_COUNT = 1000;
 const EXECUTIONS_PER_CALL = 500;
+/** What a run usually changes between two reads, with its open executions. */
+const CHANGED_PER_CALL = 50;
 /** The highest number of children that is counted. */
 export const CHILD_COUNT_MAX = 99;
-/** Explanations contain durations such as "for 12 min", which become outdated. */
+/** The change stream does not report that a worker polled, or that the lease of a work item ended. */
 const EXPLAIN_AGAIN_MS = 10_000;
 
 export interface Executions {
@@ -30,6 +32,13 @@ export interface Executions {
   readonly items: readonly StepExecution[];
   /** Whether executions between the first and the newest ones are left out. */
   readonly isCut: boolean;
+}
+
+/** The newest executions that have been read, in order; ended ones no longer change. */
+interface Newest {
+  readonly items: readonly StepExecution[];
+  /** Whether the run has no others. */
+  readonly isAll: boolean;
 }
 
 /** The executions that are used if `isCut`, in words. */
@@ -44,20 +53,37 @@ export function useRereadRun(workflowId: string): () => void {
   );
 }
 
+/** Parts that seldom change while the run does; the page reads them at once after an action of its own. */
+const isSlow = (part: unknown): boolean => part === 'audit' || part === 'child count';
+const SLOW_REREAD_MS = 10_000;
+
 /** Fetches the run again when it changes. Call it once on the page of a run. */
 export function useLiveRun(workflowId: string): void {
-  const reread = useThrottled(useRereadRun(workflowId), 1000);
+  const queries = useQueryClient();
+  const rereadPart = useCallback(
+    (isWanted: (part: unknown) => boolean) =>
+      void queries.invalidateQueries({
+        queryKey: ['run', workflowId],
+        predicate: ({ queryKey }) => isWanted(queryKey[2]),
+      }),
+    [queries, workflowId],
+  );
+  const reread = useThrottled(() => rereadPart((part) => !isSlow(part)), 1000);
+  const rereadSlow = useThrottled(() => rereadPart(isSlow), SLOW_REREAD_MS);
   useLive(({ workflows, lag }) => {
-    if (lag || workflows.has(workflowId)) reread();
+    if (!lag && !workflows.has(workflowId)) return;
+    reread();
+    rereadSlow();
   });
 }
 
-export function useRun(workflowId: string): UseQueryResult<Workflow> {
+export function useRun(workflowId: string, isWanted = true): UseQueryResult<Workflow> {
   const { client } = useSession();
   return useQuery({
     queryKey: ['run', workflowId, 'itself'],
     queryFn: ({ signal }) => client.workflows.get(workflowId, { signal }),
     refetchInterval: usePollInterval(),
+    enabled: isWanted,
   });
 }
 
@@ -72,12 +98,14 @@ export function useRunInput(workflowId: string, isWanted: boolean): UseQueryResu
   });
 }
 
-export function useExplanation(workflowId: string, isOpen: boolean): UseQueryResult<Explanation> {
+export function useExplanation(workflowId: string): UseQueryResult<Explanation> {
   const { client } = useSession();
   return useQuery({
     queryKey: ['run', workflowId, 'explain'],
     queryFn: ({ signal }) => client.workflows.explain(workflowId, { signal }),
-    refetchInterval: isOpen ? EXPLAIN_AGAIN_MS : false,
+    // Nothing changes after the end.
+    refetchInterval: ({ state }) =>
+      (state.data?.outcome ?? null) === null ? EXPLAIN_AGAIN_MS : false,
   });
 }
 
@@ -85,44 +113,64 @@ export function useExecutions(workflowId: string): UseQueryResult<Executions> {
   const { client } = useSession();
   const queries = useQueryClient();
   const poll = usePollInterval();
+  const known = useRef<{ readonly workflowId: string; readonly newest: Newest } | null>(null);
   return useQuery({
     queryKey: ['run', workflowId, 'executions'],
     queryFn: async ({ signal }): Promise<Executions> => {
-      const { newest, isAll } = await readNewest(client, workflowId, signal);
-      if (isAll) return { items: newest, isCut: false };
+      const before = known.current?.workflowId === workflowId ? known.current.newest : null;
+      const newest = await readNewest({ client, workflowId, signal, before });
+      known.current = { workflowId, newest };
+      if (newest.isAll) return { items: newest.items, isCut: false };
       const { items: first } = await queries.query({
         queryKey: ['beginning of run', workflowId],
         queryFn: () => client.workflows.steps(workflowId, { limit: FIRST_COUNT }).page(),
         staleTime: Infinity,
       });
       const keys = new Set(first.map(keyOf));
-      const rest = newest.filter((execution) => !keys.has(keyOf(execution)));
-      return { items: [...first, ...rest], isCut: rest.length === newest.length };
+      const rest = newest.items.filter((execution) => !keys.has(keyOf(execution)));
+      return { items: [...first, ...rest], isCut: rest.length === newest.items.length };
     },
     refetchInterval: poll,
   });
 }
 
-/** The newest executions, in chronological order. */
-async function readNewest(
-  client: StepwrightClient,
-  workflowId: string,
-  signal: AbortSignal,
-): Promise<{ readonly newest: readonly StepExecution[]; readonly isAll: boolean }> {
+/** Reads back to the newest ended execution that is known: a long run would otherwise be read again and again. */
+async function readNewest({
+  client,
+  workflowId,
+  signal,
+  before,
+}: {
+  readonly client: StepwrightClient;
+  readonly workflowId: string;
+  readonly signal: AbortSignal;
+  readonly before: Newest | null;
+}): Promise<Newest> {
+  const ended = before?.items.filter(({ endTime }) => endTime !== null) ?? [];
+  const known = new Set(ended.map(keyOf));
   const items: StepExecution[] = [];
-  const options = { order: 'desc', limit: EXECUTIONS_PER_CALL, signal } as const;
-  for await (const page of client.workflows.steps(workflowId, options).pages()) {
-    items.push(...page.items);
-    if (items.length >= NEWEST_COUNT) {
-      return { newest: items.toReversed(), isAll: page.nextCursor === null };
-    }
+  let cursor: string | undefined;
+  while (items.length < NEWEST_COUNT) {
+    const isFirst = cursor === undefined;
+    const limit = isFirst && known.size > 0 ? CHANGED_PER_CALL : EXECUTIONS_PER_CALL;
+    const list = client.workflows.steps(workflowId, { order: 'desc', limit, signal });
+    const page = await list.page(cursor);
+    const at = page.items.findIndex((execution) => known.has(keyOf(execution)));
+    items.push(...(at === -1 ? page.items : page.items.slice(0, at)));
+    if (at !== -1) return cut([...ended, ...items.reverse()], before?.isAll === true);
+    if (page.nextCursor === null) return { items: items.reverse(), isAll: true };
+    cursor = page.nextCursor;
   }
-  return { newest: items.toReversed(), isAll: true };
+  return { items: items.reverse(), isAll: false };
 }
 
-/** Identifies one attempt of one execution. */
-function keyOf({ attempt, executionId }: StepExecution): string {
-  return `${executionId}/${attempt}`;
+function cut(items: readonly StepExecution[], isAll: boolean): Newest {
+  return { items: items.slice(-NEWEST_COUNT), isAll: isAll && items.length <= NEWEST_COUNT };
+}
+
+/** Identifies one state of one attempt of one execution. */
+function keyOf({ attempt, endTime, executionId, status }: StepExecution): string {
+  return `${executionId}/${attempt}/${status}/${endTime ?? ''}`;
 }
 
 /** At most `CHILD_COUNT_MAX` + 1. A child appears later than the change of its parent that starts it. */

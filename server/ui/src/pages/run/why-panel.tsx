@@ -3,12 +3,16 @@ import { Link } from 'wouter';
 import type { Explanation, WaitReason } from '@stepwright/sdk';
 import { toPath } from '../../app/path.js';
 import { Button } from '../../components/button.js';
+import { useNow } from '../../components/time-ago.js';
 import { ErrorDetails } from './error-details.js';
 import { ActionForm, type FormKind } from './action-forms.js';
+import { freshText } from './fresh-text.js';
 import { ControlButton, type useControl } from './run-actions.js';
 
 interface WhyPanelProps {
   readonly explanation: Explanation;
+  /** When it was read, by the clock of the browser. */
+  readonly readMs: number;
   readonly control: ReturnType<typeof useControl>;
   readonly onDone: () => void;
 }
@@ -38,21 +42,29 @@ const TONES: Readonly<Record<string, string>> = {
 };
 
 /** Why the run is waiting, in words, with buttons for the actions that help. */
-export function WhyPanel({ explanation, control, onDone }: WhyPanelProps): ReactNode {
+export function WhyPanel(props: WhyPanelProps): ReactNode {
+  const { explanation, readMs, control, onDone } = props;
   const [form, setForm] = useState<OpenForm | null>(null);
   const { summary, reasons, moreReasons, status } = explanation;
+  // The clocks of the browser and the server may differ.
+  const nowMs = Date.parse(explanation.time) + Math.max(0, useNow() - readMs);
+  const fresh = (text: string, reason: WaitReason | undefined): string =>
+    reason === undefined ? text : freshText(text, reason, explanation, nowMs);
   const isOver = status === 'Complete' || status === 'Terminated';
   const tone = isOver ? (status === 'Complete' ? 'good' : 'bad') : TONES[reasons[0]?.kind ?? ''];
   return (
     <section className={`why panel ${tone ?? ''}`} aria-labelledby="why-title">
-      <h2 id="why-title">{isOver ? 'How it ended' : 'Why it waits'}</h2>
+      <h2 id="why-title">{titleOf(isOver, reasons)}</h2>
       <p className="why-summary">
-        <bdi>{summary}</bdi>
+        <bdi>{fresh(summary, reasons[0])}</bdi>
       </p>
       <ul className="reasons">
         {reasons.map((reason, at) => (
           <li key={at} className={`reason ${TONES[reason.kind] ?? ''}`}>
-            <Reason reason={reason} isSummary={summary.endsWith(reason.text)} />
+            <Reason
+              reason={reason}
+              text={summary.endsWith(reason.text) ? null : fresh(reason.text, reason)}
+            />
             <div className="reason-actions">
               {reason.actions.map((action) => (
                 <FixButton
@@ -81,7 +93,14 @@ export function WhyPanel({ explanation, control, onDone }: WhyPanelProps): React
   );
 }
 
-/** The button for an action; suspend, terminate and the tags are at the top of the page. */
+const ACTIVE: ReadonlySet<WaitReason['kind']> = new Set(['running', 'scheduled']);
+
+function titleOf(isOver: boolean, reasons: readonly WaitReason[]): string {
+  if (isOver) return 'How it ended';
+  return reasons.every(({ kind }) => ACTIVE.has(kind)) ? 'What it is doing' : 'Why it waits';
+}
+
+/** The button for an action; suspend, terminate, the tags and repairs are at the top of the page, as is the repair. */
 function FixButton({
   action,
   control,
@@ -95,6 +114,9 @@ function FixButton({
     case 'suspend':
     case 'terminate':
     case 'set-tags':
+    case 'restart':
+    case 'modify':
+    case 'rerun':
       return null;
     case 'resume':
     case 'retry':
@@ -117,10 +139,11 @@ function FixButton({
 
 function Reason({
   reason,
-  isSummary,
+  text,
 }: {
   readonly reason: WaitReason;
-  readonly isSummary: boolean;
+  /** Null if the summary says it. */
+  readonly text: string | null;
 }): ReactNode {
   const { stepId, stepName, index, workflowId, nodeId, error } = reason;
   return (
@@ -136,7 +159,7 @@ function Reason({
           {index !== null && <span className="quiet">item {index}</span>}
         </span>
       )}
-      {!isSummary && <bdi>{reason.text}</bdi>}
+      {text !== null && <bdi>{text}</bdi>}
       {workflowId !== undefined && (
         <Link href={toPath('runs', workflowId)}>Open the child run</Link>
       )}

@@ -2,7 +2,7 @@
 import { useState, type ReactNode } from 'react';
 
 /** More would not fit. */
-const COLUMNS_MAX = 8;
+export const COLUMNS_MAX = 8;
 const DEFINITIONS_MAX = 50;
 const KEY = 'stepwright.columns';
 
@@ -16,17 +16,29 @@ interface ColumnChoice {
 /** @param definitionId empty for the list of runs of all definitions */
 export function useColumnChoice(definitionId: string): ColumnChoice {
   const [choices, setChoices] = useState(readChoices);
-  const key = `of ${definitionId}`;
   return {
-    columns: choices[key] ?? [],
-    choose: (columns) => {
-      const others = Object.entries(choices).filter(([name]) => name !== key);
-      const kept = Object.fromEntries([[key, columns.slice(0, COLUMNS_MAX)] as const, ...others]);
-      const next = Object.fromEntries(Object.entries(kept).slice(0, DEFINITIONS_MAX));
-      setChoices(next);
-      writeChoices(next);
-    },
+    columns: choices[keyOf(definitionId)] ?? [],
+    choose: (columns) => setChoices(storeColumns(definitionId, columns)),
   };
+}
+
+/** The stored columns of a definition. */
+export function columnsOf(definitionId: string): readonly string[] {
+  return readChoices()[keyOf(definitionId)] ?? [];
+}
+
+/** Lists that are shown later have these columns. */
+export function storeColumns(definitionId: string, columns: readonly string[]): Choices {
+  const key = keyOf(definitionId);
+  const others = Object.entries(readChoices()).filter(([name]) => name !== key);
+  const kept = [[key, columns.slice(0, COLUMNS_MAX)] as const, ...others];
+  const next = Object.fromEntries(kept.slice(0, DEFINITIONS_MAX));
+  writeChoices(next);
+  return next;
+}
+
+function keyOf(definitionId: string): string {
+  return `of ${definitionId}`;
 }
 
 interface ColumnPickerProps extends ColumnChoice {

@@ -1,7 +1,9 @@
-import { useState, type ReactNode } from 'react';
+import { useId, useState, type ReactNode } from 'react';
 import { Button } from '../../components/button.js';
-import { RUN_OUTCOMES, RUN_STATUSES } from '../../components/statuses.js';
+import { useZone } from '../../components/clock.js';
+import { STATE_CHOICES } from '../../components/statuses.js';
 import {
+  activeCount,
   isSameFilter,
   NO_FILTER,
   parentIn,
@@ -9,6 +11,9 @@ import {
   WITH_CHILDREN,
   type RunFilter,
 } from './run-filter.js';
+
+/** A combination that only an address contains. */
+const OTHER_STATE = 'as in the address';
 
 interface FilterBarProps {
   readonly filter: RunFilter;
@@ -36,53 +41,103 @@ export function PresetBar({ filter, onChange }: FilterBarProps): ReactNode {
 /** Applies each change immediately; a text field when it loses the focus or the user presses Enter. */
 export function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
   const set = (change: Partial<RunFilter>): void => onChange({ ...filter, ...change });
+  const [isOpen, setOpen] = useState(false);
+  const fieldsId = useId();
   return (
-    <div className="filter-bar" role="group" aria-label="Filter">
-      <ChoiceFilter
-        label="Status"
-        value={filter.status}
-        choices={RUN_STATUSES}
-        onChange={(status) => set({ status })}
-      />
-      <ChoiceFilter
-        label="Outcome"
-        value={filter.outcome}
-        choices={RUN_OUTCOMES}
-        onChange={(outcome) => set({ outcome })}
-      />
-      <label className="field">
-        <span>Child runs</span>
-        <select value={filter.parent} onChange={({ target }) => set({ parent: target.value })}>
-          <option value="">hidden</option>
-          <option value={WITH_CHILDREN}>shown</option>
-          {parentIn(filter) !== null && <option value={filter.parent}>of one run</option>}
-        </select>
-      </label>
-      <TextFilter
-        label="Definition"
-        value={filter.definitionId}
-        onChange={(definitionId) => set({ definitionId })}
-      />
-      <TextFilter
-        label="Version"
-        value={filter.version}
-        pattern="[1-9][0-9]{0,8}"
-        isShort
-        onChange={(version) => set({ version })}
-      />
-      <TextFilter
-        label="Reference"
-        value={filter.reference}
-        onChange={(reference) => set({ reference })}
-      />
-      <TimeFilters {...{ filter, onChange }} />
-      <TroubleFilter {...{ filter, onChange }} />
-      {!isSameFilter(filter, NO_FILTER) && (
-        <Button variant="quiet" onPress={() => onChange(NO_FILTER)}>
-          Clear
-        </Button>
-      )}
+    <div role="group" aria-label="Filter">
+      <FilterFold {...{ filter, isOpen, fieldsId }} onToggle={() => setOpen(!isOpen)} />
+      <div className={isOpen ? 'filter-bar open' : 'filter-bar'} id={fieldsId}>
+        <StateFilter {...{ filter, onChange }} />
+        <label className="field">
+          <span>Child runs</span>
+          <select value={filter.parent} onChange={({ target }) => set({ parent: target.value })}>
+            <option value="">hidden</option>
+            <option value={WITH_CHILDREN}>shown</option>
+            {parentIn(filter) !== null && <option value={filter.parent}>of one run</option>}
+          </select>
+        </label>
+        <TextFilter
+          label="Definition"
+          value={filter.definitionId}
+          onChange={(definitionId) => set({ definitionId })}
+        />
+        <TextFilter
+          label="Version"
+          value={filter.version}
+          pattern="[1-9][0-9]{0,8}"
+          isShort
+          onChange={(version) => set({ version })}
+        />
+        <TextFilter
+          label="Reference"
+          value={filter.reference}
+          onChange={(reference) => set({ reference })}
+        />
+        <TimeFilters {...{ filter, onChange }} />
+        <TroubleFilter {...{ filter, onChange }} />
+        {filter.failure !== '' && (
+          <Button onPress={() => set({ failure: '' })}>Only one group of failures ×</Button>
+        )}
+        {!isSameFilter(filter, NO_FILTER) && (
+          <Button variant="quiet" onPress={() => onChange(NO_FILTER)}>
+            Clear
+          </Button>
+        )}
+      </div>
     </div>
+  );
+}
+
+/** One choice for status and outcome, in the words of the list. */
+function StateFilter({ filter, onChange }: FilterBarProps): ReactNode {
+  const { outcome, status } = filter;
+  const isChosen = (choice: (typeof STATE_CHOICES)[number]): boolean =>
+    choice.status === status && choice.outcome === outcome;
+  const isAny = status === '' && outcome === '';
+  const chosen = STATE_CHOICES.find(isChosen);
+  return (
+    <label className="field">
+      <span>Status</span>
+      <select
+        value={isAny ? '' : (chosen?.label ?? OTHER_STATE)}
+        onChange={({ target }) => {
+          const next = STATE_CHOICES.find(({ label }) => label === target.value);
+          onChange({ ...filter, status: next?.status ?? '', outcome: next?.outcome ?? '' });
+        }}
+      >
+        <option value="">any</option>
+        {STATE_CHOICES.filter((choice) => choice.isOffered || isChosen(choice)).map(({ label }) => (
+          <option key={label}>{label}</option>
+        ))}
+        {!isAny && chosen === undefined && <option>{OTHER_STATE}</option>}
+      </select>
+    </label>
+  );
+}
+
+/** In a narrow window, the filters take one line until the user opens them. */
+function FilterFold({
+  filter,
+  isOpen,
+  fieldsId,
+  onToggle,
+}: {
+  readonly filter: RunFilter;
+  readonly isOpen: boolean;
+  readonly fieldsId: string;
+  readonly onToggle: () => void;
+}): ReactNode {
+  const count = activeCount(filter);
+  return (
+    <button
+      type="button"
+      className="filter-fold"
+      aria-expanded={isOpen}
+      aria-controls={fieldsId}
+      onClick={onToggle}
+    >
+      {count === 0 ? 'Filters' : `Filters (${count})`}
+    </button>
   );
 }
 
@@ -136,25 +191,6 @@ interface ValueFilterProps {
   readonly onChange: (value: string) => void;
 }
 
-function ChoiceFilter({
-  label,
-  value,
-  choices,
-  onChange,
-}: ValueFilterProps & { readonly choices: readonly string[] }): ReactNode {
-  return (
-    <label className="field">
-      <span>{label}</span>
-      <select value={value} onChange={({ target }) => onChange(target.value)}>
-        <option value="">any</option>
-        {choices.map((choice) => (
-          <option key={choice}>{choice}</option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 interface TextFilterProps extends ValueFilterProps {
   readonly pattern?: string;
   /** For values of a few characters. */
@@ -193,9 +229,13 @@ function TextFilter(props: TextFilterProps): ReactNode {
 }
 
 function TimeFilter({ label, value, onChange }: ValueFilterProps): ReactNode {
+  const zone = useZone();
   return (
     <label className="field">
-      <span>{label}</span>
+      <span>
+        {label}
+        {zone === 'UTC' && ' (UTC)'}
+      </span>
       <input
         type="datetime-local"
         value={value}

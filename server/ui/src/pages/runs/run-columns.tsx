@@ -4,13 +4,15 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { toPath } from '../../app/path.js';
 import type { Column } from '../../components/data-table.js';
-import { OutcomeBadge, StatusBadge } from '../../components/status-badge.js';
+import { RunId } from '../../components/run-id.js';
+import { RunBadge } from '../../components/status-badge.js';
 import { durationText, TimeAgo, useNow } from '../../components/time-ago.js';
 import { valuesOf } from './conditions.js';
+import { useRunWait } from './use-run-wait.js';
+import { WhyCell } from './why-cell.js';
 
 export const RUN_COLUMNS: readonly Column<WorkflowSummary>[] = [
   { key: 'status', header: 'Status', cell: (run) => <StatusCell run={run} /> },
-  { key: 'outcome', header: 'Outcome', cell: (run) => <OutcomeCell run={run} /> },
   { key: 'id', header: 'Run', kind: 'id', cell: (run) => <IdCell run={run} /> },
   {
     key: 'definition',
@@ -28,6 +30,7 @@ export const RUN_COLUMNS: readonly Column<WorkflowSummary>[] = [
     kind: 'wide',
     cell: ({ reference }) => <TextCell text={reference ?? ''} />,
   },
+  { key: 'why', header: 'Why', kind: 'wide', cell: (run) => <WhyCell run={run} /> },
   {
     key: 'start',
     header: 'Started',
@@ -47,30 +50,15 @@ interface CellProps {
   readonly run: WorkflowSummary;
 }
 
-function StatusCell({ run: { status, outcome, failureTime } }: CellProps): ReactNode {
-  return (
-    <>
-      <StatusBadge status={status} isQuiet={outcome !== null} />
-      {failureTime !== null && (
-        <span className="failure-mark" title="A step has failed">
-          error
-        </span>
-      )}
-    </>
-  );
-}
-
-function OutcomeCell({ run: { outcome } }: CellProps): ReactNode {
-  return outcome === null ? <span className="none">–</span> : <OutcomeBadge outcome={outcome} />;
+function StatusCell({ run }: CellProps): ReactNode {
+  return <RunBadge run={run} reasons={useRunWait(run)?.reasons} />;
 }
 
 function IdCell({ run: { workflowId, parent } }: CellProps): ReactNode {
   return (
     <>
       <Link href={toPath('runs', workflowId)}>
-        <code className="clip" title={workflowId}>
-          {workflowId}
-        </code>
+        <RunId id={workflowId} />
       </Link>
       {parent !== null && (
         <Link

@@ -2,6 +2,7 @@
 import type { ChangedWorkflow, WorkflowFilter, WorkflowStatus } from '@stepwright/sdk';
 import { conditionText, fulfills, type Searchable } from './conditions.js';
 import { conditionsIn, readCondition } from './search-text.js';
+import { timeOf } from '../../data-form/local-time.js';
 import { RUN_OUTCOMES, RUN_STATUSES } from '../../components/statuses.js';
 
 /** The value of `parent` that lists children along with their parents. */
@@ -16,13 +17,15 @@ export const NO_FILTER = {
   definitionId: '',
   version: '',
   reference: '',
-  /** Local times in the format of an input of type `datetime-local`. */
+  /** Times in the chosen zone, in the format of an input of type `datetime-local`. */
   from: '',
   to: '',
   endedFrom: '',
   endedTo: '',
   /** Conditions on tags and index fields, as the search box writes them. */
   where: '',
+  /** The key of a group of failures. */
+  failure: '',
   /** Runs with a step error within this time: `1h`. */
   failed: '',
   /** Runs without a change for this time: `10m`. */
@@ -82,6 +85,13 @@ export function readFilter(search: string): RunFilter {
   return filter.parent === NO_PARENT ? { ...filter, parent: '' } : filter;
 }
 
+/** How many choices of the filter bar are set. The search box shows its conditions itself. */
+export function activeCount(filter: RunFilter): number {
+  const isState = (name: string): boolean => name === 'status' || name === 'outcome';
+  const others = NAMES.filter((name) => name !== 'where' && !isState(name) && filter[name] !== '');
+  return others.length + (filter.status + filter.outcome === '' ? 0 : 1);
+}
+
 export function filterText(filter: RunFilter): string {
   const parameters = new URLSearchParams();
   for (const name of NAMES) {
@@ -113,11 +123,12 @@ export function toQuery(filter: RunFilter, nowMs: number) {
     definitionId: textOr(filter.definitionId),
     version: filter.version === '' ? undefined : Number(filter.version),
     reference: textOr(filter.reference),
-    startedFrom: localTime(filter.from),
-    startedTo: localTime(filter.to),
-    endedFrom: localTime(filter.endedFrom),
-    endedTo: localTime(filter.endedTo),
+    startedFrom: textOr(timeOf(filter.from)),
+    startedTo: textOr(timeOf(filter.to)),
+    endedFrom: textOr(timeOf(filter.endedFrom)),
+    endedTo: textOr(timeOf(filter.endedTo)),
     where: conditions.length === 0 ? undefined : conditions,
+    failure: textOr(filter.failure),
     failedFrom: ago(filter.failed, nowMs),
     unchangedSince: ago(filter.unchanged, nowMs),
   } satisfies WorkflowFilter;
@@ -162,11 +173,6 @@ function isOpen(status: WorkflowStatus): boolean {
 
 function textOr(text: string): string | undefined {
   return text === '' ? undefined : text;
-}
-
-function localTime(text: string): string | undefined {
-  const time = new Date(text);
-  return text === '' || Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };

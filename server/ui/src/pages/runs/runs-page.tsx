@@ -1,5 +1,4 @@
 import type { Page as ResultPage, WorkflowSummary } from '@stepwright/sdk';
-import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo, useRef, useState, type ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAddressQuery } from '../../app/address-query.js';
@@ -12,8 +11,9 @@ import { Pager, usePaging } from '../../components/pager.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { useNow } from '../../components/time-ago.js';
 import { useLatestDefinition } from '../definitions/use-definition.js';
-import { BulkBar, type Matching } from './bulk-bar.js';
-import { ColumnPicker, useColumnChoice } from './column-choice.js';
+import { BulkBar } from './bulk-bar.js';
+import { ColumnPicker, storeColumns, useColumnChoice } from './column-choice.js';
+import { ExportMenu } from './export-menu.js';
 import { FilterBar, PresetBar } from './filter-bar.js';
 import {
   filterText,
@@ -29,9 +29,10 @@ import {
 } from './run-filter.js';
 import { fieldColumn, RUN_COLUMNS } from './run-columns.js';
 import { Malformed, SearchBox } from './search-box.js';
+import { SavedViews } from './saved-views.js';
 import { misplacedIn } from './search-text.js';
+import type { SavedView } from './stored-views.js';
 import { knownFields } from './suggestions.js';
-import { useBulkJob, type BulkControl, type BulkJob } from './use-bulk-job.js';
 import { runsText, useRunCount, type RunCount } from './use-run-count.js';
 import { NEW_COUNT_MAX, useRuns } from './use-runs.js';
 
@@ -42,21 +43,27 @@ export function RunsPage(): ReactNode {
   const search = address.toString();
   const filter = useMemo(() => readFilter(search), [search]);
   const malformed = misplacedIn(filter.where);
-  const queries = useQueryClient();
-  // The job lives here, so that it continues when the filter of the list changes.
-  const job = useBulkJob(
-    useCallback(() => void queries.invalidateQueries({ queryKey: ['runs'] }), [queries]),
-  );
+  // It is kept here, so that its progress stays when the filter of the list changes.
+  const [jobId, setJobId] = useState<string | null>(null);
   const setFilter = (next: RunFilter): void => {
     navigate(runsPath(next));
+  };
+  // A view may differ from the shown list only in its columns.
+  const [opened, setOpened] = useState(0);
+  const openView = (view: SavedView): void => {
+    const next = readFilter(view.search);
+    storeColumns(next.definitionId, view.columns);
+    setOpened((before) => before + 1);
+    setFilter(next);
   };
   return (
     <Page title="Runs">
       <SearchBox filter={filter} />
       <PresetBar filter={filter} onChange={setFilter} />
+      <SavedViews filter={filter} onOpen={openView} />
       <FilterBar filter={filter} onChange={setFilter} />
       {malformed === null ? (
-        <RunList key={search} filter={filter} job={job} />
+        <RunList key={`${opened} ${search}`} {...{ filter, jobId }} onJob={setJobId} />
       ) : (
         <EmptyState title="The address contains a malformed condition.">
           <p>
@@ -70,10 +77,12 @@ export function RunsPage(): ReactNode {
 
 function RunList({
   filter,
-  job,
+  jobId,
+  onJob,
 }: {
   readonly filter: RunFilter;
-  readonly job: BulkJob;
+  readonly jobId: string | null;
+  readonly onJob: (jobId: string | null) => void;
 }): ReactNode {
   const paging = usePaging(filterText(filter));
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -87,24 +96,12 @@ function RunList({
   const { page, error, isPending, isStale, newCount, refetch } = useRuns({
     filter,
     mayInsert,
-    needsFields: filter.where !== '' || choice.columns.length > 0,
+    needsFields: filter.where !== '' || filter.failure !== '' || choice.columns.length > 0,
     cursor: paging.cursor,
   });
   const total = useRunCount(filter);
   const rows = page?.items ?? [];
   const parentId = parentIn(filter);
-  const startJob = (control: BulkControl, matching: Matching | null): void => {
-    const { query, found } = matching ?? {};
-    job.start(
-      control,
-      query === undefined
-        ? { ids: [...selected] }
-        : { query, total: found?.exact === true ? found.count : null },
-    );
-    setSelected(new Set());
-    setEverything(false);
-  };
-
   if (page === undefined) {
     if (error !== null) return <ProblemView error={error} onRetry={refetch} />;
     return isPending ? <Loading /> : null;
@@ -114,8 +111,7 @@ function RunList({
       {error !== null && <ProblemView error={error} onRetry={refetch} />}
       {parentId !== null && <ParentLine parentId={parentId} />}
       <BulkBar
-        selectedCount={selected.size}
-        {...{ isEverything, job, onEverything: setEverything, onAction: startJob }}
+        {...{ selected, isEverything, jobId, onJob, onEverything: setEverything }}
         queryNow={() => untilNow(toQuery(filter, Date.now()))}
         onClear={() => setSelected(new Set())}
       />
@@ -145,7 +141,13 @@ function RunRows({
   if (rows.length === 0) return <NoRuns filter={filter} hasMore={nextCursor !== null} />;
   return (
     <>
-      <FieldColumns {...{ filter, rows, choice }} />
+      <div className="list-tools">
+        <FieldColumns {...{ filter, rows, choice }} />
+        <ExportMenu
+          queryNow={() => untilNow(toQuery(filter, Date.now()))}
+          fields={choice.columns}
+        />
+      </div>
       <RunTable {...{ rows, filter, selected, onSelect }} columns={choice.columns} />
     </>
   );

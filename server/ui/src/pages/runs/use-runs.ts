@@ -3,7 +3,7 @@
  */
 import type { ChangedWorkflow, Page, WorkflowSummary } from '@stepwright/sdk';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { useLive, usePollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
 import { useThrottled } from '../../app/use-throttled.js';
@@ -61,11 +61,7 @@ export function useRuns({ filter, cursor, mayInsert, needsFields }: RunsOptions)
     refetchInterval: usePollInterval(),
   });
   const { refetch } = runs;
-  const reread = useThrottled(
-    useCallback(() => void refetch(), [refetch]),
-    REREAD_MS,
-  );
-
+  const reread = useThrottled(() => void refetch(), REREAD_MS);
   useLive(({ workflows, lag }) => {
     const page = queries.getQueryData<Page<WorkflowSummary>>(key);
     if (lag) reread();
@@ -81,8 +77,9 @@ export function useRuns({ filter, cursor, mayInsert, needsFields }: RunsOptions)
     const added = addedRuns(page, workflows, query);
     const isTop = cursor === undefined && isOrderedByStart;
     const isShown = page.items.some(({ workflowId }) => workflows.has(workflowId));
-    if (!isOrderedByStart && added.length > 0) reread();
-    if (needsFields && (isShown || added.length > 0)) reread();
+    const isIncomplete = needsFields && (isShown || added.length > 0);
+    const isMoved = !isOrderedByStart && added.length > 0;
+    if (isIncomplete || isMoved || hasNewFailure([...page.items, ...added], workflows)) reread();
     const inserted = isTop && !needsFields && mayInsert() ? added : [];
     if (inserted.length > 0 || isShown) {
       queries.setQueryData(key, changedPage(page, workflows, inserted));
@@ -112,7 +109,7 @@ function addedRuns(
   const newest = page.items[0]?.startTime ?? '';
   return [...changes.values()]
     .filter((run) => !shown.has(run.workflowId) && run.startTime >= newest && matches(run, query))
-    .map((run): WorkflowSummary => ({ ...run, tags: {}, index: {} }))
+    .map((run): WorkflowSummary => ({ ...run, tags: {}, index: {}, failure: null }))
     .sort((a, b) => (a.startTime < b.startTime ? 1 : -1));
 }
 
@@ -138,9 +135,24 @@ function withNewer(
   return { ...page, items };
 }
 
-/** The changed run, with the tags and index fields that are known. */
+/** The changed run, with the tags, index fields and failure that are known. */
 function withChange(run: WorkflowSummary, change: ChangedWorkflow | undefined): WorkflowSummary {
-  return change === undefined ? run : { ...change, tags: run.tags, index: run.index };
+  if (change === undefined) return run;
+  const { index, tags } = run;
+  const failure = change.failureTime === run.failureTime ? run.failure : null;
+  return { ...change, failure, index, tags };
+}
+
+/** Whether a shown run has failed for a reason that the change does not tell. */
+function hasNewFailure(
+  items: readonly WorkflowSummary[],
+  changes: ReadonlyMap<string, ChangedWorkflow>,
+): boolean {
+  return items.some(({ failure, failureTime, workflowId }) => {
+    const change = changes.get(workflowId);
+    if (change?.outcome !== 'Failed') return false;
+    return failure === null || change.failureTime !== failureTime;
+  });
 }
 
 function withIds(

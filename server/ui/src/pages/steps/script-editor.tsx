@@ -5,6 +5,7 @@ import { Button } from '../../components/button.js';
 import { Finding } from '../../components/finding.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { useToasts } from '../../components/toasts.js';
+import { useUnsavedWarning } from '../../components/unsaved-warning.js';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.js';
 import { placeProblems } from '../../editor/problem-places.js';
 
@@ -22,10 +23,12 @@ export function ScriptEditor(props: ScriptEditorProps): ReactNode {
   const { client } = useSession();
   const { say } = useToasts();
   const [script, setScript] = useState(initialScript);
+  const [storedScript, setStoredScript] = useState(initialScript);
   const [latest, setLatest] = useState(props.latestVersion);
   const [failure, setFailure] = useState<{ readonly error: unknown; readonly script: string }>();
   const [odd, setOdd] = useState<{ readonly stored: StoredStep; readonly script: string }>();
   const [isPending, setPending] = useState(false);
+  useUnsavedWarning(script !== storedScript);
   const problems = useMemo(() => {
     if (failure !== undefined) return placeError(failure.script, failure.error);
     return odd === undefined ? [] : placeProblems(odd.script, odd.stored.warnings, true);
@@ -38,6 +41,7 @@ export function ScriptEditor(props: ScriptEditorProps): ReactNode {
       const stored = await client.steps.put(name, script);
       say(`Published ${name} as version ${stored.version}.`);
       setLatest(stored.version);
+      setStoredScript(script);
       if (stored.warnings.length === 0) onStored();
       else setOdd({ stored, script });
     } catch (error) {

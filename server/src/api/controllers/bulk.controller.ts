@@ -1,0 +1,176 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Extension,
+  Get,
+  Header,
+  Middlewares,
+  Path,
+  Post,
+  Query,
+  Request,
+  Response,
+  Route,
+  Security,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { hasScope } from '../authentication.js';
+import { asJson, requiredBody } from '../http/body-reader.js';
+import { knownQuery } from '../http/query-names.js';
+import { actorOf, type ApiServices } from '../http/request-context.js';
+import {
+  assertMayFilter,
+  toBulkJob,
+  toBulkJobSummary,
+  toBulkPreview,
+  toBulkRequest,
+  toCreatedBulkJob,
+} from '../wire/map/bulk.js';
+import { toIdempotencyKey } from '../wire/map/idempotency.js';
+import { checkedName } from '../wire/map/name.js';
+import { toPageRequest, toWirePage } from '../wire/map/page.js';
+import { toWorkflowSummary } from '../wire/map/workflow.js';
+import type {
+  BulkJob,
+  BulkJobPage,
+  BulkPreview,
+  BulkRequest,
+  CreatedBulkJob,
+} from '../wire/models/bulk.js';
+import type { Problem } from '../wire/models/problem.js';
+import type { WorkflowPage } from '../wire/models/workflow.js';
+
+@Route('api/bulk')
+@Tags('Bulk jobs')
+@Middlewares(knownQuery)
+export class BulkController extends Controller {
+  readonly #services: ApiServices;
+
+  constructor(services: ApiServices) {
+    super();
+    this.#services = services;
+  }
+
+  /**
+   * Creates a job that takes one action on many runs: on all that match a filter when it begins, or on those that are named.
+   * It runs on the server, at most `perSecond` runs per second, and acts once on each run, also if nodes die. With `dryRun`,
+   * the response shows how many runs that would be and the first of them, and nothing happens.
+   *
+   * @summary Create a bulk job
+   * @param idempotencyKey A unique key of your choice. If you repeat the request with the same key, you get the job that the first request created.
+   */
+  @Post()
+  @SuccessResponse(202, 'Accepted')
+  @Response<BulkPreview>(200, 'With `dryRun`: the runs on which the job would act')
+  @Response<Problem>(400, 'The body is invalid')
+  @Response<Problem>(
+    403,
+    'The filter has `where` or `failure`, and the caller lacks the scope `conductor:viewer`',
+  )
+  @Response<Problem>(
+    409,
+    '20 bulk jobs are running already (`too_many_bulk_jobs`), or the idempotency key was already used with a different request',
+  )
+  @Response<Problem>(413, 'The body is too large')
+  @Response<Problem>(415, 'The body is neither JSON nor YAML')
+  @Security('bearer', ['conductor:controller'])
+  @Middlewares(requiredBody)
+  @Extension('x-request-schema', 'BulkRequest')
+  async createBulkJob(
+    @Body() body: BulkRequest,
+    @Request() request: HttpRequest,
+    @Header('Idempotency-Key') idempotencyKey?: string,
+  ): Promise<CreatedBulkJob | BulkPreview> {
+    const { bulk } = this.#services.host;
+    const mayRead = await hasScope(request, 'conductor:viewer');
+    assertMayFilter(body, mayRead);
+    const job = toBulkRequest(body, {
+      actor: await actorOf(request),
+      idempotency: await toIdempotencyKey(request, idempotencyKey, asJson(body)),
+    });
+    if (body.dryRun === true) {
+      this.setStatus(200);
+      return toBulkPreview(await bulk.preview(job), mayRead);
+    }
+    const created = toCreatedBulkJob(await bulk.create(job));
+    this.setHeader('Location', `/api/bulk/${encodeURIComponent(created.id)}`);
+    return created;
+  }
+
+  /**
+   * Lists bulk jobs without their failures, the newest first, in pages. Jobs are removed a week after they have ended.
+   *
+   * @summary List bulk jobs
+   * @param limit The maximum number of items on a page
+   * @isInt limit must be a whole number
+   * @minimum limit 1 must be at least 1
+   * @maximum limit 100 must be at most 100
+   * @param cursor `nextCursor` of the previous page
+   */
+  @Get()
+  @Response<Problem>(400, 'A parameter is invalid')
+  @Security('bearer', ['conductor:viewer'])
+  async listBulkJobs(@Query() limit: number = 50, @Query() cursor?: string): Promise<BulkJobPage> {
+    const page = await this.#services.host.bulk.list(toPageRequest(limit, cursor));
+    return toWirePage(page, toBulkJobSummary);
+  }
+
+  /**
+   * Returns a bulk job with its progress and its first failures.
+   *
+   * @summary Get a bulk job
+   * @param id The id of the bulk job
+   */
+  @Get('{id}')
+  @Response<Problem>(404, 'There is no such bulk job')
+  @Security('bearer', ['conductor:viewer'])
+  async getBulkJob(@Path() id: string): Promise<BulkJob> {
+    return toBulkJob(await this.#services.host.bulk.get(checkedName(id, 'bulk job id')), true);
+  }
+
+  /**
+   * Lists the runs of a bulk job as they are now, in the order in which the job takes them: what became of them. Runs that were
+   * removed are left out.
+   *
+   * @summary List the runs of a bulk job
+   * @param id The id of the bulk job
+   * @param limit The maximum number of runs on a page
+   * @isInt limit must be a whole number
+   * @minimum limit 1 must be at least 1
+   * @maximum limit 100 must be at most 100
+   * @param cursor `nextCursor` of the previous page
+   */
+  @Get('{id}/runs')
+  @Response<Problem>(400, 'A parameter is invalid')
+  @Response<Problem>(404, 'There is no such bulk job')
+  @Security('bearer', ['conductor:viewer'])
+  async listRunsOfBulkJob(
+    @Path() id: string,
+    @Query() limit: number = 50,
+    @Query() cursor?: string,
+  ): Promise<WorkflowPage> {
+    const page = toPageRequest(limit, cursor);
+    const { bulk } = this.#services.host;
+    const runs = await bulk.listRuns(checkedName(id, 'bulk job id'), page);
+    return toWirePage(runs, toWorkflowSummary);
+  }
+
+  /**
+   * Stops a bulk job: it acts on no further run. Actions that are in progress still end, within about a second. A job that
+   * has ended stays as it is.
+   *
+   * @summary Stop a bulk job
+   * @param id The id of the bulk job
+   */
+  @Delete('{id}')
+  @Response<Problem>(404, 'There is no such bulk job')
+  @Security('bearer', ['conductor:controller'])
+  async stopBulkJob(@Path() id: string, @Request() request: HttpRequest): Promise<BulkJob> {
+    const jobId = checkedName(id, 'bulk job id');
+    const stopped = await this.#services.host.bulk.stop(jobId, await actorOf(request));
+    return toBulkJob(stopped, await hasScope(request, 'conductor:viewer'));
+  }
+}

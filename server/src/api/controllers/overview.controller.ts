@@ -1,0 +1,29 @@
+import { Controller, Get, Middlewares, Route, Security, Tags } from '@tsoa/runtime';
+import { toOverview } from '../wire/map/overview.js';
+import type { Overview } from '../wire/models/overview.js';
+import { knownQuery } from '../http/query-names.js';
+import type { ApiServices } from '../http/request-context.js';
+
+@Route('api/overview')
+@Tags('Server')
+@Middlewares(knownQuery)
+export class OverviewController extends Controller {
+  readonly #services: ApiServices;
+
+  constructor(services: ApiServices) {
+    super();
+    this.#services = services;
+  }
+
+  /**
+   * Returns the state of the whole server in numbers: runs by status and definition, what started and ended in the last hour
+   * and day, work that is waiting, and nodes. What started and ended is counted in memory, so it is lost when a node stops.
+   *
+   * @summary Get the overview
+   */
+  @Get()
+  @Security('bearer', ['conductor:viewer'])
+  async getOverview(): Promise<Overview> {
+    return toOverview(await this.#services.host.overview.overview());
+  }
+}

@@ -1,0 +1,70 @@
+import {
+  Controller,
+  Get,
+  Middlewares,
+  Path,
+  Query,
+  Response,
+  Route,
+  Security,
+  Tags,
+} from '@tsoa/runtime';
+import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
+import { checkedName } from '../wire/map/name.js';
+import { toPageRequest, toWirePage } from '../wire/map/page.js';
+import { toStepExecution } from '../wire/map/workflow.js';
+import type { Problem } from '../wire/models/problem.js';
+import type { StepExecutionPage, StepOrder } from '../wire/models/step-execution.js';
+import { knownQuery } from '../http/query-names.js';
+import type { ApiServices } from '../http/request-context.js';
+
+@Route('api/workflow')
+@Tags('Workflows')
+@Middlewares(knownQuery)
+export class StepExecutionController extends Controller {
+  readonly #services: ApiServices;
+
+  constructor(services: ApiServices) {
+    super();
+    this.#services = services;
+  }
+
+  /**
+   * Lists the executions of a run in pages: the ended ones in order, then the open ones with what they are waiting for.
+   * With
+   * `stepId`, the server searches a long run piece by piece. A page may then have fewer items than `limit`, or none,
+   * although there is a next page.
+   *
+   * @summary List the steps of a run
+   * @param id The id of the run
+   * @param order `asc` lists the oldest first; `desc` lists the open executions first, then the newest
+   * @param stepId Returns only executions of the step with this id
+   * @param limit The maximum number of items on a page
+   * @isInt limit must be a whole number
+   * @minimum limit 1 must be at least 1
+   * @maximum limit 500 must be at most 500
+   * @param cursor `nextCursor` of the previous page
+   */
+  @Get('{id}/steps')
+  @Response<Problem>(400, 'A parameter is invalid')
+  @Response<Problem>(404, 'There is no such run')
+  @Security('bearer', ['conductor:viewer'])
+  async listWorkflowSteps(
+    @Path() id: string,
+    @Query() order: StepOrder = 'asc',
+    @Query() stepId?: string,
+    @Query() limit: number = PAGE_SIZE_DEFAULT,
+    @Query() cursor?: string,
+  ): Promise<StepExecutionPage> {
+    const workflowId = checkedName(id, 'workflow id');
+    const request = {
+      ...toPageRequest(limit, cursor),
+      order,
+      stepId: stepId === undefined ? null : checkedName(stepId, 'step id'),
+    };
+    return toWirePage(
+      await this.#services.host.instances.listSteps(workflowId, request),
+      toStepExecution,
+    );
+  }
+}

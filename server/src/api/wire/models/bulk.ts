@@ -1,0 +1,208 @@
+/** The wire types of bulk jobs. */
+import type { Problem } from './problem.js';
+import type { ModificationRequest } from './repair.js';
+import type { WorkflowSummary } from './workflow.js';
+import type { WorkflowFilter } from './workflow-filter.js';
+
+/**
+ * One action on many runs: on all that match a filter, or on those that are named.
+ *
+ * @example {
+ *   "action": "resume",
+ *   "filter": { "status": "Suspended", "definitionId": "order", "where": ["customer=C-17"] },
+ *   "reason": "the carrier is back"
+ * }
+ */
+export interface BulkRequest {
+  /**
+   * What to do with each run. `retry` immediately retries the steps that are waiting for their next attempt; `restart` starts
+   * a new run with the same input, reference and tags; `purge` removes runs that have ended.
+   */
+  action: BulkAction;
+  /**
+   * The filters of the list of runs. `{}` selects all runs. Give either this or `workflowIds`. The members `where` and
+   * `failure` require the scope `conductor:viewer`, too.
+   */
+  filter?: WorkflowFilter;
+  /**
+   * The ids of the runs.
+   * @minItems 1 must name at least one run
+   * @maxItems 10000 must name at most 10000 runs
+   */
+  workflowIds?: string[];
+  /**
+   * Why. The audit of each run shows it.
+   * @minLength 1 must not be empty
+   * @maxLength 500 must have at most 500 characters
+   */
+  reason: string;
+  /**
+   * With the action `modify`: what to change, as the body of a modification without `reason`.
+   */
+  modification?: BulkModification;
+  /**
+   * On how many runs to act per second.
+   * @minimum 0.1 must be at least 0.1
+   * @maximum 1000 must be at most 1000
+   * @default 50
+   */
+  perSecond?: number;
+  /**
+   * Only show how many runs would be affected, and the first of them.
+   * @default false
+   */
+  dryRun?: boolean;
+}
+
+/**
+ * What to do with each run.
+ */
+export type BulkAction =
+  'suspend' | 'resume' | 'retry' | 'terminate' | 'modify' | 'restart' | 'purge';
+
+/**
+ * The body of a modification without `reason`.
+ */
+export type BulkModification = Omit<ModificationRequest, 'reason' | 'dryRun'>;
+
+/**
+ * The bulk job that was created.
+ *
+ * @example { "id": "01hx5v3x9t6k2m4n8p0q", "matched": 500, "exact": true }
+ */
+export interface CreatedBulkJob {
+  id: string;
+  /**
+   * The number of runs on which the job acts.
+   * @isInt
+   */
+  matched: number;
+  /**
+   * False while the server is still collecting the runs: `matched` is the number so far.
+   */
+  exact: boolean;
+}
+
+/**
+ * The runs on which a bulk job would act.
+ *
+ * @example { "matched": 0, "exact": true, "workflows": [] }
+ */
+export interface BulkPreview {
+  /**
+   * @isInt
+   */
+  matched: number;
+  /**
+   * False if the server stopped counting: there are at least `matched` runs.
+   */
+  exact: boolean;
+  /**
+   * The first 20. `tags`, `index` and the failure are only shown to callers with the scope `conductor:viewer`.
+   */
+  workflows: WorkflowSummary[];
+}
+
+/**
+ * `Running`: a node is working on it. `Done`: it has acted on all runs. `Stopped`: somebody has stopped it.
+ */
+export type BulkState = 'Running' | 'Done' | 'Stopped';
+
+/**
+ * A bulk job in a list.
+ */
+export interface BulkJobSummary {
+  id: string;
+  action: BulkAction;
+  /**
+   * The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none.
+   */
+  actor: string;
+  reason: string;
+  /**
+   * On how many runs it acts per second.
+   */
+  perSecond: number;
+  state: BulkState;
+  /**
+   * The number of runs on which the job acts.
+   * @isInt
+   */
+  matched: number;
+  /**
+   * False while the server is still collecting the runs: `matched` is the number so far.
+   */
+  exact: boolean;
+  /**
+   * The number of runs on which it has acted.
+   * @isInt
+   */
+  done: number;
+  /**
+   * The number of runs whose status did not allow the action.
+   * @isInt
+   */
+  skipped: number;
+  /**
+   * The number of runs for which the action failed.
+   * @isInt
+   */
+  failed: number;
+  /**
+   * ISO 8601, UTC.
+   */
+  startTime: string;
+  /**
+   * ISO 8601, UTC; null while it is running.
+   */
+  endTime: string | null;
+}
+
+/**
+ * A bulk job. When it is `Done`, the sum of `done`, `skipped` and `failed` is `matched`.
+ *
+ * @example {
+ *   "id": "01hx5v3x9t6k2m4n8p0q",
+ *   "action": "resume",
+ *   "actor": "ada",
+ *   "reason": "the carrier is back",
+ *   "perSecond": 50,
+ *   "state": "Running",
+ *   "matched": 500,
+ *   "exact": true,
+ *   "done": 120,
+ *   "skipped": 3,
+ *   "failed": 0,
+ *   "startTime": "2026-05-04T10:20:30.123Z",
+ *   "endTime": null,
+ *   "failures": []
+ * }
+ */
+export interface BulkJob extends BulkJobSummary {
+  /**
+   * The first 100 failures. Only shown to callers with the scope `conductor:viewer`.
+   */
+  failures: BulkFailure[];
+}
+
+/**
+ * A run for which the action failed.
+ */
+export interface BulkFailure {
+  workflowId: string;
+  /**
+   * Why: what the same action on this run alone would have returned.
+   */
+  problem: Problem;
+}
+
+/**
+ * A page of bulk jobs, the newest first.
+ */
+export interface BulkJobPage {
+  items: BulkJobSummary[];
+  /**
+   * The `cursor` of the next page; null on the last one.
+   */
+  nextCursor: string | null;
+}

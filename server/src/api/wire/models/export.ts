@@ -1,0 +1,38 @@
+/** The wire types of exports of runs. */
+import type { WorkflowAction } from './control.js';
+import type { DefinitionDocument } from './definition.js';
+import type { DataObject } from './json-value.js';
+import type { StepExecution } from './step-execution.js';
+import type { StepError, WorkflowParent, WorkflowSummary } from './workflow.js';
+
+/**
+ * A run without its data.
+ */
+export interface ExportedWorkflow extends WorkflowSummary {
+  lastError: StepError | null;
+  parent: WorkflowParent | null;
+}
+
+/**
+ * Everything that the server knows of a run.
+ */
+export interface WorkflowExport {
+  workflow: ExportedWorkflow;
+  /**
+   * The version of the definition that the run uses; null if it cannot be found.
+   */
+  definition: DefinitionDocument | null;
+  /**
+   * The data with which the run was started; null if it was started before the server kept inputs.
+   */
+  input: DataObject | null;
+  data: DataObject;
+  /**
+   * The ended executions in order, then the open ones.
+   */
+  steps: StepExecution[];
+  /**
+   * The actions on the run, the newest first.
+   */
+  audit: WorkflowAction[];
+}

@@ -1,0 +1,159 @@
+/** The wire types of failures in groups. */
+import type { WorkflowStatus } from './workflow.js';
+
+/**
+ * Failed runs with the same cause: the same definition, step and type of error, and the same message apart from numbers, ids
+ * and times.
+ *
+ * @example {
+ *   "key": "5c1d7a90b2e4f1a86c0d93e7b4a2f518",
+ *   "definitionId": "order",
+ *   "stepId": "pay",
+ *   "type": "HttpError",
+ *   "message": "POST https://pay.example.com/orders/# answered 503",
+ *   "count": 42,
+ *   "suspended": 30,
+ *   "retrying": 10,
+ *   "failed": 2,
+ *   "firstTime": "2026-05-04T10:20:30.123Z",
+ *   "lastTime": "2026-05-04T11:02:03.456Z",
+ *   "example": "01hx5v3x9t6k2m4n8p0q",
+ *   "trend": [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 30]
+ * }
+ */
+export interface FailureGroup {
+  /**
+   * Identifies the group: lists of runs take it as the filter `failure`.
+   */
+  key: string;
+  definitionId: string;
+  /**
+   * The step that failed. Empty if the server could not run the runs.
+   */
+  stepId: string;
+  /**
+   * The class of the Python exception, or a type of the server such as `Timeout` or `ActivityFailed`.
+   */
+  type: string;
+  /**
+   * The message without what differs between the runs: `#` stands for a number; `<id>`, `<time>` and `<email>` stand for
+   * themselves.
+   */
+  message: string;
+  /**
+   * The number of runs: the sum of `suspended`, `retrying` and `failed`.
+   * @isInt
+   */
+  count: number;
+  /**
+   * Suspended runs.
+   * @isInt
+   */
+  suspended: number;
+  /**
+   * Runnable runs: the step will be or is being retried, or the failure is being compensated.
+   * @isInt
+   */
+  retrying: number;
+  /**
+   * Runs that have ended with the outcome `Failed`.
+   * @isInt
+   */
+  failed: number;
+  /**
+   * The time of the oldest error among the runs. ISO 8601, UTC.
+   */
+  firstTime: string;
+  /**
+   * The time of the newest error among the runs. ISO 8601, UTC.
+   */
+  lastTime: string;
+  /**
+   * The id of the run with the newest error.
+   */
+  example: string;
+  /**
+   * The number of runs by the time of their error: one number for each of the last 24 hours, the oldest hour first.
+   */
+  trend: number[];
+}
+
+/**
+ * Groups of failed runs.
+ *
+ * @example {
+ *   "items": [
+ *     {
+ *       "key": "5c1d7a90b2e4f1a86c0d93e7b4a2f518",
+ *       "definitionId": "order",
+ *       "stepId": "pay",
+ *       "type": "HttpError",
+ *       "message": "POST https://pay.example.com/orders/# answered 503",
+ *       "count": 42,
+ *       "suspended": 30,
+ *       "retrying": 10,
+ *       "failed": 2,
+ *       "firstTime": "2026-05-04T10:20:30.123Z",
+ *       "lastTime": "2026-05-04T11:02:03.456Z",
+ *       "example": "01hx5v3x9t6k2m4n8p0q",
+ *       "trend": [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 30]
+ *     }
+ *   ],
+ *   "groups": 1,
+ *   "count": 42,
+ *   "exact": true
+ * }
+ */
+export interface FailureGroups {
+  items: FailureGroup[];
+  /**
+   * The number of groups, including those that are not in `items`.
+   * @isInt
+   */
+  groups: number;
+  /**
+   * The number of runs in all groups.
+   * @isInt
+   */
+  count: number;
+  /**
+   * False if the server stopped counting: the numbers are those of the newest errors, and there are more.
+   */
+  exact: boolean;
+}
+
+/**
+ * The order of groups: the largest first, or the one with the newest error first.
+ */
+export type FailureOrder = 'count' | 'lastTime';
+
+/**
+ * The filters and the order of groups of failed runs.
+ */
+export interface FailureQuery {
+  definitionId?: string;
+  /**
+   * `Suspended` and `Runnable` runs are open; `Terminated` runs have ended with the outcome `Failed`.
+   */
+  status?: WorkflowStatus;
+  /**
+   * Only runs with an error at this time or later. ISO 8601; UTC by default.
+   */
+  failedFrom?: string;
+  /**
+   * Only runs with an error before this time. ISO 8601; UTC by default.
+   */
+  failedTo?: string;
+  /**
+   * @default "count"
+   */
+  order?: FailureOrder;
+  /**
+   * The maximum number of groups.
+   * @isInt must be a whole number
+   * @minimum 1 must be at least 1
+   * @maximum 100 must be at most 100
+   * @default 20
+   */
+  limit?: number;
+}

@@ -1,0 +1,161 @@
+/** The wire types of the overview. */
+import type { ActivityQueue } from './activity.js';
+
+/**
+ * The number of runs in each status.
+ */
+export interface StatusCounts {
+  /** @isInt */
+  runnable: number;
+  /** @isInt */
+  suspended: number;
+  /** @isInt */
+  complete: number;
+  /** @isInt */
+  terminated: number;
+}
+
+/**
+ * The open runs of a definition.
+ */
+export interface OpenRunCounts {
+  definitionId: string;
+  /**
+   * At most 1,000.
+   * @isInt
+   */
+  runnable: number;
+  /**
+   * At most 1,000.
+   * @isInt
+   */
+  suspended: number;
+  /**
+   * False if there may be more.
+   */
+  exact: boolean;
+}
+
+/**
+ * What happened in one minute or hour.
+ */
+export interface OverviewBucket {
+  /**
+   * The start of the minute or hour. ISO 8601, UTC.
+   */
+  from: string;
+  /**
+   * The number of runs that started, including child runs.
+   * @isInt
+   */
+  started: number;
+  /**
+   * The number of runs that ended with the outcome `Succeeded`.
+   * @isInt
+   */
+  succeeded: number;
+  /**
+   * The number of runs that ended with the outcome `Failed`.
+   * @isInt
+   */
+  failed: number;
+  /**
+   * The number of runs that ended with the outcome `Compensated` or `Terminated`.
+   * @isInt
+   */
+  stopped: number;
+  /**
+   * The mean time from start to end of the runs that ended, in milliseconds; null if none ended.
+   */
+  meanMs: number | null;
+  /**
+   * The longest time from start to end, in milliseconds; null if none ended.
+   */
+  longestMs: number | null;
+}
+
+/**
+ * The number of nodes.
+ */
+export interface NodeCounts {
+  /** @isInt */
+  alive: number;
+  /**
+   * Those that stopped without signing off, a short while ago.
+   * @isInt
+   */
+  dead: number;
+}
+
+/**
+ * The state of the whole server in numbers, at most a few seconds old.
+ *
+ * @example {
+ *   "time": "2026-05-04T10:20:30.123Z",
+ *   "countedSince": "2026-05-04T06:00:00.000Z",
+ *   "runs": { "runnable": 12, "suspended": 1, "complete": 40210, "terminated": 3 },
+ *   "runsTime": "2026-05-04T10:20:30.123Z",
+ *   "definitions": [{ "definitionId": "order", "runnable": 12, "suspended": 1, "exact": true }],
+ *   "definitionsExact": true,
+ *   "lastHour": [
+ *     {
+ *       "from": "2026-05-04T10:20:00.000Z",
+ *       "started": 7,
+ *       "succeeded": 6,
+ *       "failed": 0,
+ *       "stopped": 1,
+ *       "meanMs": 812.5,
+ *       "longestMs": 4010
+ *     }
+ *   ],
+ *   "lastDay": [],
+ *   "queues": [],
+ *   "unattendedQueues": 0,
+ *   "nodes": { "alive": 2, "dead": 0 }
+ * }
+ */
+export interface Overview {
+  /**
+   * When the numbers were read. ISO 8601, UTC.
+   */
+  time: string;
+  /**
+   * The start of the node that has been running the longest. `lastHour` and `lastDay` contain nothing older, and nothing
+   * that other nodes counted before they stopped. ISO 8601, UTC.
+   */
+  countedSince: string;
+  /**
+   * Runs by status; null if the store does not respond.
+   */
+  runs: StatusCounts | null;
+  /**
+   * When these runs were counted: a large store is counted every few minutes. ISO 8601, UTC.
+   */
+  runsTime: string;
+  /**
+   * Definitions with open runs, those with the most first.
+   */
+  definitions: OpenRunCounts[];
+  /**
+   * False if there are so many definitions that not all were looked at: at most 100 in the order of their ids.
+   */
+  definitionsExact: boolean;
+  /**
+   * Each of the last 60 minutes, the current one last.
+   */
+  lastHour: OverviewBucket[];
+  /**
+   * Each of the last 24 hours, the current one last.
+   */
+  lastDay: OverviewBucket[];
+  /**
+   * The queues of activities with waiting items, the one with the oldest item first; at most 10.
+   */
+  queues: ActivityQueue[];
+  /**
+   * The number of queues with waiting items for which no poll is waiting.
+   * @isInt
+   */
+  unattendedQueues: number;
+  nodes: NodeCounts;
+}

@@ -1,0 +1,126 @@
+/** The wire types of the executions of steps. */
+import type { JsonValue } from './json-value.js';
+import type { StepError } from './workflow.js';
+
+/**
+ * The status of an execution of a step.
+ */
+export type StepExecutionStatus =
+  'Pending' | 'Running' | 'Waiting' | 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';
+
+/**
+ * What an open step is waiting for. `kind` determines which other members are present.
+ *
+ * @example { "kind": "event", "eventName": "Approved", "eventKey": "order-7" }
+ */
+export interface StepWait {
+  kind: 'time' | 'retry' | 'event' | 'activity' | 'workflow' | 'steps';
+  /**
+   * Of `time` and `retry`: when the step continues. ISO 8601, UTC.
+   */
+  until?: string;
+  /**
+   * Of `event`.
+   */
+  eventName?: string;
+  /**
+   * Of `event`.
+   */
+  eventKey?: string;
+  /**
+   * Of `activity`.
+   */
+  activityName?: string;
+  /**
+   * Of `workflow`: the child run that must end.
+   */
+  workflowId?: string;
+  /**
+   * Of `steps`: the number of open steps inside.
+   * @isInt
+   */
+  open?: number;
+}
+
+/**
+ * An execution of a step in a run.
+ *
+ * @example {
+ *   "executionId": 2,
+ *   "stepId": "ask",
+ *   "stepType": "WaitFor",
+ *   "name": null,
+ *   "status": "Waiting",
+ *   "attempt": 1,
+ *   "startTime": "2026-05-04T10:20:30.125Z",
+ *   "endTime": null,
+ *   "item": null,
+ *   "index": null,
+ *   "inputs": { "EventName": "Approved", "EventKey": "order-7" },
+ *   "outputs": null,
+ *   "error": null,
+ *   "waitsFor": { "kind": "event", "eventName": "Approved", "eventKey": "order-7" },
+ *   "reason": null,
+ *   "childWorkflowId": null
+ * }
+ */
+export interface StepExecution {
+  /**
+   * A number that identifies the execution in its run.
+   * @isInt
+   */
+  executionId: number;
+  stepId: string;
+  stepType: string;
+  name: string | null;
+  status: StepExecutionStatus;
+  /**
+   * The number of the attempt, starting at 1.
+   * @isInt
+   */
+  attempt: number;
+  /**
+   * ISO 8601, UTC.
+   */
+  startTime: string;
+  /**
+   * ISO 8601, UTC; null while the execution is open.
+   */
+  endTime: string | null;
+  /**
+   * The item of the enclosing Foreach.
+   */
+  item: JsonValue;
+  /**
+   * The index of `item`.
+   */
+  index: number | null;
+  inputs: JsonValue;
+  outputs: JsonValue;
+  error: StepError | null;
+  waitsFor: StepWait | null;
+  /**
+   * The reason of the repair that cancelled or started the step; null if no repair did.
+   */
+  reason: string | null;
+  /**
+   * Of a SubWorkflow step: the id of its child run. While the step is waiting, the child may not have started yet.
+   */
+  childWorkflowId: string | null;
+}
+
+/**
+ * The order of the list: `asc` starts with the execution that ended first, `desc` with the open executions.
+ */
+export type StepOrder = 'asc' | 'desc';
+
+/**
+ * A page of the executions of a run.
+ */
+export interface StepExecutionPage {
+  items: StepExecution[];
+  /**
+   * The `cursor` of the next page; null on the last one.
+   */
+  nextCursor: string | null;
+}

@@ -1,0 +1,70 @@
+/**
+ * Takes out of an error message what differs from run to run: numbers, ids, times, addresses of people. What is left tells
+ * the causes of failures apart, so that failures with the same cause form a group.
+ *
+ * Quoted words stay, because they are usually names (`KeyError: 'total'`), and so do status codes: `answered 404` and
+ * `answered 503` have different causes.
+ */
+
+/** The rest of a longer message does not matter. */
+const READ_MAX = 4096;
+/** Maximum length of a normalized message. */
+export const NORMALIZED_MAX = 200;
+
+/** Line breaks and all other control characters. */
+const BLANKS = /[\s\p{Cc}\p{Zl}\p{Zp}]+/gu;
+
+/** In a Unicode regular expression, this does not match half of a pair. */
+const LONE_SURROGATE = /\p{Surrogate}/gu;
+
+/** The alternatives, each with a name. No alternative can match in more than one way, so the time is linear. */
+const VARIABLE = new RegExp(
+  [
+    '(?<kept>\\b(?:answered|status(?: code)?|code|errno|HTTP(?:/\\d(?:\\.\\d)?)?)[ :=]{0,3}\\d{1,5}(?![\\w.]))',
+    '(?<id>\\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?!\\w))',
+    '(?<time>\\b\\d{4}-\\d\\d-\\d\\d(?:[T ]\\d\\d:\\d\\d(?::\\d\\d(?:[.,]\\d{1,9})?)?(?:Z|[+-]\\d\\d:?\\d\\d)?)?(?!\\w))',
+    '(?<email>(?<![\\w.+-])[\\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\\.[a-z0-9-]{1,63}){1,8})',
+    '(?<word>(?<![a-z0-9])[a-z0-9]{8,})',
+    '(?<number>(?<!\\w)-\\d[\\d.,:]*\\d|(?<!\\w)-\\d|\\d[\\d.,:]*\\d|\\d)',
+  ].join('|'),
+  'giu',
+);
+
+export function normalizeMessage(message: string): string {
+  const text = oneLine(message.slice(0, READ_MAX));
+  const normalized = text.replaceAll(VARIABLE, (match, ...rest) => {
+    // With named groups, they are the last argument.
+    const groups = rest.at(-1) as Readonly<Record<string, string | undefined>>;
+    if (groups['kept'] !== undefined) return match;
+    if (groups['word'] !== undefined) return normalizeWord(match);
+    if (groups['number'] !== undefined) return '#';
+    return groups['time'] !== undefined
+      ? '<time>'
+      : groups['email'] !== undefined
+        ? '<email>'
+        : '<id>';
+  });
+  return cutText(normalized, NORMALIZED_MAX);
+}
+
+/** In a line without control characters. */
+export function oneLine(text: string): string {
+  return text.replaceAll(BLANKS, ' ').trim().replaceAll(LONE_SURROGATE, '\ufffd');
+}
+
+/** Never cuts a character into halves. */
+export function cutText(text: string, lengthMax: number): string {
+  if (text.length <= lengthMax) return text;
+  const cut = text.slice(0, lengthMax - 1);
+  return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
+}
+
+/** Letters mixed with several digits are an id; a word may have a digit or two, as in `sha256sum`. */
+function normalizeWord(word: string): string {
+  const parts = word.split(/\d+/);
+  if (parts.length === 1) return word;
+  const digits = word.length - parts.join('').length;
+  if (parts.every((part) => part === '')) return '#';
+  // Digits in several places are typical of ids; so are many digits.
+  return parts.length > 2 || digits > 3 ? '<id>' : parts.join('#');
+}

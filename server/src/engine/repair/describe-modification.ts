@@ -1,0 +1,42 @@
+/** What a modification did, in one line for the audit. */
+import type { AppliedModification, Execution, Modification } from './modification.js';
+
+/** Maximum number of steps that are named; of the others, the text has only the number. */
+const NAMED_MAX = 5;
+/** Longer ids are cut, so that the line has room for them. */
+const NAME_LENGTH_MAX = 20;
+const LENGTH_MAX = 800;
+
+export function describeModification(
+  {
+    from,
+    modification,
+    to,
+  }: {
+    readonly modification: Pick<Modification, 'data' | 'reason'>;
+    /** The version of the definition before and after. */
+    readonly from: number;
+    readonly to: number;
+  },
+  { cancelled, started }: Pick<AppliedModification, 'cancelled' | 'started'>,
+): string {
+  // The reason comes first, so that it is never cut: it may begin with the mark of a bulk job.
+  const parts = [
+    `reason: ${modification.reason}`,
+    ...(cancelled.length > 0 ? [`cancelled ${namesOf(cancelled)}`] : []),
+    ...(modification.data === null ? [] : ['changed data']),
+    ...(from === to ? [] : [`moved from version ${from} to ${to}`]),
+    ...(started.length > 0 ? [`started ${namesOf(started)}`] : []),
+  ];
+  return parts.join('; ').slice(0, LENGTH_MAX);
+}
+
+function namesOf(executions: readonly Execution[]): string {
+  const named = executions.slice(0, NAMED_MAX).map(({ stepId }) => shortened(stepId));
+  const others = executions.length - named.length;
+  return others === 0 ? named.join(', ') : `${named.join(', ')} and ${others} more`;
+}
+
+function shortened(stepId: string): string {
+  return stepId.length <= NAME_LENGTH_MAX ? stepId : `${stepId.slice(0, NAME_LENGTH_MAX - 1)}…`;
+}

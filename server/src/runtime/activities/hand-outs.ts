@@ -1,0 +1,34 @@
+/**
+ * When this node handed out the work items that workers hold. The store knows who holds an item and until when, but not
+ * since when. Bounded: of many items, the oldest times are forgotten.
+ */
+
+const HAND_OUTS_MAX = 5000;
+
+export interface HandOut {
+  readonly activityId: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+export class HandOuts {
+  /** In the order of their times. */
+  readonly #times = new Map<string, number>();
+
+  add(activityId: string, at: number): void {
+    this.#times.delete(activityId);
+    this.#times.set(activityId, at);
+    if (this.#times.size <= HAND_OUTS_MAX) return;
+    const [oldest] = this.#times.keys();
+    if (oldest !== undefined) this.#times.delete(oldest);
+  }
+
+  remove(activityId: string): void {
+    this.#times.delete(activityId);
+  }
+
+  /** The newest last. */
+  newest(limit: number): readonly HandOut[] {
+    return [...this.#times].slice(-limit).map(([activityId, at]) => ({ activityId, at }));
+  }
+}

@@ -1,0 +1,249 @@
+/** Bulk jobs for clients: create, preview, read, list and stop. */
+import type { Clock } from '../../base/clock.js';
+import { AppError } from '../../base/errors.js';
+import { hashOf, newId } from '../../base/ids.js';
+import type { Logger } from '../../base/logger.js';
+import { BULK_CHUNK, type BulkJobRecord } from '../../store/records/bulk-jobs.js';
+import type { Store } from '../../store/store.js';
+import { listItem } from '../operations/instance-views.js';
+import type { InstanceListItem } from '../operations/instance-types.js';
+import type { InstanceQueries } from '../operations/instance-queries.js';
+import {
+  decodeCursor,
+  encodeCursor,
+  pageOf,
+  type Page,
+  type PageRequest,
+} from '../operations/paging.js';
+import {
+  bulkJobItem,
+  readIds,
+  viewBulkJob,
+  writeAbout,
+  writeFailures,
+  writeIds,
+  writeTask,
+} from './bulk-codec.js';
+import { toInstanceFilter } from './bulk-collection.js';
+import { RUNNING_JOBS_MAX, type BulkRunner } from './bulk-runner.js';
+import {
+  PER_SECOND,
+  type BulkCreated,
+  type BulkJobListItem,
+  type BulkJobView,
+  type BulkPreview,
+  type BulkRequest,
+} from './bulk-types.js';
+
+/** How long a request waits until all ids have been stored. */
+const COLLECT_WAIT_MS = 5000;
+/** A preview counts up to so many instances, for so long. */
+const COUNT_LIMITS = { max: 1_000_000, ms: 3000 };
+const PREVIEWED = 20;
+const LIST = 'bulk-jobs';
+
+export interface BulkJobsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly nodeId: string;
+  readonly queries: Pick<InstanceQueries, 'count' | 'list' | 'read'>;
+  readonly runner: Pick<BulkRunner, 'insert' | 'runOf'>;
+}
+
+export class BulkJobs {
+  readonly #options: BulkJobsOptions;
+
+  constructor(options: BulkJobsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Stores a job and begins with it. It answers when all ids have been stored, or after `COLLECT_WAIT_MS`; what was answered
+   * is continued on any node.
+   *
+   * @throws AppError `invalid_request`, `too_many_bulk_jobs`, `idempotency_conflict`
+   */
+  async create(request: BulkRequest): Promise<BulkCreated> {
+    const { logger, runner, store } = this.#options;
+    const job = this.#newJob(request);
+    const ids = idsOf(request);
+    const known = job.requestHash === null ? null : await store.getBulkJob(job.id);
+    if (known !== null) return this.#createdBefore(known, job);
+    await this.#refuseTooMany();
+    const chunks = chunksOf(ids ?? []);
+    const inserted = await runner.insert(job, chunks);
+    if (inserted.outcome === 'exists') return this.#createdBefore(inserted.record, job);
+    const { action, actor, reason } = request;
+    logger.info({ bulkJob: job.id, action, actor, reason }, 'created a bulk job');
+    await this.#within(COLLECT_WAIT_MS, inserted.run.collected);
+    return { id: job.id, ...inserted.run.matched };
+  }
+
+  /** What a job would act on. @throws AppError `invalid_request` */
+  async preview(request: BulkRequest): Promise<BulkPreview> {
+    const { selection } = request;
+    if (!('filter' in selection)) {
+      const ids = [...new Set(selection.workflowIds)];
+      return {
+        matched: ids.length,
+        exact: true,
+        instances: await this.#existing(ids.slice(0, PREVIEWED)),
+      };
+    }
+    const filter = toInstanceFilter(selection.filter);
+    const { items } = await this.#options.queries.list({
+      ...filter,
+      limit: PREVIEWED,
+      cursor: null,
+    });
+    const { count, exact } = await this.#options.queries.count(filter, COUNT_LIMITS);
+    return { matched: count, exact, instances: items };
+  }
+
+  /** @throws AppError `bulk_job_not_found` */
+  async get(id: string): Promise<BulkJobView> {
+    const job = await this.#options.store.getBulkJob(id);
+    if (job === null) throw notFound(id);
+    return viewBulkJob(job);
+  }
+
+  /**
+   * The instances of the job as they are now, in the order in which it takes them. Removed ones are left out.
+   * @throws AppError `bulk_job_not_found`, `invalid_request` for a cursor of another list
+   */
+  async listRuns(id: string, page: PageRequest): Promise<Page<InstanceListItem>> {
+    const { store } = this.#options;
+    const job = await store.getBulkJob(id);
+    if (job === null) throw notFound(id);
+    const list = `bulk-runs ${id}`;
+    const from = Number(decodeCursor(page.cursor, list)?.[0] ?? 0);
+    const to = Math.min(from + page.limit, job.matched);
+    const ids: string[] = [];
+    while (from + ids.length < to) {
+      const at = from + ids.length;
+      const chunk = await store.readBulkIds(id, Math.floor(at / BULK_CHUNK));
+      const read =
+        chunk === null ? [] : readIds(chunk).slice(at % BULK_CHUNK, to - at + (at % BULK_CHUNK));
+      if (read.length === 0) break;
+      ids.push(...read);
+    }
+    const hasMore = ids.length > 0 && to < job.matched;
+    return {
+      items: await this.#existing(ids),
+      nextCursor: hasMore ? encodeCursor(list, [String(to)]) : null,
+    };
+  }
+
+  /** The newest first. @throws AppError `invalid_request` for a cursor of another list */
+  async list({ cursor, limit }: PageRequest): Promise<Page<BulkJobListItem>> {
+    const position = decodeCursor(cursor, LIST);
+    const after = position === null ? null : { time: Number(position[0]), id: position[1] ?? '' };
+    const jobs = await this.#options.store.listBulkJobs(after, limit + 1);
+    return pageOf(jobs.map(bulkJobItem), limit, LIST, ({ id, startTime }) => [
+      String(startTime),
+      id,
+    ]);
+  }
+
+  /** Actions in progress still end. A job that has ended stays as it is. @throws AppError `bulk_job_not_found` */
+  async stop(id: string, actor: string): Promise<BulkJobView> {
+    const { clock, logger, runner, store } = this.#options;
+    const job = await store.stopBulkJob(id, clock.now());
+    if (job === null) throw notFound(id);
+    if (job.state === 'Stopped') {
+      logger.info({ bulkJob: id, actor }, 'a bulk job was stopped');
+      runner.runOf(id)?.halt('stopped');
+    }
+    return viewBulkJob(job);
+  }
+
+  #newJob(request: BulkRequest): BulkJobRecord {
+    const { action, actor, idempotency, modification, perSecond, reason, selection } = request;
+    const startTime = this.#options.clock.now();
+    const ids = idsOf(request);
+    const filter = 'filter' in selection ? selection.filter : null;
+    return {
+      id: idempotency === null ? newId(startTime) : `k-${hashOf('bulk', idempotency.key)}`,
+      requestHash: idempotency?.requestHash ?? null,
+      about: writeAbout({ action, actor, reason, perSecond: perSecond ?? PER_SECOND }),
+      task: writeTask({ filter, modification }),
+      state: 'Running',
+      startTime,
+      endTime: null,
+      owner: this.#options.nodeId,
+      epoch: 1,
+      matched: ids?.length ?? 0,
+      isCollected: ids !== null,
+      collectedTo: null,
+      done: 0,
+      skipped: 0,
+      failed: 0,
+      failures: writeFailures([]),
+    };
+  }
+
+  #createdBefore(record: BulkJobRecord, { requestHash }: BulkJobRecord): BulkCreated {
+    if (record.requestHash !== requestHash) {
+      throw new AppError(
+        'idempotency_conflict',
+        'This Idempotency-Key was already used for another bulk job',
+        { fields: { bulkJobId: record.id } },
+      );
+    }
+    return { id: record.id, matched: record.matched, exact: record.isCollected };
+  }
+
+  async #refuseTooMany(): Promise<void> {
+    const running = await this.#options.store.findRunningBulkJobs(RUNNING_JOBS_MAX);
+    if (running.length < RUNNING_JOBS_MAX) return;
+    throw new AppError(
+      'too_many_bulk_jobs',
+      `${RUNNING_JOBS_MAX} bulk jobs are running, which is the maximum: wait until one has ended, or stop one`,
+    );
+  }
+
+  /** Those of the instances that exist. */
+  async #existing(ids: readonly string[]): Promise<readonly InstanceListItem[]> {
+    const { queries } = this.#options;
+    const items: InstanceListItem[] = [];
+    for (const id of ids) {
+      try {
+        items.push(await queries.read(id, listItem));
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'workflow_not_found') throw error;
+      }
+    }
+    return items;
+  }
+
+  #within(ms: number, promise: Promise<void>): Promise<void> {
+    const { clock } = this.#options;
+    return new Promise((resolve) => {
+      const cancel = clock.at(clock.now() + ms, resolve);
+      void promise.then(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+}
+
+/** Null: the job collects them. */
+function idsOf({ selection }: BulkRequest): readonly string[] | null {
+  return 'filter' in selection ? null : [...new Set(selection.workflowIds)];
+}
+
+function chunksOf(ids: readonly string[]) {
+  const count = Math.ceil(ids.length / BULK_CHUNK);
+  return Array.from({ length: count }, (_, position) => ({
+    position,
+    ids: writeIds(ids.slice(position * BULK_CHUNK, (position + 1) * BULK_CHUNK)),
+  }));
+}
+
+function notFound(id: string): AppError {
+  return new AppError('bulk_job_not_found', `There is no bulk job with the id '${id}'`, {
+    fields: { bulkJobId: id },
+  });
+}

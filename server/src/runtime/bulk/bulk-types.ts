@@ -1,0 +1,82 @@
+/** The calls of clients on bulk jobs, and their results. Times are milliseconds since 1970. */
+import type { DocumentProblem } from '../../engine/model/definition.js';
+import type { ErrorCode } from '../../base/errors.js';
+import type { BulkJobState } from '../../store/records/bulk-jobs.js';
+import type { InstanceFilter } from '../../store/records/instance-lists.js';
+import type { IdempotencyKey } from '../operations/idempotency-key.js';
+import type { InstanceListItem } from '../operations/instance-types.js';
+import type { ModifyRequest } from '../operations/repair/repair-types.js';
+
+export type BulkAction =
+  'suspend' | 'resume' | 'retry' | 'terminate' | 'modify' | 'restart' | 'purge';
+
+/** The filter of a list, with its conditions as text. */
+export interface BulkFilter extends Omit<InstanceFilter, 'where'> {
+  readonly where?: readonly string[];
+}
+
+/** Either all instances that match a filter, or the named ones. */
+export type BulkSelection =
+  { readonly filter: BulkFilter } | { readonly workflowIds: readonly string[] };
+
+/** A modification of each instance; the reason is that of the job. */
+export type BulkModification = Omit<ModifyRequest, 'reason' | 'idempotency' | 'dryRun'>;
+
+export interface BulkRequest {
+  readonly action: BulkAction;
+  readonly selection: BulkSelection;
+  readonly reason: string;
+  /** Only of the action `modify`. */
+  readonly modification: BulkModification | null;
+  /** Default: `PER_SECOND`. */
+  readonly perSecond: number | null;
+  readonly actor: string;
+  readonly idempotency: IdempotencyKey | null;
+}
+
+/** Actions per second if the request does not say how many. */
+export const PER_SECOND = 50;
+
+export interface BulkMatch {
+  readonly matched: number;
+  /** False if there may be more. */
+  readonly exact: boolean;
+}
+
+export interface BulkPreview extends BulkMatch {
+  /** The first of them. */
+  readonly instances: readonly InstanceListItem[];
+}
+
+export interface BulkCreated extends BulkMatch {
+  readonly id: string;
+}
+
+/** Why the action failed for an instance: the members of an AppError. */
+export interface BulkFailure {
+  readonly workflowId: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, string | number>>;
+  readonly problems: readonly DocumentProblem[];
+}
+
+export interface BulkJobListItem extends BulkMatch {
+  readonly id: string;
+  readonly action: BulkAction;
+  readonly actor: string;
+  readonly reason: string;
+  readonly perSecond: number;
+  readonly state: BulkJobState;
+  readonly done: number;
+  /** The status of these instances did not allow the action. */
+  readonly skipped: number;
+  readonly failed: number;
+  readonly startTime: number;
+  readonly endTime: number | null;
+}
+
+export interface BulkJobView extends BulkJobListItem {
+  /** The first ones. */
+  readonly failures: readonly BulkFailure[];
+}

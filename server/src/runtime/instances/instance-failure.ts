@@ -1,0 +1,58 @@
+/**
+ * Why an instance failed, as its record shows it, and the group of failures to which it belongs.
+ *
+ * An instance is failed if it shows an error, and either is open (suspended by the error, or being retried or compensated)
+ * or was ended by the error. What succeeded or was compensated in spite of the error, or was terminated by somebody, is done.
+ */
+import { createHash } from 'node:crypto';
+import { cutText, normalizeMessage, oneLine } from '../../engine/failure/normalize-message.js';
+import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { InstanceFailure } from '../../store/records/instances.js';
+
+type Failed = Pick<WorkflowInstance, 'definitionId' | 'lastError' | 'outcome'>;
+type ShownError = Pick<NonNullable<Failed['lastError']>, 'stepId' | 'type' | 'message'>;
+
+/** Maximum length of a message in a record; the whole message is part of the state. */
+const MESSAGE_MAX = 300;
+const TYPE_MAX = 100;
+const DEFINITION_DIGITS = 12;
+const CAUSE_DIGITS = 20;
+/** Both together. */
+export const FAILURE_KEY = /^[0-9a-f]{32}$/;
+
+/** An instance may be committed many times while it shows the same error. */
+const known = new WeakMap<ShownError, InstanceFailure>();
+
+/** Null: the instance is not failed. */
+export function failureOf({ definitionId, lastError, outcome }: Failed): InstanceFailure | null {
+  if (lastError === null || (outcome !== null && outcome !== 'Failed')) return null;
+  let failure = known.get(lastError);
+  if (failure === undefined) {
+    failure = describeFailure(definitionId, lastError);
+    known.set(lastError, failure);
+  }
+  return failure;
+}
+
+export function describeFailure(
+  definitionId: string,
+  { message, stepId, type }: ShownError,
+): InstanceFailure {
+  const cause = [stepId, type, normalizeMessage(message)];
+  const text = cause.map((part) => `${part.length}:${part}`).join('');
+  return {
+    key: failureKeyPrefixOf(definitionId) + digitsOf(text, CAUSE_DIGITS),
+    stepId,
+    type: cutText(oneLine(type), TYPE_MAX),
+    message: cutText(oneLine(message.slice(0, 2 * MESSAGE_MAX)), MESSAGE_MAX),
+  };
+}
+
+/** The keys of all failures of a definition begin with this, so that an index finds them. */
+export function failureKeyPrefixOf(definitionId: string): string {
+  return digitsOf(definitionId, DEFINITION_DIGITS);
+}
+
+function digitsOf(text: string, count: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, count);
+}

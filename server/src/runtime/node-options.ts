@@ -1,0 +1,46 @@
+/** What the services of a node are constructed from. */
+import type { RunArchiveOptions } from './archive/run-archive.js';
+import type { Backplane } from '../backplane/backplane.js';
+import type { Logger } from '../base/logger.js';
+import type { ScriptRuntime } from '../scripts/script-runtime.js';
+import type { CustomStepBody, CustomStepOptions } from '../step-bodies/custom-step.js';
+import type { StepBody } from '../step-bodies/step-body.js';
+import type { NodeRecord } from '../store/records/nodes.js';
+import type { Store } from '../store/store.js';
+import type { Clock } from '../base/clock.js';
+import type { RuntimeMetrics } from './fleet/runtime-metrics.js';
+import type { RunnerLimits } from './instances/runner-environment.js';
+
+export interface NodeServicesOptions {
+  readonly store: Store;
+  readonly backplane: Backplane;
+  readonly scripts: ScriptRuntime;
+  readonly httpRequest: StepBody;
+  /** The body of custom steps; it finds its scripts through `find`. */
+  readonly customStep: (find: CustomStepOptions['find']) => CustomStepBody;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: RuntimeMetrics;
+  readonly node: Omit<NodeRecord, 'beatAt' | 'details'>;
+  readonly processIsGone: (node: NodeRecord) => boolean;
+  readonly settings: HostSettings;
+  /** Where expired instances are copied to before they are removed. Default: nowhere. */
+  readonly archive?: Pick<RunArchiveOptions, 'directory' | 'textOf'>;
+}
+
+export interface HostSettings extends RunnerLimits {
+  /** Maximum number of concurrent starts; more are rejected. */
+  readonly startsMax: number;
+  /** Maximum number of lines per second that the EmitLog steps of one definition may write. */
+  readonly emitLinesPerSecondMax: number;
+  readonly waitersMax: number;
+  readonly instanceRetentionMs: number;
+  readonly eventRetentionMs: number;
+  readonly scanIntervalMs: number;
+  readonly drainMs: number;
+  readonly crashesMax: number;
+  readonly beatIntervalMs: number;
+  readonly leaseMs: number;
+  readonly repairIntervalMs: number;
+  readonly purgeIntervalMs: number;
+}

@@ -1,0 +1,98 @@
+/** Removes ended instances at the request of a person. */
+import { AppError } from '../../base/errors.js';
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { InstanceRecord } from '../../store/records/instances.js';
+import type { Store } from '../../store/store.js';
+import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+import type { InstanceQueries } from './instance-queries.js';
+import type { InstanceView } from './instance-types.js';
+import { listItem, viewInstance } from './instance-views.js';
+
+export interface InstancePurgesOptions {
+  readonly store: Pick<Store, 'removeInstances'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<RuntimeMetrics, 'instancesRemoved'>;
+  readonly queries: Pick<InstanceQueries, 'read'>;
+}
+
+/** How long a purge waits until others, such as the parent, have been notified of the end. */
+const REPORT_MS = 5000;
+const PAUSE_MS = 20;
+
+interface Found {
+  readonly record: Pick<InstanceRecord, 'id' | 'inSeq' | 'revision' | 'wakeAt' | 'parentId'>;
+  readonly view: InstanceView;
+}
+
+export class InstancePurges {
+  readonly #options: InstancePurgesOptions;
+
+  constructor(options: InstancePurgesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Removes an ended instance with everything that belongs to it, and returns it as it was.
+   *
+   * @throws AppError `workflow_not_found`, `action_conflict` if it is open, or if its parent waits for its result
+   */
+  async purge(id: string, actor: string): Promise<InstanceView> {
+    const { clock, logger, metrics, queries, store } = this.#options;
+    const reportUntil = clock.now() + REPORT_MS;
+    for (;;) {
+      const { record, view } = await queries.read(id, findEnded);
+      const isReporting = record.wakeAt !== null;
+      if (isReporting && clock.now() < reportUntil) {
+        await this.#pause();
+        continue;
+      }
+      // Without a parent, nobody misses the report of an instance that cannot run.
+      if (isReporting && record.parentId !== null) throw notReported(view);
+      if ((await store.removeInstances([record])).removed === 0) continue;
+      metrics.instancesRemoved('purge', 1);
+      logger.info({ workflowId: id, definitionId: view.definitionId, actor }, 'a run was purged');
+      return view;
+    }
+  }
+
+  #pause(): Promise<void> {
+    const { clock } = this.#options;
+    return new Promise((resolve) => {
+      clock.at(clock.now() + PAUSE_MS, resolve);
+    });
+  }
+}
+
+async function findEnded(record: InstanceRecord): Promise<Found> {
+  const { id, inSeq, parentId, revision, wakeAt } = record;
+  if (record.endTime === null) throw stillOpen(record);
+  return { record: { id, inSeq, parentId, revision, wakeAt }, view: await viewEnded(record) };
+}
+
+/** An instance whose state cannot be read can be purged, too. */
+async function viewEnded(record: InstanceRecord): Promise<InstanceView> {
+  try {
+    return await viewInstance(record);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { ...listItem(record), data: {}, lastError: null, parent: null };
+  }
+}
+
+function stillOpen({ id, status }: InstanceRecord): AppError {
+  return new AppError(
+    'action_conflict',
+    `A run that is ${status} cannot be purged: terminate it first`,
+    { fields: { workflowId: id, workflowStatus: status } },
+  );
+}
+
+function notReported({ id, status }: InstanceView): AppError {
+  return new AppError(
+    'action_conflict',
+    'The parent of the run has not received its result yet: try again later',
+    { fields: { workflowId: id, workflowStatus: status } },
+  );
+}

@@ -1,0 +1,64 @@
+/** Starts instances again: each as a new instance with the same input, reference and tags. */
+import type { Store } from '../../store/store.js';
+import type { Clock } from '../../base/clock.js';
+import type { InstanceQueries } from './instance-queries.js';
+import type { InstanceView, RestartRequest } from './instance-types.js';
+import type { WorkflowStarts } from './workflow-starts.js';
+
+export interface InstanceRestartsOptions {
+  readonly store: Pick<Store, 'appendAudit' | 'linkRestart' | 'listAudit'>;
+  readonly clock: Clock;
+  readonly queries: Pick<InstanceQueries, 'getInput' | 'read'>;
+  readonly starts: Pick<WorkflowStarts, 'start'>;
+}
+
+export class InstanceRestarts {
+  readonly #options: InstanceRestartsOptions;
+
+  constructor(options: InstanceRestartsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Starts an instance in any status again, and leaves it as it is. Returns the new instance before its first step. The new
+   * one is stored first: if the server dies before the link in the old one is, a repeated request adds it.
+   *
+   * @throws AppError `workflow_not_found`, `input_not_found`, and those of a start
+   */
+  async restart(id: string, request: RestartRequest, actor: string): Promise<InstanceView> {
+    const { queries, starts } = this.#options;
+    const { idempotency = null, reason, version } = request;
+    const data = await queries.getInput(id);
+    const old = await queries.read(id, ({ definitionId, reference, tags, version: used }) => {
+      return { definitionId, reference, tags, version: used };
+    });
+    const { instance } = await starts.start({
+      ...old,
+      ...(version !== undefined && { version }),
+      data,
+      idempotency,
+      actor,
+      restartOf: id,
+    });
+    await this.#link(id, instance.id, { actor, reason, isRepeatable: idempotency !== null });
+    return instance;
+  }
+
+  async #link(
+    oldId: string,
+    newId: string,
+    by: { readonly actor: string; readonly reason: string; readonly isRepeatable: boolean },
+  ): Promise<void> {
+    const { clock, store } = this.#options;
+    const entry = { time: clock.now(), actor: by.actor, action: 'restart' } as const;
+    const inOld = { ...entry, detail: `restarted as run ${newId}: ${by.reason}` };
+    const inNew = { ...entry, detail: `restart of run ${oldId}: ${by.reason}` };
+    // An earlier request with the same key may have recorded it already.
+    const isIn = async (id: string, detail: string): Promise<boolean> => {
+      const entries = by.isRepeatable ? await store.listAudit(id) : null;
+      return entries?.some((each) => each.action === 'restart' && each.detail === detail) === true;
+    };
+    if (!(await isIn(newId, inNew.detail))) await store.appendAudit(newId, inNew);
+    if (!(await isIn(oldId, inOld.detail))) await store.linkRestart(oldId, newId, inOld);
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * The state of the whole fleet in numbers: runs by status and definition, starts and ends of the last hour and day, work
+ * without workers, nodes.
+ *
+ * Everything is bounded and shared by concurrent callers, so that any number of open pages costs the same.
+ */
+import type { Clock } from '../../base/clock.js';
+import type { InstanceStatus } from '../../store/records/instances.js';
+import type { NodeRecord } from '../../store/records/nodes.js';
+import type { Store } from '../../store/store.js';
+import type { ActivityQueries } from '../activities/activity-queries.js';
+import type { ActivityQueueView } from '../activities/activity-types.js';
+import { readDetails } from '../fleet/node-details.js';
+import type { NodeRegistry } from '../fleet/node-registry.js';
+import {
+  addUp,
+  HOUR_MS,
+  HOURS,
+  MINUTE_MS,
+  MINUTES,
+  type RunBucket,
+  type RunHistory,
+  type RunHistoryReport,
+} from '../fleet/run-history.js';
+import type { StoreFigures } from '../fleet/store-figures.js';
+import { searches } from './bounded-search.js';
+
+/** An answer is kept this long. */
+const KEPT_MS = 3000;
+const DEFINITIONS_MAX = 100;
+/** Open runs of a definition and status are counted up to this number. */
+export const OPEN_RUNS_MAX = 1000;
+const QUEUES_MAX = 10;
+
+export interface OverviewQueriesOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly startTime: number;
+  readonly history: RunHistory;
+  readonly figures: StoreFigures;
+  readonly nodes: Pick<NodeRegistry, 'id' | 'looksAlive'>;
+  readonly activities: Pick<ActivityQueries, 'listQueues'>;
+}
+
+export interface OpenRuns {
+  readonly definitionId: string;
+  /** At most `OPEN_RUNS_MAX`; `exact` is false if there may be more. */
+  readonly runnable: number;
+  readonly suspended: number;
+  readonly exact: boolean;
+}
+
+export interface OverviewView {
+  readonly time: number;
+  /** The earliest start of a live node: nothing older is in the history. */
+  readonly countedSince: number;
+  /** Null if the store cannot count now. */
+  readonly byStatus: Readonly<Record<InstanceStatus, number>> | null;
+  readonly byStatusTime: number;
+  /** Definitions with open runs, those with the most first. */
+  readonly definitions: readonly OpenRuns[];
+  /** False: there are definitions that were not looked at. */
+  readonly definitionsExact: boolean;
+  readonly minutes: readonly RunBucket[];
+  readonly hours: readonly RunBucket[];
+  /** Queues with waiting items, the one with the oldest item first. */
+  readonly queues: readonly ActivityQueueView[];
+  readonly unattendedQueues: number;
+  readonly nodes: { readonly alive: number; readonly dead: number };
+}
+
+export class OverviewQueries {
+  readonly #options: OverviewQueriesOptions;
+  #newest: OverviewView | null = null;
+  #reading: Promise<OverviewView> | null = null;
+
+  constructor(options: OverviewQueriesOptions) {
+    this.#options = options;
+  }
+
+  /** At most a few seconds old. */
+  async overview(): Promise<OverviewView> {
+    const newest = this.#newest;
+    if (newest !== null && this.#options.clock.now() - newest.time < KEPT_MS) return newest;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<OverviewView> {
+    const { activities, clock, figures, store } = this.#options;
+    const time = clock.now();
+    const statistics = await figures.read();
+    const waiting = (await activities.listQueues()).filter((queue) => queue.waiting > 0);
+    const view: OverviewView = {
+      time,
+      byStatus: statistics?.instances ?? null,
+      byStatusTime: time - figures.ageMs,
+      ...(await this.#openRuns()),
+      ...this.#fleet(await store.listNodes(), time),
+      queues: waiting.sort(byAge).slice(0, QUEUES_MAX),
+      unattendedQueues: waiting.filter(({ pollers }) => pollers === 0).length,
+    };
+    this.#newest = view;
+    return view;
+  }
+
+  async #openRuns(): Promise<Pick<OverviewView, 'definitions' | 'definitionsExact'>> {
+    const { clock, store } = this.#options;
+    const ids = (await store.listDefinitions(null, DEFINITIONS_MAX + 1)).map(({ id }) => id);
+    const left = ids.slice(0, DEFINITIONS_MAX);
+    const definitions: OpenRuns[] = [];
+    for (const isLast of searches(clock)) {
+      const definitionId = left.shift();
+      if (definitionId === undefined) break;
+      const runnable = await this.#count(definitionId, 'Runnable');
+      const suspended = await this.#count(definitionId, 'Suspended');
+      const exact = runnable.exact && suspended.exact;
+      definitions.push({
+        definitionId,
+        runnable: runnable.count,
+        suspended: suspended.count,
+        exact,
+      });
+      if (isLast()) break;
+    }
+    return {
+      definitions: definitions.filter((each) => openOf(each) > 0).sort(byOpen),
+      definitionsExact: left.length === 0 && ids.length <= DEFINITIONS_MAX,
+    };
+  }
+
+  async #count(definitionId: string, status: InstanceStatus) {
+    const filter = { definitionId, status };
+    const max = OPEN_RUNS_MAX + 1;
+    const found = await this.#options.store.countInstances({ filter, after: null, max });
+    return {
+      count: Math.min(found.count, OPEN_RUNS_MAX),
+      exact: found.searchedTo === null && found.count <= OPEN_RUNS_MAX,
+    };
+  }
+
+  /** What the nodes counted, also those that died lately; this node's own numbers are newer than its record. */
+  #fleet(records: readonly NodeRecord[], now: number) {
+    const { history, nodes, startTime } = this.#options;
+    const others = records.filter(({ id }) => id !== nodes.id);
+    const reports: RunHistoryReport[] = [history.report()];
+    const startTimes = [startTime];
+    let alive = 1;
+    for (const record of others) {
+      const details = readDetails(record.details);
+      if (details !== null) reports.push(details.history);
+      if (!nodes.looksAlive(record)) continue;
+      alive += 1;
+      if (details !== null) startTimes.push(details.startTime);
+    }
+    const minutes = reports.map((report) => report.minutes);
+    const hours = reports.map((report) => report.hours);
+    return {
+      countedSince: Math.min(...startTimes),
+      minutes: addUp(minutes, Math.floor(now / MINUTE_MS), MINUTES),
+      hours: addUp(hours, Math.floor(now / HOUR_MS), HOURS),
+      nodes: { alive, dead: others.length + 1 - alive },
+    };
+  }
+}
+
+function openOf({ runnable, suspended }: OpenRuns): number {
+  return runnable + suspended;
+}
+
+function byOpen(left: OpenRuns, right: OpenRuns): number {
+  return openOf(right) - openOf(left) || (left.definitionId < right.definitionId ? -1 : 1);
+}
+
+function byAge(left: ActivityQueueView, right: ActivityQueueView): number {
+  return (left.oldestTime ?? Infinity) - (right.oldestTime ?? Infinity);
+}

@@ -1,0 +1,68 @@
+/** Writes a repair of an ended instance, which no actor has: one compare-and-set. */
+import type { WorkflowInstance } from '../../../engine/model/instance.js';
+import type { InstanceRecord } from '../../../store/records/instances.js';
+import type { Store } from '../../../store/store.js';
+import { commitOf } from '../../instances/instance-commit.js';
+import { IndexTracker } from '../../instances/index-tracker.js';
+import { writeStored } from '../../instances/long-states.js';
+import { UnsavedChanges } from '../../instances/unsaved-changes.js';
+import { wakeTimeOf } from '../../instances/wake-time.js';
+import type { PlanOptions, RepairPlan } from './repair-plan.js';
+
+/** Whether runs that wait for the end of this one are still to be notified of it. */
+export function hasUnsentEnd({ outbox }: WorkflowInstance): boolean {
+  return outbox.some(({ kind }) => kind === 'child-ended');
+}
+
+/** Nothing offers work before the instance has been loaded. */
+const NO_WORKERS = { reserve: () => null, release: () => undefined };
+
+/** @returns the record after the repair; null if the instance has changed, and nothing was written */
+export async function commitRepair(
+  { now, run }: RepairPlan,
+  {
+    environment,
+    record,
+    store,
+  }: {
+    readonly record: InstanceRecord;
+    readonly store: Pick<Store, 'commitInstance'>;
+    readonly environment: PlanOptions['environment'];
+  },
+): Promise<InstanceRecord | null> {
+  const { instance } = run;
+  const unsaved = new UnsavedChanges();
+  unsaved.collect(run, NO_WORKERS);
+  const paths = await environment.indexPaths(run.definition);
+  const indexChange = new IndexTracker().changeOf(instance, paths);
+  const { epoch, inSeq, revision, version } = record;
+  const { retentionMs } = run.definition;
+  const commit = commitOf(instance, {
+    epoch,
+    inSeq,
+    revision,
+    now,
+    wakeAt: wakeTimeOf(run, false),
+    crashes: 0,
+    state: await writeStored(instance),
+    ...(indexChange !== undefined && { indexChange }),
+    ...(instance.version !== version && { version: instance.version, retentionMs }),
+    unsaved,
+  });
+  if ((await store.commitInstance(commit)) === 'lost') return null;
+  const { errorAt, lastChangeAt, outcome, state, status, endTime } = commit;
+  return {
+    ...record,
+    version: instance.version,
+    retentionMs,
+    index: indexChange?.after ?? record.index,
+    status,
+    outcome,
+    endTime,
+    lastChangeAt,
+    errorAt,
+    state,
+    inbox: [],
+    revision: revision + 1,
+  };
+}

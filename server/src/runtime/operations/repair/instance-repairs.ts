@@ -1,0 +1,353 @@
+/**
+ * Repairs of instances: a person cancels and starts steps, changes data, or moves an instance to another version of its
+ * definition.
+ *
+ * Every repair is planned on a copy first, which finds obstacles and answers dry runs. An open instance then gets a message,
+ * which its actor applies together with everything that arrived before; the result is kept in its state (see `answers.ts`).
+ * An ended instance has no actor: it is changed by one compare-and-set.
+ *
+ *  RP1 A repair takes effect as a whole or not at all, once, whatever happens at the same time.
+ *  RP2 The audit entry is part of the commit that contains the repair.
+ */
+import { answerTo, dropsOf, type KnownAnswer } from '../../../engine/repair/answers.js';
+import type { ModificationAnswer, Repair } from '../../../engine/repair/modification.js';
+import { isEnded } from '../../../engine/model/instance.js';
+import { indexFieldsOf } from '../../../engine/values/index-fields.js';
+import { AppError } from '../../../base/errors.js';
+import { hashOf, newId } from '../../../base/ids.js';
+import type { ControlAction } from '../../../store/records/control.js';
+import { isBeingRemoved } from '../../../store/records/housekeeping.js';
+import type { InstanceRecord } from '../../../store/records/instances.js';
+import type { InboxMessage } from '../../../store/records/messages.js';
+import type { Store } from '../../../store/store.js';
+import type { RuntimeMetrics } from '../../fleet/runtime-metrics.js';
+import type { EndWaiters } from '../../instances/end-waiters.js';
+import type { InstanceRunner } from '../../instances/instance-runner.js';
+import type { RequestGate } from '../../request-gate.js';
+import { inboxMessage, readMessage } from '../../instances/message-codec.js';
+import type { InstanceQueries } from '../instance-queries.js';
+import { loadInstance, viewCommitted, viewInstance } from '../instance-views.js';
+import { AnswerWaiters } from './answer-waiters.js';
+import { commitRepair, hasUnsentEnd } from './ended-repair.js';
+import { impossible } from './impossible.js';
+import { planRepair, type PlanOptions, type RepairPlan } from './repair-plan.js';
+import type { ModifyRequest, RepairedInstance, RerunRequest } from './repair-types.js';
+
+export interface InstanceRepairsOptions extends PlanOptions {
+  readonly store: Store;
+  readonly gate: RequestGate;
+  readonly queries: Pick<InstanceQueries, 'read'>;
+  readonly endWaiters: Pick<EndWaiters, 'changed'>;
+  readonly metrics: Pick<RuntimeMetrics, 'workflowRepaired'>;
+  readonly runner: Pick<InstanceRunner, 'controlled' | 'look' | 'postedByClient'>;
+  /** The status of an instance was changed in the store. */
+  readonly controlled: (record: InstanceRecord, action: ControlAction) => Promise<void>;
+}
+
+/** How long a caller waits for the result. */
+const ANSWER_MS = 30_000;
+/** Another node may have the instance, and its commits are not always announced. */
+const RECHECK_MS_MIN = 20;
+const RECHECK_MS_MAX = 400;
+
+const MODIFY_PREFIX = 'modify/';
+/** Maximum number and length of modifications of an instance that no commit has taken in. */
+const WAITING_MAX = 20;
+const WAITING_LENGTH_MAX = 2 * 1024 * 1024;
+
+/** One call, which may need several reads of the instance. */
+interface Asked {
+  readonly id: string;
+  readonly request: ModifyRequest;
+  readonly repair: Repair;
+  /** Null: starts the steps of the request. Otherwise: the step to start, or the first one. */
+  readonly rerun: { readonly from: string | null } | null;
+  /** Of the message, or of the answer in an ended instance: the same in every attempt, which thus has no second effect. */
+  readonly messageId: string;
+  /** What was sent, or may have been. Null: the instance must be planned for. */
+  sent: Sent | null;
+  /** How often an ended instance dropped the message. */
+  drops: number;
+}
+
+/** Without the planned copy of the instance: many requests may wait for their answers at the same time. */
+interface Sent {
+  readonly forecast: Forecast;
+  readonly resumes: boolean;
+  /** Null: an ended instance was to be changed, which takes no message. */
+  readonly message: InboxMessage | null;
+  wasTried: boolean;
+  /** False as long as it is not known whether the store has it. */
+  isCertain: boolean;
+}
+
+export class InstanceRepairs {
+  readonly #options: InstanceRepairsOptions;
+  readonly #waiters: AnswerWaiters;
+
+  constructor(options: InstanceRepairsOptions) {
+    this.#options = options;
+    this.#waiters = new AnswerWaiters(options.environment.clock);
+  }
+
+  /** A commit on this node contains these results of modifications. */
+  answered(answers: readonly ModificationAnswer[]): void {
+    this.#waiters.answered(answers);
+  }
+
+  /**
+   * @throws AppError `workflow_not_found`, `modification_impossible` with all obstacles, `too_many_requests`,
+   * `modification_pending`, `idempotency_conflict`
+   */
+  modify(id: string, request: ModifyRequest, actor: string): Promise<RepairedInstance> {
+    const repair: Repair = { action: 'modify', actor };
+    return this.#apply(this.#ask({ id, request, repair, rerun: null }));
+  }
+
+  /** Throws what `modify` throws. */
+  rerun(id: string, request: RerunRequest, actor: string): Promise<RepairedInstance> {
+    const { from = null, ...rest } = request;
+    const repair: Repair = { action: 'rerun', actor };
+    const modification: ModifyRequest = { ...rest, cancel: 'all', resume: true };
+    return this.#apply(this.#ask({ id, request: modification, repair, rerun: { from } }));
+  }
+
+  #ask(asked: Pick<Asked, 'id' | 'repair' | 'request' | 'rerun'>): Asked {
+    const { dryRun, idempotency } = asked.request;
+    const isKeyed = idempotency !== undefined && dryRun !== true;
+    const id = isKeyed
+      ? `k-${hashOf(idempotency.key)}`
+      : newId(this.#options.environment.clock.now());
+    return { ...asked, messageId: `${MODIFY_PREFIX}${id}`, sent: null, drops: 0 };
+  }
+
+  async #apply(asked: Asked): Promise<RepairedInstance> {
+    const { environment, gate, queries } = this.#options;
+    const { clock } = environment;
+    const deadline = clock.now() + ANSWER_MS;
+    let recheckMs = RECHECK_MS_MIN;
+    for (;;) {
+      const wasSent = asked.sent !== null;
+      const repaired = await gate
+        .pass(() => queries.read(asked.id, (record) => this.#advance(asked, record)))
+        .catch((error: unknown) => {
+          if (isRefusal(error) && asked.sent !== null) return null;
+          throw error;
+        });
+      if (repaired !== null) return repaired;
+      const now = clock.now();
+      if (now >= deadline || gate.state !== 'open') throw stillPending(asked);
+      const until = Math.min(deadline, now + recheckMs);
+      await this.#waiters.wait(asked.messageId, until);
+      recheckMs = wasSent ? Math.min(RECHECK_MS_MAX, recheckMs * 2) : RECHECK_MS_MIN;
+    }
+  }
+
+  /** Does what can be done now. Null: the instance must be read again later. */
+  async #advance(asked: Asked, record: InstanceRecord): Promise<RepairedInstance | null> {
+    const { environment } = this.#options;
+    const instance = await loadInstance(record);
+    const answer = answerTo(instance, asked.messageId);
+    if (answer !== null && isOf(asked, answer))
+      return answered(record, asked.sent?.forecast, answer);
+    assertFree(asked, record, answer);
+    if (isEnded(record)) return this.#repairEnded(asked, record);
+    const drops = dropsOf(instance, asked.messageId);
+    // It was ended and opened again before it took the message, which has no effect any more.
+    if (drops > asked.drops) asked.sent = null;
+    asked.drops = drops;
+    // The message was not added, because the inbox had one of another request with the same key. That one was impossible.
+    if (answer !== null && !record.inbox.some(({ id }) => id === asked.messageId))
+      asked.sent = null;
+    if (asked.sent?.isCertain === true) return null;
+    if (asked.sent?.message == null) {
+      const plan = await this.#plan(asked, record);
+      if (asked.request.dryRun === true) return foretold(plan, environment);
+      const message = messageFor(asked, record, plan);
+      asked.sent = { ...sentFor(plan), message, wasTried: false, isCertain: false };
+    }
+    await this.#send(record, asked.sent);
+    if (asked.sent.isCertain) return null;
+    // The store has refused it.
+    asked.sent = null;
+    return null;
+  }
+
+  #plan({ messageId, repair, request, rerun }: Asked, record: InstanceRecord): Promise<RepairPlan> {
+    return planRepair({ messageId, record, repair, request, rerun }, this.#options);
+  }
+
+  /** Sends it for the first time, or again after an unknown outcome. @throws StoreUnavailableError */
+  async #send(record: InstanceRecord, sent: Sent): Promise<void> {
+    const { controlled, environment, runner, store } = this.#options;
+    const { id, inbox, status } = record;
+    const { message, resumes } = sent;
+    if (message === null) return;
+    const mayBeStored = sent.wasTried || inbox.some((each) => each.id === message.id);
+    sent.wasTried = true;
+    if (resumes && status === 'Suspended') {
+      const now = environment.clock.now();
+      const result = await store.controlInstance(id, 'resume', now, undefined, message);
+      if (result.outcome !== 'done') return;
+      sent.isCertain = true;
+      await controlled(result.record, 'resume');
+      return;
+    }
+    const [answer] = await store.postMessages([{ instanceId: id, message, toFullInbox: true }]);
+    if (answer === null || answer === undefined) return;
+    sent.isCertain = true;
+    // If it came with the resumption, the actor must take both: it reads the instance again.
+    if (!mayBeStored) runner.postedByClient(answer, message);
+    else if (resumes) await controlled(record, 'resume');
+    else runner.controlled(record);
+  }
+
+  async #repairEnded(asked: Asked, record: InstanceRecord): Promise<RepairedInstance | null> {
+    const { endWaiters, environment, metrics, runner, store } = this.#options;
+    if (isBeingRemoved(record)) throw notFound(record);
+    const isDryRun = asked.request.dryRun === true;
+    if (!isDryRun && hasUnsentEnd(await loadInstance(record))) {
+      // The runs that wait for its end are about to be notified.
+      runner.look(record.id);
+      return null;
+    }
+    const plan = await this.#plan(asked, record);
+    if (isDryRun) return foretold(plan, environment);
+    asked.sent = { ...sentFor(plan), message: null, wasTried: true, isCertain: false };
+    const committed = await commitRepair(plan, { record, store, environment });
+    if (committed === null) {
+      asked.sent = null;
+      return null;
+    }
+    metrics.workflowRepaired(asked.repair.action);
+    endWaiters.changed(record.id);
+    runner.controlled(committed);
+    return foretold(plan, environment);
+  }
+}
+
+/** A later suspension remains: only the control action that is sent with the message resumes. */
+function messageFor(
+  { messageId, repair }: Asked,
+  record: InstanceRecord,
+  { keyed, modification, movesTo }: RepairPlan,
+): InboxMessage {
+  const message = inboxMessage(messageId, {
+    kind: 'modify',
+    id: messageId,
+    modification: { ...modification, resume: false },
+    definitionId: record.definitionId,
+    version: movesTo,
+    hasResumed: modification.resume && record.status === 'Suspended',
+    repair,
+    ...(keyed !== undefined && { keyed }),
+  });
+  assertRoom(record, message);
+  return message;
+}
+
+/** What only the plan of a repair tells. */
+type Forecast = Pick<RepairPlan, 'repeats' | 'warnings'>;
+
+/** Of an answer that was found, and not waited for. */
+const NO_FORECAST: Forecast = { repeats: [], warnings: [] };
+
+function sentFor({
+  modification,
+  repeats,
+  warnings,
+}: RepairPlan): Pick<Sent, 'forecast' | 'resumes'> {
+  return { forecast: { repeats, warnings }, resumes: modification.resume };
+}
+
+/** Whether the answer is to this request, or to an earlier one that it repeats. */
+function isOf({ request }: Asked, { keyed }: Pick<KnownAnswer, 'keyed'>): boolean {
+  return keyed?.requestHash === request.idempotency?.requestHash;
+}
+
+/** @throws AppError `idempotency_conflict` if another request with this key was applied, or is about to be */
+function assertFree(asked: Asked, { id, inbox }: InstanceRecord, answer: KnownAnswer | null): void {
+  const waiting = inbox.find((message) => message.id === asked.messageId);
+  const message = waiting === undefined ? null : readMessage(waiting.body);
+  const isTaken =
+    answer?.result.outcome === 'applied' || (message?.kind === 'modify' && !isOf(asked, message));
+  if (!isTaken) return;
+  throw new AppError(
+    'idempotency_conflict',
+    'This Idempotency-Key was already used for a different modification of this run',
+    { fields: { workflowId: id } },
+  );
+}
+
+function answered(
+  record: InstanceRecord,
+  forecast: Forecast | undefined,
+  { keyed, result }: KnownAnswer,
+): Promise<RepairedInstance> {
+  const { repeats, warnings } = keyed ?? forecast ?? NO_FORECAST;
+  if (result.outcome === 'impossible') throw impossible(record.id, result.obstacles);
+  const { cancelled, started } = result;
+  return viewInstance(record).then((instance) => ({
+    instance,
+    cancelled,
+    started,
+    repeats,
+    warnings: [...result.warnings, ...warnings],
+  }));
+}
+
+/** The result of the plan itself. */
+async function foretold(
+  { now, repeats, result, run, warnings }: RepairPlan,
+  environment: PlanOptions['environment'],
+): Promise<RepairedInstance> {
+  const { cancelled, started } = result;
+  run.instance.index = indexFieldsOf(
+    run.instance.data,
+    await environment.indexPaths(run.definition),
+  );
+  return {
+    instance: viewCommitted(run.instance, now),
+    cancelled,
+    started,
+    repeats,
+    warnings: [...result.warnings, ...warnings],
+  };
+}
+
+/** Such an error tells callers that they can repeat the request, which is wrong once the message was sent. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof AppError && REFUSALS.has(error.code);
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(['overloaded', 'stopping', 'store_unavailable']);
+
+/** A modification fits into a full inbox; so their number and length are limited. */
+function assertRoom({ id, inbox, status }: InstanceRecord, { body }: InboxMessage): void {
+  const waiting = inbox.filter((message) => message.id.startsWith(MODIFY_PREFIX));
+  const length = waiting.reduce((sum, message) => sum + message.body.length, body.length);
+  if (waiting.length < WAITING_MAX && (waiting.length === 0 || length <= WAITING_LENGTH_MAX))
+    return;
+  throw new AppError(
+    'too_many_requests',
+    `${waiting.length} modifications of this run are already waiting`,
+    { retryAfterSeconds: 1, fields: { workflowId: id, workflowStatus: status } },
+  );
+}
+
+function notFound({ id }: InstanceRecord): AppError {
+  const message = `The run with the id '${id}' is being removed`;
+  return new AppError('workflow_not_found', message, { fields: { workflowId: id } });
+}
+
+function stillPending({ id, sent }: Asked): AppError {
+  const seconds = ANSWER_MS / 1000;
+  const message =
+    sent === null
+      ? `The run has changed continuously for ${seconds} s; nothing was modified`
+      : `The run has not taken the modification yet. It may still be applied: repeat the request with the same Idempotency-Key, or read the run first`;
+  return new AppError('modification_pending', message, {
+    retryAfterSeconds: 5,
+    fields: { workflowId: id },
+  });
+}

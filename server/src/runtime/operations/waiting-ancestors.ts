@@ -1,0 +1,43 @@
+/**
+ * The instances that wait for a new child: that of its step, and those that wait for it in turn. None of them may be what the
+ * step waits for, and none may be terminated by the start of the child, because the child would then be terminated, too.
+ */
+import type { ParentLink } from '../../engine/model/instance.js';
+import type { InstanceRecord } from '../../store/records/instances.js';
+import type { Store } from '../../store/store.js';
+
+type Records = Pick<Store, 'getInstance'>;
+
+/** Whether the end of this instance depends on the end of the child. */
+export async function waitsForChild(
+  store: Records,
+  { waiting = 0, workflowId }: ParentLink,
+  instanceId: string,
+): Promise<boolean> {
+  let id: string | null = workflowId;
+  // The number of waits is limited, see the SubWorkflow step.
+  for (let left = waiting; left > 0 && id !== null; left -= 1) {
+    if (id === instanceId) return true;
+    // The last one's parent does not wait.
+    const record: InstanceRecord | null = left === 1 ? null : await store.getInstance(id);
+    id = record?.parentId ?? null;
+  }
+  return false;
+}
+
+/** The first open instance with this definition and reference among those that wait for the child. */
+export async function findWaitingWith(
+  store: Records,
+  { waiting = 0, workflowId }: ParentLink,
+  { definitionId, reference }: Pick<InstanceRecord, 'definitionId' | 'reference'>,
+): Promise<InstanceRecord | null> {
+  let id: string | null = workflowId;
+  for (let left = waiting; left > 0 && id !== null; left -= 1) {
+    const record: InstanceRecord | null = await store.getInstance(id);
+    if (record === null) return null;
+    const isNamed = record.definitionId === definitionId && record.reference === reference;
+    if (isNamed && record.endTime === null) return record;
+    id = record.parentId;
+  }
+  return null;
+}

@@ -1,0 +1,109 @@
+/** Counts of failed instances: see records/failures.ts. */
+import { failureIn } from '../field-text.js';
+import type { OperationArguments, OperationResult } from '../operations.js';
+import {
+  FAILURE_HOURS,
+  FAILURES_COUNTED_MAX,
+  HOUR_MS,
+  type FailureCount,
+  type FailureFilter,
+} from '../records/failures.js';
+import type { InstancePosition } from '../records/instance-lists.js';
+import type { InstanceStatus } from '../records/instances.js';
+import { encodeTextWithoutNul } from '../text-codec.js';
+import type { Database } from './database.js';
+import { whereOf } from './list-paths.js';
+import { Parameters } from './parameters.js';
+import type { PostgresContext } from './postgres-context.js';
+import type { Row } from './row.js';
+
+export async function countFailures(
+  { database }: PostgresContext,
+  [{ after, filter, now }]: OperationArguments<'countFailures'>,
+): Promise<OperationResult<'countFailures'>> {
+  const countedTo = await sectionEnd(database, filter, after);
+  const parameters = new Parameters();
+  const hoursAgo = `least(greatest((${parameters.add(now)}::bigint - error_at) / ${HOUR_MS}, 0), ${FAILURE_HOURS})`;
+  const entries = [
+    ...timeConditions(filter, after, parameters),
+    ...(countedTo === null ? [] : [position('>=', countedTo, parameters)]),
+    ...groupConditions(filter, parameters),
+  ];
+  const rows = await database.queryByValues(
+    `SELECT counts.*, i.definition_id, i.failure FROM (
+       SELECT failure_key, status, hours_ago, count(*) AS count, min(error_at) AS first_at, max(error_at) AS last_at,
+              (array_agg(id ORDER BY error_at DESC, id DESC))[1] AS example
+         FROM (SELECT failure_key, status, error_at, id, ${hoursAgo} AS hours_ago
+                 FROM @instances ${whereOf(entries)} ORDER BY error_at DESC, id DESC) AS entry
+        GROUP BY failure_key, status, hours_ago
+     ) AS counts JOIN @instances AS i ON i.id = counts.example`,
+    parameters.values,
+  );
+  return { counts: rows.map(countOf), countedTo };
+}
+
+function countOf(row: Row): FailureCount {
+  const failure = failureIn(row.text('failure_key'), row.textOrNull('failure'));
+  if (failure === null) throw new TypeError('A counted failure has no key');
+  return {
+    definitionId: row.text('definition_id'),
+    failure,
+    // Only this server writes this column.
+    status: row.text('status') as InstanceStatus,
+    hoursAgo: row.number('hours_ago'),
+    count: row.number('count'),
+    firstAt: row.number('first_at'),
+    lastAt: row.number('last_at'),
+    example: row.text('example'),
+  };
+}
+
+/** Null: fewer entries are left than one call counts. */
+async function sectionEnd(
+  database: Database,
+  filter: FailureFilter,
+  after: InstancePosition | null,
+): Promise<InstancePosition | null> {
+  const parameters = new Parameters();
+  const [row] = await database.queryByValues(
+    `SELECT error_at, id FROM @instances ${whereOf(timeConditions(filter, after, parameters))}
+      ORDER BY error_at DESC, id DESC LIMIT 1 OFFSET ${FAILURES_COUNTED_MAX - 1}`,
+    parameters.values,
+  );
+  return row === undefined ? null : { time: row.number('error_at'), id: row.text('id') };
+}
+
+function timeConditions(
+  { failedFrom, failedTo }: FailureFilter,
+  after: InstancePosition | null,
+  parameters: Parameters,
+): readonly string[] {
+  return [
+    'error_at IS NOT NULL',
+    ...(failedFrom === undefined ? [] : [`error_at >= ${parameters.add(failedFrom)}::bigint`]),
+    ...(failedTo === undefined ? [] : [`error_at < ${parameters.add(failedTo)}::bigint`]),
+    ...(after === null ? [] : [position('<', after, parameters)]),
+  ];
+}
+
+function position(
+  operator: '<' | '>=',
+  { id, time }: InstancePosition,
+  parameters: Parameters,
+): string {
+  const place = `${parameters.add(time)}::bigint, ${parameters.add(encodeTextWithoutNul(id))}::text`;
+  return `(error_at, id) ${operator} (${place})`;
+}
+
+function groupConditions(
+  { keyPrefix, status }: FailureFilter,
+  parameters: Parameters,
+): readonly string[] {
+  return [
+    'failure_key IS NOT NULL',
+    ...(keyPrefix === undefined
+      ? []
+      : [`left(failure_key, ${keyPrefix.length}) = ${parameters.add(keyPrefix)}::text`]),
+    ...(status === undefined ? [] : [`status = ${parameters.add(status)}::text`]),
+  ];
+}

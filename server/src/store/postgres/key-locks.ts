@@ -1,0 +1,26 @@
+/**
+ * One of several different starts with the same key takes effect: an insert of an instance, or a start that joins another
+ * instance. Their rows are in two tables, so that no unique index excludes both.
+ *
+ * An insert holds a shared advisory lock on its id until it is committed, a start that joins an exclusive one. Each looks for the
+ * other when it has the lock. An insert does so in the function `is_joined`: being volatile, it sees what was committed
+ * before it was called; the statement that calls it sees only what was committed before that statement began.
+ *
+ * There are few locks, because inserts of many instances at once take many of them. Ids that share one only wait for each other.
+ * Only a start that joins takes a lock of references before, so nobody waits in a circle.
+ */
+
+/** Distinguishes these locks from others in the database. All versions of the server use the same one. */
+const LOCK_CLASS = 1_398_231_883;
+/** A power of two. */
+const LOCKS = 64;
+
+/** Takes the exclusive lock of a start that joins. */
+export function joinLockOf(id: string): string {
+  return `pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(${id}) & ${LOCKS - 1})`;
+}
+
+/** A condition that takes the shared lock of an insert, and says whether no start with its id has joined an instance. */
+export function unlessJoined(id: string): string {
+  return `CASE WHEN pg_advisory_xact_lock_shared(${LOCK_CLASS}, hashtext(${id}) & ${LOCKS - 1}) IS NULL THEN false ELSE NOT @is_joined(${id}) END`;
+}

@@ -1,0 +1,47 @@
+/** Failed instances in groups: those with the same cause have the same key. */
+import type { InstancePosition } from './instance-lists.js';
+import type { InstanceFailure, InstanceStatus } from './instances.js';
+
+export interface FailureFilter {
+  /** Of the keys. */
+  readonly keyPrefix?: string;
+  readonly status?: InstanceStatus;
+  /** The time of the error, inclusive. */
+  readonly failedFrom?: number;
+  /** Exclusive. */
+  readonly failedTo?: number;
+}
+
+export interface FailureRequest {
+  readonly filter: FailureFilter;
+  /** Begins of the hours by which instances are counted: this time, and full hours before it. */
+  readonly now: number;
+  /** The end of what the previous call has counted. */
+  readonly after: InstancePosition | null;
+}
+
+/** Failed instances with the same key and status whose errors are of the same hour. */
+export interface FailureCount {
+  readonly definitionId: string;
+  readonly failure: InstanceFailure;
+  readonly status: InstanceStatus;
+  /** How many hours ago they failed, rounded down: from 0 to `FAILURE_HOURS`, which stands for all earlier ones. */
+  readonly hoursAgo: number;
+  readonly count: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** The instance with the newest error. */
+  readonly example: string;
+}
+
+export const FAILURE_HOURS = 24;
+export const HOUR_MS = 3_600_000;
+/** Failed instances that one call counts. */
+export const FAILURES_COUNTED_MAX = 2000;
+
+export interface FailureCounts {
+  /** In any order. */
+  readonly counts: readonly FailureCount[];
+  /** The next call continues here; null: there are no more. */
+  readonly countedTo: InstancePosition | null;
+}

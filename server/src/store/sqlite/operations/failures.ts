@@ -1,0 +1,102 @@
+/** Counts of failed instances: see records/failures.ts. */
+import { failureIn } from '../../field-text.js';
+import type { OperationArguments, OperationResult } from '../../operations.js';
+import {
+  FAILURE_HOURS,
+  FAILURES_COUNTED_MAX,
+  HOUR_MS,
+  type FailureCount,
+  type FailureFilter,
+} from '../../records/failures.js';
+import type { InstancePosition } from '../../records/instance-lists.js';
+import { encodeText } from '../../text-codec.js';
+import type { Database } from '../database.js';
+import type { Row } from '../row.js';
+import { statusOf } from './instance-rows.js';
+import { constant, joined, type Sql, whereOf } from './list-paths.js';
+
+const FROM = 'FROM instances INDEXED BY instances_failed';
+/** The digits of a time in a text that sorts like the time. */
+const TIME_DIGITS = 16;
+
+export function countFailures(
+  database: Database,
+  [{ after, filter, now }]: OperationArguments<'countFailures'>,
+): OperationResult<'countFailures'> {
+  const countedTo = sectionEnd(database, filter, after);
+  const entries = [
+    ...timeConditions(filter, after),
+    ...(countedTo === null ? [] : [position('>=', countedTo)]),
+    ...groupConditions(filter),
+  ];
+  const hoursAgo = `MIN(MAX(CAST((? - errorAt) / ${HOUR_MS} AS INTEGER), 0), ${FAILURE_HOURS})`;
+  const { text, values } = joined([
+    {
+      text: `SELECT counts.*, definitionId, failure FROM (
+        SELECT failureKey AS key, status AS counted, ${hoursAgo} AS hoursAgo, COUNT(*) AS count,
+               MIN(errorAt) AS firstAt, MAX(errorAt) AS lastAt, MAX(printf('%0${TIME_DIGITS}d', errorAt) || id) AS example`,
+      values: [now],
+    },
+    constant(FROM),
+    whereOf(entries),
+    constant(`GROUP BY 1, 2, 3) AS counts
+      CROSS JOIN instances ON instances.id = substr(example, ${TIME_DIGITS + 1})`),
+  ]);
+  return { counts: database.all(text, ...values).map(countOf), countedTo };
+}
+
+function countOf(row: Row): FailureCount {
+  const failure = failureIn(row.text('key'), row.textOrNull('failure'));
+  if (failure === null) throw new TypeError('A counted failure has no key');
+  return {
+    definitionId: row.text('definitionId'),
+    failure,
+    status: statusOf(row.text('counted')),
+    hoursAgo: row.number('hoursAgo'),
+    count: row.number('count'),
+    firstAt: row.number('firstAt'),
+    lastAt: row.number('lastAt'),
+    example: row.text('example').slice(TIME_DIGITS),
+  };
+}
+
+/** Null: fewer entries are left than one call counts. */
+function sectionEnd(
+  database: Database,
+  filter: FailureFilter,
+  after: InstancePosition | null,
+): InstancePosition | null {
+  const { text, values } = joined([
+    constant(`SELECT errorAt, id ${FROM}`),
+    whereOf(timeConditions(filter, after)),
+    constant(`ORDER BY errorAt DESC, id DESC LIMIT 1 OFFSET ${FAILURES_COUNTED_MAX - 1}`),
+  ]);
+  const row = database.get(text, ...values);
+  return row === null ? null : { time: row.number('errorAt'), id: row.text('id') };
+}
+
+function timeConditions(
+  { failedFrom, failedTo }: FailureFilter,
+  after: InstancePosition | null,
+): readonly Sql[] {
+  return [
+    constant('errorAt IS NOT NULL'),
+    ...(failedFrom === undefined ? [] : [{ text: 'errorAt >= ?', values: [failedFrom] }]),
+    ...(failedTo === undefined ? [] : [{ text: 'errorAt < ?', values: [failedTo] }]),
+    ...(after === null ? [] : [position('<', after)]),
+  ];
+}
+
+function position(operator: '<' | '>=', { id, time }: InstancePosition): Sql {
+  return { text: `(errorAt, id) ${operator} (?, ?)`, values: [time, encodeText(id)] };
+}
+
+function groupConditions({ keyPrefix, status }: FailureFilter): readonly Sql[] {
+  return [
+    constant('failureKey IS NOT NULL'),
+    ...(keyPrefix === undefined
+      ? []
+      : [{ text: `substr(failureKey, 1, ${keyPrefix.length}) = ?`, values: [keyPrefix] }]),
+    ...(status === undefined ? [] : [{ text: 'status = ?', values: [status] }]),
+  ];
+}

@@ -1,0 +1,35 @@
+/**
+ * Goal: a modification does what the documentation says, for each step type as the step that waits or failed, at each place, in
+ * each status.
+ * Method: trials are generated from a seed, so that each pair of step, place, status and modification occurs. A small model
+ * predicts the answer, and the data and the status at the end. A dry run before each modification gives the same answer and
+ * changes nothing.
+ *
+ * REPAIR_TRIALS=all runs every combination; REPAIR_SEED=n chooses other ones.
+ */
+import { beforeAll, it } from 'vitest';
+import { CAMEL_JSON } from './support/dialects.js';
+import { everyStore } from './support/every-store.js';
+import { defineCommon, Definitions, useService } from './support/repairs/repair-runs.js';
+import { runTrial } from './support/repairs/run-trial.js';
+import { allTrials, nameOf, pairwise } from './support/repairs/trials.js';
+
+const SEED = Number(process.env['REPAIR_SEED'] ?? 17);
+const every = allTrials(SEED);
+const trials = process.env['REPAIR_TRIALS'] === 'all' ? every : pairwise(every);
+
+const service = useService();
+
+everyStore(
+  'repairs',
+  (at) => {
+    const definitions = new Definitions();
+    beforeAll(() => defineCommon(at.client));
+
+    it.concurrent.for(trials.map((trial) => ({ does: nameOf(trial), trial })))(
+      '$does',
+      ({ trial }) => runTrial(at.client, service, definitions, trial),
+    );
+  },
+  { dialects: [CAMEL_JSON] },
+);

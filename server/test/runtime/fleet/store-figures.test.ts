@@ -1,0 +1,70 @@
+/** Goal: scrapes of a large store cost little, and those of a small one are up to date. */
+import { expect, it } from 'vitest';
+import { StoreFigures } from '../../../src/runtime/fleet/store-figures.js';
+import type { StoreStatistics } from '../../../src/store/records/housekeeping.js';
+import { StoreUnavailableError } from '../../../src/store/store.js';
+import { ManualClock } from '../support/manual-clock.js';
+
+function figuresOf(complete: number, nodes = 1) {
+  const clock = new ManualClock();
+  const reads: ((result: StoreStatistics | Error) => void)[] = [];
+  const store = {
+    statistics: () =>
+      new Promise<StoreStatistics>((resolve, reject) => {
+        reads.push((result) => {
+          if (result instanceof Error) reject(result);
+          else resolve(result);
+        });
+      }),
+  };
+  const figures = new StoreFigures({ store, clock, nodes: () => nodes });
+  const statistics = (more = 0): StoreStatistics => ({
+    instances: { Runnable: 0, Suspended: 0, Complete: complete + more, Terminated: 0 },
+    activities: [],
+    undeliveredEvents: 0,
+  });
+  return { clock, figures, reads, statistics };
+}
+
+it('figures of a small store are read each time', async () => {
+  const { figures, reads, statistics } = figuresOf(19_000);
+  const first = figures.read();
+  reads[0]!(statistics());
+  expect(await first).toEqual(statistics());
+  const second = figures.read();
+  reads[1]!(statistics(1));
+  expect(await second).toEqual(statistics(1));
+});
+
+it.each([
+  [1_000_000, 1, 20_000],
+  [1_000_000, 3, 60_000],
+  [100_000, 1, 2000],
+  [1_000_000_000, 1, 600_000],
+])('figures of %i instances on %i nodes are kept for %i ms', async (count, nodes, keptMs) => {
+  const { clock, figures, reads, statistics } = figuresOf(count, nodes);
+  const first = figures.read();
+  reads[0]!(statistics());
+  await first;
+  clock.advance(keptMs - 1);
+  expect(await figures.read()).toEqual(statistics());
+  expect(reads).toHaveLength(1);
+  expect(figures.ageMs).toBe(keptMs - 1);
+  clock.advance(1);
+  const next = figures.read();
+  expect(reads).toHaveLength(2);
+  reads[1]!(statistics(1));
+  expect(await next).toEqual(statistics(1));
+  expect(figures.ageMs).toBe(0);
+});
+
+it('concurrent calls share one read, and one that fails is not kept', async () => {
+  const { figures, reads, statistics } = figuresOf(1_000_000);
+  const both = [figures.read(), figures.read()];
+  expect(reads).toHaveLength(1);
+  reads[0]!(new StoreUnavailableError('no answer'));
+  expect(await Promise.all(both)).toEqual([null, null]);
+  const next = figures.read();
+  reads[1]!(statistics());
+  expect(await next).toEqual(statistics());
+});

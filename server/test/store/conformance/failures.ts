@@ -1,0 +1,199 @@
+/** Contract cases: why instances failed, and counting them by that. */
+import { describe, expect, it } from 'vitest';
+import {
+  FAILURES_COUNTED_MAX,
+  HOUR_MS,
+  type FailureCount,
+  type FailureFilter,
+} from '../../../src/store/records/failures.js';
+import type { InstancePosition } from '../../../src/store/records/instance-lists.js';
+import type { InstanceFailure, InstanceRecord } from '../../../src/store/records/instances.js';
+import type { StoreUnderTest } from '../conformance.js';
+import { commitOf, instanceOf, NO_SIDE } from '../records.js';
+import { callsOn } from './instance-calls.js';
+
+const NOW = 100 * HOUR_MS;
+
+function failureOf(key: string, changes: Partial<InstanceFailure> = {}): InstanceFailure {
+  return { key, stepId: 'pay', type: 'Timeout', message: 'too late', ...changes };
+}
+
+export function describeFailures(test: StoreUnderTest): void {
+  const { insert, get } = callsOn(test);
+  const fail = (id: string, key: string, errorAt: number, changes: Partial<InstanceRecord> = {}) =>
+    insert(id, { failure: failureOf(key), errorAt, status: 'Suspended', ...changes });
+  const list = async (failure: string, more: object = {}) => {
+    const filter = { failure, ...more };
+    const { items } = await test.store.listInstances({ filter, after: null, limit: 50 });
+    const { count } = await test.store.countInstances({ filter, after: null, max: 50 });
+    expect(count).toBe(items.length);
+    return items.map(({ id }) => id);
+  };
+  const countAll = async (filter: FailureFilter = {}, now = NOW) => {
+    const found: FailureCount[] = [];
+    let after: InstancePosition | null = null;
+    let calls = 0;
+    do {
+      const part = await test.store.countFailures({ filter, now, after });
+      found.push(...part.counts);
+      after = part.countedTo;
+      calls += 1;
+    } while (after !== null);
+    const sorted = found.toSorted((left, right) => right.lastAt - left.lastAt);
+    return { calls, counts: sorted };
+  };
+
+  describe('failure', () => {
+    const odd = { stepId: 'é\u0000', type: '\u0001', message: '"\ud800😀\\\u0000' };
+
+    it('is kept by inserts and commits, until a commit takes it away', async () => {
+      await fail('i', 'k', 7, { failure: failureOf('k', odd) });
+      expect((await get('i')).failure).toEqual({ key: 'k', ...odd });
+      await test.store.commitInstance(commitOf(await get('i'), { failure: failureOf('l') }));
+      expect((await get('i')).failure).toEqual(failureOf('l'));
+      expect(await list('l')).toEqual(['i']);
+      await test.store.commitInstance(commitOf(await get('i')));
+      expect(await get('i')).toMatchObject({ failure: null, errorAt: null });
+      expect(await list('l')).toEqual([]);
+    });
+
+    it('stays while an instance is suspended and resumed, and ends when it is terminated', async () => {
+      await fail('i', 'k', 7, { status: 'Runnable' });
+      for (const action of ['suspend', 'resume', 'compensate'] as const) {
+        const result = await test.store.controlInstance('i', action, 8);
+        expect(result).toMatchObject({ outcome: 'done', record: { failure: failureOf('k') } });
+        expect(await list('k')).toEqual(['i']);
+      }
+      const result = await test.store.controlInstance('i', 'terminate', 9);
+      expect(result).toMatchObject({ outcome: 'done', record: { failure: null, errorAt: 7 } });
+      expect((await get('i')).failure).toBeNull();
+      expect(await list('k')).toEqual([]);
+      expect((await countAll()).counts).toEqual([]);
+    });
+
+    it('ends when a start with the same reference terminates the instance', async () => {
+      await fail('i', 'k', 7, { reference: 'r' });
+      const audit = { time: 9, actor: 'a', action: 'terminate', detail: null } as const;
+      const result = await test.store.insertInstance({
+        record: instanceOf('j', { reference: 'r' }),
+        side: NO_SIDE,
+        conflict: { action: 'terminate', audit },
+      });
+      expect(result).toMatchObject({ terminated: [{ id: 'i', failure: null }] });
+      expect(await list('k')).toEqual([]);
+    });
+  });
+
+  describe('the filter by failure', () => {
+    it('finds the instances of a group in the order of the list', async () => {
+      await fail('a', 'k', 9, { startTime: 1 });
+      await fail('b', 'k', 8, { startTime: 2, status: 'Runnable', version: 2 });
+      await fail('c', 'other', 9, { startTime: 3 });
+      await fail('d', 'k', 7, { startTime: 4, tags: { team: 'x' }, definitionId: 'e' });
+      expect(await list('k')).toEqual(['d', 'b', 'a']);
+      expect(await list('k', { startedFrom: 2, startedTo: 4 })).toEqual(['b']);
+      expect(await list('k', { status: 'Suspended' })).toEqual(['d', 'a']);
+      expect(await list('k', { version: 2 })).toEqual(['b']);
+      expect(await list('k', { definitionId: 'e' })).toEqual(['d']);
+      expect(await list('k', { failedFrom: 8 })).toEqual(['a', 'b']);
+      expect(await list('k', { unchangedSince: 9999, status: 'Suspended' })).toEqual(['a', 'd']);
+      const team = { of: 'tag', name: 'team', operator: '=', values: ['x'] } as const;
+      expect(await list('k', { where: [team] })).toEqual(['d']);
+      expect(await list('K')).toEqual([]);
+    });
+  });
+
+  describe('countFailures', () => {
+    it('counts by key, status and hour', async () => {
+      await fail('a', 'k', NOW - 5, { definitionId: 'order' });
+      await fail('b', 'k', NOW - 3);
+      await fail('c', 'k', NOW - 4, { status: 'Runnable' });
+      await fail('d', 'k', NOW - HOUR_MS);
+      await fail('e', 'l', NOW - 30 * HOUR_MS, { status: 'Terminated', endTime: 1 });
+      await fail('f', 'l', NOW - 40 * HOUR_MS, { status: 'Terminated', endTime: 1 });
+      // Ahead of this clock.
+      await fail('g', 'm', NOW + 5 * HOUR_MS, { failure: failureOf('m', { message: 'other' }) });
+      await insert('compensated', { errorAt: NOW - 1, status: 'Complete', endTime: 1 });
+      const definitionId = 'order';
+      const k = { definitionId, failure: failureOf('k') };
+      expect((await countAll()).counts).toEqual([
+        {
+          definitionId,
+          failure: failureOf('m', { message: 'other' }),
+          status: 'Suspended',
+          hoursAgo: 0,
+          count: 1,
+          firstAt: NOW + 5 * HOUR_MS,
+          lastAt: NOW + 5 * HOUR_MS,
+          example: 'g',
+        },
+        {
+          ...k,
+          status: 'Suspended',
+          hoursAgo: 0,
+          count: 2,
+          firstAt: NOW - 5,
+          lastAt: NOW - 3,
+          example: 'b',
+        },
+        {
+          ...k,
+          status: 'Runnable',
+          hoursAgo: 0,
+          count: 1,
+          firstAt: NOW - 4,
+          lastAt: NOW - 4,
+          example: 'c',
+        },
+        {
+          ...k,
+          status: 'Suspended',
+          hoursAgo: 1,
+          count: 1,
+          firstAt: NOW - HOUR_MS,
+          lastAt: NOW - HOUR_MS,
+          example: 'd',
+        },
+        {
+          definitionId,
+          failure: failureOf('l'),
+          status: 'Terminated',
+          hoursAgo: 24,
+          count: 2,
+          firstAt: NOW - 40 * HOUR_MS,
+          lastAt: NOW - 30 * HOUR_MS,
+          example: 'e',
+        },
+      ]);
+    });
+
+    it('filters by the beginning of the key, the status and the time of the error', async () => {
+      await fail('a', 'aa1', 10);
+      await fail('b', 'aa2', 20, { status: 'Runnable' });
+      await fail('c', 'ab1', 30);
+      const examples = async (filter: FailureFilter) =>
+        (await countAll(filter)).counts.map(({ example }) => example);
+      expect(await examples({})).toEqual(['c', 'b', 'a']);
+      expect(await examples({ keyPrefix: 'aa' })).toEqual(['b', 'a']);
+      expect(await examples({ keyPrefix: 'aa', status: 'Suspended' })).toEqual(['a']);
+      expect(await examples({ failedFrom: 20 })).toEqual(['c', 'b']);
+      expect(await examples({ failedFrom: 10, failedTo: 30 })).toEqual(['b', 'a']);
+      expect(await examples({ keyPrefix: 'x' })).toEqual([]);
+    });
+
+    it('counts a bounded number at once, and each instance once', async () => {
+      const total = FAILURES_COUNTED_MAX + 10;
+      for (let first = 0; first < total; first += 500) {
+        const inserts = Array.from({ length: Math.min(500, total - first) }, (_, at) =>
+          // Many have the same time, also where the first call stops.
+          fail(`i${first + at}`, 'k', Math.floor((first + at) / 100)),
+        );
+        await Promise.all(inserts);
+      }
+      const { calls, counts } = await countAll();
+      expect(calls).toBe(2);
+      expect(counts.map(({ count }) => count)).toEqual([FAILURES_COUNTED_MAX, 10]);
+      expect(counts[1]).toMatchObject({ firstAt: 0 });
+    });
+  });
+}

@@ -1,0 +1,106 @@
+/**
+ * The worker that all tabs of a browser share. It holds one change stream for all of them, because HTTP/1.1 allows a
+ * browser six connections to a server, and the token of the user, because storage would write it to the disk.
+ */
+import { ChangeBuffer } from './change-batch.js';
+import { CONNECTING, followStream, type StreamStatus } from './follow-stream.js';
+import type { HubMessage, TabMessage } from './hub-messages.js';
+
+interface Tab {
+  readonly send: (message: HubMessage) => void;
+  buffer: ChangeBuffer | null;
+  stream: Stream | null;
+}
+
+interface Stream {
+  readonly token: string | null;
+  readonly stop: AbortController;
+  readonly tabs: Set<Tab>;
+  status: StreamStatus;
+}
+
+const tabs = new Set<Tab>();
+const streams = new Map<string | null, Stream>();
+let sharedToken: string | null = null;
+
+addEventListener('connect', (event) => {
+  const [port] = (event as MessageEvent).ports;
+  if (port === undefined) return;
+  const tab: Tab = {
+    send: (message) => port.postMessage(message),
+    buffer: null,
+    stream: null,
+  };
+  tabs.add(tab);
+  // The page is the only sender.
+  port.onmessage = ({ data }) => handle(tab, data as TabMessage);
+});
+
+function handle(tab: Tab, message: TabMessage): void {
+  switch (message.type) {
+    case 'hello':
+      sharedToken ??= message.token;
+      tab.send({ type: 'welcome', token: sharedToken });
+      return;
+    case 'token':
+      sharedToken = message.token;
+      for (const other of tabs) {
+        if (other !== tab) other.send({ type: 'token', token: message.token });
+      }
+      return;
+    case 'follow':
+      leave(tab);
+      join(tab, message.token);
+      return;
+    case 'unfollow':
+      leave(tab);
+      return;
+    case 'next':
+      tab.buffer?.acknowledge();
+      return;
+  }
+}
+
+function join(tab: Tab, token: string | null): void {
+  const known = streams.get(token);
+  // A refused stream has ended; the tab may have a reason to try again.
+  const stream =
+    known === undefined || known.status.state === 'refused' ? openStream(token) : known;
+  tab.stream = stream;
+  tab.buffer = new ChangeBuffer((batch) => tab.send({ type: 'batch', batch }));
+  stream.tabs.add(tab);
+  tab.send(statusMessage(stream.status));
+}
+
+function leave(tab: Tab): void {
+  const { stream } = tab;
+  tab.buffer?.close();
+  tab.buffer = null;
+  tab.stream = null;
+  stream?.tabs.delete(tab);
+  if (stream?.tabs.size !== 0) return;
+  stream.stop.abort();
+  if (streams.get(stream.token) === stream) streams.delete(stream.token);
+}
+
+function openStream(token: string | null): Stream {
+  const stream: Stream = {
+    token,
+    stop: new AbortController(),
+    tabs: new Set(),
+    status: CONNECTING,
+  };
+  streams.set(token, stream);
+  void followStream(token, stream.stop.signal, {
+    onChange: (change) => stream.tabs.forEach(({ buffer }) => buffer?.add(change)),
+    onStatus: (status) => {
+      stream.status = status;
+      stream.tabs.forEach(({ send }) => send(statusMessage(status)));
+    },
+  });
+  return stream;
+}
+
+function statusMessage({ state, refusal }: StreamStatus): HubMessage {
+  return { type: 'status', state, problem: refusal?.problem ?? null };
+}

@@ -1,0 +1,110 @@
+/**
+ * Outages of the server or its store. The shell reports one in a single banner; lists and forms do not repeat it. While
+ * it lasts, the calls that failed are repeated, so that the banner disappears on its own.
+ */
+import { isApiError, isNetworkError, isTimeoutError } from '@stepwright/sdk';
+import { useQueryClient, type QueryCache } from '@tanstack/react-query';
+import { createContext, use, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { useLiveState } from './live.js';
+
+interface Outage {
+  /** Null while there is none. */
+  readonly text: string | null;
+  /** The errors that the banner stands for. */
+  readonly errors: ReadonlySet<unknown>;
+}
+
+const RETRY_MS = 3000;
+/** A stream that is interrupted for a shorter time, as by a proxy, is no outage. */
+const STREAM_LOST_MS = 3000;
+const SERVER_TEXT =
+  'The server cannot be reached. The page shows what it last received, and retries every few seconds.';
+const NONE: Outage = { text: null, errors: new Set() };
+
+const OutageContext = createContext<Outage>(NONE);
+
+export function useOutage(): Outage {
+  return use(OutageContext);
+}
+
+export function OutageProvider({ children }: { readonly children: ReactNode }): ReactNode {
+  const queries = useQueryClient();
+  const errors = useOutageErrors(queries.getQueryCache());
+  const isStreamLost = useIsStreamLost();
+  const isOut = errors.size > 0;
+  useEffect(() => {
+    if (!isOut) return undefined;
+    const timer = setInterval(() => {
+      void queries.refetchQueries({
+        type: 'active',
+        predicate: ({ state }) => textOf(state.error) !== null,
+      });
+    }, RETRY_MS);
+    return () => clearInterval(timer);
+  }, [queries, isOut]);
+  const outage = useMemo(() => {
+    const texts = [...errors].map(textOf);
+    const text = isStreamLost || texts.includes(SERVER_TEXT) ? SERVER_TEXT : (texts[0] ?? null);
+    return { text, errors };
+  }, [errors, isStreamLost]);
+  return <OutageContext value={outage}>{children}</OutageContext>;
+}
+
+/** The errors of the shown queries that mean an outage. */
+function useOutageErrors(cache: QueryCache): ReadonlySet<unknown> {
+  const [errors, setErrors] = useState<ReadonlySet<unknown>>(NONE.errors);
+  useEffect(
+    () =>
+      cache.subscribe(() => {
+        const found = cache
+          .findAll({ type: 'active' })
+          .map(({ state }) => state.error)
+          .filter((error) => textOf(error) !== null);
+        setErrors((before) =>
+          before.size === found.length && found.every((error) => before.has(error))
+            ? before
+            : new Set(found),
+        );
+      }),
+    [cache],
+  );
+  return errors;
+}
+
+function useIsStreamLost(): boolean {
+  const isReconnecting = useLiveState() === 'reconnecting';
+  const [isLost, setLost] = useState(false);
+  useEffect(() => {
+    if (!isReconnecting) return undefined;
+    const timer = setTimeout(() => setLost(true), STREAM_LOST_MS);
+    return () => {
+      clearTimeout(timer);
+      setLost(false);
+    };
+  }, [isReconnecting]);
+  return isLost;
+}
+
+/** Null if the error is not an outage. */
+function textOf(error: unknown): string | null {
+  if (isNetworkError(error) || isTimeoutError(error)) return SERVER_TEXT;
+  if (!isApiError(error)) return null;
+  switch (error.code) {
+    case 'store_unavailable':
+      return 'The server cannot reach its store. The page shows what it last received, and retries every few seconds.';
+    case 'stopping':
+      return 'The server is stopping. The page retries every few seconds.';
+    default:
+      return null;
+  }
+}
+
+export function OutageBanner(): ReactNode {
+  const { text } = useOutage();
+  if (text === null) return null;
+  return (
+    <p className="outage" role="alert">
+      {text}
+    </p>
+  );
+}

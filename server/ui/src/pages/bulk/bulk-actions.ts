@@ -1,0 +1,74 @@
+/** The actions on many runs, and how the page names them. Pure. */
+import type { BulkJob, BulkJobSummary, BulkRequest } from '@stepwright/sdk';
+
+export type BulkAction = BulkRequest['action'];
+
+interface ActionWords {
+  readonly label: string;
+  /** What has happened to a run on which the job has acted. */
+  readonly done: string;
+  /** What the action does to each run. */
+  readonly text: string;
+  readonly isDangerous?: boolean;
+}
+
+export const BULK_ACTIONS: Readonly<Record<BulkAction, ActionWords>> = {
+  suspend: {
+    label: 'Suspend',
+    done: 'suspended',
+    text: 'Steps in progress finish. No further steps start until the runs are resumed.',
+  },
+  resume: {
+    label: 'Resume',
+    done: 'resumed',
+    text: 'Suspended runs continue. Failed steps are retried.',
+  },
+  retry: {
+    label: 'Retry now',
+    done: 'requested',
+    text: 'Steps that are waiting for a retry are retried immediately.',
+  },
+  modify: {
+    label: 'Repair',
+    done: 'repaired',
+    text: 'Open steps are cancelled, the data is changed, and the runs continue at a step.',
+  },
+  restart: {
+    label: 'Restart',
+    done: 'restarted',
+    text: 'A new run starts for each, with the same input, reference and tags. The runs stay as they are.',
+  },
+  terminate: {
+    label: 'Terminate',
+    done: 'requested',
+    text: 'The runs end permanently. Completed steps are not compensated.',
+    isDangerous: true,
+  },
+  purge: {
+    label: 'Purge',
+    done: 'purged',
+    text: 'Runs that have ended are removed with their history. This cannot be undone.',
+    isDangerous: true,
+  },
+};
+
+// Object.keys loses the type of the keys.
+export const BULK_ACTION_NAMES = Object.keys(BULK_ACTIONS) as readonly BulkAction[];
+
+/** The runs that a job has handled, of all that it acts on. */
+export function handledCount({ done, skipped, failed }: BulkJobSummary): number {
+  return done + skipped + failed;
+}
+
+/** `Resume finished: 480 of 500 resumed, 20 skipped because of their status` */
+export function progressText(job: BulkJobSummary | BulkJob): string {
+  const { action, state, done, skipped, failed, matched, exact } = job;
+  const words = { Running: 'in progress', Done: 'finished', Stopped: 'stopped' }[state];
+  const total = `${matched.toLocaleString('en')}${exact ? '' : '+'}`;
+  const parts = [
+    `${done.toLocaleString('en')} of ${total} ${BULK_ACTIONS[action].done}`,
+    ...(skipped > 0 ? [`${skipped.toLocaleString('en')} skipped because of their status`] : []),
+    ...(failed > 0 ? [`${failed.toLocaleString('en')} failed`] : []),
+  ];
+  return `${BULK_ACTIONS[action].label} ${words}: ${parts.join(', ')}`;
+}

@@ -1,0 +1,280 @@
+import type { BulkPreview } from '@stepwright/sdk';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo, useState, type ReactNode } from 'react';
+import { useSession } from '../../app/session.js';
+import { DialogForm } from '../../components/dialog-form.js';
+import { JsonField } from '../../components/json-field.js';
+import { jsonProblem, readJsonText } from '../../components/json-text.js';
+import { ProblemView } from '../../components/problem-view.js';
+import { useLatestDefinition } from '../definitions/use-definition.js';
+import type { RunQuery } from '../runs/run-filter.js';
+import { runsText } from '../runs/use-run-count.js';
+import { BULK_ACTION_NAMES, BULK_ACTIONS, type BulkAction } from './bulk-actions.js';
+
+/** The runs that were selected one by one, or all that match a filter. */
+export type BulkSelection = { readonly ids: readonly string[] } | { readonly query: RunQuery };
+
+interface BulkDialogProps {
+  readonly selection: BulkSelection;
+  readonly action: BulkAction;
+  readonly onStarted: (jobId: string) => void;
+  readonly onClose: () => void;
+}
+
+const REASON_MAX = 500;
+const PER_SECOND_MAX = 1000;
+
+interface Repair {
+  readonly from: string;
+  readonly dataText: string;
+  readonly version: string;
+}
+
+const NO_REPAIR: Repair = { from: '', dataText: '{}', version: '' };
+
+/** Shows on which runs the action would act, asks for the reason, and creates the job. */
+export function BulkDialog(props: BulkDialogProps): ReactNode {
+  const { selection, onStarted, onClose } = props;
+  const { client } = useSession();
+  const [action, setAction] = useState(props.action);
+  const [repair, setRepair] = useState(NO_REPAIR);
+  const [reason, setReason] = useState('');
+  const [perSecond, setPerSecond] = useState('');
+  const [typed, setTyped] = useState('');
+  const { label, text, isDangerous = false } = BULK_ACTIONS[action];
+  const preview = useBulkPreview(selection, action);
+  const matched = preview.data?.matched;
+  const isTyped = !isDangerous || typed.trim() === String(matched);
+  const modification = action === 'modify' ? modificationOf(repair) : undefined;
+  const isValid = reason.trim() !== '' && isTyped && modification !== null && matched !== 0;
+  const create = async (): Promise<void> => {
+    const { id } = await client.bulk.create({
+      ...requestOf(selection, action),
+      reason: reason.trim(),
+      ...(modification !== undefined && modification !== null && { modification }),
+      ...(perSecond !== '' && { perSecond: Number(perSecond) }),
+    });
+    onStarted(id);
+  };
+  return (
+    <DialogForm
+      title={`${label} ${preview.data === undefined ? 'runs' : matchText(preview.data)}?`}
+      submit={label}
+      isDangerous={isDangerous}
+      isInvalid={!isValid}
+      hint="The server does the work, also after you close this page. You can stop it."
+      onSubmit={create}
+      onClose={onClose}
+    >
+      <ActionChoice {...{ action }} onChange={setAction} />
+      <p>{text}</p>
+      {action === 'modify' && (
+        <RepairFields
+          repair={repair}
+          definitionId={'query' in selection ? (selection.query.definitionId ?? '') : ''}
+          onChange={(change) => setRepair({ ...repair, ...change })}
+        />
+      )}
+      {preview.error !== null && <ProblemView error={preview.error} />}
+      {preview.data !== undefined && <Matches preview={preview.data} />}
+      <TextField
+        label="Reason, for the history of each run (required)"
+        value={reason}
+        maxLength={REASON_MAX}
+        onChange={setReason}
+      />
+      <RateField value={perSecond} onChange={setPerSecond} />
+      {isDangerous && matched !== undefined && (
+        <TextField label={`Type ${matched} to confirm`} value={typed} onChange={setTyped} />
+      )}
+    </DialogForm>
+  );
+}
+
+function ActionChoice({
+  action,
+  onChange,
+}: {
+  readonly action: BulkAction;
+  readonly onChange: (action: BulkAction) => void;
+}): ReactNode {
+  return (
+    <label className="field">
+      <span>Action</span>
+      <select
+        value={action}
+        autoFocus
+        onChange={({ target: { value } }) =>
+          onChange(BULK_ACTION_NAMES.find((name) => name === value) ?? action)
+        }
+      >
+        {BULK_ACTION_NAMES.map((name) => (
+          <option key={name} value={name}>
+            {BULK_ACTIONS[name].label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function TextField({
+  label,
+  value,
+  maxLength,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly maxLength?: number;
+  readonly onChange: (value: string) => void;
+}): ReactNode {
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <input
+        value={value}
+        maxLength={maxLength}
+        autoComplete="off"
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </label>
+  );
+}
+
+function RateField({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}): ReactNode {
+  return (
+    <label className="field">
+      <span>Runs per second, at most (default 50)</span>
+      <input
+        type="number"
+        min={1}
+        max={PER_SECOND_MAX}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </label>
+  );
+}
+
+function requestOf(selection: BulkSelection, action: BulkAction) {
+  return 'ids' in selection
+    ? { action, workflowIds: selection.ids }
+    : { action, filter: selection.query };
+}
+
+function useBulkPreview(selection: BulkSelection, action: BulkAction) {
+  const { client } = useSession();
+  const key = JSON.stringify(selection);
+  return useQuery({
+    queryKey: ['bulk preview', key],
+    queryFn: ({ signal }) => {
+      // The action does not change which runs match.
+      const modification = action === 'modify' ? { resume: true } : undefined;
+      return client.bulk.preview(
+        {
+          ...requestOf(selection, action),
+          reason: 'preview',
+          ...(modification && { modification }),
+        },
+        { signal },
+      );
+    },
+    gcTime: 0,
+    staleTime: Infinity,
+    placeholderData: keepPreviousData,
+  });
+}
+
+function matchText({ matched, exact }: BulkPreview): string {
+  return runsText({ count: matched, exact });
+}
+
+const NAMED = 5;
+
+function Matches({ preview }: { readonly preview: BulkPreview }): ReactNode {
+  const { workflows } = preview;
+  if (preview.matched === 0) return <p className="form-message">No run matches.</p>;
+  return (
+    <div>
+      <p className="quiet">{matchText(preview)}, the first of them:</p>
+      <ul className="bulk-matches">
+        {workflows.slice(0, NAMED).map(({ workflowId, definitionId, reference, status }) => (
+          <li key={workflowId}>
+            <bdi>{definitionId}</bdi> <bdi>{reference ?? workflowId}</bdi>{' '}
+            <span className="quiet">{status}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function RepairFields({
+  repair,
+  definitionId,
+  onChange,
+}: {
+  readonly repair: Repair;
+  /** Empty if the runs may have several definitions. */
+  readonly definitionId: string;
+  readonly onChange: (change: Partial<Repair>) => void;
+}): ReactNode {
+  const definition = useLatestDefinition(definitionId).data;
+  const steps = useMemo(() => (definition?.steps ?? []).map(({ id }) => id), [definition]);
+  return (
+    <>
+      <label className="field">
+        <span>Cancel all open steps, and start at this step</span>
+        {steps.length > 0 ? (
+          <select value={repair.from} onChange={({ target }) => onChange({ from: target.value })}>
+            <option value="">(keep the open steps)</option>
+            {steps.map((id) => (
+              <option key={id}>{id}</option>
+            ))}
+          </select>
+        ) : (
+          <input
+            value={repair.from}
+            spellCheck={false}
+            placeholder="id of a step; empty: keep the open steps"
+            onChange={({ target }) => onChange({ from: target.value })}
+          />
+        )}
+      </label>
+      <JsonField
+        label="Change of the data (JSON merge patch; null removes a member)"
+        value={repair.dataText}
+        onChange={(dataText) => onChange({ dataText })}
+      />
+      <label className="field">
+        <span>Continue in version (empty: the version of each run)</span>
+        <input
+          type="number"
+          min={1}
+          value={repair.version}
+          onChange={({ target }) => onChange({ version: target.value })}
+        />
+      </label>
+    </>
+  );
+}
+
+/** Null if it cannot be sent. */
+function modificationOf({ from, dataText, version }: Repair): Record<string, unknown> | null {
+  if (jsonProblem(dataText) !== null) return null;
+  const data = readJsonText(dataText);
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return null;
+  return {
+    ...(from !== '' && { cancel: ['*'], start: [{ stepId: from }] }),
+    ...(Object.keys(data).length > 0 && { data }),
+    ...(version !== '' && { version: Number(version) }),
+    resume: true,
+  };
+}

@@ -1,0 +1,185 @@
+/** What the user has chosen in the repair panel, and the modification that it stands for. Pure. */
+import {
+  stringifyJson,
+  type ModificationRequest,
+  type StepExecution,
+  type Workflow,
+} from '@stepwright/sdk';
+import { jsonProblem, readJsonText } from '../../../components/json-text.js';
+import type { GraphDefinition, GraphStep } from '../../../graph/read-definition.js';
+import { isMembers, patchBetween } from './merge-patch.js';
+
+/** A step to start. Its texts are empty where the server shall decide. */
+export interface ChosenStart {
+  readonly stepId: string;
+  /** The execution of the container. */
+  readonly inside: string;
+  /** The item of the enclosing Foreach, as JSON. */
+  readonly item: string;
+  readonly index: string;
+}
+
+export interface RepairPlan {
+  /** Whether all open executions are cancelled, or those in `cancel`. */
+  readonly cancelsAll: boolean;
+  readonly cancel: readonly number[];
+  readonly start: readonly ChosenStart[];
+  /** The data as edited; null while the user has not changed them. */
+  readonly dataText: string | null;
+  readonly version: number;
+  readonly stepMap: Readonly<Record<string, string>>;
+  readonly resume: boolean;
+}
+
+/** The body of the call, without the reason. */
+export type Modification = Omit<ModificationRequest, 'reason' | 'dryRun'>;
+type StepStart = NonNullable<ModificationRequest['start']>[number];
+
+export const REASON_MAX = 500;
+
+/** The plan that is most often wanted: run the failed step again. */
+export function firstPlan(
+  run: Workflow,
+  steps: readonly GraphStep[],
+  failed: StepExecution | null,
+  stepId: string | null,
+): RepairPlan {
+  const plan: RepairPlan = {
+    cancelsAll: true,
+    cancel: [],
+    start: [],
+    dataText: null,
+    version: run.version,
+    stepMap: {},
+    resume: run.status === 'Suspended',
+  };
+  const wanted = stepId ?? failed?.stepId ?? null;
+  if (wanted === null) return plan;
+  if (steps.some(({ id }) => id === wanted)) return { ...plan, start: [startOf(wanted)] };
+  const isThis = failed?.stepId === wanted && failed.endTime === null;
+  return {
+    ...plan,
+    cancelsAll: false,
+    cancel: isThis ? [failed.executionId] : [],
+    start: [isThis ? startAgain(failed) : startOf(wanted)],
+  };
+}
+
+export function startOf(stepId: string): ChosenStart {
+  return { stepId, inside: '', item: '', index: '' };
+}
+
+/** The same step for the same item. */
+function startAgain({ stepId, item, index }: StepExecution): ChosenStart {
+  if (index === null) return startOf(stepId);
+  return { stepId, inside: '', item: stringifyJson(item), index: String(index) };
+}
+
+export interface PlanReading {
+  /** Null if the plan has problems, or says nothing to do. */
+  readonly modification: Modification | null;
+  readonly problems: readonly string[];
+  /** What the user may not expect. */
+  readonly remarks: readonly string[];
+}
+
+/** Reads the plan. The server checks the rest. */
+export function readPlan(plan: RepairPlan, run: Workflow, openCount: number): PlanReading {
+  const { cancelsAll, cancel, version, stepMap, resume } = plan;
+  const data = readDataChange(plan.dataText, run.data);
+  const starts = plan.start.map(readStart);
+  const problems = [
+    ...(cancelsAll && starts.length === 0 ? ['Choose the step to start from.'] : []),
+    ...data.problems,
+    ...starts.flatMap((start) => start.problems),
+  ];
+  const mapped = Object.entries(stepMap).filter(([, to]) => to !== '');
+  const cancelled: (number | '*')[] = cancelsAll ? ['*'] : [...cancel];
+  const modification: Modification = {
+    ...(data.patch !== null && { data: data.patch }),
+    ...(cancelled.length > 0 && (openCount > 0 || !cancelsAll) && { cancel: cancelled }),
+    ...(starts.length > 0 && { start: starts.map(({ start }) => start) }),
+    ...(version !== run.version && { version }),
+    ...(mapped.length > 0 && version !== run.version && { stepMap: Object.fromEntries(mapped) }),
+    ...(resume && run.status === 'Suspended' && { resume }),
+  };
+  const isEmpty = Object.keys(modification).length === 0;
+  return {
+    modification: problems.length > 0 || isEmpty ? null : modification,
+    problems,
+    remarks: data.remarks,
+  };
+}
+
+interface DataChange {
+  readonly patch: Record<string, unknown> | null;
+  readonly problems: readonly string[];
+  readonly remarks: readonly string[];
+}
+
+function readDataChange(text: string | null, before: Workflow['data']): DataChange {
+  const nothing = { patch: null, problems: [], remarks: [] };
+  if (text === null) return nothing;
+  const problem = jsonProblem(text);
+  if (problem !== null) return { ...nothing, problems: [`Data: ${problem}`] };
+  const after = readJsonText(text);
+  if (!isMembers(after)) return { ...nothing, problems: ['Data: a JSON object is required'] };
+  const { patch, lostNulls } = patchBetween(before, after);
+  const remarks =
+    lostNulls.length === 0
+      ? []
+      : [`A change cannot set null. These members are removed: ${lostNulls.join(', ')}`];
+  return { patch, problems: [], remarks };
+}
+
+function readStart({ stepId, inside, item, index }: ChosenStart): {
+  readonly start: StepStart;
+  readonly problems: readonly string[];
+} {
+  const itemProblem = item.trim() === '' ? null : jsonProblem(item);
+  const start: StepStart = {
+    stepId,
+    ...(inside !== '' && { inside: Number(inside) }),
+    ...(item.trim() !== '' && itemProblem === null && { item: readJsonText(item) }),
+    ...(index !== '' && { index: Number(index) }),
+  };
+  return { start, problems: itemProblem === null ? [] : [`Item of ${stepId}: ${itemProblem}`] };
+}
+
+/** All steps of a definition, each with the container that it is in. */
+export function stepsWithContainers(
+  definition: GraphDefinition,
+): readonly { readonly step: GraphStep; readonly container: GraphStep | null }[] {
+  const list = (
+    steps: readonly GraphStep[],
+    container: GraphStep | null,
+  ): { step: GraphStep; container: GraphStep | null }[] =>
+    steps.flatMap((step) => [
+      { step, container },
+      ...list(step.sequences.flat(), step),
+      ...list(step.undo, container),
+    ]);
+  return list(definition.steps, null);
+}
+
+/** Steps of kept executions that the other version does not have, with the steps that they could become. */
+export function missingSteps(
+  kept: readonly StepExecution[],
+  definition: GraphDefinition,
+): readonly { readonly stepId: string; readonly candidates: readonly string[] }[] {
+  const known = stepsWithContainers(definition).map(({ step }) => step);
+  const types = new Map(kept.map(({ stepId, stepType }) => [stepId, stepType.toLowerCase()]));
+  return [...types]
+    .filter(([stepId]) => !known.some(({ id }) => id === stepId))
+    .map(([stepId, type]) => ({
+      stepId,
+      candidates: known.filter((step) => step.type.toLowerCase() === type).map(({ id }) => id),
+    }));
+}
+
+/** The execution to repair: the failed one that is open, else the newest that has failed. */
+export function failedExecution(executions: readonly StepExecution[]): StepExecution | null {
+  const failed = executions.filter(({ error, status }) => error !== null && status !== 'Complete');
+  const open = failed.filter(({ endTime }) => endTime === null);
+  return open.at(-1) ?? failed.at(-1) ?? null;
+}
