@@ -1,9 +1,8 @@
 import { isApiError } from '@stepwright/sdk';
-import { useQueryClient } from '@tanstack/react-query';
 import { Suspense, useState, type ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Button } from '../components/button.js';
-import { chooseZone, useZone, ZONES, type Zone } from '../components/clock.js';
+import { chooseZone, useZone, ZONES } from '../components/clock.js';
 import { Loading } from '../components/loading.js';
 import { Page } from '../components/page.js';
 import { ProblemView } from '../components/problem-view.js';
@@ -154,19 +153,15 @@ function ThemeSwitch(): ReactNode {
 /** One choice for all times on the page. */
 function ZoneSwitch(): ReactNode {
   const zone = useZone();
-  const queries = useQueryClient();
-  const choose = (next: Zone): void => {
-    chooseZone(next);
-    // The times in the filter of a list stand for other moments now.
-    void queries.invalidateQueries();
-  };
   return (
     <label className="theme-switch">
       <span>Times</span>
       <select
         aria-label="Time zone"
         value={zone}
-        onChange={({ target }) => choose(ZONES.find((name) => name === target.value) ?? 'local')}
+        onChange={({ target }) =>
+          chooseZone(ZONES.find((name) => name === target.value) ?? 'local')
+        }
       >
         {ZONES.map((name) => (
           <option key={name}>{name}</option>

@@ -2,6 +2,7 @@
 import type { ChangedWorkflow, WorkflowFilter, WorkflowStatus } from '@stepwright/sdk';
 import { conditionText, fulfills, type Searchable } from './conditions.js';
 import { conditionsIn, readCondition } from './search-text.js';
+import { currentZone } from '../../components/clock.js';
 import { timeOf } from '../../data-form/local-time.js';
 import { RUN_OUTCOMES, RUN_STATUSES } from '../../components/statuses.js';
 
@@ -98,6 +99,11 @@ export function filterText(filter: RunFilter): string {
     if (filter[name] !== '') parameters.set(name, filter[name]);
   }
   return parameters.toString();
+}
+
+/** What the filter selects: its times stand for other moments after the user has chosen another time zone. */
+export function selectionKey(filter: RunFilter): string {
+  return `${currentZone()} ${filterText(filter)}`;
 }
 
 /** The address of the list of runs with a filter. */

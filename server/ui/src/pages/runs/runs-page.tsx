@@ -17,6 +17,7 @@ import { ExportMenu } from './export-menu.js';
 import { FilterBar, PresetBar } from './filter-bar.js';
 import {
   filterText,
+  selectionKey,
   fulfillsAll,
   matches,
   parentIn,
@@ -84,7 +85,7 @@ function RunList({
   readonly jobId: string | null;
   readonly onJob: (jobId: string | null) => void;
 }): ReactNode {
-  const paging = usePaging(filterText(filter));
+  const paging = usePaging(selectionKey(filter));
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [isEverything, setEverything] = useState(false);
   const area = useRef<HTMLDivElement>(null);

@@ -4,7 +4,7 @@ import { useCallback } from 'react';
 import { useLive, usePollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
 import { useThrottled } from '../../app/use-throttled.js';
-import { filterText, toQuery, type RunFilter } from './run-filter.js';
+import { selectionKey, toQuery, type RunFilter } from './run-filter.js';
 
 /** The answer of the server. */
 export interface RunCount {
@@ -20,7 +20,7 @@ const RECOUNT_MS = 10_000;
 export function useRunCount(filter: RunFilter): RunCount | undefined {
   const { client } = useSession();
   const queries = useQueryClient();
-  const text = filterText(filter);
+  const text = selectionKey(filter);
   const count = useQuery({
     queryKey: ['run count', text],
     queryFn: ({ signal }) => client.workflows.count({ ...toQuery(filter, Date.now()), signal }),

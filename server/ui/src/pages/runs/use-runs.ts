@@ -7,7 +7,7 @@ import { useRef, useState } from 'react';
 import { useLive, usePollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
 import { useThrottled } from '../../app/use-throttled.js';
-import { filterText, matches, toQuery, type RunFilter, type RunQuery } from './run-filter.js';
+import { matches, selectionKey, toQuery, type RunFilter, type RunQuery } from './run-filter.js';
 
 export const PAGE_SIZE = 50;
 /** The highest number of new runs that is counted. */
@@ -40,7 +40,7 @@ interface RunsOptions {
 export function useRuns({ filter, cursor, mayInsert, needsFields }: RunsOptions): Runs {
   const { client } = useSession();
   const queries = useQueryClient();
-  const key = ['runs', filterText(filter), cursor ?? null];
+  const key = ['runs', selectionKey(filter), cursor ?? null];
   const keyText = JSON.stringify(key);
   const [fresh, setFresh] = useState<{ readonly key: string; readonly ids: ReadonlySet<string> }>({
     key: keyText,
