@@ -21,6 +21,7 @@ await runMain(async () => {
     console.error(error instanceof ToolError ? error.message : error);
     counts = { ...counts, failed: counts.failed + 1 };
   }
+  listRepeated(readReport());
   process.exitCode = counts.failed === 0 && counts.passed > 0 ? 0 : 1;
   console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 });
@@ -43,6 +44,15 @@ function runTests(args) {
     failed: failedTool === null ? failed : Math.max(failed, 1),
     skipped: (report.numPendingTests ?? 0) + (report.numTodoTests ?? 0),
   };
+}
+
+/** A test of the page that passed only at its second attempt may have found a defect: the reader should know of it. */
+function listRepeated({ testResults = [] }) {
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  for (const { status, fullName, failureMessages } of tests) {
+    if (status !== 'passed' || failureMessages.length === 0) continue;
+    console.log(`Passed only at the second attempt: ${fullName}\n  ${failureMessages[0]}`);
+  }
 }
 
 /** Without a report, the run ended early; the exit code of vitest reports the failure. */
