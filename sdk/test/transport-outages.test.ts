@@ -38,7 +38,7 @@ describe('a client whose server is temporarily unavailable', () => {
   it('modifies a run once, even if several responses are lost', async () => {
     const handle = await client.workflows.start('approval', { order: 2 });
     await eventually('it waits', async () => (await handle.steps().page()).items.length > 0);
-    const [{ stepId }] = (await handle.steps().page()).items as [{ stepId: string }];
+    const stepId = (await handle.steps().page()).items[0]?.stepId ?? '';
     proxy.loseAnswers(3);
     const { started } = await handle.modify({ reason: 'again', start: [{ stepId }] });
     expect(started).toMatchObject([{ stepId }]);
