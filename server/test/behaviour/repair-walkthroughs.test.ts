@@ -3,7 +3,6 @@
  * Method: the definitions are posted, and the requests sent, as they are in the document; each response, and the run at the end,
  * must have what the document shows. Workers and services fail as the walk-through assumes.
  */
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Workflow } from '../../src/api/wire/models/workflow.js';
@@ -12,29 +11,20 @@ import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import { useCallee } from './support/callee.js';
 import { Client, type Answer } from './support/client.js';
 import { startServer, type TestServer } from './support/server.js';
+import { readWalkthroughs, type DocumentBlock } from './support/walkthroughs.js';
 import { eventually } from '../../../sdk/test/support/eventually.js';
 
-const document = readFileSync(new URL('../../../docs/repair.md', import.meta.url), 'utf8');
-const chapter = document.slice(document.indexOf('## Walk-throughs'));
-const SECTIONS = new Map(
-  chapter
-    .split(/^### /m)
-    .slice(1)
-    .map((text) => [text.slice(0, text.indexOf('\n')), text]),
-);
+const SECTIONS = readWalkthroughs();
 
 /** The code blocks of one walk-through, to be used in their order. */
 class Page {
-  readonly #blocks: { language: string; text: string }[];
+  readonly #blocks: DocumentBlock[];
 
   constructor(
     readonly client: Client,
     title: string,
   ) {
-    const section = SECTIONS.get(title) ?? '';
-    this.#blocks = [...section.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(
-      ([, language = '', text = '']) => ({ language, text }),
-    );
+    this.#blocks = [...(SECTIONS.get(title) ?? [])];
   }
 
   get isDone(): boolean {

@@ -15,6 +15,12 @@ Steps:
       Message: '"card " + str(data.card) + " was refused"'
 `;
 
+/** It ends the run instead. */
+const ENDING = DEFINITION.replace('Id: refund', 'Id: invoice').replace(
+  'DefaultErrorBehavior: Suspend',
+  'DefaultErrorBehavior: Terminate',
+);
+
 describe.runIf(browserPath !== null)('the page of failures', () => {
   const pages = usePages({
     seed: async ({ definitions, workflows }) => {
@@ -64,5 +70,23 @@ describe.runIf(browserPath !== null)('the page of failures', () => {
       .getByText('Suspended')
       .nth(2)
       .waitFor();
+  });
+
+  test('offers to start runs that have ended at the step that failed', async () => {
+    const { definitions, workflows } = pages.client;
+    await definitions.register(ENDING);
+    const { id } = await workflows.start('invoice', { card: 4716 });
+    await expect.poll(async () => (await workflows.get(id)).outcome).toBe('Failed');
+    const page = await pages.open('/failures?definitionId=invoice');
+    await page.getByRole('button', { name: 'Act on all' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Repair 1 run?' });
+    await dialog.getByRole('listitem').getByText('Failed').waitFor();
+    await expect.poll(() => dialog.getByLabel(/start at this step/).inputValue()).toBe('pay');
+    await dialog.getByLabel(/^Reason/).fill('the bank is back');
+    await dialog.getByRole('button', { name: 'Repair' }).click();
+    await page.getByText('Repair finished: 1 of 1 repaired').waitFor();
+    await expect
+      .poll(async () => (await workflows.steps(id).page()).items.map(({ stepId }) => stepId))
+      .toEqual(['pay', 'pay']);
   });
 });

@@ -1,9 +1,17 @@
 /** Goal: what the user chooses in the repair panel becomes the modification that it stands for, and nothing else. */
-import type { StepExecution, Workflow } from '@stepwright/sdk';
+import type { Explanation, StepExecution, Workflow } from '@stepwright/sdk';
 import { describe, expect, test } from 'vitest';
 import { readDefinition } from '../src/graph/read-definition.js';
+import { modificationOf, NO_REPAIR } from '../src/pages/bulk/bulk-repair.js';
 import { patchBetween } from '../src/pages/run/repair/merge-patch.js';
-import { firstPlan, missingSteps, readPlan } from '../src/pages/run/repair/repair-plan.js';
+import {
+  executionToRepair,
+  firstPlan,
+  missingSteps,
+  openExecutions,
+  readPlan,
+} from '../src/pages/run/repair/repair-plan.js';
+import { execution } from './support/execution.js';
 
 const DEFINITION = readDefinition({
   id: 'lines',
@@ -90,5 +98,55 @@ describe('the plan of a repair', () => {
     expect(missingSteps(kept, DEFINITION)).toEqual([
       { stepId: 'gone', candidates: ['price', 'total'] },
     ]);
+  });
+});
+
+describe('the execution to repair', () => {
+  const failure = { type: 'KeyError', message: 'price' } as unknown as StepExecution['error'];
+  const waiting = (executionId: number) => execution({ executionId, status: 'Waiting' });
+
+  test('is the one that the explanation names if the page has not read it among thousands', () => {
+    const read = [waiting(1), waiting(5000)];
+    const reason = { executionId: 2000, stepId: 'price', index: 1999, item: 'x', error: failure };
+    const other = { executionId: 5000, stepId: 'price', error: null };
+    const open = openExecutions(read, { reasons: [reason, other] } as unknown as Explanation);
+    expect(open.map(({ executionId }) => executionId)).toEqual([1, 5000, 2000]);
+    const found = executionToRepair({ outcome: null, endTime: null }, read, open);
+    expect(firstPlan(RUN, DEFINITION.steps, found, null)).toMatchObject({
+      cancel: [2000],
+      start: [{ stepId: 'price', item: '"x"', index: '1999' }],
+    });
+  });
+
+  test('is the outermost one that was open when somebody terminated the run', () => {
+    const end = '2026-05-04T10:00:01.000Z';
+    const cancelled = (executionId: number, endTime: string) =>
+      execution({ executionId, endTime, status: 'Cancelled' });
+    const executions = [
+      cancelled(2, '2026-05-04T10:00:00.000Z'),
+      cancelled(5, '2026-05-04T10:00:01.020Z'),
+      cancelled(4, '2026-05-04T10:00:01.020Z'),
+    ];
+    const run = { outcome: 'Terminated', endTime: end } as const;
+    expect(executionToRepair(run, executions, [])?.executionId).toBe(4);
+    expect(executionToRepair({ outcome: 'Succeeded', endTime: end }, executions, [])).toBeNull();
+  });
+});
+
+describe('a repair of many runs', () => {
+  test('names renamed steps only if the version changes, and is not sent while they cannot be read', () => {
+    const repair = { ...NO_REPAIR, from: '', version: '2', renamed: 'a=b, c=d' };
+    expect(modificationOf(repair)).toEqual({
+      version: 2,
+      stepMap: { a: 'b', c: 'd' },
+      resume: true,
+    });
+    expect(modificationOf({ ...repair, version: '' })).toEqual({ resume: true });
+    expect(modificationOf({ ...repair, renamed: 'a' })).toBeNull();
+    expect(modificationOf({ ...NO_REPAIR, from: 'a' })).toEqual({
+      cancel: ['*'],
+      start: [{ stepId: 'a' }],
+      resume: true,
+    });
   });
 });

@@ -23,6 +23,11 @@ export interface StepLiveState {
 
 export type StepLiveStates = ReadonlyMap<string, StepLiveState>;
 
+type ExecutionState = Pick<
+  StepExecution,
+  'attempt' | 'error' | 'executionId' | 'status' | 'stepId' | 'waitsFor'
+>;
+
 /** How the step is shown as a whole: the state that needs most attention. */
 export type StepTone = 'none' | 'running' | 'waiting' | 'failed' | 'complete' | 'cancelled';
 
@@ -46,7 +51,7 @@ const NOTHING: StepLiveState = {
  * @param isPartial whether the run has more executions than these
  */
 export function liveStatesOf(
-  executions: Iterable<StepExecution>,
+  executions: Iterable<ExecutionState>,
   isSuspended = false,
   isPartial = false,
 ): StepLiveStates {
@@ -62,8 +67,8 @@ export function liveStatesOf(
 }
 
 /** A failed attempt no longer counts when there is a later one. */
-function latestAttempts(executions: Iterable<StepExecution>): Iterable<StepExecution> {
-  const latest = new Map<number, StepExecution>();
+function latestAttempts(executions: Iterable<ExecutionState>): Iterable<ExecutionState> {
+  const latest = new Map<number, ExecutionState>();
   for (const execution of executions) {
     const known = latest.get(execution.executionId);
     if (known === undefined || known.attempt <= execution.attempt) {
@@ -114,7 +119,7 @@ export function stateInWords(state: StepLiveState | undefined): string {
   return parts.join(', ');
 }
 
-function withExecution(state: StepLiveState, execution: StepExecution): StepLiveState {
+function withExecution(state: StepLiveState, execution: ExecutionState): StepLiveState {
   const { status, waitsFor, error } = execution;
   const more = { ...state, turns: state.turns + 1, error: error?.message ?? state.error };
   switch (status) {

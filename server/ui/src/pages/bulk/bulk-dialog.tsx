@@ -1,15 +1,15 @@
 import type { BulkPreview } from '@stepwright/sdk';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useMemo, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useSession } from '../../app/session.js';
 import { DialogForm } from '../../components/dialog-form.js';
-import { JsonField } from '../../components/json-field.js';
-import { jsonProblem, readJsonText } from '../../components/json-text.js';
 import { ProblemView } from '../../components/problem-view.js';
-import { useLatestDefinition } from '../definitions/use-definition.js';
+import { RunBadge } from '../../components/status-badge.js';
 import type { RunQuery } from '../runs/run-filter.js';
 import { runsText } from '../runs/use-run-count.js';
 import { BULK_ACTION_NAMES, BULK_ACTIONS, type BulkAction } from './bulk-actions.js';
+import { modificationOf, NO_REPAIR } from './bulk-repair.js';
+import { RepairFields, useTopSteps } from './repair-fields.js';
 
 /** The runs that were selected one by one, or all that match a filter. */
 export type BulkSelection = { readonly ids: readonly string[] } | { readonly query: RunQuery };
@@ -17,6 +17,8 @@ export type BulkSelection = { readonly ids: readonly string[] } | { readonly que
 interface BulkDialogProps {
   readonly selection: BulkSelection;
   readonly action: BulkAction;
+  /** The step at which the runs have failed, if it is known: a repair starts there unless the user decides otherwise. */
+  readonly failedStepId?: string;
   readonly onStarted: (jobId: string) => void;
   readonly onClose: () => void;
 }
@@ -24,24 +26,19 @@ interface BulkDialogProps {
 const REASON_MAX = 500;
 const PER_SECOND_MAX = 1000;
 
-interface Repair {
-  readonly from: string;
-  readonly dataText: string;
-  readonly version: string;
-}
-
-const NO_REPAIR: Repair = { from: '', dataText: '{}', version: '' };
-
 /** Shows on which runs the action would act, asks for the reason, and creates the job. */
 export function BulkDialog(props: BulkDialogProps): ReactNode {
   const { selection, onStarted, onClose } = props;
   const { client } = useSession();
   const [action, setAction] = useState(props.action);
-  const [repair, setRepair] = useState(NO_REPAIR);
+  const [changed, setRepair] = useState(NO_REPAIR);
   const [reason, setReason] = useState('');
   const [perSecond, setPerSecond] = useState('');
   const [typed, setTyped] = useState('');
   const { label, text, isDangerous = false } = BULK_ACTIONS[action];
+  const steps = useTopSteps('query' in selection ? (selection.query.definitionId ?? '') : '');
+  const failedAt = steps.find((id) => id === props.failedStepId) ?? '';
+  const repair = { ...changed, from: changed.from ?? failedAt };
   const preview = useBulkPreview(selection, action);
   const matched = preview.data?.matched;
   const isTyped = !isDangerous || typed.trim() === String(matched);
@@ -70,9 +67,8 @@ export function BulkDialog(props: BulkDialogProps): ReactNode {
       <p>{text}</p>
       {action === 'modify' && (
         <RepairFields
-          repair={repair}
-          definitionId={'query' in selection ? (selection.query.definitionId ?? '') : ''}
-          onChange={(change) => setRepair({ ...repair, ...change })}
+          {...{ repair, steps }}
+          onChange={(change) => setRepair({ ...changed, ...change })}
         />
       )}
       {preview.error !== null && <ProblemView error={preview.error} />}
@@ -205,76 +201,13 @@ function Matches({ preview }: { readonly preview: BulkPreview }): ReactNode {
     <div>
       <p className="quiet">{matchText(preview)}, the first of them:</p>
       <ul className="bulk-matches">
-        {workflows.slice(0, NAMED).map(({ workflowId, definitionId, reference, status }) => (
-          <li key={workflowId}>
-            <bdi>{definitionId}</bdi> <bdi>{reference ?? workflowId}</bdi>{' '}
-            <span className="quiet">{status}</span>
+        {workflows.slice(0, NAMED).map((run) => (
+          <li key={run.workflowId}>
+            <bdi>{run.definitionId}</bdi> <bdi>{run.reference ?? run.workflowId}</bdi>{' '}
+            <RunBadge run={run} reasons={undefined} />
           </li>
         ))}
       </ul>
     </div>
   );
-}
-
-function RepairFields({
-  repair,
-  definitionId,
-  onChange,
-}: {
-  readonly repair: Repair;
-  /** Empty if the runs may have several definitions. */
-  readonly definitionId: string;
-  readonly onChange: (change: Partial<Repair>) => void;
-}): ReactNode {
-  const definition = useLatestDefinition(definitionId).data;
-  const steps = useMemo(() => (definition?.steps ?? []).map(({ id }) => id), [definition]);
-  return (
-    <>
-      <label className="field">
-        <span>Cancel all open steps, and start at this step</span>
-        {steps.length > 0 ? (
-          <select value={repair.from} onChange={({ target }) => onChange({ from: target.value })}>
-            <option value="">(keep the open steps)</option>
-            {steps.map((id) => (
-              <option key={id}>{id}</option>
-            ))}
-          </select>
-        ) : (
-          <input
-            value={repair.from}
-            spellCheck={false}
-            placeholder="id of a step; empty: keep the open steps"
-            onChange={({ target }) => onChange({ from: target.value })}
-          />
-        )}
-      </label>
-      <JsonField
-        label="Change of the data (JSON merge patch; null removes a member)"
-        value={repair.dataText}
-        onChange={(dataText) => onChange({ dataText })}
-      />
-      <label className="field">
-        <span>Continue in version (empty: the version of each run)</span>
-        <input
-          type="number"
-          min={1}
-          value={repair.version}
-          onChange={({ target }) => onChange({ version: target.value })}
-        />
-      </label>
-    </>
-  );
-}
-
-/** Null if it cannot be sent. */
-function modificationOf({ from, dataText, version }: Repair): Record<string, unknown> | null {
-  if (jsonProblem(dataText) !== null) return null;
-  const data = readJsonText(dataText);
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) return null;
-  return {
-    ...(from !== '' && { cancel: ['*'], start: [{ stepId: from }] }),
-    ...(Object.keys(data).length > 0 && { data }),
-    ...(version !== '' && { version: Number(version) }),
-    resume: true,
-  };
 }

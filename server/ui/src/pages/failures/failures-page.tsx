@@ -13,6 +13,7 @@ import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { TimeAgo } from '../../components/time-ago.js';
+import type { BulkAction } from '../bulk/bulk-actions.js';
 import { BulkDialog } from '../bulk/bulk-dialog.js';
 import { NO_FILTER, runsPath, toQuery, WITH_CHILDREN } from '../runs/run-filter.js';
 import { Trend } from './trend.js';
@@ -100,12 +101,19 @@ function ActOnGroup({
   const [selection] = useState(() => ({ query: queryOf(group) }));
   return (
     <BulkDialog
-      action={group.suspended >= group.retrying ? 'resume' : 'retry'}
+      action={actionFor(group)}
+      failedStepId={group.stepId}
       selection={selection}
       onStarted={(id) => navigate(toPath('bulk', id))}
       onClose={onClose}
     />
   );
+}
+
+/** What most runs of the group allow. Runs that have ended can only be repaired, restarted or purged. */
+function actionFor({ suspended, retrying, failed }: FailureGroup): BulkAction {
+  if (failed > suspended && failed > retrying) return 'modify';
+  return suspended >= retrying ? 'resume' : 'retry';
 }
 
 function useGroups(order: Order, definitionId: string) {

@@ -18,7 +18,7 @@ import { useThrottled } from '../../app/use-throttled.js';
  * of steps shows all, in pages.
  */
 const FIRST_COUNT = 500;
-const NEWEST_COUNT = 1000;
+export const NEWEST_COUNT = 1000;
 const EXECUTIONS_PER_CALL = 500;
 /** What a run usually changes between two reads, with its open executions. */
 const CHANGED_PER_CALL = 50;

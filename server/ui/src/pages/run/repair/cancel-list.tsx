@@ -1,12 +1,13 @@
-import type { StepExecution } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
 import { Button } from '../../../components/button.js';
 import { StepBadge } from '../../../components/status-badge.js';
-import type { RepairPlan } from './repair-plan.js';
+import type { RepairableExecution, RepairPlan } from './repair-plan.js';
 
 interface CancelListProps {
   readonly plan: RepairPlan;
-  readonly open: readonly StepExecution[];
+  readonly open: readonly RepairableExecution[];
+  /** Whether the run may have open executions besides these. */
+  readonly isCut: boolean;
   /** The step that the user has selected on the graph: only its executions are listed. */
   readonly selected: string | null;
   /** Whether the run is suspended. */
@@ -18,7 +19,7 @@ const SHOWN = 50;
 
 /** The open executions; the chosen ones are cancelled with everything inside them. */
 export function CancelList(props: CancelListProps): ReactNode {
-  const { plan, open, selected, isSuspended, set } = props;
+  const { plan, open, isCut, selected, isSuspended, set } = props;
   const [shown, setShown] = useState(SHOWN);
   const listed = open
     .filter(({ stepId }) => selected === null || stepId === selected)
@@ -54,12 +55,15 @@ export function CancelList(props: CancelListProps): ReactNode {
           Show more ({listed.length - shown})
         </Button>
       )}
+      {isCut && (
+        <p className="hint">The run may have more open executions; failed ones are listed first.</p>
+      )}
       {plan.cancel.length > 0 && <p className="hint">{plan.cancel.length} chosen</p>}
     </fieldset>
   );
 }
 
 /** Failed executions come first. */
-function needOf({ error }: StepExecution): number {
+function needOf({ error }: RepairableExecution): number {
   return error === null ? 0 : 1;
 }

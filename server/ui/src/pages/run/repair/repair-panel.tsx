@@ -1,4 +1,4 @@
-import type { Explanation, StepExecution, Workflow } from '@stepwright/sdk';
+import type { Explanation, Workflow } from '@stepwright/sdk';
 import { useMemo, useState, type ReactNode } from 'react';
 import { useSession } from '../../../app/session.js';
 import { Button } from '../../../components/button.js';
@@ -8,15 +8,17 @@ import { useToasts } from '../../../components/toasts.js';
 import { useUnsavedWarning } from '../../../components/unsaved-warning.js';
 import { readDefinition, type GraphDefinition } from '../../../graph/read-definition.js';
 import { useDefinition } from '../../definitions/use-definition.js';
-import type { Executions } from '../use-run.js';
+import { NEWEST_COUNT, type Executions } from '../use-run.js';
 import { DataChange } from './data-change.js';
 import { RepairPreview } from './repair-preview.js';
 import {
-  failedExecution,
+  executionToRepair,
   firstPlan,
+  openExecutions,
   readPlan,
   REASON_MAX,
   type Modification,
+  type RepairableExecution,
   type RepairPlan,
 } from './repair-plan.js';
 import { StepChoice } from './step-choice.js';
@@ -47,19 +49,20 @@ export function RepairPanel(props: RepairPanelProps): ReactNode {
 }
 
 function RepairForm(props: RepairPanelProps & { readonly definition: GraphDefinition }): ReactNode {
-  const { run: current, executions, definition, stepId, onClose } = props;
+  const { run: current, executions, explanation, definition, stepId, onClose } = props;
   // The data are edited as they were when the panel was opened; only what the user changes is sent.
   const [run] = useState(current);
+  const open = useMemo(
+    () => openExecutions(executions.items, explanation),
+    [executions, explanation],
+  );
   const [first] = useState(() => {
     const chosen = props.isFromStart ? (definition.steps[0]?.id ?? null) : stepId;
-    return firstPlan(run, definition.steps, stepToRepair(props), chosen);
+    return firstPlan(run, definition.steps, stepToRepair(props, open), chosen);
   });
   const [plan, setPlan] = useState<RepairPlan>(first);
   const [reason, setReason] = useState('');
-  const open = useMemo(
-    () => executions.items.filter(({ endTime }) => endTime === null),
-    [executions],
-  );
+  const isCut = executions.isCut && open.length >= NEWEST_COUNT;
   const { modification, problems, remarks } = readPlan(plan, run, open.length);
   const apply = useApply(props, modification, reason);
   const preview = useRepairPreview(current, modification, apply.isPending);
@@ -77,7 +80,7 @@ function RepairForm(props: RepairPanelProps & { readonly definition: GraphDefini
           if (isReady) void apply.send();
         }}
       >
-        <StepChoice {...{ run, plan, open, set, own: definition }} />
+        <StepChoice {...{ run, plan, open, isCut, set, own: definition }} />
         <VersionChange {...{ run, plan, open, set }} />
         <DataChange {...{ run, plan, set }} />
         {current.status === 'Suspended' && <ResumeBox {...{ plan, set }} />}
@@ -141,11 +144,14 @@ function ReasonField({
 }
 
 /** The failed step, else the first step that the run is waiting at. */
-function stepToRepair({ executions, explanation, run }: RepairPanelProps): StepExecution | null {
-  const failed = run.outcome === 'Succeeded' ? null : failedExecution(executions.items);
+function stepToRepair(
+  { executions, explanation, run }: RepairPanelProps,
+  open: readonly RepairableExecution[],
+): RepairableExecution | null {
+  const failed = executionToRepair(run, executions.items, open);
   if (failed !== null) return failed;
   const ids = explanation?.reasons.map(({ executionId }) => executionId) ?? [];
-  return executions.items.find(({ executionId }) => ids.includes(executionId)) ?? null;
+  return open.find(({ executionId }) => ids.includes(executionId)) ?? null;
 }
 
 function useApply(

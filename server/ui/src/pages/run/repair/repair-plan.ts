@@ -1,6 +1,7 @@
 /** What the user has chosen in the repair panel, and the modification that it stands for. Pure. */
 import {
   stringifyJson,
+  type Explanation,
   type ModificationRequest,
   type StepExecution,
   type Workflow,
@@ -41,7 +42,7 @@ export const REASON_MAX = 500;
 export function firstPlan(
   run: Workflow,
   steps: readonly GraphStep[],
-  failed: StepExecution | null,
+  failed: RepairableExecution | null,
   stepId: string | null,
 ): RepairPlan {
   const plan: RepairPlan = {
@@ -70,7 +71,7 @@ export function startOf(stepId: string): ChosenStart {
 }
 
 /** The same step for the same item. */
-function startAgain({ stepId, item, index }: StepExecution): ChosenStart {
+function startAgain({ stepId, item, index }: RepairableExecution): ChosenStart {
   if (index === null) return startOf(stepId);
   return { stepId, inside: '', item: stringifyJson(item), index: String(index) };
 }
@@ -164,7 +165,7 @@ export function stepsWithContainers(
 
 /** Steps of kept executions that the other version does not have, with the steps that they could become. */
 export function missingSteps(
-  kept: readonly StepExecution[],
+  kept: readonly RepairableExecution[],
   definition: GraphDefinition,
 ): readonly { readonly stepId: string; readonly candidates: readonly string[] }[] {
   const known = stepsWithContainers(definition).map(({ step }) => step);
@@ -177,9 +178,67 @@ export function missingSteps(
     }));
 }
 
-/** The execution to repair: the failed one that is open, else the newest that has failed. */
-export function failedExecution(executions: readonly StepExecution[]): StepExecution | null {
-  const failed = executions.filter(({ error, status }) => error !== null && status !== 'Complete');
-  const open = failed.filter(({ endTime }) => endTime === null);
-  return open.at(-1) ?? failed.at(-1) ?? null;
+/** What the panel needs to know of an execution. */
+export type RepairableExecution = Pick<
+  StepExecution,
+  | 'attempt'
+  | 'endTime'
+  | 'error'
+  | 'executionId'
+  | 'index'
+  | 'item'
+  | 'status'
+  | 'stepId'
+  | 'stepType'
+  | 'waitsFor'
+>;
+
+/**
+ * The open executions that are known: those that the page has read, and those that the explanation names. A long run has
+ * others, too; but its explanation names failed ones first.
+ */
+export function openExecutions(
+  executions: readonly StepExecution[],
+  explanation: Explanation | undefined,
+): readonly RepairableExecution[] {
+  const open = executions.filter(({ endTime }) => endTime === null);
+  const known = new Set(open.map(({ executionId }) => executionId));
+  const others = (explanation?.reasons ?? []).flatMap((reason) => {
+    const { attempt, error, executionId, index, item, stepId, stepType } = reason;
+    if (executionId === null || stepId === null || known.has(executionId)) return [];
+    const place = {
+      attempt: attempt ?? 1,
+      executionId,
+      stepId,
+      stepType: stepType ?? '',
+      index,
+      item,
+    };
+    const waitsFor = error === null ? null : ({ kind: 'retry' } as const);
+    return [{ ...place, error, waitsFor, status: 'Waiting', endTime: null } as const];
+  });
+  return [...open, ...others];
+}
+
+/**
+ * The execution to repair: the newest failed one that is open, else the newest that has failed. Of a run that somebody
+ * terminated, it is the step that was open then.
+ */
+export function executionToRepair(
+  { outcome, endTime }: Pick<Workflow, 'outcome' | 'endTime'>,
+  executions: readonly StepExecution[],
+  open: readonly RepairableExecution[],
+): RepairableExecution | null {
+  if (outcome === 'Succeeded') return null;
+  if (outcome === 'Terminated') {
+    // The steps that are open then are cancelled a little later.
+    const last = executions.filter(
+      (one) => one.status === 'Cancelled' && (one.endTime ?? '') >= (endTime ?? ''),
+    );
+    // Containers are older than what is inside them.
+    return last.sort((a, b) => a.executionId - b.executionId)[0] ?? null;
+  }
+  const failed = ({ error, status }: RepairableExecution): boolean =>
+    error !== null && status !== 'Complete';
+  return open.findLast(failed) ?? executions.findLast(failed) ?? null;
 }

@@ -1,13 +1,18 @@
-import type { StepExecution } from '@stepwright/sdk';
 import type { ReactNode } from 'react';
 import { Button } from '../../../components/button.js';
 import type { GraphDefinition, GraphStep } from '../../../graph/read-definition.js';
-import { startOf, stepsWithContainers, type ChosenStart, type RepairPlan } from './repair-plan.js';
+import {
+  startOf,
+  stepsWithContainers,
+  type ChosenStart,
+  type RepairableExecution,
+  type RepairPlan,
+} from './repair-plan.js';
 
 interface StartListProps {
   readonly plan: RepairPlan;
   readonly definition: GraphDefinition;
-  readonly open: readonly StepExecution[];
+  readonly open: readonly RepairableExecution[];
   /** The step that the user has selected on the graph. */
   readonly selected: string | null;
   readonly set: (change: Partial<RepairPlan>) => void;
@@ -84,7 +89,7 @@ function Place({
 }: {
   readonly start: ChosenStart;
   readonly container: GraphStep;
-  readonly open: readonly StepExecution[];
+  readonly open: readonly RepairableExecution[];
   readonly onChange: (part: Partial<ChosenStart>) => void;
 }): ReactNode {
   const containers = open.filter(({ stepId }) => stepId === container.id);

@@ -1,4 +1,4 @@
-import type { StepExecution, Workflow } from '@stepwright/sdk';
+import type { Workflow } from '@stepwright/sdk';
 import { useMemo, useState, type ReactNode } from 'react';
 import { ViewChoice } from '../../../components/view-choice.js';
 import type { StepMarks } from '../../../graph/graph-context.js';
@@ -7,13 +7,15 @@ import { readDefinition, type GraphDefinition } from '../../../graph/read-defini
 import { WorkflowGraph } from '../../../graph/workflow-graph.js';
 import { useDefinition } from '../../definitions/use-definition.js';
 import { CancelList } from './cancel-list.js';
-import { startOf, type RepairPlan } from './repair-plan.js';
+import { startOf, type RepairableExecution, type RepairPlan } from './repair-plan.js';
 import { StartList } from './start-list.js';
 
 interface StepChoiceProps {
   readonly run: Workflow;
   readonly plan: RepairPlan;
-  readonly open: readonly StepExecution[];
+  readonly open: readonly RepairableExecution[];
+  /** Whether the run may have open executions besides these. */
+  readonly isCut: boolean;
   /** The definition in the version of the run. */
   readonly own: GraphDefinition;
   readonly set: (change: Partial<RepairPlan>) => void;
@@ -23,7 +25,7 @@ const MODES = { rerun: 'Rerun from a step', steps: 'Choose steps' } as const;
 
 /** Chooses what to cancel and what to start: on the graph, or in lists. */
 export function StepChoice(props: StepChoiceProps): ReactNode {
-  const { run, plan, open, own, set } = props;
+  const { run, plan, open, isCut, own, set } = props;
   const target = useDefinition(run.definitionId, plan.version);
   const document = target.data;
   const definition = useMemo(
@@ -31,7 +33,7 @@ export function StepChoice(props: StepChoiceProps): ReactNode {
     [document, own],
   );
   const isSuspended = run.status === 'Suspended';
-  const states = useMemo(() => liveStatesOf(open, isSuspended), [open, isSuspended]);
+  const states = useMemo(() => liveStatesOf(open, isSuspended, isCut), [open, isSuspended, isCut]);
   const marks = useMemo(() => marksOf(plan, open), [plan, open]);
   const [selected, setSelected] = useState<string | null>(null);
   const isTop = (stepId: string): boolean => definition.steps.some(({ id }) => id === stepId);
@@ -57,7 +59,7 @@ export function StepChoice(props: StepChoiceProps): ReactNode {
       ) : (
         <>
           <StartList {...{ plan, definition, open, set, selected }} />
-          <CancelList {...{ plan, open, set, selected, isSuspended }} />
+          <CancelList {...{ plan, open, isCut, set, selected, isSuspended }} />
         </>
       )}
       {document !== undefined && (
@@ -102,7 +104,7 @@ function RerunFrom({
 }
 
 /** What the plan does to each step, for the graph. */
-function marksOf(plan: RepairPlan, open: readonly StepExecution[]): StepMarks {
+function marksOf(plan: RepairPlan, open: readonly RepairableExecution[]): StepMarks {
   const cancelled = open.filter(
     ({ executionId }) => plan.cancelsAll || plan.cancel.includes(executionId),
   );

@@ -1,14 +1,14 @@
-import type { StepExecution, Workflow } from '@stepwright/sdk';
+import type { Workflow } from '@stepwright/sdk';
 import { useMemo, type ReactNode } from 'react';
 import { readDefinition } from '../../../graph/read-definition.js';
 import { useDefinition, useLatestDefinition } from '../../definitions/use-definition.js';
 import { VersionChoice } from '../../definitions/version-choice.js';
-import { missingSteps, type RepairPlan } from './repair-plan.js';
+import { missingSteps, type RepairableExecution, type RepairPlan } from './repair-plan.js';
 
 interface VersionChangeProps {
   readonly run: Workflow;
   readonly plan: RepairPlan;
-  readonly open: readonly StepExecution[];
+  readonly open: readonly RepairableExecution[];
   readonly set: (change: Partial<RepairPlan>) => void;
 }
 
