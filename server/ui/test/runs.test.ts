@@ -6,6 +6,21 @@ import { watchListReads, type ListReads } from './support/list-reads.js';
 import { usePages } from './support/page-test.js';
 import { openShop, type Shop } from './support/shop.js';
 
+const RETRYING = `
+Id: retrying
+Steps:
+  - Id: fix
+    StepType: NoOp
+    RetryInterval: PT1H
+    Outputs:
+      was: data.fixed
+    NextStepId: rest
+  - Id: rest
+    StepType: Delay
+    Inputs:
+      Period: 3600
+`;
+
 describe.runIf(browserPath !== null)('the list of runs', () => {
   let shop: Shop;
   const pages = usePages({
@@ -233,6 +248,31 @@ describe.runIf(browserPath !== null)('the list of runs', () => {
       .list({ reference: 'stop', status: 'Suspended', limit: 500 })
       .page();
     expect(items.length).toBeLessThan(60);
+  });
+
+  test('filters by the runs that are retrying now', async () => {
+    await pages.client.definitions.register(RETRYING);
+    const { id } = await pages.client.workflows.start('retrying', {});
+    await pages.client.workflows.start('retrying', { fixed: true });
+    const page = await pages.open('/runs?definitionId=retrying&unchanged=10m');
+    await page.getByLabel('Status').selectOption('Retrying, or compensating an error');
+    await row(page, id).getByText('Retrying').waitFor();
+    await expect.poll(() => rowCount(page)).toBe(1);
+    expect(new URL(page.url()).search).toBe('?status=Runnable&definitionId=retrying&failed=any');
+    await page.reload();
+    await row(page, id).waitFor();
+    expect(await page.getByLabel('Status').inputValue()).toContain('Retrying');
+    expect(await page.getByLabel('Problem').inputValue()).toBe('');
+    // The next attempt succeeds, so the run shows no error any more, although it is open.
+    await pages.client.workflows.modify(id, { data: { fixed: true }, reason: 'by a test' });
+    await pages.client.workflows.retry(id);
+    await row(page, id).getByText('Waiting').waitFor();
+    await page.reload();
+    await page.getByText('No run matches the filter.').waitFor();
+    await page.getByLabel('Status').selectOption('Suspended');
+    await expect
+      .poll(() => new URL(page.url()).search)
+      .toBe('?status=Suspended&definitionId=retrying');
   });
 
   test('reports a broken stream, reconnects, and fetches the changes that it missed', async () => {

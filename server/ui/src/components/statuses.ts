@@ -92,13 +92,26 @@ interface StateChoice {
   readonly label: string;
   readonly status: WorkflowStatus | '';
   readonly outcome: WorkflowOutcome | '';
+  /** Only runs that show an error now. */
+  readonly hasError?: true;
   /** False: shown only if the address contains it. */
   readonly isOffered: boolean;
 }
 
-/** The states by which lists can be filtered. Why an open run does not advance is not part of a list. */
+/**
+ * The states by which lists can be filtered. Why an open run does not advance is not part of a list, so running and waiting
+ * runs cannot be told apart; but an open run shows an error only until a further attempt, or the compensation, has
+ * succeeded.
+ */
 export const STATE_CHOICES: readonly StateChoice[] = [
   { label: 'Running, waiting or retrying', status: 'Runnable', outcome: '', isOffered: true },
+  {
+    label: 'Retrying, or compensating an error',
+    status: 'Runnable',
+    outcome: '',
+    hasError: true,
+    isOffered: true,
+  },
   { label: 'Suspended', status: 'Suspended', outcome: '', isOffered: true },
   { label: 'Completed', status: '', outcome: 'Succeeded', isOffered: true },
   { label: 'Compensated', status: '', outcome: 'Compensated', isOffered: true },

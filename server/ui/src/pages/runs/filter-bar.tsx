@@ -4,6 +4,7 @@ import { useZone } from '../../components/clock.js';
 import { STATE_CHOICES } from '../../components/statuses.js';
 import {
   activeCount,
+  ANY_TIME,
   isSameFilter,
   NO_FILTER,
   parentIn,
@@ -90,10 +91,13 @@ export function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
 
 /** One choice for status and outcome, in the words of the list. */
 function StateFilter({ filter, onChange }: FilterBarProps): ReactNode {
-  const { outcome, status } = filter;
+  const { failed, outcome, status } = filter;
+  const hasError = failed === ANY_TIME;
   const isChosen = (choice: (typeof STATE_CHOICES)[number]): boolean =>
-    choice.status === status && choice.outcome === outcome;
-  const isAny = status === '' && outcome === '';
+    choice.status === status &&
+    choice.outcome === outcome &&
+    (choice.hasError === true) === hasError;
+  const isAny = status === '' && outcome === '' && !hasError;
   const chosen = STATE_CHOICES.find(isChosen);
   return (
     <label className="field">
@@ -102,7 +106,14 @@ function StateFilter({ filter, onChange }: FilterBarProps): ReactNode {
         value={isAny ? '' : (chosen?.label ?? OTHER_STATE)}
         onChange={({ target }) => {
           const next = STATE_CHOICES.find(({ label }) => label === target.value);
-          onChange({ ...filter, status: next?.status ?? '', outcome: next?.outcome ?? '' });
+          onChange({
+            ...filter,
+            status: next?.status ?? '',
+            outcome: next?.outcome ?? '',
+            ...(next?.hasError === true
+              ? { failed: ANY_TIME, unchanged: '' }
+              : { failed: hasError ? '' : failed }),
+          });
         }}
       >
         <option value="">any</option>
@@ -163,11 +174,13 @@ function TimeFilters({ filter, onChange }: FilterBarProps): ReactNode {
 
 function TroubleFilter({ filter, onChange }: FilterBarProps): ReactNode {
   const { failed, unchanged } = filter;
+  // With any time, it belongs to the status.
+  const isNone = (failed === '' || failed === ANY_TIME) && unchanged === '';
   return (
     <label className="field long">
       <span>Problem</span>
       <select
-        value={failed === '' && unchanged === '' ? '' : `${failed}/${unchanged}`}
+        value={isNone ? '' : `${failed}/${unchanged}`}
         onChange={({ target }) => {
           const [nextFailed = '', nextUnchanged = ''] = target.value.split('/');
           onChange({ ...filter, failed: nextFailed, unchanged: nextUnchanged });

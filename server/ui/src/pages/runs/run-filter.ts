@@ -9,6 +9,9 @@ import { RUN_OUTCOMES, RUN_STATUSES } from '../../components/statuses.js';
 /** The value of `parent` that lists children along with their parents. */
 export const WITH_CHILDREN = 'any';
 
+/** The value of `failed` for runs that show an error, whenever it occurred. */
+export const ANY_TIME = 'any';
+
 /** The strings in the address; empty where the filter sets nothing. */
 export const NO_FILTER = {
   status: '',
@@ -27,7 +30,7 @@ export const NO_FILTER = {
   where: '',
   /** The key of a group of failures. */
   failure: '',
-  /** Runs with a step error within this time: `1h`. */
+  /** Runs with a step error within this time: `1h`; or `ANY_TIME`. */
   failed: '',
   /** Runs without a change for this time: `10m`. */
   unchanged: '',
@@ -88,7 +91,8 @@ export function readFilter(search: string): RunFilter {
 
 /** How many choices of the filter bar are set. The search box shows its conditions itself. */
 export function activeCount(filter: RunFilter): number {
-  const isState = (name: string): boolean => name === 'status' || name === 'outcome';
+  const isState = (name: string): boolean =>
+    name === 'status' || name === 'outcome' || (name === 'failed' && filter.failed === ANY_TIME);
   const others = NAMES.filter((name) => name !== 'where' && !isState(name) && filter[name] !== '');
   return others.length + (filter.status + filter.outcome === '' ? 0 : 1);
 }
@@ -135,7 +139,7 @@ export function toQuery(filter: RunFilter, nowMs: number) {
     endedTo: textOr(timeOf(filter.endedTo)),
     where: conditions.length === 0 ? undefined : conditions,
     failure: textOr(filter.failure),
-    failedFrom: ago(filter.failed, nowMs),
+    failedFrom: filter.failed === ANY_TIME ? FIRST_TIME : ago(filter.failed, nowMs),
     unchangedSince: ago(filter.unchanged, nowMs),
   } satisfies WorkflowFilter;
 }
@@ -181,6 +185,7 @@ function textOr(text: string): string | undefined {
   return text === '' ? undefined : text;
 }
 
+const FIRST_TIME = new Date(0).toISOString();
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** The time `10m`, `1h` or `7d` before now. */
