@@ -24,6 +24,7 @@ export function takenPath(model: GraphModel, executions: readonly StepExecution[
   const edges = new Set<string>();
   for (const [targetId, incoming] of edgesByTarget(model.edges)) {
     for (const execution of executionsOf(targetId)) {
+      if (wasStartedByRepair(execution)) continue;
       const edge = edgeTo(execution, incoming, executionsOf);
       if (edge !== null) edges.add(edge.id);
     }
@@ -67,6 +68,11 @@ function groupedInOrder(
   return groups;
 }
 
+/** Nothing leads to a step that a repair has started. The reason of a cancelled step is that of its cancellation. */
+function wasStartedByRepair({ reason, status }: StepExecution): boolean {
+  return reason !== null && status !== 'Cancelled';
+}
+
 /** The edge over which the execution was started, or null if it is the first of its container. */
 function edgeTo(
   execution: StepExecution,
@@ -90,7 +96,7 @@ function mayLeadTo(source: StepExecution, target: StepExecution, { kind }: Graph
   // The end of a compensated step is that of its compensation.
   if (source.status === 'Compensated') return source.index === target.index;
   return (
-    source.status !== 'Cancelled' &&
+    source.status === 'Complete' &&
     source.endTime !== null &&
     source.endTime <= target.startTime &&
     source.index === target.index

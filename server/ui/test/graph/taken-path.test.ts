@@ -59,6 +59,17 @@ describe('the path that a run has taken', () => {
     expect(run(CHOICE, 'a', { stepId: 'b', status: 'Cancelled' }, 'c').edges).not.toContain('b c');
   });
 
+  test('does not lead from a failed step, nor to a step that a repair has started', () => {
+    const failed = { stepId: 'b', status: 'Failed' } as const;
+    expect(run(CHOICE, 'a', failed, 'c').edges).not.toContain('b c');
+    // a has completed, but only the repair leads to c.
+    const repaired = { stepId: 'c', reason: 'b is not needed' };
+    expect(run(CHOICE, 'a', failed, repaired, 'd').edges).toEqual(['Start a', 'a b', 'c d']);
+    // A repair has cancelled c, which the run had reached itself.
+    const stopped = { stepId: 'c', status: 'Cancelled', reason: 'wrong' } as const;
+    expect(run(CHOICE, 'a', stopped).edges).toEqual(['Start a', 'a c']);
+  });
+
   test('contains the container and the branch of each inner step, and keeps items apart', () => {
     const steps = [
       {
