@@ -280,4 +280,21 @@ describe.runIf(browserPath !== null)('the graph', () => {
     await expect.poll(scale).toBeGreaterThan(before * 1.2);
     expect(await widthOf(page)).toBeLessThanOrEqual(390);
   });
+
+  test('renders only the visible steps of a graph with 500 steps', async () => {
+    const steps = Array.from({ length: 500 }, (_, at) => ({
+      id: `s${at}`,
+      stepType: 'NoOp',
+      ...(at < 499 && { nextStepId: `s${at + 1}` }),
+    }));
+    await pages.client.definitions.register({ id: 'chain', steps });
+    const page = await pages.open('/definitions/chain');
+    page.setDefaultTimeout(60_000);
+    await page.getByRole('button', { name: /^s0, NoOp/ }).waitFor();
+    await page.getByText('500 steps').waitFor();
+    await expect.poll(() => page.locator('.react-flow__node').count()).toBeLessThan(100);
+    await page.getByRole('button', { name: 'List' }).click();
+    await page.getByRole('button', { name: /s499/ }).click();
+    await page.getByRole('heading', { name: 's499', level: 2 }).waitFor();
+  });
 });

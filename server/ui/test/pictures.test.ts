@@ -26,6 +26,36 @@ interface Picture {
 }
 
 const PICTURES: readonly Picture[] = [
+  {
+    name: 'overview',
+    path: () => '/overview',
+    shows: 'order-fulfilment',
+    options: { viewport: { width: 1280, height: 900 } },
+    prepare: (page) => page.locator('.bar-chart').first().waitFor(),
+  },
+  {
+    name: 'failures',
+    path: () => '/failures',
+    shows: 'KeyError',
+    options: { colorScheme: 'dark', viewport: { width: 1280, height: 560 } },
+  },
+  { name: 'workers', path: () => '/workers', shows: 'desk-2' },
+  {
+    name: 'run-repair',
+    path: ({ invoice }) => `/runs/${invoice}?repair=`,
+    shows: 'Repair this run',
+    options: { viewport: { width: 1280, height: 1400 } },
+    prepare: async (page) => {
+      await page.locator('.repair-preview dl').waitFor();
+      await page.locator('.graph-canvas').waitFor();
+    },
+  },
+  {
+    name: 'run-narrow',
+    path: ({ order }) => `/runs/${order}`,
+    shows: 'Charge the card',
+    options: { viewport: { width: 390, height: 780 } },
+  },
   { name: 'runs', path: () => '/runs', shows: 'order-4711' },
   {
     name: 'runs-dark',

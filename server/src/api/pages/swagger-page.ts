@@ -14,6 +14,7 @@ const PAGE = `<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Stepwright API</title>
     <link rel="stylesheet" href="/swagger/swagger-ui.css">
+    <link rel="stylesheet" href="/swagger/contrast.css">
     <link rel="icon" href="/swagger/favicon-32x32.png">
   </head>
   <body>
@@ -32,6 +33,22 @@ const START_SCRIPT = `SwaggerUIBundle({
   displayOperationId: true,
   tryItOutEnabled: true,
 });
+`;
+
+// Swagger UI's own colors have too little contrast to be read easily (WCAG 2.2, at least 4.5).
+const CONTRAST_STYLES = `.swagger-ui .opblock.opblock-get .opblock-summary-method { background: #1b62b5; }
+.swagger-ui .opblock.opblock-post .opblock-summary-method { background: #1d7a4f; }
+.swagger-ui .opblock.opblock-put .opblock-summary-method { background: #985200; }
+.swagger-ui .opblock.opblock-patch .opblock-summary-method { background: #0b7568; }
+.swagger-ui .opblock.opblock-delete .opblock-summary-method { background: #b3261e; }
+.swagger-ui .opblock .opblock-summary-method { text-shadow: none; }
+.swagger-ui .info .title small { background: #4d5a6a; }
+.swagger-ui .info .title small.version-stamp { background: #1d7a4f; }
+.swagger-ui .info .title small pre { color: #fff; }
+.swagger-ui .info a, .swagger-ui .info .link .url { color: #1b62b5; }
+.swagger-ui .btn.authorize { border-color: #1d7a4f; color: #1d7a4f; }
+.swagger-ui .btn.authorize svg { fill: #1d7a4f; }
+.swagger-ui .json-schema-2020-12-expand-deep-button { color: #505050; }
 `;
 
 // The page sets styles on elements, and its icons are data URLs.
@@ -55,6 +72,7 @@ export function registerSwaggerPage(app: Express): void {
   };
   app.get('/swagger', send('html', PAGE));
   app.get('/swagger/start.js', send('js', START_SCRIPT));
+  app.get('/swagger/contrast.css', send('css', CONTRAST_STYLES));
   app.get('/swagger/v1/swagger.json', send('json', document));
   for (const file of PAGE_FILES) {
     app.get(`/swagger/${file}`, (_request, response) => {

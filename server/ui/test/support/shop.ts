@@ -138,6 +138,8 @@ export interface Shop {
   /** Waiting for a retry. */
   readonly sync: string;
   readonly reminder: string;
+  /** Terminated. */
+  readonly stopped: string;
   readonly greeting: string;
 }
 
@@ -173,6 +175,7 @@ export async function openShop(client: StepwrightClient): Promise<Shop> {
     invoice: invoice.id,
     sync: sync.id,
     reminder: reminder.id,
+    stopped: stopped.id,
     greeting: greeting.id,
   };
 }

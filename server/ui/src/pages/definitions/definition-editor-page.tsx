@@ -190,7 +190,7 @@ function PublishButton({
   readonly latest: DefinitionDocument | null;
   readonly isValid: boolean;
 }): ReactNode {
-  const { client } = useSession();
+  const { client, noticeFailure } = useSession();
   const { say, notifyError } = useToasts();
   const queries = useQueryClient();
   const [, navigate] = useLocation();
@@ -203,6 +203,7 @@ function PublishButton({
       say(`Published ${id} as version ${version}.`);
       navigate(toPath('definitions', id));
     } catch (error) {
+      noticeFailure(error);
       notifyError('Not published', error);
       setPending(false);
     }

@@ -20,7 +20,7 @@ interface ScriptEditorProps {
 /** Publishes a script as the next version, and marks its syntax errors and warnings. */
 export function ScriptEditor(props: ScriptEditorProps): ReactNode {
   const { name, initialScript, onStored } = props;
-  const { client } = useSession();
+  const { client, noticeFailure } = useSession();
   const { say } = useToasts();
   const [script, setScript] = useState(initialScript);
   const [storedScript, setStoredScript] = useState(initialScript);
@@ -45,6 +45,7 @@ export function ScriptEditor(props: ScriptEditorProps): ReactNode {
       if (stored.warnings.length === 0) onStored();
       else setOdd({ stored, script });
     } catch (error) {
+      noticeFailure(error);
       setFailure({ error, script });
     } finally {
       setPending(false);
