@@ -14,13 +14,15 @@ import { apiLimits, httpLimits, pythonLimits } from './config/limits.js';
 import { ConfigError, visibleEnvironment } from './config/read-config.js';
 import type { Logger } from './base/logger.js';
 import { defaultBudget, memoryBudget, type MemoryBudget } from './base/memory-budget.js';
-import { systemClock } from './base/clock.js';
+import { systemClock, type Clock } from './base/clock.js';
+import { systemIds, type Ids } from './base/ids.js';
 import { processIsGone } from './runtime/fleet/node-registry.js';
 import { RuntimeMetrics } from './runtime/fleet/runtime-metrics.js';
 import type { HostSettings } from './runtime/node-options.js';
 import { SharedClock } from './runtime/fleet/shared-clock.js';
 import { Host, type HostOptions } from './runtime/host.js';
 import { createPyodideRuntime } from './scripts/pyodide/pyodide-script-runtime.js';
+import type { CallMoment } from './scripts/pyodide/frames.js';
 import type { ScriptRuntime } from './scripts/script-runtime.js';
 import type { Config } from './config/settings.js';
 import { createCustomStepBody } from './step-bodies/custom-step.js';
@@ -50,9 +52,26 @@ export interface ComposeOptions {
   readonly store?: Store;
   /** Tests of many servers in one process share one. */
   readonly scripts?: ScriptRuntime;
+  /** Everything that is a clock or random, where time is virtual. @default the machine's */
+  readonly chance?: Chance;
+  /** What steps do outside the server, where it is replaced. */
+  readonly outside?: (bodies: OutsideBodies) => OutsideBodies;
+  /** Changes intervals and limits that are no settings. */
+  readonly hostSettings?: Partial<HostSettings>;
   /** Simulations carry hints themselves. */
   readonly createBackplane?: (options: BackplaneOptions) => Backplane;
 }
+
+/** What makes two equal runs differ: time and random numbers. */
+export interface Chance {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** The time and the random numbers of the next call of Python. */
+  readonly nextMoment: () => CallMoment;
+}
+
+/** The bodies of steps that act outside the engine. */
+export type OutsideBodies = Pick<HostOptions, 'customStep' | 'httpRequest'>;
 
 /** @throws ConfigError when a setting cannot be used */
 export async function compose(options: ComposeOptions): Promise<Server> {
@@ -77,22 +96,17 @@ export async function compose(options: ComposeOptions): Promise<Server> {
       logger,
     }),
     scripts,
-    httpRequest: createHttpRequest(config, logger, callMemory),
-    customStep: (find) => createCustomStepBody({ scripts, find, logger, memory: callMemory }),
+    ...outsideBodies(options, scripts, callMemory),
     clock: sharedClock ?? systemClock,
+    ids: systemIds,
+    ...chanceOf(options),
     logger,
     metrics,
     ...archiveOf(config),
-    node: {
-      id: nodeId,
-      url: `http://${config.host}:${config.port}`,
-      version: SERVER_VERSION,
-      hostname: hostname(),
-      pid: process.pid,
-    },
+    node: thisNode(nodeId, config),
     processIsGone: (node) => processIsGone(node, { hostname: hostname(), pid: process.pid }),
     info: serverInfo(),
-    settings: hostSettings(config, budget),
+    settings: { ...hostSettings(config, budget), ...options.hostSettings },
   });
   const requestMemory = new RequestMemory({
     bodiesMax: budget.bodies,
@@ -115,6 +129,32 @@ export async function compose(options: ComposeOptions): Promise<Server> {
     requestMemory,
   });
   return { app, host };
+}
+
+function chanceOf({ chance }: ComposeOptions): Partial<Pick<Chance, 'clock' | 'ids'>> {
+  return chance === undefined ? {} : { clock: chance.clock, ids: chance.ids };
+}
+
+function outsideBodies(
+  { config, logger, outside }: ComposeOptions,
+  scripts: ScriptRuntime,
+  memory: CallMemory,
+): OutsideBodies {
+  const bodies: OutsideBodies = {
+    httpRequest: createHttpRequest(config, logger, memory),
+    customStep: (find) => createCustomStepBody({ scripts, find, logger, memory }),
+  };
+  return outside?.(bodies) ?? bodies;
+}
+
+function thisNode(id: string, { host, port }: Config): HostOptions['node'] {
+  return {
+    id,
+    url: `http://${host}:${port}`,
+    version: SERVER_VERSION,
+    hostname: hostname(),
+    pid: process.pid,
+  };
 }
 
 function serverInfo(): HostOptions['info'] {
@@ -163,11 +203,12 @@ function measured(store: Store, metrics: RuntimeMetrics): Store {
   });
 }
 
-function createScripts({ config, environment, logger }: ComposeOptions): ScriptRuntime {
+function createScripts({ chance, config, environment, logger }: ComposeOptions): ScriptRuntime {
   return createPyodideRuntime({
     ...pythonLimits(config),
     environment: visibleEnvironment(environment, config),
     logger,
+    ...(chance && { nextMoment: chance.nextMoment }),
   });
 }
 

@@ -3,39 +3,69 @@ import { hash, randomFillSync } from 'node:crypto';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
-let lastTime = 0;
-let sequence = 0;
+/** Creates everything that is random in ids and tokens. Tests and simulations replace it. */
+export interface Ids {
+  readonly newId: (now: number) => string;
+  readonly newToken: (
+    activityId: string,
+    leaseMs: number | null,
+  ) => ActivityToken & { readonly token: string };
+}
+
+/** A call to the operating system costs far more than the bytes, so one call fetches them for many ids and tokens. */
+const POOL_BYTES = 4096;
+
+/** @param fill fills the bytes at random */
+export function createIds(fill: (bytes: Buffer) => void): Ids {
+  const bytes = new RandomBytes(fill);
+  const nextId = idMaker(bytes);
+  return {
+    newId: nextId,
+    newToken: (activityId, leaseMs) => newToken(bytes, activityId, leaseMs),
+  };
+}
 
 /**
  * An id of 26 characters: 10 for the time in milliseconds, 4 for a counter within this process, 12 random (60 bits). Ids of
  * one process sort in order of creation.
  */
-export function newId(now: number): string {
-  if (now > lastTime) {
-    lastTime = now;
-    sequence = 0;
-  } else {
-    sequence += 1;
-  }
-  let random = '';
-  for (const byte of randomBytes(12)) random += digit(byte % 32);
-  return encode(lastTime, 10) + encode(sequence, 4) + random;
+function idMaker(randomBytes: RandomBytes): Ids['newId'] {
+  let lastTime = 0;
+  let sequence = 0;
+  return (now) => {
+    if (now > lastTime) {
+      lastTime = now;
+      sequence = 0;
+    } else {
+      sequence += 1;
+    }
+    let random = '';
+    for (const byte of randomBytes.take(12)) random += digit(byte % 32);
+    return encode(lastTime, 10) + encode(sequence, 4) + random;
+  };
 }
 
-/** A call to the operating system costs far more than the bytes, so one call fetches them for many ids and tokens. */
-const pool = Buffer.alloc(4096);
-let taken = pool.length;
-
 /** Random bytes that are suitable for secrets: each is used once, and erased here. */
-function randomBytes(count: number): Buffer {
-  if (taken + count > pool.length) {
-    randomFillSync(pool);
-    taken = 0;
+class RandomBytes {
+  readonly #fill: (bytes: Buffer) => void;
+  readonly #pool = Buffer.alloc(POOL_BYTES);
+  #taken = POOL_BYTES;
+
+  constructor(fill: (bytes: Buffer) => void) {
+    this.#fill = fill;
   }
-  const bytes = Buffer.from(pool.subarray(taken, taken + count));
-  pool.fill(0, taken, taken + count);
-  taken += count;
-  return bytes;
+
+  take(count: number): Buffer {
+    if (this.#taken + count > POOL_BYTES) {
+      this.#fill(this.#pool);
+      this.#taken = 0;
+    }
+    const end = this.#taken + count;
+    const bytes = Buffer.from(this.#pool.subarray(this.#taken, end));
+    this.#pool.fill(0, this.#taken, end);
+    this.#taken = end;
+    return bytes;
+  }
 }
 
 function encode(value: number, length: number): string {
@@ -82,11 +112,12 @@ export interface ActivityToken {
  * A token contains the id of its item, so that completing the item touches one document, and 128 random bits as proof. It
  * ends with the seconds of its lease, so that a heartbeat need not repeat them.
  */
-export function newToken(
+function newToken(
+  bytes: RandomBytes,
   activityId: string,
   leaseMs: number | null,
 ): ActivityToken & { readonly token: string } {
-  const secret = randomBytes(16).toString('base64url');
+  const secret = bytes.take(16).toString('base64url');
   const lease = leaseMs === null ? '' : `.${Math.ceil(leaseMs / 1000)}`;
   const token = `${Buffer.from(activityId).toString('base64url')}.${secret}${lease}`;
   return { token, activityId, tokenHash: hashOf(secret), leaseMs };
@@ -103,3 +134,6 @@ export function readToken(token: string): ActivityToken | null {
     leaseMs: leaseSeconds === undefined ? null : Number(leaseSeconds) * 1000,
   };
 }
+
+/** Of this process. */
+export const systemIds: Ids = createIds(randomFillSync);

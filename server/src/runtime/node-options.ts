@@ -8,6 +8,7 @@ import type { StepBody } from '../step-bodies/step-body.js';
 import type { NodeRecord } from '../store/records/nodes.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../base/clock.js';
+import type { Ids } from '../base/ids.js';
 import type { RuntimeMetrics } from './fleet/runtime-metrics.js';
 import type { RunnerLimits } from './instances/runner-environment.js';
 
@@ -19,6 +20,8 @@ export interface NodeServicesOptions {
   /** The body of custom steps; it finds its scripts through `find`. */
   readonly customStep: (find: CustomStepOptions['find']) => CustomStepBody;
   readonly clock: Clock;
+  /** Everything random in ids and tokens. */
+  readonly ids: Ids;
   readonly logger: Logger;
   readonly metrics: RuntimeMetrics;
   readonly node: Omit<NodeRecord, 'beatAt' | 'details'>;

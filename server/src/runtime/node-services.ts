@@ -199,7 +199,8 @@ export class NodeServices {
       hintOwner: (id) => backplane.publish({ kind: 'instance', id }),
       changed: (record) => this.changes.controlled(record),
       inboxOverflowed: () => this.#options.metrics.inboxOverflowed(),
-      scanIntervalMs: () => (this.isShared ? settings.scanIntervalMs : SCAN_MS_ALONE),
+      scanIntervalMs: () =>
+        this.isShared ? settings.scanIntervalMs : Math.max(settings.scanIntervalMs, SCAN_MS_ALONE),
       drainMs: settings.drainMs,
       crashesMax: settings.crashesMax,
     });
@@ -293,9 +294,10 @@ export class NodeServices {
 
   #createStarts(): WorkflowStarts {
     const { catalog, endWaiters, ends, environment, gate, history, inputSchemas, runner } = this;
-    const { clock, metrics, settings } = this.#options;
+    const { clock, ids, metrics, settings } = this.#options;
     return new WorkflowStarts({
       clock,
+      ids,
       metrics,
       catalog,
       ends,

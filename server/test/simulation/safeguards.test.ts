@@ -1,15 +1,7 @@
 /** A test that cannot fail proves nothing: without one safeguard, a few seeds find a violation. */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { simulate } from './support/simulation.js';
 import { SPOILERS } from './support/spoilers.js';
-
-vi.mock('../../src/base/ids.js', async (importOriginal) => {
-  const [original, simulated] = await Promise.all([
-    importOriginal<typeof import('../../src/base/ids.js')>(),
-    import('./support/simulated-ids.js'),
-  ]);
-  return { ...original, newId: simulated.newId };
-});
 
 const SEEDS_MAX = 4000;
 

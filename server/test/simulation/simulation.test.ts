@@ -4,16 +4,8 @@
  * SIMULATION_SEED=n runs one seed again; SIMULATION_SEEDS=count runs that many, however long that takes, starting at
  * SIMULATION_FIRST.
  */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { simulate } from './support/simulation.js';
-
-vi.mock('../../src/base/ids.js', async (importOriginal) => {
-  const [original, simulated] = await Promise.all([
-    importOriginal<typeof import('../../src/base/ids.js')>(),
-    import('./support/simulated-ids.js'),
-  ]);
-  return { ...original, newId: simulated.newId };
-});
 
 const SEEDS_BY_DEFAULT = 1500;
 const BUDGET_MS = 20_000;

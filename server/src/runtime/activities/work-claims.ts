@@ -18,7 +18,7 @@ import type { Clock } from '../../base/clock.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { PullRequest, WorkItem } from './activity-types.js';
 import { HandOuts } from './hand-outs.js';
-import { newToken, readExecutionKey, readToken, type ActivityToken } from '../../base/ids.js';
+import { readExecutionKey, readToken, type ActivityToken, type Ids } from '../../base/ids.js';
 import { readWork } from '../instances/message-codec.js';
 
 /** After this time, items of suspended instances are available again; a resume makes them available immediately. */
@@ -41,6 +41,7 @@ export interface PreparedClaim {
 export interface WorkClaimsOptions {
   readonly store: Store;
   readonly clock: Clock;
+  readonly ids: Ids;
   readonly logger: Logger;
   readonly metrics: Pick<RuntimeMetrics, 'activity'>;
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
@@ -90,7 +91,7 @@ export class WorkClaims {
   }
 
   prepare(activityId: string, { leaseMs, workerId }: Claimant): PreparedClaim {
-    const { token, tokenHash } = newToken(activityId, leaseMs);
+    const { token, tokenHash } = this.#options.ids.newToken(activityId, leaseMs);
     const leaseExpiresAt = this.#options.clock.now() + (leaseMs ?? UNKEPT_LEASE_MS);
     return { token, claim: { tokenHash, workerId, leaseExpiresAt }, leaseMs };
   }

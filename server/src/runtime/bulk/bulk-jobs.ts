@@ -1,7 +1,7 @@
 /** Bulk jobs for clients: create, preview, read, list and stop. */
 import type { Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
-import { hashOf, newId } from '../../base/ids.js';
+import { hashOf, type Ids } from '../../base/ids.js';
 import type { Logger } from '../../base/logger.js';
 import { BULK_CHUNK, type BulkJobRecord } from '../../store/records/bulk-jobs.js';
 import type { Store } from '../../store/store.js';
@@ -45,6 +45,7 @@ const LIST = 'bulk-jobs';
 export interface BulkJobsOptions {
   readonly store: Store;
   readonly clock: Clock;
+  readonly ids: Ids;
   readonly logger: Logger;
   readonly nodeId: string;
   readonly queries: Pick<InstanceQueries, 'count' | 'list' | 'read'>;
@@ -164,7 +165,10 @@ export class BulkJobs {
     const ids = idsOf(request);
     const filter = 'filter' in selection ? selection.filter : null;
     return {
-      id: idempotency === null ? newId(startTime) : `k-${hashOf('bulk', idempotency.key)}`,
+      id:
+        idempotency === null
+          ? this.#options.ids.newId(startTime)
+          : `k-${hashOf('bulk', idempotency.key)}`,
       requestHash: idempotency?.requestHash ?? null,
       about: writeAbout({ action, actor, reason, perSecond: perSecond ?? PER_SECOND }),
       task: writeTask({ filter, modification }),

@@ -22,7 +22,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { EventDeliveries } from './event-deliveries.js';
 import type { PublishedEvent, PublishRequest } from './event-types.js';
-import { hashOf, nameKeyOf, newId } from '../../base/ids.js';
+import { hashOf, nameKeyOf, type Ids } from '../../base/ids.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import { eventMessage } from '../instances/message-codec.js';
 import type { InstanceControl } from '../operations/instance-control.js';
@@ -35,6 +35,7 @@ const MARK_PAUSES_MS = [25, 50, 100];
 export interface EventPublisherOptions {
   readonly store: Store;
   readonly clock: Clock;
+  readonly ids: Ids;
   readonly logger: Logger;
   readonly metrics: Pick<RuntimeMetrics, 'eventPublished'>;
   readonly queries: Pick<InstanceQueries, 'load'>;
@@ -87,9 +88,10 @@ export class EventPublisher {
 
   async #publish(request: PublishRequest): Promise<PublishedEvent> {
     const { name, key, idempotency } = request;
-    const publishedAt = this.#options.clock.now();
+    const { clock, ids } = this.#options;
+    const publishedAt = clock.now();
     const event: EventRecord = {
-      id: idempotency === null ? newId(publishedAt) : `k-${hashOf(name, key, idempotency.key)}`,
+      id: idempotency === null ? ids.newId(publishedAt) : `k-${hashOf(name, key, idempotency.key)}`,
       nameKey: nameKeyOf(name, key),
       name,
       key,

@@ -21,7 +21,7 @@ import type { Store } from '../../store/store.js';
 import { storedResult, type ReportedResult } from '../activities/activity-results.js';
 import type { Clock } from '../../base/clock.js';
 import type { InstanceView } from './instance-types.js';
-import { newId, newToken } from '../../base/ids.js';
+import type { Ids } from '../../base/ids.js';
 import type { InstanceQueries } from './instance-queries.js';
 import { loadInstance, viewInstance } from './instance-views.js';
 import { inboxMessage } from '../instances/message-codec.js';
@@ -31,6 +31,7 @@ import { compensateInstance, WITH_COMPENSATION } from './termination.js';
 export interface InstanceControlOptions {
   readonly store: Store;
   readonly clock: Clock;
+  readonly ids: Ids;
   readonly queries: Pick<InstanceQueries, 'load'>;
   /** The status of an instance was changed in the store. */
   readonly controlled: (record: InstanceRecord, action: ControlAction) => Promise<void>;
@@ -122,11 +123,11 @@ export class InstanceControl {
     reported: ReportedResult,
     actor: string,
   ): Promise<void> {
-    const { clock, posted, queries, store } = this.#options;
+    const { clock, ids, posted, queries, store } = this.#options;
     const record = await queries.load(execution.workflowId);
     const pointer = waitingPointer(record, await loadInstance(record), execution.executionId);
     const activityId = executionKey(record.id, pointer);
-    const { tokenHash } = newToken(activityId, null);
+    const { tokenHash } = ids.newToken(activityId, null);
     const leaseExpiresAt = clock.now() + TAKE_OVER_MS;
     const claim = { tokenHash, workerId: actor, leaseExpiresAt };
     const taken = await store.takeOverActivity(activityId, claim);
@@ -193,7 +194,7 @@ export class InstanceControl {
   }
 
   async #retry(id: string, by: ControlledBy): Promise<InstanceRecord> {
-    const { clock, posted, queries, store } = this.#options;
+    const { clock, ids, posted, queries, store } = this.#options;
     const record = await queries.load(id);
     const pointers = [...(await loadInstance(record)).pointers.values()];
     const waits = pointers.some(({ state }) => waitsForRetry(state));
@@ -201,7 +202,7 @@ export class InstanceControl {
       throw conflict('action_conflict', record, 'No step of this run is waiting for a retry');
     }
     assertFewRetries(record);
-    const { actor, detail = null, retryId = newId(clock.now()) } = by;
+    const { actor, detail = null, retryId = ids.newId(clock.now()) } = by;
     const message = inboxMessage(`${RETRY_PREFIX}${retryId}`, { kind: 'retry-now' });
     const audit = this.#entry(actor, 'retry', detail);
     const request = { instanceId: id, message, audit, toFullInbox: true } as const;

@@ -10,7 +10,7 @@ import { toObject, toText } from '../../engine/values/convert-input.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import type { Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
-import { hashOf, newId } from '../../base/ids.js';
+import { hashOf, type Ids } from '../../base/ids.js';
 import type {
   ConflictRule,
   InsertInstanceResult,
@@ -35,6 +35,7 @@ import type { WorkflowEnds } from './workflow-ends.js';
 
 export interface WorkflowStartsOptions {
   readonly clock: Clock;
+  readonly ids: Ids;
   readonly metrics: RuntimeMetrics;
   readonly history: Pick<RunHistory, 'started'>;
   readonly catalog: Pick<DefinitionCatalog, 'startable'>;
@@ -110,7 +111,8 @@ export class WorkflowStarts {
   }
 
   #idOf({ definitionId, idempotency, restartOf }: StartRequest): string {
-    if (idempotency === null) return newId(this.#options.clock.now());
+    const { clock, ids } = this.#options;
+    if (idempotency === null) return ids.newId(clock.now());
     const what = restartOf === undefined ? ['start', definitionId] : ['restart', restartOf];
     return `k-${hashOf(...what, idempotency.key)}`;
   }

@@ -4,7 +4,7 @@
  * Owns: Pyodide's options and workarounds. Its result is not sealed yet; sealed-interpreter.ts does that.
  */
 import { Gates } from './gates.js';
-import { createGuestCalls, PrintedText } from './guest-calls.js';
+import { createGuestCalls, GuestMoment, PrintedText } from './guest-calls.js';
 import { PlacedSnapshot } from './pristine-memory.js';
 import {
   importPyodide,
@@ -38,6 +38,7 @@ export interface BootedPython {
   readonly exports: PythonExports;
   readonly gates: Gates;
   readonly printed: PrintedText;
+  readonly moment: GuestMoment;
 }
 
 interface BootedModule extends BootedPython {
@@ -69,11 +70,13 @@ async function bootModule(
   const { loadPyodide, createPyodideModule } = await importPyodide(options.pyodideFolder);
   let exports: PythonExports | null = null;
   const printed = new PrintedText(options.outputLimitBytes);
+  const moment = new GuestMoment();
   const gates = new Gates(
     createGuestCalls({
       exports: () => requireExports(exports),
       memoryLimitBytes: options.memoryLimitBytes,
       output: printed,
+      moment,
       onDenied: (name) => gates.note(name),
     }),
   );
@@ -106,7 +109,7 @@ async function bootModule(
     ...snapshotOption,
     ...loadOption,
   });
-  return { python, exports: requireExports(exports), gates, printed };
+  return { python, exports: requireExports(exports), gates, printed, moment };
 }
 
 /**

@@ -23,12 +23,22 @@ export const OUTCOMES = [
 
 export type Outcome = (typeof OUTCOMES)[number];
 
+/** The time and the random numbers that a call sees instead of the machine's, so that it can be repeated. */
+export interface CallMoment {
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** A positive integer of up to 32 bits. */
+  readonly seed: number;
+}
+
 export interface RequestFrame {
   /** The server has proved that the call leaves nothing behind in the interpreter. */
   readonly pure: boolean;
   readonly timeoutMs: number;
   readonly request: Buffer;
   readonly variables: Buffer;
+  /** @default the machine's clock and random numbers */
+  readonly moment?: CallMoment;
 }
 
 export interface ReplyFrame {
@@ -43,7 +53,7 @@ export interface ReplyFrame {
   readonly result: Buffer;
 }
 
-export const REQUEST_HEADER_BYTES = 16;
+export const REQUEST_HEADER_BYTES = 32;
 export const REPLY_HEADER_BYTES = 24;
 /**
  * Room beyond the values, which have their own limit: the first line of a response with its names, or an error and its
@@ -67,11 +77,13 @@ export function longestCallMs(timeoutMs: number): number {
 }
 
 export function encodeRequestHeader(frame: RequestFrame): Buffer {
-  const header = Buffer.allocUnsafe(REQUEST_HEADER_BYTES);
+  const header = Buffer.alloc(REQUEST_HEADER_BYTES);
   header.writeUInt32LE(frame.request.length, 0);
   header.writeUInt32LE(frame.variables.length, 4);
   header.writeUInt32LE(frame.timeoutMs, 8);
   header.writeUInt32LE(frame.pure ? PURE : 0, 12);
+  header.writeDoubleLE(frame.moment?.time ?? 0, 16);
+  header.writeUInt32LE(frame.moment?.seed ?? 0, 24);
   header[REQUEST_HEADER_BYTES - 1] = REQUEST_MARK;
   return header;
 }
@@ -81,14 +93,17 @@ export interface RequestHeader {
   readonly variablesBytes: number;
   readonly timeoutMs: number;
   readonly pure: boolean;
+  readonly moment?: CallMoment;
 }
 
 export function decodeRequestHeader(header: Buffer): RequestHeader {
+  const seed = header.readUInt32LE(24);
   return {
     requestBytes: header.readUInt32LE(0),
     variablesBytes: header.readUInt32LE(4),
     timeoutMs: header.readUInt32LE(8),
     pure: header[12] === PURE,
+    ...(seed !== 0 && { moment: { time: header.readDoubleLE(16), seed } }),
   };
 }
 

@@ -6,6 +6,7 @@
  * call creates new views of the memory, because growing the memory detaches existing views.
  */
 import { randomFillSync } from 'node:crypto';
+import type { CallMoment } from './frames.js';
 import type { HostFunction, Pointer, PythonExports } from './pyodide-module.js';
 
 const WASI_OK = 0;
@@ -22,10 +23,57 @@ const MS_PER_DAY = 86_400_000;
 const TM_IS_DST = 8;
 const TM_UTC_OFFSET = 9;
 
+/** How far the clock of a repeatable call moves with each reading, so that code that waits for a time gets there. */
+const READING_MS = 0.001;
+
+/** The clock and the random numbers of the current call: the machine's, or those of a moment. */
+export class GuestMoment {
+  // Captured now: nothing that happens later in this process can replace these functions.
+  readonly #wallClock = Date.now;
+  readonly #monotonic = performance.now.bind(performance);
+  #moment: CallMoment | null = null;
+  #state = 0;
+  #readings = 0;
+
+  set(moment: CallMoment | null): void {
+    this.#moment = moment;
+    this.#state = moment?.seed ?? 0;
+    this.#readings = 0;
+  }
+
+  wallTime(): number {
+    return this.#moment === null ? this.#wallClock() : this.#moment.time + this.#passedMs();
+  }
+
+  steadyTime(): number {
+    return this.#moment === null ? this.#monotonic() : this.#passedMs();
+  }
+
+  fillRandom(bytes: Uint8Array): void {
+    if (this.#moment === null) randomFillSync(bytes);
+    else for (let at = 0; at < bytes.length; at += 1) bytes[at] = this.#nextByte();
+  }
+
+  #passedMs(): number {
+    this.#readings += 1;
+    return this.#readings * READING_MS;
+  }
+
+  /** mulberry32 */
+  #nextByte(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = this.#state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return (mixed ^ (mixed >>> 14)) & 0xff;
+  }
+}
+
 export interface GuestCallOptions {
   /** The exports, available once the module has been instantiated. */
   readonly exports: () => PythonExports;
   readonly memoryLimitBytes: number;
+  readonly moment: GuestMoment;
   /** Receives printed text; copies nothing beyond its limit. */
   readonly output: PrintedText;
   /** Called for writes to files other than standard output. */
@@ -61,7 +109,7 @@ export class PrintedText {
 export function createGuestCalls(options: GuestCallOptions): ReadonlyMap<string, HostFunction> {
   const calls: Record<string, HostFunction> = {
     ...memoryCalls(options),
-    ...timeCalls(options.exports),
+    ...timeCalls(options),
     ...calendarCalls(options.exports),
     fd_write: (file: number, vectors: Pointer, count: number, written: Pointer) =>
       writeOutput(options, file, { vectors: vectors >>> 0, count: count >>> 0, written }),
@@ -85,6 +133,7 @@ function trampoline(exports: () => PythonExports): HostFunction {
 function memoryCalls({
   exports,
   memoryLimitBytes,
+  moment,
 }: GuestCallOptions): Record<string, HostFunction> {
   return {
     emscripten_get_heap_max: () => memoryLimitBytes,
@@ -106,28 +155,25 @@ function memoryCalls({
       const { buffer } = exports().memory;
       const [start, bytes] = [pointer >>> 0, length >>> 0];
       if (bytes > MAX_RANDOM_BYTES || start + bytes > buffer.byteLength) return WASI_EINVAL;
-      randomFillSync(new Uint8Array(buffer, start, bytes));
+      moment.fillRandom(new Uint8Array(buffer, start, bytes));
       return WASI_OK;
     },
   };
 }
 
-function timeCalls(exports: () => PythonExports): Record<string, HostFunction> {
+function timeCalls({ exports, moment }: GuestCallOptions): Record<string, HostFunction> {
   const writeNanoseconds = (pointer: Pointer, value: bigint): number => {
     new DataView(exports().memory.buffer).setBigInt64(pointer >>> 0, value, true);
     return WASI_OK;
   };
-  // Captured now: nothing that happens later in this process can replace these functions.
-  const wallClock = Date.now;
-  const monotonic = performance.now.bind(performance);
   return {
     clock_time_get: (clock: number, _precision: bigint, pointer: Pointer) => {
-      const now = clock === CLOCK_REALTIME ? wallClock() : monotonic();
+      const now = clock === CLOCK_REALTIME ? moment.wallTime() : moment.steadyTime();
       return writeNanoseconds(pointer, BigInt(Math.round(now * NANOSECONDS_PER_MS)));
     },
     clock_res_get: (_clock: number, pointer: Pointer) => writeNanoseconds(pointer, 1000n),
-    emscripten_get_now: () => monotonic(),
-    emscripten_date_now: () => wallClock(),
+    emscripten_get_now: () => moment.steadyTime(),
+    emscripten_date_now: () => moment.wallTime(),
   };
 }
 

@@ -30,7 +30,7 @@ const MAX_OWNER_LENGTH = 500;
 
 export function createAskInterpreter(
   pool: InterpreterPool,
-  settings: Pick<RuntimeSettings, 'expressionTimeoutMs' | 'scriptTimeoutMs'>,
+  settings: Pick<RuntimeSettings, 'expressionTimeoutMs' | 'scriptTimeoutMs' | 'nextMoment'>,
 ): AskInterpreter {
   return async ({ request, variables, timeoutMs, owner, ...call }) => {
     const encoded = encode(request, variables);
@@ -39,9 +39,11 @@ export function createAskInterpreter(
     }
     const isExpression = request.kind === 'expressions';
     const { text, ...bytes } = encoded;
+    const moment = settings.nextMoment?.();
     return pool.run({
       ...call,
       ...bytes,
+      ...(moment && { moment }),
       isRisky: !call.pure && request.kind !== 'syntax',
       lane: isExpression ? 'expressions' : 'scripts',
       owner: owner ?? text.slice(0, MAX_OWNER_LENGTH),

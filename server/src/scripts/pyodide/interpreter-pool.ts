@@ -174,8 +174,9 @@ export class InterpreterPool {
   async #hold(interpreter: Interpreter, call: QueuedCall): Promise<void> {
     interpreter.running = call.lane;
     this.#holders.set(call, interpreter);
-    const { request, variables, timeoutMs, pure } = call;
-    const end = await interpreter.process.call({ request, variables, timeoutMs, pure });
+    const { request, variables, timeoutMs, pure, moment } = call;
+    const frame = { request, variables, timeoutMs, pure, ...(moment && { moment }) };
+    const end = await interpreter.process.call(frame);
     this.#holders.delete(call);
     interpreter.running = null;
     interpreter.isPristine = !call.pure;

@@ -1,6 +1,7 @@
 /** Calls to the pool of interpreters, and their results. */
 import type { ScriptError } from '../script-runtime.js';
 import type { Lane } from './call-queue.js';
+import type { CallMoment } from './frames.js';
 
 export interface PoolCall<Answer> {
   readonly lane: Lane;
@@ -15,6 +16,7 @@ export interface PoolCall<Answer> {
   /** @throws MalformedAnswer if the interpreter can no longer be trusted */
   readonly read: (answer: Buffer) => Answer;
   readonly signal?: AbortSignal;
+  readonly moment?: CallMoment;
 }
 
 export type CallResult<Answer> =

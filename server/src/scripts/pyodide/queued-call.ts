@@ -6,6 +6,7 @@
  */
 import type { ScriptError } from '../script-runtime.js';
 import type { Lane } from './call-queue.js';
+import type { CallMoment } from './frames.js';
 import type { CallEnd } from './interpreter-process.js';
 import { judgeCall, type JudgeOptions } from './judge-call.js';
 import { aborted, type CallResult, type PoolCall } from './pool-call.js';
@@ -20,6 +21,7 @@ export interface QueuedCall {
   readonly variables: Buffer;
   readonly pure: boolean;
   readonly timeoutMs: number;
+  readonly moment?: CallMoment;
   /** Settles the call, unless it is repeated. */
   readonly deliver: (end: CallEnd) => Disposition;
   readonly refuse: (error: ScriptError) => void;
@@ -57,7 +59,7 @@ export function queueCall<Answer>(
     if (!isAborted) settle(result);
     return isSound ? 'keep' : 'discard';
   };
-  const { request, variables, pure, timeoutMs, owner = '' } = call;
+  const { request, variables, pure, timeoutMs, moment, owner = '' } = call;
   const queued: QueuedCall = {
     lane: options.lane,
     owner,
@@ -65,6 +67,7 @@ export function queueCall<Answer>(
     variables,
     pure,
     timeoutMs,
+    ...(moment && { moment }),
     deliver,
     refuse,
     isAborted: () => isAborted,

@@ -1,5 +1,7 @@
 /** The options of a Pyodide runtime. The defaults of limits are in `config/settings.ts`. */
 
+import type { CallMoment } from './frames.js';
+
 /** The part of the server's logger that is used here. */
 export interface RuntimeLogger {
   info(fields: Readonly<Record<string, unknown>>, message: string): void;
@@ -33,6 +35,9 @@ export interface PyodideRuntimeOptions {
   /** Where the memory of a booted interpreter is stored. @default a file beside the compiled server */
   readonly snapshotPath?: string;
   readonly logger: RuntimeLogger;
+  /** The time and the random numbers of the next call. @default the machine's */
+  readonly nextMoment?: () => CallMoment;
 }
 
-export type RuntimeSettings = Required<PyodideRuntimeOptions>;
+export type RuntimeSettings = Required<Omit<PyodideRuntimeOptions, 'nextMoment'>> &
+  Pick<PyodideRuntimeOptions, 'nextMoment'>;

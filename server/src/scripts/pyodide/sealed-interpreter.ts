@@ -12,9 +12,9 @@
  *  SI4 Purity is an input of the caller, who decided it without asking this interpreter.
  */
 import { RUNNER_MODULE, type BootedPython, type PythonOptions } from './boot-python.js';
-import type { Outcome } from './frames.js';
+import type { CallMoment, Outcome } from './frames.js';
 import { DeniedCall, type Gates } from './gates.js';
-import type { PrintedText } from './guest-calls.js';
+import type { GuestMoment, PrintedText } from './guest-calls.js';
 import { InterruptibleSection } from './interruptible-section.js';
 import { PristineMemory } from './pristine-memory.js';
 import { PristineReferences } from './pristine-references.js';
@@ -25,6 +25,7 @@ export interface CallRequest {
   readonly request: Buffer;
   readonly variables: Buffer;
   readonly pure: boolean;
+  readonly moment?: CallMoment;
 }
 
 export interface CallOutcome {
@@ -45,6 +46,7 @@ export class SealedInterpreter {
   readonly #python: PythonExports;
   readonly #gates: Gates;
   readonly #printed: PrintedText;
+  readonly #moment: GuestMoment;
   readonly #runner: RunnerCalls;
   readonly #pristineMemory: PristineMemory;
   readonly #pristineStack: Pointer;
@@ -65,6 +67,7 @@ export class SealedInterpreter {
     this.#python = booted.exports;
     this.#gates = booted.gates;
     this.#printed = booted.printed;
+    this.#moment = booted.moment;
     this.#runner = new RunnerCalls(booted.exports, options);
     this.#interruptible = new InterruptibleSection(`__${RUNNER_MODULE}_call`, () => {
       this.#answer = this.#runner.run(this.#request, this.#variables);
@@ -82,11 +85,12 @@ export class SealedInterpreter {
     return this.#python.memory.buffer.byteLength;
   }
 
-  call({ request, variables, pure }: CallRequest): CallOutcome {
+  call({ request, variables, pure, moment }: CallRequest): CallOutcome {
     this.prepareFor(pure);
     this.#request = request;
     this.#variables = variables;
     this.#answer = NOTHING;
+    this.#moment.set(moment ?? null);
     this.#gates.forgetDenied();
     this.#dirty = this.#used = true;
     const failure = this.#runInterruptible();

@@ -46,11 +46,11 @@ export class ServerPipe {
     return this.#waiting;
   }
 
-  receiveBody({ requestBytes, variablesBytes, timeoutMs, pure }: RequestHeader): RequestFrame {
+  receiveBody({ requestBytes, variablesBytes, ...rest }: RequestHeader): RequestFrame {
     const body = Buffer.allocUnsafe(requestBytes + variablesBytes);
     readExactly(body);
     const request = body.subarray(0, requestBytes);
-    return { request, variables: body.subarray(requestBytes), timeoutMs, pure };
+    return { request, variables: body.subarray(requestBytes), ...rest };
   }
 
   send(reply: ReplyFrame): void {

@@ -11,6 +11,7 @@ import type { NewActivityRecord } from '../../../src/store/records/activities.js
 import { StoreUnavailableError, type Store } from '../../../src/store/store.js';
 import { activityOf, instanceOf, NO_SIDE } from '../../store/records.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { systemIds } from '../../../src/base/ids.js';
 
 const ignore = (): void => undefined;
 const logger: Logger = {
@@ -48,7 +49,7 @@ beforeEach(() => {
 
 function startBroker({ waitersMax = 10 } = {}): ActivityBroker {
   const metrics = { activity: (what: string) => void counted.push(what) };
-  const options = { store, clock, logger, metrics, posted: ignore };
+  const options = { store, clock, ids: systemIds, logger, metrics, posted: ignore };
   const claims = new WorkClaims({ ...options, offer: (name) => broker.announce(name) });
   const broker: ActivityBroker = new ActivityBroker({
     ...options,

@@ -11,6 +11,7 @@ import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { observeStore } from '../../../src/store/observed-store.js';
 import { StoreUnavailableError, type Store } from '../../../src/store/store.js';
 import { activityOf, instanceOf, NO_SIDE } from '../../store/records.js';
+import { systemIds } from '../../../src/base/ids.js';
 
 class TestClock implements Clock {
   #now = 10_000;
@@ -79,6 +80,7 @@ function startNode() {
   const claims = new WorkClaims({
     store,
     clock,
+    ids: systemIds,
     logger,
     metrics: { activity: ignore },
     posted: ({ instanceId }) => void posted.push(instanceId),

@@ -17,6 +17,7 @@ import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { define } from '../../engine/support/define.js';
 import { NO_SIDE } from '../../store/records.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { systemIds } from '../../../src/base/ids.js';
 
 const CHILD = {
   workflowId: 'child',
@@ -31,6 +32,7 @@ function scene(admit: WorkflowStartsOptions['inputSchemas']['admit']) {
   const starts = new WorkflowStarts({
     history: new RunHistory(clock),
     clock,
+    ids: systemIds,
     metrics: new RuntimeMetrics(),
     catalog: { startable: () => Promise.resolve(definition) },
     runner: {

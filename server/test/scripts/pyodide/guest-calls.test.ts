@@ -1,7 +1,11 @@
 /** The few host functions that Python can call accept any numbers: nothing outside its memory is read or written. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createGuestCalls, PrintedText } from '../../../src/scripts/pyodide/guest-calls.js';
+import {
+  createGuestCalls,
+  GuestMoment,
+  PrintedText,
+} from '../../../src/scripts/pyodide/guest-calls.js';
 import type { PythonExports, WasmMemory } from '../../../src/scripts/pyodide/pyodide-module.js';
 
 declare const WebAssembly: {
@@ -13,17 +17,20 @@ const PAGE = 65_536;
 function create(limitBytes = 4 * PAGE) {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: 100 });
   const output = new PrintedText(10);
+  const moment = new GuestMoment();
   const denied: string[] = [];
   const calls = createGuestCalls({
     exports: () => ({ memory }) as PythonExports,
     memoryLimitBytes: limitBytes,
     output,
+    moment,
     onDenied: (name) => denied.push(name),
   });
   const call = (name: string, ...parameters: unknown[]): unknown =>
     calls.get(name)!(...(parameters as never[]));
   return {
     memory,
+    moment,
     output,
     denied,
     call,
@@ -33,6 +40,27 @@ function create(limitBytes = 4 * PAGE) {
 }
 
 describe('guest calls', () => {
+  it('show the time and the random numbers of a call that can be repeated, and those of the machine otherwise', () => {
+    const { call, memory, moment } = create();
+    const look = (): readonly unknown[] => {
+      call('random_get', 64, 8);
+      return [call('emscripten_date_now'), [...new Uint8Array(memory.buffer, 64, 8)]];
+    };
+    const time = 1_800_000_000_000;
+    moment.set({ time, seed: 7 });
+    const first = look();
+    const later = look();
+    moment.set({ time, seed: 7 });
+    expect(look()).toEqual(first);
+    expect(later).not.toEqual(first);
+    expect(Math.floor(Number(first[0]))).toBe(time);
+    moment.set({ time, seed: 8 });
+    expect(look()[1]).not.toEqual(first[1]);
+    moment.set(null);
+    expect(call('emscripten_date_now')).not.toBeCloseTo(time, -3);
+    expect(look()[1]).not.toEqual(look()[1]);
+  });
+
   it('are few', () => {
     expect(create().names).toHaveLength(15);
   });

@@ -1,11 +1,14 @@
-/** Ids without real randomness: with them the same seed gives the same run. Replaces `newId` of `base/ids.ts`. */
-let made = 0;
+/** Ids without real randomness: with them the same seed gives the same run. */
+import { systemIds, type Ids } from '../../../src/base/ids.js';
 
-export function resetIds(): void {
-  made = 0;
-}
+export class SimulatedIds implements Ids {
+  #made = 0;
 
-export function newId(now: number): string {
-  made += 1;
-  return `0${now}${String(made).padStart(6, '0')}`;
+  readonly newId = (now: number): string => {
+    this.#made += 1;
+    return `0${now}${String(this.#made).padStart(6, '0')}`;
+  };
+
+  // Nothing depends on tokens, whose secrets are hashed.
+  readonly newToken = systemIds.newToken;
 }

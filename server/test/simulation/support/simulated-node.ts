@@ -79,6 +79,7 @@ export class SimulatedNode implements Life {
         run: () => Promise.reject(new Violation('no custom steps in simulations')),
       }),
       clock: scheduler.clockOf(this, `${name} timer`),
+      ids: world.ids,
       logger: this.#logger(),
       metrics: METRICS,
       node: { id: name, url: '', version: '1', hostname: 'simulated', pid: 1 },

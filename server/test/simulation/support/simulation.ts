@@ -12,7 +12,6 @@ import { WORKFLOWS } from './definitions.js';
 import { monitorStore } from './monitored-store.js';
 import { Scenario } from './scenarios.js';
 import { isTask, type Task } from './scheduler.js';
-import { resetIds } from './simulated-ids.js';
 import { Violation } from './violation.js';
 import { AcceptedResults, SimulatedWorker } from './worker.js';
 import { asViolation, World } from './world.js';
@@ -94,7 +93,6 @@ export async function simulate(
   seed: number,
   spoil: (store: Store) => Store = (store) => store,
 ): Promise<SimulationResult> {
-  resetIds();
   const world = new World(seed, (self) =>
     monitorStore(spoil(createStore()), {
       archive: self.archive,

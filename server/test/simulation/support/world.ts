@@ -11,6 +11,7 @@ import { StepTarget } from './step-target.js';
 import { planOf, timedPlan, type Plan } from './plan.js';
 import { Random } from './random.js';
 import { Scheduler } from './scheduler.js';
+import { SimulatedIds } from './simulated-ids.js';
 import { ConnectionLost, SimulatedNode } from './simulated-node.js';
 import { Violation } from './violation.js';
 
@@ -41,6 +42,7 @@ export class World {
   /** Ended instances are purged after a short while. */
   readonly removesSoon: boolean;
   readonly archive = new Archive();
+  readonly ids = new SimulatedIds();
   /** Some workflows are terminated with compensation: not drawn either. */
   readonly compensates: boolean;
   readonly fillsInboxes: boolean;

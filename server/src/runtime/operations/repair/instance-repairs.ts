@@ -14,7 +14,7 @@ import type { ModificationAnswer, Repair } from '../../../engine/repair/modifica
 import { isEnded } from '../../../engine/model/instance.js';
 import { indexFieldsOf } from '../../../engine/values/index-fields.js';
 import { AppError } from '../../../base/errors.js';
-import { hashOf, newId } from '../../../base/ids.js';
+import { hashOf, type Ids } from '../../../base/ids.js';
 import type { ControlAction } from '../../../store/records/control.js';
 import { isBeingRemoved } from '../../../store/records/housekeeping.js';
 import type { InstanceRecord } from '../../../store/records/instances.js';
@@ -35,6 +35,7 @@ import type { ModifyRequest, RepairedInstance, RerunRequest } from './repair-typ
 
 export interface InstanceRepairsOptions extends PlanOptions {
   readonly store: Store;
+  readonly ids: Ids;
   readonly gate: RequestGate;
   readonly queries: Pick<InstanceQueries, 'read'>;
   readonly endWaiters: Pick<EndWaiters, 'changed'>;
@@ -117,7 +118,7 @@ export class InstanceRepairs {
     const isKeyed = idempotency !== undefined && dryRun !== true;
     const id = isKeyed
       ? `k-${hashOf(idempotency.key)}`
-      : newId(this.#options.environment.clock.now());
+      : this.#options.ids.newId(this.#options.environment.clock.now());
     return { ...asked, messageId: `${MODIFY_PREFIX}${id}`, sent: null, drops: 0 };
   }
 
