@@ -20,9 +20,11 @@ const { values } = parseArgs({
 });
 const parts = new Set(values.only.split(','));
 
+console.error('storing the runs …');
 const runs = await manyRuns(Number(values.runs));
 const browser = await launchBrowser();
 try {
+  console.error('measuring …');
   const minutes = Number(values.minutes);
   // The tasks change the runs, so they come last.
   const measured: Measured[] = [

@@ -66,6 +66,8 @@ Steps:
     Inputs:
       BaseUrl: '"http://127.0.0.1:9"'
       Resource: '"/stock"'
+    Outputs:
+      stock: step.ResponseBody["items"]
 `;
 
 /** Many turns at once, then one a second. */
@@ -176,6 +178,12 @@ async function startOthers({ activities, workflows }: StepwrightClient) {
   });
   if (item === null) throw new Error('There was no work item');
   await until(async () => (await workflows.explain(retrying)).reasons[0]?.kind === 'retry');
+  // Its second attempt fails like the first.
+  await workflows.retry(retrying);
+  await until(async () => {
+    const { items } = await workflows.steps(retrying).page();
+    return items.some(({ attempt }) => attempt >= 2);
+  });
   await until(async () => Number((await workflows.get(live)).data['n']) >= FAST_TURNS);
   return { live, held, retrying };
 }
