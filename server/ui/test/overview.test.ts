@@ -31,9 +31,11 @@ describe.runIf(browserPath !== null)('the overview', () => {
   test('leads to the runs of a definition, and to work without a worker', async () => {
     const page = await pages.open('/overview');
     const tiles = page.getByRole('list', { name: 'Numbers' });
-    await tiles.getByRole('link', { name: '1 queues without an idle worker' }).waitFor();
+    await tiles.getByRole('link', { name: '1 queue without an idle worker' }).waitFor();
     const work = page.getByRole('table', { name: 'Oldest waiting work' });
-    await work.getByText('no idle worker; never polled').waitFor();
+    await work.getByText('no idle worker').waitFor();
+    await work.getByText('never polled').waitFor();
+    expect(await work.locator('.badge.warning').count()).toBe(1);
     await page.getByRole('link', { name: '1 Suspended runs of charge' }).click();
     await page.waitForURL(/status=Suspended/);
     await expect.poll(() => page.locator('tbody tr').count()).toBe(1);

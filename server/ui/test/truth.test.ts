@@ -169,5 +169,13 @@ describe.runIf(browserPath !== null)('what the page says', () => {
     await queue.getByText('no idle worker').waitFor();
     // A worker has polled just now, and holds an item.
     expect(await queue.locator('.badge.warning').count()).toBe(0);
+    // All pages judge a queue by the same rule.
+    await page.goto(`${pages.server.url}/ui/overview`);
+    await queue.getByText('no idle worker').waitFor();
+    expect(await queue.locator('.badge.warning').count()).toBe(0);
+    await page.goto(`${pages.server.url}/ui/workers`);
+    await page.getByRole('heading', { name: 'Workers', level: 1 }).waitFor();
+    await page.getByText('till-9').first().waitFor();
+    expect(await page.locator('.unattended', { hasText: 'charge-card' }).count()).toBe(0);
   });
 });

@@ -9,13 +9,13 @@ import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { ACTIVITY_COLUMN, WAITING_COLUMNS } from '../../components/queue-columns.js';
-import { TimeAgo, useNow } from '../../components/time-ago.js';
+import { QueueWorkers } from '../../components/queue-workers.js';
 
 const COLUMNS: readonly Column<ActivityQueue>[] = [
   ACTIVITY_COLUMN,
   ...WAITING_COLUMNS,
   { key: 'held', header: 'Held', kind: 'number', cell: ({ held }) => held },
-  { key: 'workers', header: 'Workers', kind: 'wide', cell: (queue) => <Workers {...queue} /> },
+  { key: 'workers', header: 'Workers', kind: 'wide', cell: (queue) => <QueueWorkers {...queue} /> },
 ];
 
 /** The queues of work items: how many items, how old they are, and whether a worker polls for them. */
@@ -49,39 +49,5 @@ export function ActivitiesPage(): ReactNode {
         />
       )}
     </Page>
-  );
-}
-
-/** A worker that polled this recently is probably between two polls. */
-const RECENT_MS = 60_000;
-
-/** Whether a worker polls the queue. Items that no worker polls for are what an operator looks for. */
-function Workers({ held, pollers, lastPollTime, waiting }: ActivityQueue): ReactNode {
-  const nowMs = useNow();
-  if (pollers > 0) {
-    return (
-      <span className="badge good">
-        {pollers} {pollers === 1 ? 'poll' : 'polls'} waiting
-      </span>
-    );
-  }
-  const isRecent = lastPollTime !== null && nowMs - Date.parse(lastPollTime) < RECENT_MS;
-  // Workers do not poll while they work.
-  const isBusy = held > 0 || isRecent;
-  return (
-    <>
-      {waiting > 0 && (
-        <span className={`badge ${isBusy ? 'idle' : 'warning'}`}>no idle worker</span>
-      )}{' '}
-      <span className="quiet">
-        {lastPollTime === null ? (
-          'never polled'
-        ) : (
-          <>
-            last polled <TimeAgo time={lastPollTime} />
-          </>
-        )}
-      </span>
-    </>
   );
 }

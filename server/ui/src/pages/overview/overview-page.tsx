@@ -10,6 +10,7 @@ import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { ACTIVITY_COLUMN, WAITING_COLUMNS } from '../../components/queue-columns.js';
+import { attendanceOf, QueueWorkers } from '../../components/queue-workers.js';
 import { TimeAgo } from '../../components/time-ago.js';
 import { runsPath, WITH_CHILDREN } from '../runs/run-filter.js';
 import { RunCharts } from './run-charts.js';
@@ -50,8 +51,9 @@ export function OverviewPage(): ReactNode {
 }
 
 function Tiles({ overview }: { readonly overview: Overview }): ReactNode {
-  const { runs, runsTime, time, nodes, unattendedQueues } = overview;
+  const { runs, runsTime, time, nodes, queues, unattendedQueues } = overview;
   const statusPath = (status: string): string => runsPath({ status, parent: WITH_CHILDREN });
+  const isUnattended = queues.some((queue) => attendanceOf(queue, Date.parse(time)) === 'nobody');
   const isOld = Date.parse(time) - Date.parse(runsTime) > 10_000;
   return (
     <>
@@ -72,13 +74,13 @@ function Tiles({ overview }: { readonly overview: Overview }): ReactNode {
           </>
         )}
         <Tile
-          label="queues without an idle worker"
+          label={`${unattendedQueues === 1 ? 'queue' : 'queues'} without an idle worker`}
           count={unattendedQueues}
           href="/workers"
-          tone={unattendedQueues > 0 ? 'warning' : ''}
+          tone={isUnattended ? 'warning' : ''}
         />
         <Tile
-          label={nodes.dead > 0 ? `nodes alive, ${nodes.dead} presumed dead` : 'nodes alive'}
+          label={nodesLabel(nodes)}
           count={nodes.alive}
           href="/nodes"
           tone={nodes.dead > 0 ? 'bad' : ''}
@@ -91,6 +93,11 @@ function Tiles({ overview }: { readonly overview: Overview }): ReactNode {
       )}
     </>
   );
+}
+
+function nodesLabel({ alive, dead }: Overview['nodes']): string {
+  const label = `${alive === 1 ? 'node' : 'nodes'} alive`;
+  return dead > 0 ? `${label}, ${dead} presumed dead` : label;
 }
 
 function Tile({
@@ -210,14 +217,8 @@ const QUEUE_COLUMNS: readonly Column<Queue>[] = [
   {
     key: 'workers',
     header: 'Workers',
-    cell: ({ pollers, lastPollTime }) =>
-      pollers > 0 ? (
-        <span className="badge good">polled</span>
-      ) : (
-        <span className="badge warning">
-          no idle worker{lastPollTime === null && '; never polled'}
-        </span>
-      ),
+    kind: 'wide',
+    cell: (queue) => <QueueWorkers {...queue} />,
   },
 ];
 

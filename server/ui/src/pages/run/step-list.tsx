@@ -15,6 +15,8 @@ import { StepBadge } from '../../components/status-badge.js';
 import { exactTime } from '../../components/clock.js';
 import { durationText, TimeAgo, useNow } from '../../components/time-ago.js';
 import { ErrorDetails } from './error-details.js';
+import { CompareAttempts } from './step-details/compare-attempts.js';
+import { RawExecution } from './step-details/raw-execution.js';
 
 const PAGE_SIZE = 50;
 /** How many calls a page may take to search for a step that ran long ago; the user decides whether to continue. */
@@ -201,6 +203,7 @@ function StepRow({ workflowId, isSuspended, execution }: ExecutionProps): ReactN
         </summary>
         {isOpen && <StepDetails {...{ workflowId, execution }} />}
       </details>
+      <CompareAttempts {...{ workflowId, execution }} />
     </li>
   );
 }
@@ -239,17 +242,19 @@ function StepDetails({ workflowId, execution }: Omit<ExecutionProps, 'isSuspende
           Child run: <Link href={toPath('runs', childWorkflowId)}>{childWorkflowId}</Link>
         </p>
       )}
-      {error !== null && (
-        <>
-          {waitsFor?.kind === 'retry' && <p>The previous attempt failed:</p>}
-          <ErrorDetails error={error} />
-        </>
-      )}
-      <div className="step-values">
-        {item !== null && <LabelledJson label="Item" value={item} />}
-        <LabelledJson label="Inputs" value={inputs} />
-        <LabelledJson label="Outputs (changes to the data)" value={outputs} />
-      </div>
+      <RawExecution execution={execution}>
+        {error !== null && (
+          <>
+            {waitsFor?.kind === 'retry' && <p>The previous attempt failed:</p>}
+            <ErrorDetails error={error} />
+          </>
+        )}
+        <div className="step-values">
+          {item !== null && <LabelledJson label="Item" value={item} />}
+          <LabelledJson label="Inputs" value={inputs} />
+          <LabelledJson label="Outputs (changes to the data)" value={outputs} />
+        </div>
+      </RawExecution>
     </div>
   );
 }

@@ -10,7 +10,8 @@ import { EmptyState } from '../../components/empty-state.js';
 import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
-import { TimeAgo } from '../../components/time-ago.js';
+import { attendanceOf } from '../../components/queue-workers.js';
+import { TimeAgo, useNow } from '../../components/time-ago.js';
 import {
   HeldSince,
   WorkerActivities,
@@ -106,9 +107,10 @@ export function WorkersPage(): ReactNode {
   );
 }
 
-/** Queues with waiting items for which no poll is waiting. */
+/** Queues whose items probably nobody takes. */
 function Unattended({ queues }: { readonly queues: readonly ActivityQueue[] }): ReactNode {
-  const unattended = queues.filter(({ waiting, pollers }) => waiting > 0 && pollers === 0);
+  const nowMs = useNow();
+  const unattended = queues.filter((queue) => attendanceOf(queue, nowMs) === 'nobody');
   if (unattended.length === 0) return null;
   return (
     <section className="finding warning unattended" aria-labelledby="unattended">
