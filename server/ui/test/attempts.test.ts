@@ -1,5 +1,6 @@
 /** Goal: two attempts of a step are compared with two clicks, and each execution can be seen and copied as raw JSON. */
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../../../sdk/test/support/eventually.js';
 import { seriousProblems } from './support/axe.js';
 import { browserPath } from './support/browser.js';
 import { usePages } from './support/page-test.js';
@@ -31,6 +32,8 @@ describe.runIf(browserPath !== null)('the attempts of a step', () => {
       await definitions.register(FLAKY);
       const handle = await workflows.start('flaky');
       run = handle.id;
+      const reaches = (status: string) =>
+        eventually(`the run is ${status}`, async () => (await handle.get()).status === status);
       const pull = async () => {
         const item = await activities.pull('reserve', { workerId: 'one', waitSeconds: 30 });
         if (item === null) throw new Error('The activity was not offered');
@@ -39,12 +42,12 @@ describe.runIf(browserPath !== null)('the attempts of a step', () => {
       for (const message of ['nothing left', 'the shelf is locked']) {
         const { token } = await pull();
         await activities.fail(token, { message });
-        await expect.poll(() => handle.get().then(({ status }) => status)).toBe('Suspended');
+        await reaches('Suspended');
         await handle.resume();
       }
       const { token } = await pull();
       await activities.succeed(token, { text: LONG });
-      await expect.poll(() => handle.get().then(({ status }) => status)).toBe('Complete');
+      await reaches('Complete');
     },
   });
 

@@ -17,6 +17,7 @@ import { WorkflowGraph } from '../../graph/workflow-graph.js';
 import { useDefinition } from '../definitions/use-definition.js';
 import { AuditList } from './audit-list.js';
 import { DataView } from './data-view.js';
+import { LogView } from './log/log-view.js';
 import { RepairPanel } from './repair/repair-panel.js';
 import { RunActions, useControl } from './run-actions.js';
 import { RunMenu } from './run-menu.js';
@@ -37,8 +38,14 @@ import {
 } from './use-run.js';
 import { WhyPanel } from './why-panel.js';
 
-const TABS = ['overview', 'steps', 'data', 'history'] as const;
-const TAB_LABELS = { overview: 'Overview', steps: 'Steps', data: 'Data', history: 'History' };
+const TABS = ['overview', 'steps', 'data', 'log', 'history'] as const;
+const TAB_LABELS = {
+  overview: 'Overview',
+  steps: 'Steps',
+  data: 'Data',
+  log: 'Log',
+  history: 'History',
+};
 type TabName = (typeof TABS)[number];
 
 /** One run: what it is waiting for, what it has done, and the actions that help. */
@@ -313,6 +320,9 @@ function RunTabs({ run }: { readonly run: Workflow }): ReactNode {
       </TabPanel>
       <TabPanel id="data">
         <DataView run={run} executions={executions.data} />
+      </TabPanel>
+      <TabPanel id="log">
+        <LogView run={run} />
       </TabPanel>
       <TabPanel id="history">
         <AuditList workflowId={run.workflowId} />

@@ -10,7 +10,7 @@ import { EmptyState } from '../../components/empty-state.js';
 import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
-import { attendanceOf } from '../../components/queue-workers.js';
+import { attendanceOf } from '../../components/queue-attendance.js';
 import { TimeAgo, useNow } from '../../components/time-ago.js';
 import {
   HeldSince,

@@ -1,6 +1,6 @@
 /** Goal: all pages judge by one rule whether workers attend to a queue. */
 import { expect, test } from 'vitest';
-import { attendanceOf } from '../src/components/queue-workers.js';
+import { attendanceOf } from '../src/components/queue-attendance.js';
 
 const NOW = Date.parse('2026-05-04T10:20:30Z');
 const ago = (seconds: number): string => new Date(NOW - seconds * 1000).toISOString();

@@ -1,0 +1,69 @@
+/** What the EmitLog steps of a run have logged: the run keeps the message and level of each as inputs of its execution. */
+import type { Page, StepExecution, StepwrightClient } from '@stepwright/sdk';
+import type { GraphDefinition, GraphStep } from '../../../graph/read-definition.js';
+
+const LINES_WANTED = 50;
+const EXECUTIONS_PER_CALL = 200;
+/** How many calls a page may take to search for lines; the user decides whether to continue. */
+const CALLS_PER_PAGE = 5;
+/** The levels by their number. */
+const LEVELS = ['Trace', 'Debug', 'Information', 'Warning', 'Error', 'Critical', 'None'] as const;
+export type LogLevel = (typeof LEVELS)[number];
+
+export interface LogLine {
+  readonly execution: StepExecution;
+  readonly level: LogLevel;
+  readonly message: unknown;
+}
+
+/** The line of an execution; null if it has logged nothing. */
+export function logLineOf(execution: StepExecution): LogLine | null {
+  const { inputs, status, stepType } = execution;
+  if (stepType !== 'EmitLog' || status !== 'Complete') return null;
+  const values = new Map<string, unknown>(
+    typeof inputs === 'object' && inputs !== null ? Object.entries(inputs) : [],
+  );
+  const level = levelOf(values.get('Level'));
+  return level === 'None' ? null : { execution, level, message: values.get('Message') ?? null };
+}
+
+/** Authors may write a level in any casing, or as its number. */
+function levelOf(value: unknown): LogLevel {
+  const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
+  const named = LEVELS.find((level) => level.toLowerCase() === text);
+  const number = typeof value === 'number' ? value : Number.parseInt(text, 10);
+  return named ?? LEVELS[number] ?? 'Information';
+}
+
+/** The ids of the steps that log, including nested ones and compensation steps. */
+export function loggingSteps({ steps }: GraphDefinition): readonly string[] {
+  const own = (step: GraphStep): readonly string[] => [
+    ...(step.type === 'EmitLog' ? [step.id] : []),
+    ...[...step.sequences.flat(), ...step.undo].flatMap(own),
+  ];
+  return steps.flatMap(own);
+}
+
+/** A page of lines, newest first. It may have few lines, or none, although there are more. */
+export async function readLogPage(
+  client: StepwrightClient,
+  workflowId: string,
+  stepIds: readonly string[],
+  { cursor: from, signal }: { readonly cursor: string | undefined; readonly signal: AbortSignal },
+): Promise<Page<LogLine>> {
+  const [stepId] = stepIds;
+  if (stepId === undefined) return { items: [], nextCursor: null };
+  const filter = stepIds.length === 1 ? { stepId } : {};
+  const options = { ...filter, order: 'desc', limit: EXECUTIONS_PER_CALL, signal } as const;
+  const items: LogLine[] = [];
+  let cursor: string | null | undefined = from;
+  for (let calls = 0; calls < CALLS_PER_PAGE && items.length < LINES_WANTED; calls += 1) {
+    const page: Page<StepExecution> = await client.workflows
+      .steps(workflowId, options)
+      .page(cursor ?? undefined);
+    items.push(...page.items.map(logLineOf).filter((line) => line !== null));
+    cursor = page.nextCursor;
+    if (cursor === null) break;
+  }
+  return { items, nextCursor: cursor ?? null };
+}

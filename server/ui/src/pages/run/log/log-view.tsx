@@ -1,0 +1,120 @@
+import type { Workflow } from '@stepwright/sdk';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo, type ReactNode } from 'react';
+import { useSession } from '../../../app/session.js';
+import { DataTable, type Column } from '../../../components/data-table.js';
+import { EmptyState } from '../../../components/empty-state.js';
+import { JsonView } from '../../../components/json-view.js';
+import { Loading } from '../../../components/loading.js';
+import { Pager, usePaging } from '../../../components/pager.js';
+import { ProblemView } from '../../../components/problem-view.js';
+import { TimeAgo } from '../../../components/time-ago.js';
+import { readDefinition } from '../../../graph/read-definition.js';
+import { useDefinition } from '../../definitions/use-definition.js';
+import { loggingSteps, readLogPage, type LogLevel, type LogLine } from './log-lines.js';
+
+/** Reading the log of a long run again takes several calls, so it is not done at each change. */
+const REREAD_MS = 5000;
+
+const TONES: Readonly<Record<LogLevel, string>> = {
+  Trace: 'idle',
+  Debug: 'idle',
+  Information: 'idle',
+  Warning: 'warning',
+  Error: 'bad',
+  Critical: 'bad',
+  None: 'idle',
+};
+
+const COLUMNS: readonly Column<LogLine>[] = [
+  {
+    key: 'time',
+    header: 'Time',
+    kind: 'time',
+    cell: ({ execution }) => <TimeAgo time={execution.endTime} />,
+  },
+  {
+    key: 'level',
+    header: 'Level',
+    cell: ({ level }) => <span className={`badge ${TONES[level]}`}>{level}</span>,
+  },
+  {
+    key: 'step',
+    header: 'Step',
+    cell: ({ execution: { index, name, stepId } }) => (
+      <>
+        <bdi>{name ?? stepId}</bdi>
+        {index !== null && <span className="quiet"> · item {index}</span>}
+      </>
+    ),
+  },
+  {
+    key: 'message',
+    header: 'Message',
+    kind: 'wide',
+    cell: ({ message }) => <JsonView value={message} openLevels={0} label="Message" />,
+  },
+];
+
+/** What the EmitLog steps of the run have logged, newest first. */
+export function LogView({ run }: { readonly run: Workflow }): ReactNode {
+  const { definitionId, version } = run;
+  const definition = useDefinition(definitionId, version);
+  const stepIds = useMemo(
+    () => (definition.data === undefined ? null : loggingSteps(readDefinition(definition.data))),
+    [definition.data],
+  );
+  if (stepIds === null) {
+    return definition.error === null ? <Loading /> : <ProblemView error={definition.error} />;
+  }
+  if (stepIds.length === 0) return <EmptyState title="This definition has no EmitLog step." />;
+  return <Lines run={run} stepIds={stepIds} />;
+}
+
+function Lines({
+  run: { workflowId, endTime },
+  stepIds,
+}: {
+  readonly run: Workflow;
+  readonly stepIds: readonly string[];
+}): ReactNode {
+  const { client } = useSession();
+  const paging = usePaging(workflowId);
+  const lines = useQuery({
+    // The end of the run is in the key, so that its last lines are read.
+    queryKey: ['log of run', workflowId, endTime, stepIds, paging.cursor ?? null],
+    queryFn: ({ signal }) =>
+      readLogPage(client, workflowId, stepIds, { cursor: paging.cursor, signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: endTime === null && REREAD_MS,
+  });
+  if (lines.data === undefined) {
+    return lines.error === null ? <Loading /> : <ProblemView error={lines.error} />;
+  }
+  const { items, nextCursor } = lines.data;
+  return (
+    <>
+      {lines.error !== null && <ProblemView error={lines.error} />}
+      {items.length > 0 ? (
+        <DataTable
+          label="Log, newest first"
+          columns={COLUMNS}
+          rows={items}
+          rowKey={({ execution: { attempt, executionId } }) => `${executionId}/${attempt}`}
+        />
+      ) : (
+        <NoLines hasMore={nextCursor !== null} />
+      )}
+      <Pager paging={paging} nextCursor={nextCursor} isStale={lines.isPlaceholderData} />
+    </>
+  );
+}
+
+function NoLines({ hasMore }: { readonly hasMore: boolean }): ReactNode {
+  if (!hasMore) return <EmptyState title="No EmitLog step has completed yet." />;
+  return (
+    <EmptyState title="This part of the run has logged nothing.">
+      <p>Go to the next page to continue the search.</p>
+    </EmptyState>
+  );
+}

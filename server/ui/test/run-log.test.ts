@@ -1,0 +1,76 @@
+/** Goal: the log of a run shows what its EmitLog steps have logged, in pages, and while the run goes on. */
+import { describe, expect, test } from 'vitest';
+import { seriousProblems } from './support/axe.js';
+import { browserPath } from './support/browser.js';
+import { usePages } from './support/page-test.js';
+
+const LINES = 60;
+const CHATTY = `
+Id: chatty
+Steps:
+  - Id: each
+    StepType: Foreach
+    Inputs:
+      Collection: list(range(${LINES}))
+      RunParallel: false
+    Do:
+      - - Id: tell
+          Name: Tell
+          StepType: EmitLog
+          Inputs:
+            Message: '"line " + str(context.Item)'
+            Level: '"warning"'
+    NextStepId: quiet
+  - Id: quiet
+    StepType: EmitLog
+    Inputs:
+      Message: '"nobody reads this"'
+      Level: '"None"'
+    NextStepId: wait
+  - Id: wait
+    StepType: WaitFor
+    Inputs:
+      EventName: '"go"'
+      EventKey: '"on"'
+    NextStepId: last
+  - Id: last
+    StepType: EmitLog
+    Inputs:
+      Message:
+        '@text': '"<img src=x>"'
+      Level: 4
+`;
+
+describe.runIf(browserPath !== null)('the log of a run', () => {
+  const pages = usePages({
+    seed: async ({ definitions }) => {
+      await definitions.register(CHATTY);
+      await definitions.register({ id: 'silent', steps: [{ id: 'a', stepType: 'NoOp' }] });
+    },
+  });
+
+  test('shows time, level, step and message, and new lines while the run goes on', async () => {
+    const handle = await pages.client.workflows.start('chatty');
+    const page = await pages.open(`/runs/${handle.id}`);
+    await page.getByRole('tab', { name: 'Log' }).click();
+    const log = page.getByRole('table', { name: 'Log, newest first' });
+    const newest = log.locator('tbody tr').first();
+    await newest.getByText(`line ${LINES - 1}`).waitFor();
+    await newest.getByText('Warning').waitFor();
+    await newest.getByText('Tell').waitFor();
+    expect(await log.locator('tbody tr').count()).toBe(LINES);
+    expect(await log.getByText('nobody reads this').count()).toBe(0);
+    await pages.client.events.publish('go', 'on', null);
+    await newest.getByText('Error').waitFor();
+    await newest.locator('summary').click();
+    await newest.getByText('"<img src=x>"').waitFor();
+    expect(await log.locator('tbody tr').count()).toBe(LINES + 1);
+    expect(await seriousProblems(page)).toEqual([]);
+  });
+
+  test('says that a definition has no EmitLog step', async () => {
+    const { id } = await pages.client.workflows.start('silent');
+    const page = await pages.open(`/runs/${id}?tab=log`);
+    await page.getByText('This definition has no EmitLog step.').waitFor();
+  });
+});
