@@ -8,6 +8,11 @@ const LINES = 60;
 const CHATTY = `
 Id: chatty
 Steps:
+  - Id: long
+    StepType: EmitLog
+    Inputs:
+      Message: '"x" * 5000'
+    NextStepId: each
   - Id: each
     StepType: Foreach
     Inputs:
@@ -58,13 +63,15 @@ describe.runIf(browserPath !== null)('the log of a run', () => {
     await newest.getByText(`line ${LINES - 1}`).waitFor();
     await newest.getByText('Warning').waitFor();
     await newest.getByText('Tell').waitFor();
-    expect(await log.locator('tbody tr').count()).toBe(LINES);
+    expect(await log.locator('tbody tr').count()).toBe(LINES + 1);
+    const oldest = log.locator('tbody tr').last();
+    await oldest.getByText('too long to be kept: see the log of the server').waitFor();
     expect(await log.getByText('nobody reads this').count()).toBe(0);
     await pages.client.events.publish('go', 'on', null);
     await newest.getByText('Error').waitFor();
     await newest.locator('summary').click();
     await newest.getByText('"<img src=x>"').waitFor();
-    expect(await log.locator('tbody tr').count()).toBe(LINES + 1);
+    expect(await log.locator('tbody tr').count()).toBe(LINES + 2);
     expect(await seriousProblems(page)).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 /** What the EmitLog steps of a run have logged: the run keeps the message and level of each as inputs of its execution. */
 import type { Page, StepExecution, StepwrightClient } from '@stepwright/sdk';
 import type { GraphDefinition, GraphStep } from '../../../graph/read-definition.js';
+import { isLeftOut } from '../step-details/attempts.js';
 
 const LINES_WANTED = 50;
 const EXECUTIONS_PER_CALL = 200;
@@ -12,19 +13,21 @@ export type LogLevel = (typeof LEVELS)[number];
 
 export interface LogLine {
   readonly execution: StepExecution;
-  readonly level: LogLevel;
-  readonly message: unknown;
+  /** Null if the inputs were too long to be kept, with level and message. */
+  readonly kept: { readonly level: LogLevel; readonly message: unknown } | null;
 }
 
 /** The line of an execution; null if it has logged nothing. */
 export function logLineOf(execution: StepExecution): LogLine | null {
   const { inputs, status, stepType } = execution;
   if (stepType !== 'EmitLog' || status !== 'Complete') return null;
+  if (isLeftOut(inputs)) return { execution, kept: null };
   const values = new Map<string, unknown>(
     typeof inputs === 'object' && inputs !== null ? Object.entries(inputs) : [],
   );
   const level = levelOf(values.get('Level'));
-  return level === 'None' ? null : { execution, level, message: values.get('Message') ?? null };
+  if (level === 'None') return null;
+  return { execution, kept: { level, message: values.get('Message') ?? null } };
 }
 
 /** Authors may write a level in any casing, or as its number. */

@@ -36,7 +36,8 @@ const COLUMNS: readonly Column<LogLine>[] = [
   {
     key: 'level',
     header: 'Level',
-    cell: ({ level }) => <span className={`badge ${TONES[level]}`}>{level}</span>,
+    cell: ({ kept }) =>
+      kept === null ? '–' : <span className={`badge ${TONES[kept.level]}`}>{kept.level}</span>,
   },
   {
     key: 'step',
@@ -52,7 +53,12 @@ const COLUMNS: readonly Column<LogLine>[] = [
     key: 'message',
     header: 'Message',
     kind: 'wide',
-    cell: ({ message }) => <JsonView value={message} openLevels={0} label="Message" />,
+    cell: ({ kept }) =>
+      kept === null ? (
+        <span className="quiet">too long to be kept: see the log of the server</span>
+      ) : (
+        <JsonView value={kept.message} openLevels={0} label="Message" />
+      ),
   },
 ];
 

@@ -68,3 +68,8 @@ function comparableError(error: StepExecution['error']): unknown {
   const { type, message, data, traceback } = error;
   return { type, message, data, traceback: traceback?.split('\n') ?? null };
 }
+
+/** Whether the server has left out a value because it was too long to be kept. */
+export function isLeftOut(value: unknown): boolean {
+  return stringifyJson(value) === '{"truncated":true}';
+}

@@ -11,6 +11,7 @@ import { TextChanges } from '../../../editor/text-changes.js';
 import {
   attemptText,
   differingParts,
+  isLeftOut,
   PARTS,
   readAttempts,
   startedAttempts,
@@ -182,11 +183,18 @@ function Differences({
 /** Null does not mean that the outputs were empty. */
 function NotKept({ attempts }: { readonly attempts: readonly StepExecution[] }): ReactNode {
   const open = attempts.find(({ endTime }) => endTime === null);
+  const isCut = attempts.some(({ inputs, outputs }) => isLeftOut(inputs) || isLeftOut(outputs));
   const hasFailed = attempts.some(({ status }) => status === 'Failed');
   return (
     <>
       {open !== undefined && (
         <p className="hint">Attempt {open.attempt} has not ended: it has no outputs yet.</p>
+      )}
+      {isCut && (
+        <p className="hint">
+          Values of more than about 4 kB are not kept: <code>truncated</code> stands for them, so
+          they cannot be compared.
+        </p>
       )}
       {hasFailed && (
         <p className="hint">

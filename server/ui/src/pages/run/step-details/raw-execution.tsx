@@ -25,7 +25,7 @@ export function RawExecution({
   );
 }
 
-/** Nothing is cut, however long the values are. */
+/** The page cuts nothing. The server keeps no inputs and outputs of more than about 4 kB. */
 function RawText({ text }: { readonly text: string }): ReactNode {
   return (
     <div className="raw-text">
