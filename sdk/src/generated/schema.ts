@@ -669,7 +669,7 @@ export interface paths {
         };
         /**
          * Group failed runs
-         * @description Groups failed runs by their cause. A run is failed if it shows an error, and is open or has the outcome `Failed`; it leaves its group when the step succeeds, or when the run is terminated or ends with another outcome. To list the runs of a group, use its `key` as the filter `failure` of the list of runs.
+         * @description Groups failed runs by their cause. A run is failed if it shows an error, and is open or has the outcome `Failed`; it leaves its group when the step succeeds, or when the run is terminated, repaired or ends with another outcome. To list the runs of a group, use its `key` as the filter `failure` of the list of runs.
          */
         get: operations["listFailures"];
         put?: never;
@@ -1665,7 +1665,9 @@ export interface components {
          *           ]
          *         }
          *       ],
-         *       "moreReasons": 0
+         *       "moreReasons": 0,
+         *       "lastRepair": null,
+         *       "repairs": []
          *     }
          */
         Explanation: {
@@ -1684,6 +1686,10 @@ export interface components {
              * @description The number of open steps without a reason here.
              */
             moreReasons: number;
+            /** @description The newest modification, rerun or restart of the run; null if its audit has none. */
+            lastRepair: components["schemas"]["WorkflowAction"] | null;
+            /** @description What a repair could do for a run that a failure has suspended or ended, or that somebody has terminated; the call that keeps most of the work first. Empty for other runs. */
+            repairs: components["schemas"]["RepairHint"][];
         };
         /** @description A run without its data. */
         ExportedWorkflow: {
@@ -1893,6 +1899,8 @@ export interface components {
             failedFrom?: string;
             /** @description Only runs with an error before this time. ISO 8601; UTC by default. */
             failedTo?: string;
+            /** @description Only runs that fulfill this condition on a tag or an index field, as in the list of runs: such as `customer=C-17`. Repeat the parameter for several conditions; all of them must hold. */
+            where?: string[];
             order?: components["schemas"]["FailureOrder"];
             /**
              * Format: int32
@@ -2386,6 +2394,35 @@ export interface components {
             version: number;
             /** @description What is probably a mistake, although the definition is valid. */
             warnings: components["schemas"]["ProblemItem"][];
+        };
+        /**
+         * @description A call that could repair the run.
+         * @example {
+         *       "action": "modify",
+         *       "text": "skips step charge and goes on with step ship",
+         *       "call": "POST /api/workflow/01hx5v3x9t6k2m4n8p0q/modify",
+         *       "body": {
+         *         "cancel": [
+         *           3
+         *         ],
+         *         "start": [
+         *           {
+         *             "stepId": "ship"
+         *           }
+         *         ],
+         *         "resume": true
+         *       }
+         *     }
+         */
+        RepairHint: {
+            /** @enum {string} */
+            action: "modify" | "rerun" | "restart";
+            /** @description What the call does, in words, for people. */
+            text: string;
+            /** @description Its method and path. */
+            call: string;
+            /** @description Its body, to which you add a `reason`, and `dryRun` for a preview (not with `restart`). */
+            body: components["schemas"]["DataObject"];
         };
         /** @description A consequence of a repair that may be unexpected. */
         RepairWarning: {
@@ -6824,6 +6861,8 @@ export interface operations {
                 failedFrom?: string;
                 /** @description Only runs with an error before this time. ISO 8601; UTC by default. */
                 failedTo?: string;
+                /** @description Only runs that fulfill this condition on a tag or an index field, as in the list of runs: such as `customer=C-17`. Repeat the parameter for several conditions; all of them must hold. */
+                where?: string[];
                 order?: components["schemas"]["FailureOrder"];
                 /** @description The maximum number of groups. */
                 limit?: number;
@@ -7558,7 +7597,9 @@ export interface operations {
                      *           ]
                      *         }
                      *       ],
-                     *       "moreReasons": 0
+                     *       "moreReasons": 0,
+                     *       "lastRepair": null,
+                     *       "repairs": []
                      *     }
                      */
                     "application/json": components["schemas"]["Explanation"];
@@ -7589,6 +7630,8 @@ export interface operations {
                      *           - publish-event
                      *           - terminate
                      *     moreReasons: 0
+                     *     lastRepair: null
+                     *     repairs: []
                      */
                     "application/yaml": components["schemas"]["Explanation"];
                 };

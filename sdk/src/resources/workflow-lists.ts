@@ -3,7 +3,7 @@ import type { FailureGroups, WorkflowCount, WorkflowSummary } from '../api-types
 import type { CallOptions } from '../options.js';
 import { PagedList } from '../paged-list.js';
 import type { Transport } from '../transport.js';
-import { asQuery, asTimes } from './workflow-calls.js';
+import { asQuery } from './workflow-calls.js';
 import type { CountFilter, FailureFilter, WorkflowFilter } from './workflow-options.js';
 
 /** The calls on many runs at once. */
@@ -90,7 +90,7 @@ export class WorkflowLists {
     return this.#transport.call(
       'get',
       '/api/workflow/failures',
-      { query: asTimes(filter), repeatable: 'always', subject: {} },
+      { query: asQuery(filter), repeatable: 'always', subject: {} },
       { signal, timeoutMs, retry },
     );
   }

@@ -231,7 +231,10 @@ export interface Store extends Service {
    * so that the owner reads the new tags before its next commit.
    */
   patchTags(id: string, changes: TagChanges, audit: AuditEntry): Promise<PatchTagsResult>;
-  /** Stores the link and `audit` in one step, in any status, and increments `inSeq`. False: there is no such instance. */
+  /**
+   * Stores the link and `audit` in one step, in any status, and increments `inSeq`. An ended instance is no longer failed:
+   * its `failure` becomes null. False: there is no such instance.
+   */
   linkRestart(id: string, restartedAs: string, audit: AuditEntry): Promise<boolean>;
   /**
    * Replaces the index fields of an instance between two commits: compare-and-set on `{id, inSeq, revision}`. Increments

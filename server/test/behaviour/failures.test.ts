@@ -77,6 +77,38 @@ everyStore('failures', (at) => {
     expect((await failures('definitionId=none')).items).toEqual([]);
   });
 
+  it('groups those runs that fulfill conditions on tags and index fields', async () => {
+    const definition = await at.client.define({
+      Steps: [compute('read', READ, { ErrorBehavior: 'Suspend' })],
+      Index: { customer: 'data.customer', amount: 'data.amount' },
+    });
+    const orders = [
+      ['C-1', 5],
+      ['C-1', 50],
+      ['C-2', 500],
+    ] as const;
+    for (const [customer, amount] of orders) {
+      const id = await at.client.start(definition, { text: 'x', customer, amount });
+      await failed(id, isSuspended);
+    }
+    const counted = async (...where: string[]): Promise<number> => {
+      const conditions = where.map((each) => `&where=${encodeURIComponent(each)}`).join('');
+      const groups = await failures(`definitionId=${definition}${conditions}`);
+      expect(groups).toMatchObject({ exact: true, groups: groups.count > 0 ? 1 : 0 });
+      const query = `definitionId=${definition}&failedFrom=2020-01-01${conditions}`;
+      expect(await list(query)).toHaveLength(groups.count);
+      return groups.count;
+    };
+    expect(await counted()).toBe(3);
+    expect(await counted('customer=C-1')).toBe(2);
+    expect(await counted('customer=C-1', 'amount>=50')).toBe(1);
+    expect(await counted('customer^=C-')).toBe(3);
+    expect(await counted('customer=C-3')).toBe(0);
+    const wrong = await at.client.get<Problem>('/api/workflow/failures?where=customer');
+    expect(wrong.status, wrong.text).toBe(400);
+    expect(wrong.body.detail).toContain('"customer" is invalid');
+  });
+
   it('a run leaves its group when the failure is over', async () => {
     const parallel = await at.client.define([
       {
@@ -98,6 +130,45 @@ everyStore('failures', (at) => {
     expect({ failure, outcome }).toEqual({ failure: null, outcome: 'Succeeded' });
     expect((await failures(`definitionId=${parallel}`)).items).toEqual([]);
     expect(await list(`failure=${group!.key}`)).toEqual([]);
+  });
+
+  it('a run that has ended leaves its group when it is repaired, until it fails again', async () => {
+    const definition = await at.client.define([
+      compute('read', READ, { ErrorBehavior: 'Terminate' }),
+    ]);
+    const ids: string[] = [];
+    for (const text of ['x 1', 'x 2', 'x 3', 'x 4']) {
+      ids.push(await at.client.start(definition, { text }));
+      await at.client.ended(ids.at(-1)!);
+    }
+    const [restarted, rerun, modified, corrected] = ids as [string, string, string, string];
+    const [group] = (await failures(`definitionId=${definition}`)).items;
+    expect(group).toMatchObject({ failed: 4 });
+    const repair = async (id: string, how: string, body: object): Promise<void> => {
+      const json = { reason: 'a test', ...body };
+      const answer = await at.client.post(`/api/workflow/${id}/${how}`, json);
+      expect(answer.status, answer.text).toBeLessThan(300);
+    };
+    // Data alone repairs nothing: the run stays as it ended.
+    await repair(corrected, 'modify', { data: { note: 1 } });
+    const data = { cure: 1 };
+    await repair(modified, 'modify', { data, start: [{ stepId: 'read' }] });
+    await repair(rerun, 'rerun', { data });
+    for (const id of [modified, rerun]) {
+      expect(await at.client.ended(id)).toMatchObject({ outcome: 'Succeeded', failure: null });
+    }
+    expect(await list(`failure=${group!.key}`)).toEqual([restarted, corrected].toSorted());
+    await repair(restarted, 'restart', {});
+    const { failure, lastError, outcome, restartedAs } = await at.client.workflow(restarted);
+    expect({ failure, outcome }).toEqual({ failure: null, outcome: 'Failed' });
+    expect(lastError).not.toBeNull();
+    await at.client.ended(restartedAs!);
+    // The new run has failed for the same reason.
+    expect(await list(`failure=${group!.key}`)).toEqual([corrected, restartedAs!].toSorted());
+    // A later commit does not bring it back.
+    await repair(restarted, 'modify', { data: { note: 2 } });
+    expect(await list(`failure=${group!.key}`)).toEqual([corrected, restartedAs!].toSorted());
+    expect((await failures(`definitionId=${definition}`)).items).toMatchObject([{ failed: 2 }]);
   });
 
   it('tells what failed from what was compensated or terminated by somebody', async () => {

@@ -176,7 +176,7 @@ export class WorkflowController extends Controller {
 
   /**
    * Groups failed runs by their cause. A run is failed if it shows an error, and is open or has the outcome `Failed`; it leaves
-   * its group when the step succeeds, or when the run is terminated or ends with another outcome. To list the runs of
+   * its group when the step succeeds, or when the run is terminated, repaired or ends with another outcome. To list the runs of
    * a group, use its `key` as the filter `failure` of the list of runs.
    *
    * @summary Group failed runs

@@ -3,13 +3,14 @@
  *
  * An instance is failed if it shows an error, and either is open (suspended by the error, or being retried or compensated)
  * or was ended by the error. What succeeded or was compensated in spite of the error, or was terminated by somebody, is done.
+ * So is an ended instance that was restarted: the new one replaces it.
  */
 import { createHash } from 'node:crypto';
 import { cutText, normalizeMessage, oneLine } from '../../engine/failure/normalize-message.js';
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import type { InstanceFailure } from '../../store/records/instances.js';
 
-type Failed = Pick<WorkflowInstance, 'definitionId' | 'lastError' | 'outcome'>;
+type Failed = Pick<WorkflowInstance, 'definitionId' | 'lastError' | 'outcome' | 'restartedAs'>;
 type ShownError = Pick<NonNullable<Failed['lastError']>, 'stepId' | 'type' | 'message'>;
 
 /** Maximum length of a message in a record; the whole message is part of the state. */
@@ -24,8 +25,14 @@ export const FAILURE_KEY = /^[0-9a-f]{32}$/;
 const known = new WeakMap<ShownError, InstanceFailure>();
 
 /** Null: the instance is not failed. */
-export function failureOf({ definitionId, lastError, outcome }: Failed): InstanceFailure | null {
-  if (lastError === null || (outcome !== null && outcome !== 'Failed')) return null;
+export function failureOf({
+  definitionId,
+  lastError,
+  outcome,
+  restartedAs,
+}: Failed): InstanceFailure | null {
+  const isDone = outcome !== null && (outcome !== 'Failed' || restartedAs !== null);
+  if (lastError === null || isDone) return null;
   let failure = known.get(lastError);
   if (failure === undefined) {
     failure = describeFailure(definitionId, lastError);

@@ -1,12 +1,8 @@
 /** Counts of failed instances: see records/failures.ts. */
+import { countEntries } from '../failure-counts.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
-import {
-  FAILURE_HOURS,
-  FAILURES_COUNTED_MAX,
-  HOUR_MS,
-  type FailureCount,
-  type FailureFilter,
-} from '../records/failures.js';
+import { sectionMaxOf, type FailureFilter } from '../records/failures.js';
+import { fulfills } from '../records/index-conditions.js';
 import type { InstanceRecord } from '../records/instances.js';
 import { newestFirst } from './instance-lists.js';
 import type { MemoryData } from './memory-data.js';
@@ -19,41 +15,24 @@ export function countFailures(
     .flatMap((instance) => entryOf(instance, filter))
     .filter((entry) => after === null || newestFirst(entry, after) > 0)
     .sort(newestFirst);
-  const section = entries.slice(0, FAILURES_COUNTED_MAX);
-  const last = section.length === FAILURES_COUNTED_MAX ? section.at(-1) : undefined;
-  const counts = new Map<string, FailureCount>();
-  for (const { failure, id, instance, time } of section) {
-    const { definitionId, status } = instance;
-    if (filter.status !== undefined && filter.status !== status) continue;
-    if (!failure.key.startsWith(filter.keyPrefix ?? '')) continue;
-    const hoursAgo = Math.min(Math.max(Math.floor((now - time) / HOUR_MS), 0), FAILURE_HOURS);
-    const name = `${failure.key} ${status} ${hoursAgo}`;
-    const known = counts.get(name);
-    counts.set(
-      name,
-      known === undefined
-        ? {
-            definitionId,
-            failure,
-            status,
-            hoursAgo,
-            count: 1,
-            firstAt: time,
-            lastAt: time,
-            example: id,
-          }
-        : { ...known, count: known.count + 1, firstAt: time },
-    );
-  }
+  const max = sectionMaxOf(filter);
+  const section = entries.slice(0, max);
+  const last = section.length === max ? section.at(-1) : undefined;
+  const counted = section.filter(
+    ({ failure, instance, status }) =>
+      (filter.status === undefined || filter.status === status) &&
+      failure.key.startsWith(filter.keyPrefix ?? '') &&
+      (filter.where ?? []).every((condition) => fulfills(instance, condition)),
+  );
   return {
-    counts: [...counts.values()],
+    counts: countEntries(counted, now),
     countedTo: last === undefined ? null : { time: last.time, id: last.id },
   };
 }
 
 function entryOf(instance: InstanceRecord, { failedFrom, failedTo }: FailureFilter) {
-  const { errorAt: time, failure, id } = instance;
+  const { definitionId, errorAt: time, failure, id, status } = instance;
   if (time === null || failure === null) return [];
   if (time < (failedFrom ?? -Infinity) || time >= (failedTo ?? Infinity)) return [];
-  return [{ failure, id, instance, time }];
+  return [{ definitionId, failure, id, instance, status, time }];
 }

@@ -25,7 +25,8 @@ export function linkRestart(
 ): boolean {
   const current = data.instances.get(id);
   if (current === undefined) return false;
-  data.instances.set(id, { ...current, restartedAs, inSeq: current.inSeq + 1 });
+  const failure = current.endTime === null ? current.failure : null;
+  data.instances.set(id, { ...current, restartedAs, failure, inSeq: current.inSeq + 1 });
   noteAction(data, id, audit);
   return true;
 }

@@ -346,6 +346,9 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
 /** Indexes of the few documents that have the field, by the field and `_id`. */
 const PARTIAL_INDEXES = ['errorAt', 'openChangedAt', 'underWay'] as const;
 
+/** Partial on `failureKey`. Counting failures reads nothing else, unless it has to check other conditions. */
+export const FAILURES_INDEX: IndexKey = { errorAt: 1, _id: 1, failureKey: 1, status: 1 };
+
 export async function ensureIndexes(collections: Collections): Promise<void> {
   // Object.entries loses the type of the keys, which are names of collections.
   const wanted = Object.entries(INDEXES) as [keyof Collections, readonly IndexKey[]][];
@@ -363,13 +366,7 @@ export async function ensureIndexes(collections: Collections): Promise<void> {
     startTime: -1,
     _id: -1,
   });
-  // Counting failures reads nothing but this index.
-  await ensurePartialIndex(collections.instances, 'failureKey', {
-    errorAt: 1,
-    _id: 1,
-    failureKey: 1,
-    status: 1,
-  });
+  await ensurePartialIndex(collections.instances, 'failureKey', FAILURES_INDEX);
   await ensurePartialIndex(collections.instances, 'rootId', { rootId: 1, status: 1 });
   await ensurePartialIndex(collections.instances, 'openChangedAt', {
     reference: 1,

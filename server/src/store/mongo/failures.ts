@@ -2,18 +2,14 @@
 import type { Filter } from 'mongodb';
 import { failureIn } from '../field-text.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
-import {
-  FAILURE_HOURS,
-  FAILURES_COUNTED_MAX,
-  HOUR_MS,
-  type FailureFilter,
-} from '../records/failures.js';
+import { FAILURE_HOURS, HOUR_MS, sectionMaxOf, type FailureFilter } from '../records/failures.js';
 import type { InstancePosition } from '../records/instance-lists.js';
 import type { InstanceStatus } from '../records/instances.js';
 import { decodeText, encodeText } from '../text-codec.js';
-import type { InstanceDocument } from './collections.js';
+import { FAILURES_INDEX, type InstanceDocument } from './collections.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional } from './packed-text.js';
+import { filterOf } from './term-fields.js';
 
 interface CountedDocument {
   readonly _id: {
@@ -37,24 +33,30 @@ export async function countFailures(
   const countedTo = await sectionEnd(context, filter, after);
   const hoursAgo = { $floor: { $divide: [{ $subtract: [now, '$errorAt'] }, HOUR_MS] } };
   const counted = await instances
-    .aggregate<CountedDocument>([
-      { $match: { $and: [...entriesOf(filter, after), ...upTo(countedTo), ...groupsOf(filter)] } },
-      { $sort: NEWEST_FIRST },
-      { $project: { errorAt: 1, failureKey: 1, status: 1 } },
-      {
-        $group: {
-          _id: {
-            key: '$failureKey',
-            status: '$status',
-            hoursAgo: { $min: [{ $max: [hoursAgo, 0] }, FAILURE_HOURS] },
-          },
-          count: { $sum: 1 },
-          firstAt: { $min: '$errorAt' },
-          lastAt: { $max: '$errorAt' },
-          example: { $first: '$_id' },
+    .aggregate<CountedDocument>(
+      [
+        {
+          $match: { $and: [...entriesOf(filter, after), ...upTo(countedTo), ...groupsOf(filter)] },
         },
-      },
-    ])
+        { $sort: NEWEST_FIRST },
+        { $project: { errorAt: 1, failureKey: 1, status: 1 } },
+        {
+          $group: {
+            _id: {
+              key: '$failureKey',
+              status: '$status',
+              hoursAgo: { $min: [{ $max: [hoursAgo, 0] }, FAILURE_HOURS] },
+            },
+            count: { $sum: 1 },
+            firstAt: { $min: '$errorAt' },
+            lastAt: { $max: '$errorAt' },
+            example: { $first: '$_id' },
+          },
+        },
+      ],
+      // Conditions must not make MongoDB walk all instances that fulfill them.
+      filter.where === undefined ? {} : { hint: FAILURES_INDEX },
+    )
     .toArray();
   const failures = await failuresOf(
     context,
@@ -89,7 +91,7 @@ async function sectionEnd(
   const [last] = await instances
     .find({ $and: [...entriesOf(filter, after)] }, { projection: { errorAt: 1 } })
     .sort(NEWEST_FIRST)
-    .skip(FAILURES_COUNTED_MAX - 1)
+    .skip(sectionMaxOf(filter) - 1)
     .limit(1)
     .toArray();
   return last === undefined ? null : { time: last.errorAt ?? 0, id: decodeText(last._id) };
@@ -121,12 +123,17 @@ function upTo(last: InstancePosition | null): readonly Filter<InstanceDocument>[
   ];
 }
 
-function groupsOf({ keyPrefix, status }: FailureFilter): readonly Filter<InstanceDocument>[] {
+function groupsOf({
+  keyPrefix,
+  status,
+  where = [],
+}: FailureFilter): readonly Filter<InstanceDocument>[] {
   return [
     ...(keyPrefix === undefined
       ? []
       : // All keys are hexadecimal.
         [{ failureKey: { $gte: keyPrefix, $lt: `${keyPrefix}g` } }]),
     ...(status === undefined ? [] : [{ status }]),
+    ...where.map(filterOf),
   ];
 }

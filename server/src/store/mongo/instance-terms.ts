@@ -43,15 +43,21 @@ export async function linkRestart(
   { instances }: MongoContext,
   [id, restartedAs, audit]: OperationArguments<'linkRestart'>,
 ): Promise<boolean> {
-  const { matchedCount } = await instances.updateOne(
-    { _id: encodeText(id) },
-    {
-      $set: { restartedAs: encodeText(restartedAs) },
-      $push: auditPush(audit),
-      $inc: { inSeq: 1 },
-    },
-  );
-  return matchedCount > 0;
+  const change = {
+    $set: { restartedAs: encodeText(restartedAs) },
+    $push: auditPush(audit),
+    $inc: { inSeq: 1 },
+  };
+  const _id = encodeText(id);
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const ended = { _id, endTime: { $ne: null } };
+    const $unset = { failureKey: '', failure: '' } as const;
+    if ((await instances.updateOne(ended, { ...change, $unset })).matchedCount > 0) return true;
+    const open = { _id, endTime: null };
+    if ((await instances.updateOne(open, change)).matchedCount > 0) return true;
+    if ((await instances.findOne({ _id }, { projection: { _id: 1 } })) === null) return false;
+  }
+  throw new StoreUnavailableError(`The end of instance ${id} has too many concurrent writers`);
 }
 
 export async function replaceIndex(

@@ -1,15 +1,17 @@
 /** Counts of failed instances: see records/failures.ts. */
+import { countEntries, type FailedEntry } from '../failure-counts.js';
 import { failureIn } from '../field-text.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import {
   FAILURE_HOURS,
-  FAILURES_COUNTED_MAX,
   HOUR_MS,
+  sectionMaxOf,
   type FailureCount,
   type FailureFilter,
 } from '../records/failures.js';
 import type { InstancePosition } from '../records/instance-lists.js';
-import type { InstanceStatus } from '../records/instances.js';
+import type { InstanceFailure, InstanceStatus } from '../records/instances.js';
+import { fulfillsAll } from '../row-conditions.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
 import { whereOf } from './list-paths.js';
@@ -22,13 +24,13 @@ export async function countFailures(
   [{ after, filter, now }]: OperationArguments<'countFailures'>,
 ): Promise<OperationResult<'countFailures'>> {
   const countedTo = await sectionEnd(database, filter, after);
+  if (filter.where !== undefined) {
+    const entries = await matchingEntries(database, { filter, after, countedTo });
+    return { counts: countEntries(entries, now), countedTo };
+  }
   const parameters = new Parameters();
   const hoursAgo = `least(greatest((${parameters.add(now)}::bigint - error_at) / ${HOUR_MS}, 0), ${FAILURE_HOURS})`;
-  const entries = [
-    ...timeConditions(filter, after, parameters),
-    ...(countedTo === null ? [] : [position('>=', countedTo, parameters)]),
-    ...groupConditions(filter, parameters),
-  ];
+  const entries = sectionConditions({ filter, after, countedTo }, parameters);
   const rows = await database.queryByValues(
     `SELECT counts.*, i.definition_id, i.failure FROM (
        SELECT failure_key, status, hours_ago, count(*) AS count, min(error_at) AS first_at, max(error_at) AS last_at,
@@ -42,14 +44,61 @@ export async function countFailures(
   return { counts: rows.map(countOf), countedTo };
 }
 
-function countOf(row: Row): FailureCount {
+interface Section {
+  readonly filter: FailureFilter;
+  readonly after: InstancePosition | null;
+  readonly countedTo: InstancePosition | null;
+}
+
+function sectionConditions(
+  { after, countedTo, filter }: Section,
+  parameters: Parameters,
+): readonly string[] {
+  return [
+    ...timeConditions(filter, after, parameters),
+    ...(countedTo === null ? [] : [position('>=', countedTo, parameters)]),
+    ...groupConditions(filter, parameters),
+  ];
+}
+
+/** The newest errors first. */
+async function matchingEntries(
+  database: Database,
+  section: Section,
+): Promise<readonly FailedEntry[]> {
+  const parameters = new Parameters();
+  const rows = await database.queryByValues(
+    `SELECT id, definition_id, status, error_at, failure_key, failure, tags, fields FROM @instances
+      ${whereOf(sectionConditions(section, parameters))} ORDER BY error_at DESC, id DESC`,
+    parameters.values,
+  );
+  return rows
+    .filter((row) => fulfillsAll(row, section.filter.where ?? []))
+    .map((row) => ({
+      definitionId: row.text('definition_id'),
+      failure: failureOf(row),
+      status: statusOf(row),
+      id: row.text('id'),
+      time: row.number('error_at'),
+    }));
+}
+
+function failureOf(row: Row): InstanceFailure {
   const failure = failureIn(row.text('failure_key'), row.textOrNull('failure'));
   if (failure === null) throw new TypeError('A counted failure has no key');
+  return failure;
+}
+
+/** Only this server writes this column. */
+function statusOf(row: Row): InstanceStatus {
+  return row.text('status') as InstanceStatus;
+}
+
+function countOf(row: Row): FailureCount {
   return {
     definitionId: row.text('definition_id'),
-    failure,
-    // Only this server writes this column.
-    status: row.text('status') as InstanceStatus,
+    failure: failureOf(row),
+    status: statusOf(row),
     hoursAgo: row.number('hours_ago'),
     count: row.number('count'),
     firstAt: row.number('first_at'),
@@ -67,7 +116,7 @@ async function sectionEnd(
   const parameters = new Parameters();
   const [row] = await database.queryByValues(
     `SELECT error_at, id FROM @instances ${whereOf(timeConditions(filter, after, parameters))}
-      ORDER BY error_at DESC, id DESC LIMIT 1 OFFSET ${FAILURES_COUNTED_MAX - 1}`,
+      ORDER BY error_at DESC, id DESC LIMIT 1 OFFSET ${sectionMaxOf(filter) - 1}`,
     parameters.values,
   );
   return row === undefined ? null : { time: row.number('error_at'), id: row.text('id') };

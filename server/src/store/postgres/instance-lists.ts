@@ -1,9 +1,9 @@
 /** Lists of instances, and counting them: see search-plan.ts. */
-import { indexIn, tagsIn } from '../field-text.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
-import { fulfills, type IndexCondition } from '../records/index-conditions.js';
+import type { IndexCondition } from '../records/index-conditions.js';
 import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
 import type { InstanceSummary } from '../records/instances.js';
+import { fulfillsAll } from '../row-conditions.js';
 import {
   COUNTED_AT_ONCE_MAX,
   SECTION_MAX,
@@ -186,13 +186,4 @@ async function sectionEnd(
   const text = `SELECT entry_time, entry_id FROM (${entries}) AS entry ${entryOrder(filter)} OFFSET ${parameters.add(step - 1)}::bigint`;
   const [row] = await database.queryByValues(text, parameters.values);
   return row === undefined ? null : { time: row.number('entry_time'), id: row.text('entry_id') };
-}
-
-function fulfillsAll(row: Row, where: readonly IndexCondition[]): boolean {
-  if (where.length === 0) return true;
-  const fields = {
-    tags: tagsIn(row.textOrNull('tags')),
-    index: indexIn(row.textOrNull('fields')),
-  };
-  return where.every((condition) => fulfills(fields, condition));
 }

@@ -50,7 +50,11 @@ export async function linkRestart(
   { database }: PostgresContext,
   [id, restartedAs, audit]: OperationArguments<'linkRestart'>,
 ): Promise<boolean> {
-  const text = `UPDATE @instances SET restarted_as = $2, in_seq = in_seq + 1, audit = ${appendedAudit('audit', 'ARRAY[$3]')} WHERE id = $1`;
+  const text = `UPDATE @instances
+    SET restarted_as = $2, in_seq = in_seq + 1, audit = ${appendedAudit('audit', 'ARRAY[$3]')},
+        failure_key = CASE WHEN end_time IS NULL THEN failure_key END,
+        failure = CASE WHEN end_time IS NULL THEN failure END
+    WHERE id = $1`;
   const values = [encodeTextWithoutNul(id), encodeTextWithoutNul(restartedAs), auditBodyOf(audit)];
   return (await database.execute(text, values)) > 0;
 }

@@ -1,4 +1,5 @@
 /** Failed instances in groups: those with the same cause have the same key. */
+import type { IndexCondition } from './index-conditions.js';
 import type { InstancePosition } from './instance-lists.js';
 import type { InstanceFailure, InstanceStatus } from './instances.js';
 
@@ -10,6 +11,8 @@ export interface FailureFilter {
   readonly failedFrom?: number;
   /** Exclusive. */
   readonly failedTo?: number;
+  /** All must hold. Not empty. */
+  readonly where?: readonly IndexCondition[];
 }
 
 export interface FailureRequest {
@@ -38,6 +41,12 @@ export const FAILURE_HOURS = 24;
 export const HOUR_MS = 3_600_000;
 /** Failed instances that one call counts. */
 export const FAILURES_COUNTED_MAX = 2000;
+/** The same with conditions: their instances are read, and each may have a long list in its index fields. */
+export const FAILURES_SEARCHED_MAX = 500;
+
+export function sectionMaxOf({ where }: FailureFilter): number {
+  return where === undefined ? FAILURES_COUNTED_MAX : FAILURES_SEARCHED_MAX;
+}
 
 export interface FailureCounts {
   /** In any order. */

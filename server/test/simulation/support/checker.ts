@@ -10,7 +10,8 @@
  * I6 A wait takes one event, and an instance takes an event once.
  * I7 Nothing stays due, unsettled, undelivered or subscribed; a suspended instance stays so until it is resumed; ends
  * are final.
- * I9 What an acknowledged modification has set stays set; a modification with a key is applied once.
+ * I9 What an acknowledged modification has set stays set; a modification with a key is applied once: the steps that it
+ * cancelled and started are in the history, and the run is of the version that it was moved to.
  * I8 An instance that ended long ago is purged with its history, and nothing else is.
  */
 import type { StepRecord } from '../../../src/engine/model/step-record.js';
@@ -21,6 +22,7 @@ import type { InstanceRecord } from '../../../src/store/records/instances.js';
 import { HISTORY_MAX, type Removed } from './archive.js';
 import { takesEvents, COMPENSATED_BY, WORKFLOWS } from './definitions.js';
 import { hasNoFaults } from './plan.js';
+import { checkRepairs, REPAIRED, ROUNDS } from './repaired.js';
 import type { Scenario } from './scenarios.js';
 import { hold } from './violation.js';
 import type { AcceptedResults } from './worker.js';
@@ -76,6 +78,7 @@ export async function checkEnd(
     hold(scenario !== undefined, 'I2 data is kept', () => instance.record.id);
     if (scenario !== undefined) {
       checkMarks(instance, scenario);
+      if (scenario.name === REPAIRED) checkRepaired(instance, scenario);
       checkInstance(instance, scenario);
     }
     checkHistory(instance);
@@ -126,6 +129,15 @@ function checkMarks({ data, record: { id } }: Ended, { marks }: Scenario): void 
   for (const mark of marks.get(id) ?? []) {
     hold(data[mark] !== undefined, 'I9 a modification is not lost', () => `${id} ${mark}`);
   }
+}
+
+function checkRepaired(
+  { data, record: { id, version }, steps }: Ended,
+  { repairs }: Scenario,
+): void {
+  const applied = repairs.get(id) ?? [];
+  hold(applied.length === ROUNDS.length, 'I9 a run ends by its last modification', () => id);
+  checkRepairs({ id, version, data, steps }, applied);
 }
 
 /** I1 and I2: the instance ended as its model predicts, with the predicted data. */

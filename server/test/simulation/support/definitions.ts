@@ -1,5 +1,6 @@
 /** The workflows of simulations, each with the expected result of its runs. */
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
+import { REPAIRED, REPAIRED_WORKFLOW } from './repaired.js';
 import { RESTLESS_WORKFLOWS, RUNAWAY } from './restless.js';
 import { TIMED_WORKFLOWS } from './timed.js';
 import { call, EVENT_INPUTS, number, step, type Workflow } from './workflow.js';
@@ -281,6 +282,7 @@ export const WORKFLOWS: Readonly<Record<string, Workflow>> = {
   ...CALM_WORKFLOWS,
   ...RESTLESS_WORKFLOWS,
   ...TIMED_WORKFLOWS,
+  [REPAIRED]: REPAIRED_WORKFLOW,
 };
 
 /** Old seeds that found a bug draw from the workflows of their time; otherwise they would behave differently. */
@@ -298,24 +300,22 @@ export function isTimed(seed: number): boolean {
   return TIMED_SEEDS.has(seed % 20);
 }
 
-/** Whether inboxes are filled now and then; not drawn, because that would change the meaning of older seeds. */
 /** Whether clients modify runs; none of the old seeds that found a bug. */
 export function isModified(seed: number): boolean {
   return seed % 11 === 9 || seed % 13 === 10;
 }
 
+/** Whether inboxes are filled now and then; not drawn, because that would change the meaning of older seeds. */
 export function fillsInboxes(seed: number): boolean {
   return seed % 13 === 7;
 }
 
 /** The workflows that a seed draws from. */
 export function workflowNames(seed: number): readonly string[] {
-  const names = Object.keys(
-    isRestless(seed) ? { ...CALM_WORKFLOWS, ...RESTLESS_WORKFLOWS } : CALM_WORKFLOWS,
-  );
-  if (!isTimed(seed)) return names;
-  const timed = Object.keys(TIMED_WORKFLOWS);
-  return [...names, ...timed, ...timed, ...timed];
+  const restless = isRestless(seed) ? { ...CALM_WORKFLOWS, ...RESTLESS_WORKFLOWS } : CALM_WORKFLOWS;
+  const timed = isTimed(seed) ? Object.keys(TIMED_WORKFLOWS) : [];
+  const repaired = isModified(seed) ? [REPAIRED, REPAIRED, REPAIRED, REPAIRED] : [];
+  return [...Object.keys(restless), ...timed, ...timed, ...timed, ...repaired];
 }
 
 /** Whether there is something to compensate. */

@@ -43,7 +43,11 @@ export function monitorStore(base: Store, { archive, violated }: MonitorOptions)
       archive.inserted(insert.record.id);
       return monitored('insert', insert.record.id, () => base.insertInstance(insert));
     },
-    commitInstance: (commit) => monitored('commit', commit.id, () => base.commitInstance(commit)),
+    commitInstance: (commit) => {
+      // A modification may resume and open again.
+      const what = (commit.audit ?? []).length > 0 ? 'repair' : 'commit';
+      return monitored(what, commit.id, () => base.commitInstance(commit));
+    },
     claimInstance: (claim) => monitored('claim', claim.id, () => base.claimInstance(claim)),
     controlInstance: (id, action, ...details) =>
       monitored(action, id, () => base.controlInstance(id, action, ...details)),
@@ -66,18 +70,18 @@ function compare(what: string, before: InstanceRecord | null, after: InstanceRec
   hold(what !== 'insert', 'I1 an instance is not started over', describe);
   hold(after.epoch >= before.epoch, 'R7 the epoch never decreases', describe);
   hold(
-    !ENDED.includes(before.status) || after.status === before.status,
+    what === 'repair' || !ENDED.includes(before.status) || after.status === before.status,
     'an end is final',
     describe,
   );
   if (before.status === 'Suspended' && after.status !== 'Suspended') {
-    const ends = ['resume', 'terminate', 'compensate'];
+    const ends = ['resume', 'terminate', 'compensate', 'repair'];
     // A step error that ended the instance before the suspension was applied takes precedence: there is nothing left to
     // suspend.
     const hasFailed = what === 'commit' && after.outcome === 'Failed';
     hold(ends.includes(what) || hasFailed, 'suspended stays suspended', describe);
   }
-  if (what === 'commit') {
+  if (what === 'commit' || what === 'repair') {
     hold(after.revision > before.revision, 'I5 the revision increases', describe);
     hold(
       !isOlder(progress(after), progress(before)),

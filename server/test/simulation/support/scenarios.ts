@@ -3,6 +3,8 @@ import { AppError } from '../../../src/base/errors.js';
 import type { JsonObject } from '../../../src/engine/values/json.js';
 import type { Host } from '../../../src/runtime/host.js';
 import { canBeCompensated, takesEvents, WORKFLOWS } from './definitions.js';
+import type { ModifyRequest } from '../../../src/runtime/operations/repair/repair-types.js';
+import { REPAIRED, ROUNDS, type AppliedRound } from './repaired.js';
 import { RUNAWAY } from './restless.js';
 import { hold } from './violation.js';
 import type { Workflow } from './workflow.js';
@@ -24,6 +26,8 @@ export class Scenario {
   readonly published = new Set<string>();
   /** The members of the data that acknowledged modifications have set, by run. */
   readonly marks = new Map<string, readonly string[]>();
+  /** The acknowledged modifications of repaired runs, in their order. */
+  readonly repairs = new Map<string, readonly AppliedRound[]>();
   readonly #world: World;
 
   constructor(world: World, index: number) {
@@ -41,11 +45,13 @@ export class Scenario {
     const publishes = takesEvents(this.name, this.data) ? this.#publishAll() : null;
     await scheduler.pause('a client begins', random.below(2000));
     const id = await this.#start();
-    const modified = this.#world.modifies && this.index % 2 === 0 ? this.#modify(id) : null;
+    const isRepaired = this.name === REPAIRED;
+    const isModified = this.#world.modifies && this.index % 2 === 0;
+    const modified = isRepaired ? this.#repair(id) : isModified ? this.#modify(id) : null;
     if (random.chance(0.25)) await this.#suspendAndResume(id);
     const compensates = this.#world.compensates && this.index % 2 === 1;
     const isTerminated = random.chance(0.12) || (compensates && canBeCompensated(this.name));
-    if (isTerminated) await this.#terminate(id, compensates);
+    if (isTerminated && !isRepaired) await this.#terminate(id, compensates);
     if (random.chance(0.2)) await this.#look(id);
     if (this.name === RUNAWAY) await this.#endRunaway(id);
     await publishes;
@@ -55,7 +61,7 @@ export class Scenario {
   async #start(): Promise<string> {
     const { random } = this.#world;
     // A run that no client knows, and that does not end by itself, would run forever.
-    const hasKey = random.chance(0.6) || this.name === RUNAWAY;
+    const hasKey = random.chance(0.6) || [RUNAWAY, REPAIRED].includes(this.name);
     const first = hasKey ? this.#startKeyed() : this.#startOnce();
     // The same start again, at the same time and perhaps on another node.
     const second = hasKey && random.chance(0.3) ? this.#startKeyed() : first;
@@ -153,32 +159,47 @@ export class Scenario {
     hold(hasEnded, 'terminated is terminated', () => `${id} is ${view.status}`);
   }
 
-  /** Sets members of the data while everything else happens, and repeats each request, which changes nothing. */
+  /** Sets members of the data while everything else happens. */
   async #modify(id: string): Promise<void> {
     for (let round = 1; round <= MODIFICATIONS; round += 1) {
-      // Nothing is drawn: that would change the meaning of older seeds.
-      await this.#world.scheduler.pause(
-        'an operator waits',
-        (this.index * 137 + round * 311) % 1500,
-      );
-      const mark = `mark ${round}`;
-      const idempotency = { key: mark, requestHash: mark };
-      const request = { reason: mark, data: { [mark]: round }, idempotency };
-      const ask = () => this.#askFor(id, (host) => host.instances.modify(id, request, 'somebody'));
-      const answer = await ask();
-      if (answer === null || (await ask()) === null) return;
-      const actions = await this.#askFor(id, (host) => host.instances.listActions(id));
-      if (actions === null) return;
-      const times = actions.filter(({ detail }) => detail?.startsWith(`reason: ${mark};`)).length;
-      hold(
-        times === 1,
-        'I9 a modification with a key is applied once',
-        () => `${id} ${mark} ${times}`,
-      );
-      const { data } = answer.instance;
-      hold(data[mark] === round, 'I9 a modification is in the answer', () => `${id} ${mark}`);
-      this.marks.set(id, [...(this.marks.get(id) ?? []), mark]);
+      if ((await this.#modifyOnce(id, round, {})) === null) return;
     }
+  }
+
+  /** Cancels and starts steps, moves the run to other versions, and brings it to its end. */
+  async #repair(id: string): Promise<void> {
+    for (const [at, round] of ROUNDS.entries()) {
+      const answer = await this.#modifyOnce(id, at + 1, round);
+      if (answer === null) return;
+      const { cancelled, started } = answer;
+      const applied = { round, reason: `mark ${at + 1}`, cancelled, started };
+      this.repairs.set(id, [...(this.repairs.get(id) ?? []), applied]);
+    }
+  }
+
+  /** Repeats the request, which changes nothing. Null: the run was purged. */
+  async #modifyOnce(id: string, round: number, changes: Partial<ModifyRequest>) {
+    // Nothing is drawn: that would change the meaning of older seeds.
+    await this.#world.scheduler.pause('an operator waits', (this.index * 137 + round * 311) % 1500);
+    const mark = `mark ${round}`;
+    const idempotency = { key: mark, requestHash: mark };
+    const request = { ...changes, reason: mark, data: { [mark]: round }, idempotency };
+    const ask = () => this.#askFor(id, (host) => host.instances.modify(id, request, 'somebody'));
+    const answer = await ask();
+    if (answer === null) return null;
+    this.marks.set(id, [...(this.marks.get(id) ?? []), mark]);
+    const { data } = answer.instance;
+    hold(data[mark] === round, 'I9 a modification is in the answer', () => `${id} ${mark}`);
+    if ((await ask()) === null) return answer;
+    const actions = await this.#askFor(id, (host) => host.instances.listActions(id));
+    if (actions === null) return answer;
+    const times = actions.filter(({ detail }) => detail?.startsWith(`reason: ${mark};`)).length;
+    hold(
+      times === 1,
+      'I9 a modification with a key is applied once',
+      () => `${id} ${mark} ${times}`,
+    );
+    return answer;
   }
 
   /** The server stops the run because of all the steps that it ran without a wait; then its client ends it. */

@@ -38,7 +38,10 @@ const FILLER = `x"${'x'.repeat(INBOX_BYTES_MAX)}"`;
 /** Writes that may reach the store long after their caller has given up. */
 const MAY_ARRIVE_LATE: ReadonlySet<string> = new Set(['commitInstance', 'putNode']);
 
-const DOCUMENTS = Object.values(WORKFLOWS).map(({ document }) => {
+const VERSIONS = Object.values(WORKFLOWS).flatMap(({ document, olderDocument }) =>
+  olderDocument === undefined ? [document] : [olderDocument, document],
+);
+const DOCUMENTS = VERSIONS.map((document) => {
   const { canonical, definition, errors } = parseDefinition(document);
   if (definition === null || errors.length > 0) throw new Error(JSON.stringify(errors));
   return { id: definition.id, description: null, body: JSON.stringify(canonical), createdAt: 0 };

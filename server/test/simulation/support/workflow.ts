@@ -5,6 +5,8 @@ import type { Random } from './random.js';
 
 export interface Workflow {
   readonly document: JsonObject;
+  /** The version before it. */
+  readonly olderDocument?: JsonObject;
   /** The initial data; `s` and `key` are added. */
   readonly data: (random: Random) => JsonObject;
   /** How often each step ends in which way, and the resulting data. Omitted values are not compared. */

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   FAILURES_COUNTED_MAX,
+  FAILURES_SEARCHED_MAX,
   HOUR_MS,
   type FailureCount,
   type FailureFilter,
@@ -69,6 +70,18 @@ export function describeFailures(test: StoreUnderTest): void {
       expect((await get('i')).failure).toBeNull();
       expect(await list('k')).toEqual([]);
       expect((await countAll()).counts).toEqual([]);
+    });
+
+    it('ends when an ended instance is restarted, and stays if it is open', async () => {
+      const restart = { time: 9, actor: 'a', action: 'restart', detail: null } as const;
+      await fail('open', 'k', 7);
+      await fail('ended', 'k', 8, { status: 'Terminated', outcome: 'Failed', endTime: 8 });
+      expect(await list('k')).toEqual(['open', 'ended']);
+      for (const id of ['open', 'ended']) await test.store.linkRestart(id, 'new', restart);
+      expect(await get('open')).toMatchObject({ failure: failureOf('k'), errorAt: 7 });
+      expect(await get('ended')).toMatchObject({ failure: null, errorAt: 8, outcome: 'Failed' });
+      expect(await list('k')).toEqual(['open']);
+      expect((await countAll()).counts).toMatchObject([{ example: 'open', count: 1 }]);
     });
 
     it('ends when a start with the same reference terminates the instance', async () => {
@@ -179,6 +192,41 @@ export function describeFailures(test: StoreUnderTest): void {
       expect(await examples({ failedFrom: 20 })).toEqual(['c', 'b']);
       expect(await examples({ failedFrom: 10, failedTo: 30 })).toEqual(['b', 'a']);
       expect(await examples({ keyPrefix: 'x' })).toEqual([]);
+    });
+
+    it('filters by conditions on tags and index fields', async () => {
+      await fail('a', 'k', 10, { tags: { team: 'x' }, index: { amount: 5, names: ['p', 'q'] } });
+      await fail('b', 'k', 20, { tags: { team: 'y' }, index: { amount: 50 } });
+      await fail('c', 'l', 30, { tags: { team: 'x' }, index: { amount: 500, names: ['q'] } });
+      await fail('d', 'l', 40);
+      const team = (operator: '=' | '!=') =>
+        ({ of: 'tag', name: 'team', operator, values: ['x'] }) as const;
+      const amount = { of: 'field', name: 'amount', operator: '<', values: [100] } as const;
+      const names = { of: 'field', name: 'names', operator: '=', values: ['q'] } as const;
+      const examples = async (filter: FailureFilter) =>
+        (await countAll(filter)).counts.map(({ count, example }) => `${example} ${count}`);
+      expect(await examples({ where: [team('=')] })).toEqual(['c 1', 'a 1']);
+      expect(await examples({ where: [team('!=')] })).toEqual(['b 1']);
+      expect(await examples({ where: [amount] })).toEqual(['b 2']);
+      expect(await examples({ where: [names, amount] })).toEqual(['a 1']);
+      expect(await examples({ where: [names], keyPrefix: 'l' })).toEqual(['c 1']);
+      expect(await examples({ where: [names], failedTo: 30 })).toEqual(['a 1']);
+      expect(await examples({ where: [names], status: 'Runnable' })).toEqual([]);
+      const [group] = (await countAll({ where: [amount] })).counts;
+      const expected = { failure: failureOf('k'), firstAt: 10, lastAt: 20, status: 'Suspended' };
+      expect(group).toMatchObject(expected);
+    });
+
+    it('reads a bounded number at once to check conditions, and counts each instance once', async () => {
+      const total = FAILURES_SEARCHED_MAX + 20;
+      const inserts = Array.from({ length: total }, (_, at) =>
+        fail(`i${at}`, 'k', Math.floor(at / 100), { tags: { even: String(at % 2 === 0) } }),
+      );
+      await Promise.all(inserts);
+      const even = { of: 'tag', name: 'even', operator: '=', values: ['true'] } as const;
+      const { calls, counts } = await countAll({ where: [even] });
+      expect(calls).toBe(2);
+      expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(total / 2);
     });
 
     it('counts a bounded number at once, and each instance once', async () => {

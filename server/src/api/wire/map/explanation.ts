@@ -1,11 +1,13 @@
 /** Converts explanations between host and wire. */
 import type * as host from '../../../runtime/operations/explain/explanation.js';
 import type * as wire from '../models/explanation.js';
+import { toWorkflowAction } from './control.js';
 import { toWireTime, toWireTimeOrNull } from './time.js';
 import { toStepError } from './workflow.js';
 
 export function toExplanation(explanation: host.Explanation): wire.Explanation {
-  const { moreReasons, outcome, reasons, status, summary, time, workflowId } = explanation;
+  const { lastRepair, moreReasons, outcome, reasons, repairs, status, summary, time, workflowId } =
+    explanation;
   return {
     workflowId,
     status,
@@ -14,6 +16,13 @@ export function toExplanation(explanation: host.Explanation): wire.Explanation {
     summary,
     reasons: reasons.map(toReason),
     moreReasons,
+    lastRepair: lastRepair === null ? null : toWorkflowAction(lastRepair),
+    repairs: repairs.map(({ action, body, text }) => ({
+      action,
+      text,
+      call: `POST /api/workflow/${encodeURIComponent(workflowId)}/${action}`,
+      body,
+    })),
   };
 }
 

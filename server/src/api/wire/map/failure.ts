@@ -5,6 +5,7 @@ import {
   type FailureList,
   type FailureListRequest,
 } from '../../../runtime/operations/failure-queries.js';
+import { parseConditions } from '../../../runtime/operations/parse-condition.js';
 import type * as wire from '../models/failure.js';
 import { fromWireTime, toWireTime } from './time.js';
 
@@ -12,12 +13,13 @@ const LIMIT_DEFAULT = 20;
 
 /** @throws AppError `invalid_request` */
 export function toFailureRequest(query: wire.FailureQuery): FailureListRequest {
-  const { definitionId, failedFrom, failedTo, limit, order, status } = query;
+  const { definitionId, failedFrom, failedTo, limit, order, status, where } = query;
   return {
     ...(definitionId !== undefined && { definitionId }),
     ...(status !== undefined && { status }),
     ...(failedFrom !== undefined && { failedFrom: fromWireTime(failedFrom, 'failedFrom') }),
     ...(failedTo !== undefined && { failedTo: fromWireTime(failedTo, 'failedTo') }),
+    ...(where !== undefined && where.length > 0 && { where: parseConditions(where) }),
     order: order ?? 'count',
     limit: limit ?? LIMIT_DEFAULT,
   };

@@ -1,5 +1,6 @@
 /** The wire types of explanations. */
-import type { JsonValue } from './json-value.js';
+import type { WorkflowAction } from './control.js';
+import type { DataObject, JsonValue } from './json-value.js';
 import type { StepError, WorkflowOutcome, WorkflowStatus } from './workflow.js';
 
 /**
@@ -112,6 +113,32 @@ export interface WaitReason {
 }
 
 /**
+ * A call that could repair the run.
+ *
+ * @example {
+ *   "action": "modify",
+ *   "text": "skips step charge and goes on with step ship",
+ *   "call": "POST /api/workflow/01hx5v3x9t6k2m4n8p0q/modify",
+ *   "body": { "cancel": [3], "start": [{ "stepId": "ship" }], "resume": true }
+ * }
+ */
+export interface RepairHint {
+  action: 'modify' | 'rerun' | 'restart';
+  /**
+   * What the call does, in words, for people.
+   */
+  text: string;
+  /**
+   * Its method and path.
+   */
+  call: string;
+  /**
+   * Its body, to which you add a `reason`, and `dryRun` for a preview (not with `restart`).
+   */
+  body: DataObject;
+}
+
+/**
  * Why a run is running, waiting, suspended or ended.
  *
  * @example {
@@ -139,7 +166,9 @@ export interface WaitReason {
  *       "actions": ["publish-event", "terminate"]
  *     }
  *   ],
- *   "moreReasons": 0
+ *   "moreReasons": 0,
+ *   "lastRepair": null,
+ *   "repairs": []
  * }
  */
 export interface Explanation {
@@ -167,4 +196,13 @@ export interface Explanation {
    * @isInt
    */
   moreReasons: number;
+  /**
+   * The newest modification, rerun or restart of the run; null if its audit has none.
+   */
+  lastRepair: WorkflowAction | null;
+  /**
+   * What a repair could do for a run that a failure has suspended or ended, or that somebody has terminated; the call that
+   * keeps most of the work first. Empty for other runs.
+   */
+  repairs: RepairHint[];
 }

@@ -145,6 +145,11 @@ export interface FailureQuery {
    */
   failedTo?: string;
   /**
+   * Only runs that fulfill this condition on a tag or an index field, as in the list of runs: such as `customer=C-17`. Repeat
+   * the parameter for several conditions; all of them must hold.
+   */
+  where?: string[];
+  /**
    * @default "count"
    */
   order?: FailureOrder;

@@ -2,10 +2,11 @@
 import { compensatedCount } from '../../../engine/failure/clean-up.js';
 import { COMPLETED_STEPS_MAX } from '../../../engine/failure/completed-steps.js';
 import type { StepError } from '../../../engine/model/step-record.js';
-import type { Pointer } from '../../../engine/model/pointer.js';
 import { explainPointer } from './explain-pointer.js';
 import type { Explanation, InstanceFacts, WaitReason } from './explanation.js';
 import { plainDuration } from './plain-duration.js';
+import { failedLeafOf } from './failed-leaf.js';
+import { repairHintsOf } from './repair-hints.js';
 import { NO_PLACE, placeOf } from './step-place.js';
 
 /** The errors with which the server quarantines an instance; a loop without a wait is caused by the definition itself. */
@@ -54,6 +55,8 @@ export function explainInstance(facts: InstanceFacts): Explanation {
     summary: summaryOf(reasons, moreReasons),
     reasons,
     moreReasons,
+    lastRepair: facts.lastRepair,
+    repairs: repairHintsOf(facts),
   };
 }
 
@@ -104,7 +107,7 @@ function explainEnd(facts: InstanceFacts, endTime: number): WaitReason {
 }
 
 function explainSuspension(facts: InstanceFacts): WaitReason {
-  const { actor, lastChangeAt, leaves, now } = facts;
+  const { actor, lastChangeAt, now } = facts;
   const error = facts.instance?.lastError ?? null;
   if (error !== null && SET_ASIDE_TYPES.has(error.type) && error.stepId === '') {
     return wholeReason('set-aside', {
@@ -114,7 +117,7 @@ function explainSuspension(facts: InstanceFacts): WaitReason {
       error,
     });
   }
-  const failed = error === null ? undefined : leaves.find((leaf) => wasSuspendedBy(leaf, error));
+  const failed = error === null ? undefined : failedLeafOf(facts, error);
   const isHalted = error?.type === 'StepLimit' || error?.type === 'OpenStepLimit';
   if (error !== null && (failed !== undefined || isHalted)) {
     const reason = wholeReason('suspended', {
@@ -160,12 +163,6 @@ function explainInbox({ endTime, inbox, lastChangeAt }: InstanceFacts): WaitReas
     text: `its inbox is full (${size}): no message fits until the run has saved the effects of these; events are kept in the store meanwhile, and results are sent again`,
     since: lastChangeAt,
   });
-}
-
-/** A failure that suspends leaves its step ready for another attempt at the time of the failure, with no retry counted. */
-function wasSuspendedBy({ id, retries, state }: Pointer, error: StepError): boolean {
-  if (id !== error.pointerId || retries > 0 || state.kind !== 'sleeping') return false;
-  return state.reason === 'retry' && state.until <= error.time;
 }
 
 /** A Runnable instance with nothing open: it is between two steps, or about to end. */

@@ -8,7 +8,7 @@ import { STATE_VERSION } from '../../../engine/model/snapshot.js';
 import { eventKey, isTaken } from '../../../engine/flow/taken-events.js';
 import { AppError } from '../../../base/errors.js';
 import type { ActivityRecord } from '../../../store/records/activities.js';
-import type { AuditAction } from '../../../store/records/control.js';
+import type { AuditAction, AuditEntry } from '../../../store/records/control.js';
 import type { InstanceRecord, InstanceStatus } from '../../../store/records/instances.js';
 import { INBOX_BYTES_MAX, inboxBytes } from '../../../store/records/messages.js';
 import type { NodeRecord } from '../../../store/records/nodes.js';
@@ -64,6 +64,8 @@ async function explain(
   const instance = isNewer ? null : await readInstance(record);
   const all = instance === null || record.endTime !== null ? [] : leavesOf(instance);
   const leaves = all.slice(0, REASONS_MAX);
+  // The newest first.
+  const audit = (await options.store.listAudit(record.id)) ?? [];
   return explainInstance({
     now: asked.now,
     workflowId: record.id,
@@ -77,7 +79,8 @@ async function explain(
     definition: await findDefinition(record, options),
     isNewer,
     owner: ownerOf(record, options, asked),
-    actor: await actorOf(record, options),
+    actor: actorOf(record, audit),
+    lastRepair: audit.find(({ action }) => REPAIRS.has(action)) ?? null,
     leaves,
     moreLeaves: all.length - leaves.length,
     of: instance === null ? new Map() : await factsOf(instance, leaves, options, asked),
@@ -123,16 +126,22 @@ const CAUSE_OF: Partial<Record<InstanceStatus, AuditAction>> = {
 /** Other actions that change a status. */
 const CONTROL_ACTIONS: ReadonlySet<AuditAction> = new Set(['suspend', 'resume', 'terminate']);
 
+const REPAIRS: ReadonlySet<AuditAction> = new Set(['modify', 'rerun', 'restart']);
+
 /** The actor who caused the current status, unless a failure did. */
-async function actorOf(
-  { id, status }: InstanceRecord,
-  { store }: ExplainOptions,
-): Promise<InstanceFacts['actor']> {
+function actorOf(
+  { endTime, status }: InstanceRecord,
+  audit: readonly AuditEntry[],
+): InstanceFacts['actor'] {
   const cause = CAUSE_OF[status];
   if (cause === undefined) return null;
-  const entries = (await store.listAudit(id)) ?? [];
-  const last = entries.find(({ action }) => CONTROL_ACTIONS.has(action));
+  const at = audit.findIndex(({ action }) => CONTROL_ACTIONS.has(action));
+  const last = audit[at];
   if (last?.action !== cause) return null;
+  // After that, a repair opened it again, and it ended once more.
+  const reopens = ({ action, time }: AuditEntry): boolean =>
+    endTime !== null && time <= endTime && (action === 'modify' || action === 'rerun');
+  if (audit.slice(0, at).some(reopens)) return null;
   return { name: nameOf(last.actor), time: last.time, detail: last.detail };
 }
 

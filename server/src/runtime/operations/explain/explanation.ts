@@ -1,9 +1,9 @@
 /** Why an instance does not advance, as values: the facts, and the explanation derived from them. */
-import type { AuditAction } from '../../../store/records/control.js';
+import type { AuditAction, AuditEntry } from '../../../store/records/control.js';
 import type { WorkflowDefinition } from '../../../engine/model/definition.js';
 import type { WorkflowInstance } from '../../../engine/model/instance.js';
 import type { StepError } from '../../../engine/model/step-record.js';
-import type { Json } from '../../../engine/values/json.js';
+import type { Json, JsonObject } from '../../../engine/values/json.js';
 import type { Pointer } from '../../../engine/model/pointer.js';
 import type { ActivityRecord } from '../../../store/records/activities.js';
 import type { InstanceOutcome, InstanceStatus } from '../../../store/records/instances.js';
@@ -55,6 +55,14 @@ export interface WaitReason {
   readonly actions: readonly AuditAction[];
 }
 
+/** The body of a call that repairs an instance, without its reason. */
+export interface RepairHint {
+  readonly action: 'modify' | 'rerun' | 'restart';
+  /** What it would do. */
+  readonly text: string;
+  readonly body: JsonObject;
+}
+
 export interface Explanation {
   readonly workflowId: string;
   readonly status: InstanceStatus;
@@ -67,6 +75,9 @@ export interface Explanation {
   readonly reasons: readonly WaitReason[];
   /** Number of omitted reasons. */
   readonly moreReasons: number;
+  /** The newest one that its audit knows. */
+  readonly lastRepair: AuditEntry | null;
+  readonly repairs: readonly RepairHint[];
 }
 
 /** The facts about the wait of one pointer that the pointer itself does not contain. */
@@ -110,6 +121,7 @@ export interface InstanceFacts {
     /** The cause, in words. */
     readonly detail: string | null;
   } | null;
+  readonly lastRepair: AuditEntry | null;
   /** The leaves that are explained, and the number of others. */
   readonly leaves: readonly Pointer[];
   readonly moreLeaves: number;

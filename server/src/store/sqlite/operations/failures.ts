@@ -1,14 +1,18 @@
 /** Counts of failed instances: see records/failures.ts. */
+import { countEntries, type FailedEntry } from '../../failure-counts.js';
 import { failureIn } from '../../field-text.js';
 import type { OperationArguments, OperationResult } from '../../operations.js';
 import {
   FAILURE_HOURS,
-  FAILURES_COUNTED_MAX,
   HOUR_MS,
+  sectionMaxOf,
   type FailureCount,
   type FailureFilter,
 } from '../../records/failures.js';
+import type { IndexCondition } from '../../records/index-conditions.js';
 import type { InstancePosition } from '../../records/instance-lists.js';
+import type { InstanceFailure } from '../../records/instances.js';
+import { fulfillsAll } from '../../row-conditions.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
@@ -29,6 +33,10 @@ export function countFailures(
     ...(countedTo === null ? [] : [position('>=', countedTo)]),
     ...groupConditions(filter),
   ];
+  if (filter.where !== undefined) {
+    const found = matchingEntries(database, entries, filter.where);
+    return { counts: countEntries(found, now), countedTo };
+  }
   const hoursAgo = `MIN(MAX(CAST((? - errorAt) / ${HOUR_MS} AS INTEGER), 0), ${FAILURE_HOURS})`;
   const { text, values } = joined([
     {
@@ -45,12 +53,41 @@ export function countFailures(
   return { counts: database.all(text, ...values).map(countOf), countedTo };
 }
 
-function countOf(row: Row): FailureCount {
+/** The newest errors first. */
+function* matchingEntries(
+  database: Database,
+  conditions: readonly Sql[],
+  where: readonly IndexCondition[],
+): Generator<FailedEntry> {
+  const { text, values } = joined([
+    constant(
+      `SELECT id, definitionId, status, errorAt, failureKey AS key, failure, tags, fields ${FROM}`,
+    ),
+    whereOf(conditions),
+    constant('ORDER BY errorAt DESC, id DESC'),
+  ]);
+  for (const row of database.each(text, ...values)) {
+    if (!fulfillsAll(row, where)) continue;
+    yield {
+      definitionId: row.text('definitionId'),
+      failure: failureOf(row),
+      status: statusOf(row.text('status')),
+      id: row.text('id'),
+      time: row.number('errorAt'),
+    };
+  }
+}
+
+function failureOf(row: Row): InstanceFailure {
   const failure = failureIn(row.text('key'), row.textOrNull('failure'));
   if (failure === null) throw new TypeError('A counted failure has no key');
+  return failure;
+}
+
+function countOf(row: Row): FailureCount {
   return {
     definitionId: row.text('definitionId'),
-    failure,
+    failure: failureOf(row),
     status: statusOf(row.text('counted')),
     hoursAgo: row.number('hoursAgo'),
     count: row.number('count'),
@@ -69,7 +106,7 @@ function sectionEnd(
   const { text, values } = joined([
     constant(`SELECT errorAt, id ${FROM}`),
     whereOf(timeConditions(filter, after)),
-    constant(`ORDER BY errorAt DESC, id DESC LIMIT 1 OFFSET ${FAILURES_COUNTED_MAX - 1}`),
+    constant(`ORDER BY errorAt DESC, id DESC LIMIT 1 OFFSET ${sectionMaxOf(filter) - 1}`),
   ]);
   const row = database.get(text, ...values);
   return row === null ? null : { time: row.number('errorAt'), id: row.text('id') };

@@ -1,9 +1,9 @@
 /** Lists of instances, and counting them: see search-plan.ts. */
-import { indexIn, tagsIn } from '../../field-text.js';
 import type { OperationArguments, OperationResult } from '../../operations.js';
-import { fulfills, type IndexCondition } from '../../records/index-conditions.js';
+import type { IndexCondition } from '../../records/index-conditions.js';
 import type { InstanceFilter, InstancePosition } from '../../records/instance-lists.js';
 import type { InstanceSummary } from '../../records/instances.js';
+import { fulfillsAll } from '../../row-conditions.js';
 import {
   SECTION_MAX,
   SHORT_PATH_MAX,
@@ -12,7 +12,6 @@ import {
   type PathSection,
 } from '../../search-plan.js';
 import type { Database } from '../database.js';
-import type { Row } from '../row.js';
 import { SUMMARY_COLUMNS, summaryOf } from './instance-rows.js';
 import {
   columnConditions,
@@ -155,13 +154,4 @@ function inOrder(entries: Sql, filter: InstanceFilter, limit: number): Sql {
     text: `${entries.text} ORDER BY entryTime ${direction}, entryId ${direction} LIMIT ?`,
     values: [...entries.values, limit],
   };
-}
-
-function fulfillsAll(row: Row, where: readonly IndexCondition[]): boolean {
-  if (where.length === 0) return true;
-  const fields = {
-    tags: tagsIn(row.textOrNull('tags')),
-    index: indexIn(row.textOrNull('fields')),
-  };
-  return where.every((condition) => fulfills(fields, condition));
 }

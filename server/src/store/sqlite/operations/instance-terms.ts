@@ -36,7 +36,10 @@ export function linkRestart(
   [id, restartedAs, audit]: OperationArguments<'linkRestart'>,
 ): boolean {
   const changed = database.run(
-    'UPDATE instances SET restartedAs = ?, inSeq = inSeq + 1 WHERE id = ?',
+    `UPDATE instances SET restartedAs = ?, inSeq = inSeq + 1,
+            failureKey = CASE WHEN endTime IS NULL THEN failureKey END,
+            failure = CASE WHEN endTime IS NULL THEN failure END
+      WHERE id = ?`,
     encodeText(restartedAs),
     encodeText(id),
   );

@@ -1,0 +1,136 @@
+/** What a repair could do for an instance that has failed: calls with their bodies, the one that keeps most of the work first. */
+import { placeOfStep } from '../../../engine/definitions/step-places.js';
+import type { StepDefinition, WorkflowDefinition } from '../../../engine/model/definition.js';
+import type { WorkflowInstance } from '../../../engine/model/instance.js';
+import type { Pointer } from '../../../engine/model/pointer.js';
+import type { StepError } from '../../../engine/model/step-record.js';
+import type { Json, JsonObject } from '../../../engine/values/json.js';
+import type { InstanceFacts, RepairHint } from './explanation.js';
+import { failedLeafOf } from './failed-leaf.js';
+
+/** Steps that one hint starts. */
+const STARTED_MAX = 20;
+/** Steps that a text names. */
+const NAMED_MAX = 5;
+
+export function repairHintsOf(facts: InstanceFacts): readonly RepairHint[] {
+  const { definition, endTime, instance, outcome, status } = facts;
+  if (instance === null || definition === null) return [];
+  if (endTime !== null) {
+    if (outcome !== 'Failed' && outcome !== 'Terminated') return [];
+    const reopening = reopeningHint(instance, definition, outcome);
+    return [...reopening, rerunHint(definition), ...restartHint(instance)];
+  }
+  if (status !== 'Suspended' || instance.lastError === null) return [];
+  const failed = failedLeafOf(facts, instance.lastError);
+  const step = failed === undefined ? undefined : definition.steps.get(failed.stepId);
+  const ofStep =
+    failed === undefined || step === undefined
+      ? []
+      : [correctHint(step), skipHint(failed, step, definition)];
+  return [...ofStep, rerunHint(definition), ...restartHint(instance)];
+}
+
+function correctHint({ id }: StepDefinition): RepairHint {
+  const text = `tries step ${id} again with corrected data: put the changes into data`;
+  return { action: 'modify', text, body: { data: {}, resume: true } };
+}
+
+function skipHint(
+  failed: Pointer,
+  step: StepDefinition,
+  definition: WorkflowDefinition,
+): RepairHint {
+  const { id, nextStepId, selectNextStep } = step;
+  const cancel = [failed.id];
+  // What follows a compensation is a part of it, and begins by itself.
+  if (placeOfStep(definition, id).compensates !== null) {
+    const text = `skips step ${id}; the compensation goes on without it`;
+    return { action: 'modify', text, body: { cancel, resume: true } };
+  }
+  if (nextStepId !== null) {
+    const start = [{ stepId: nextStepId, ...surroundingsOf(failed) }];
+    const text = `skips step ${id} and goes on with step ${nextStepId}`;
+    return { action: 'modify', text, body: { cancel, start, resume: true } };
+  }
+  const choices = selectNextStep.map(({ stepId }) => stepId);
+  const chosen =
+    choices.length === 0 ? '' : `; to go on, start one of ${namesOf(choices)} in the same call`;
+  const text = `skips step ${id}, which ends its path${chosen}`;
+  return { action: 'modify', text, body: { cancel, resume: true } };
+}
+
+function surroundingsOf({ index, item, parentId }: Pointer): JsonObject {
+  return {
+    ...(parentId !== null && { inside: parentId }),
+    ...(item !== undefined && { item }),
+    ...(index !== undefined && { index }),
+  };
+}
+
+/** Starts what failed, or what somebody's termination has cancelled. */
+function reopeningHint(
+  instance: WorkflowInstance,
+  definition: WorkflowDefinition,
+  outcome: 'Failed' | 'Terminated',
+): readonly RepairHint[] {
+  const { lastError } = instance;
+  if (outcome === 'Failed') return lastError === null ? [] : failedStepHint(lastError, definition);
+  const steps = [...cancelledAtEnd(instance)]
+    .filter((stepId) => definition.steps.has(stepId) && outermost(definition, stepId) === stepId)
+    .slice(0, STARTED_MAX);
+  if (steps.length === 0) return [];
+  const text = `opens the run again at what was open when it was terminated: ${namesOf(steps)}`;
+  return [{ action: 'modify', text, body: { start: startsOf(steps) } }];
+}
+
+/** Their records are written at the next commit, which may be still to come. */
+function cancelledAtEnd({ endTime, pointers, recent }: WorkflowInstance): ReadonlySet<string> {
+  const cancelled = recent.filter(
+    ({ endTime: at, status }) => status === 'Cancelled' && at >= (endTime ?? Infinity),
+  );
+  return new Set([...cancelled, ...pointers.values()].map(({ stepId }) => stepId));
+}
+
+function failedStepHint(
+  { stepId }: StepError,
+  definition: WorkflowDefinition,
+): readonly RepairHint[] {
+  if (!definition.steps.has(stepId)) return [];
+  const step = outermost(definition, stepId);
+  const around = step === stepId ? '' : `, which contains the failed step ${stepId},`;
+  const text = `opens the run again: runs step ${step}${around} once more, and what follows; data can be corrected in the same call`;
+  return [{ action: 'modify', text, body: { start: startsOf([step]) } }];
+}
+
+function startsOf(stepIds: readonly string[]): readonly Json[] {
+  return stepIds.map((stepId) => ({ stepId }));
+}
+
+function outermost(definition: WorkflowDefinition, stepId: string): string {
+  let id = stepId;
+  for (;;) {
+    const { compensates, container } = placeOfStep(definition, id);
+    const around = compensates ?? container;
+    if (around === null) return id;
+    id = around;
+  }
+}
+
+function rerunHint({ entryStepId }: WorkflowDefinition): RepairHint {
+  const text = `does everything again in this run from step ${entryStepId}, with the data as it is; \`from\` chooses another step`;
+  return { action: 'rerun', text, body: {} };
+}
+
+/** Once is enough: the new run may need a repair, not this one. */
+function restartHint({ restartedAs }: WorkflowInstance): readonly RepairHint[] {
+  if (restartedAs !== null) return [];
+  const text = 'does everything again in a new run with the same input; this run stays as it is';
+  return [{ action: 'restart', text, body: {} }];
+}
+
+function namesOf(stepIds: readonly string[]): string {
+  const others = stepIds.length - NAMED_MAX;
+  const named = stepIds.slice(0, NAMED_MAX).join(', ');
+  return others > 0 ? `${named} and ${others} more` : named;
+}
