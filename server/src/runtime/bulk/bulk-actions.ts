@@ -9,8 +9,8 @@
  * | suspend, resume,   | the store records the job in the audit of the instance, in the step that changes   |
  * | terminate          | the instance; an instance whose audit names the job is not touched again           |
  * | retry              | the same; besides, the message to the instance has an id of the job                |
- * | modify             | the instance keeps the key of the modification, which is made of the job. (Of jobs |
- * |                    | that an earlier version of the server began, only the audit knows.)                |
+ * | modify             | the instance keeps the key of the modification, which is made of the job; looking  |
+ * |                    | into the audit first only saves planning it again                                  |
  * | restart            | the new instance has an id made of the job and the instance                        |
  * | purge              | an instance that is gone has been purged                                           |
  */

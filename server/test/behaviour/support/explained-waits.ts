@@ -163,7 +163,10 @@ export const EXPLAINED_WAITS: readonly ExplainedWait[] = [
       await client.work(name, '&workerId=w3&lease=1');
       return id;
     },
-    reason: { kind: 'activity', text: /: the lease of worker w3 ended \d+ s ago; (?:no worker has|waiting for a worker)/ },
+    reason: {
+      kind: 'activity',
+      text: /: the lease of worker w3 ended \d+ s ago; (?:no worker has|waiting for a worker)/,
+    },
   },
   {
     of: 'an activity that was passed over while suspended',
