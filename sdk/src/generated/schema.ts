@@ -903,7 +903,9 @@ export interface paths {
         };
         /**
          * List the steps of a run
-         * @description Lists the executions of a run in pages: the ended ones in order, then the open ones with what they are waiting for. With `stepId`, the server searches a long run piece by piece. A page may then have fewer items than `limit`, or none, although there is a next page.
+         * @description Lists the executions of a run in pages: the ended ones in order, then the open ones with what they are waiting for. An execution must match all filters.
+         *
+         *     With a filter, the server searches a long run piece by piece, up to 2,000 executions for each page. A page may then have fewer items than `limit`, or none, although there is a next page: continue with its cursor and the same filters.
          */
         get: operations["listWorkflowSteps"];
         put?: never;
@@ -2718,6 +2720,8 @@ export interface components {
          * @enum {string}
          */
         StepExecutionStatus: "Pending" | "Running" | "Waiting" | "Complete" | "Failed" | "Cancelled" | "Compensated";
+        /** @description A status by which executions are filtered. `Retrying` means waiting for the next attempt; such executions are also `Waiting`. */
+        StepExecutionStatusFilter: components["schemas"]["StepExecutionStatus"] | "Retrying";
         /**
          * @description The order of the list: `asc` starts with the execution that ended first, `desc` with the open executions.
          * @enum {string}
@@ -8569,6 +8573,14 @@ export interface operations {
                 order?: components["schemas"]["StepOrder"];
                 /** @description Returns only executions of the step with this id */
                 stepId?: string;
+                /** @description Returns only executions with this status. `Waiting` includes `Retrying` */
+                status?: components["schemas"]["StepExecutionStatusFilter"];
+                /** @description Returns only executions for the item with this index in the innermost Foreach around the step, from 0 */
+                item?: number;
+                /** @description With `stepId`: returns only what ran inside this While or Recur in this turn, counted from 1. For a step that is no loop, this is the execution with this number, with all its attempts. For a Foreach, use `item`. Cannot be combined with `order=desc` */
+                turn?: number;
+                /** @description Returns only executions with this text in their inputs, outputs, item or error: in a name, a text or a number, in any casing. At most 200 characters */
+                search?: string;
                 /** @description The maximum number of items on a page */
                 limit?: number;
                 /** @description `nextCursor` of the previous page */

@@ -148,7 +148,7 @@ export class WorkflowHandle<TData extends object = DataObject> {
 
   /**
    * Lists the executions of its steps: first those that have ended, in order, then the open ones. `order: 'desc'` reverses the
-   * order; `stepId` selects the executions of one step.
+   * order; the other options are filters, all of which must match.
    *
    * @throws ApiError `workflow_not_found`
    */

@@ -1,5 +1,5 @@
 /** Options for the calls on runs. */
-import type { FailedOutcome } from '../api-types.js';
+import type { FailedOutcome, StepExecution } from '../api-types.js';
 import type { paths } from '../generated/schema.js';
 import type { StartData } from '../json.js';
 import type { CallOptions, IdempotentCallOptions } from '../options.js';
@@ -66,12 +66,23 @@ type FilterOf<Query> = {
     | undefined;
 };
 
-/** Filters and sorts the executions of a run. */
+/** Filters and sorts the executions of a run. An execution must match all filters. */
 export interface StepFilter {
   /** `desc`: open executions come first, and the newest before older ones. @default 'asc' */
   readonly order?: 'asc' | 'desc';
   /** Only executions of this step of the definition. */
   readonly stepId?: string;
+  /** Only executions with this status. `Retrying` means waiting for the next attempt, and `Waiting` includes it. */
+  readonly status?: StepExecution['status'] | 'Retrying';
+  /** Only executions for the item with this index, from 0, in the innermost Foreach around the step. */
+  readonly item?: number;
+  /**
+   * Only this turn, from 1, of the While or Recur `stepId`: everything that ran inside it. For a step that is no loop, the
+   * execution with this number. Needs `stepId`, and no `order: 'desc'`.
+   */
+  readonly turn?: number;
+  /** Only executions with this text in inputs, outputs, item or error, in any casing. At most 200 characters. */
+  readonly search?: string;
   /** The page size. @default 50 */
   readonly limit?: number;
 }

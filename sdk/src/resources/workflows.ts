@@ -276,8 +276,8 @@ export class WorkflowsResource extends WorkflowRepair {
 
   /**
    * Lists the executions of a run: first those that have ended, in order, then the open ones. `order: 'desc'` reverses the
-   * order. `stepId` selects the executions of one step; a page may then have fewer items than `limit`, or none, even if there
-   * is a next page.
+   * order. The other options are filters, all of which must match; a page may then have fewer items than `limit`, or none,
+   * even if there is a next page: the server searches a long run piece by piece. Iterating continues by itself.
    *
    * @throws ApiError `workflow_not_found`
    *
@@ -288,11 +288,14 @@ export class WorkflowsResource extends WorkflowRepair {
    * for await (const step of client.workflows.steps(id)) console.log(step.stepId, step.status);
    * const newest = await client.workflows.steps(id, { order: 'desc', limit: 1 }).page();
    * console.log(newest.items[0]?.stepId);
+   * for await (const { stepId, item, error } of client.workflows.steps(id, { status: 'Failed' })) {
+   *   console.log(stepId, item, error?.message);
+   * }
    * ```
    */
   steps(
     workflowId: string,
-    { order, stepId, limit, ...options }: StepFilter & CallOptions = {},
+    { order, stepId, status, item, turn, search, limit, ...options }: StepFilter & CallOptions = {},
   ): PagedList<StepExecution> {
     return new PagedList((cursor) =>
       this.#transport.call(
@@ -300,7 +303,7 @@ export class WorkflowsResource extends WorkflowRepair {
         '/api/workflow/{id}/steps',
         {
           path: { id: workflowId },
-          query: { order, stepId, limit, cursor },
+          query: { order, stepId, status, item, turn, search, limit, cursor },
           repeatable: 'always',
           subject: { workflowId },
         },

@@ -11,10 +11,15 @@ import {
 } from '@tsoa/runtime';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
 import { checkedName } from '../wire/map/name.js';
+import { checkedSearch } from '../wire/map/search.js';
 import { toPageRequest, toWirePage } from '../wire/map/page.js';
 import { toStepExecution } from '../wire/map/workflow.js';
 import type { Problem } from '../wire/models/problem.js';
-import type { StepExecutionPage, StepOrder } from '../wire/models/step-execution.js';
+import type {
+  StepExecutionPage,
+  StepExecutionStatusFilter,
+  StepOrder,
+} from '../wire/models/step-execution.js';
 import { knownQuery } from '../http/query-names.js';
 import type { ApiServices } from '../http/request-context.js';
 
@@ -31,14 +36,28 @@ export class StepExecutionController extends Controller {
 
   /**
    * Lists the executions of a run in pages: the ended ones in order, then the open ones with what they are waiting for.
-   * With
-   * `stepId`, the server searches a long run piece by piece. A page may then have fewer items than `limit`, or none,
-   * although there is a next page.
+   * An execution must match all filters.
+   *
+   * With a filter, the server searches a long run piece by piece, up to 2,000 executions for each page. A page may then have
+   * fewer items than `limit`, or none, although there is a next page: continue with its cursor and the same filters.
    *
    * @summary List the steps of a run
    * @param id The id of the run
    * @param order `asc` lists the oldest first; `desc` lists the open executions first, then the newest
    * @param stepId Returns only executions of the step with this id
+   * @param status Returns only executions with this status. `Waiting` includes `Retrying`
+   * @param item Returns only executions for the item with this index in the innermost Foreach around the step, from 0
+   * @isInt item must be a whole number
+   * @minimum item 0 must be at least 0
+   * @maximum item 9007199254740991 is too large
+   * @param turn With `stepId`: returns only what ran inside this While or Recur in this turn, counted from 1. For a step
+   * that is no loop, this is the execution with this number, with all its attempts. For a Foreach, use `item`. Cannot be
+   * combined with `order=desc`
+   * @isInt turn must be a whole number
+   * @minimum turn 1 must be at least 1
+   * @maximum turn 9007199254740991 is too large
+   * @param search Returns only executions with this text in their inputs, outputs, item or error: in a name, a text or a
+   * number, in any casing. At most 200 characters
    * @param limit The maximum number of items on a page
    * @isInt limit must be a whole number
    * @minimum limit 1 must be at least 1
@@ -53,6 +72,10 @@ export class StepExecutionController extends Controller {
     @Path() id: string,
     @Query() order: StepOrder = 'asc',
     @Query() stepId?: string,
+    @Query() status?: StepExecutionStatusFilter,
+    @Query() item?: number,
+    @Query() turn?: number,
+    @Query() search?: string,
     @Query() limit: number = PAGE_SIZE_DEFAULT,
     @Query() cursor?: string,
   ): Promise<StepExecutionPage> {
@@ -61,6 +84,10 @@ export class StepExecutionController extends Controller {
       ...toPageRequest(limit, cursor),
       order,
       stepId: stepId === undefined ? null : checkedName(stepId, 'step id'),
+      status: status ?? null,
+      item: item ?? null,
+      turn: turn ?? null,
+      search: search === undefined ? null : checkedSearch(search),
     };
     return toWirePage(
       await this.#services.host.instances.listSteps(workflowId, request),

@@ -113,12 +113,25 @@ export interface InstanceCountView {
 /** The filter and the page of a list of instances. */
 export type InstanceListRequest = PageRequest & InstanceFilter;
 
+/** Null members of the filter match every execution. */
+export interface StepFilter {
+  readonly stepId: string | null;
+  readonly status: StepStatusFilter | null;
+  /** The index of the item of the innermost enclosing Foreach, from 0. */
+  readonly item: number | null;
+  /**
+   * The number of the turn of the loop `stepId`, from 1: everything that ran inside it in that turn. If the step is no
+   * loop: its executions are counted, and this is all attempts of that one.
+   */
+  readonly turn: number | null;
+  /** Text in inputs, outputs, item or error, whatever the case of its letters. */
+  readonly search: string | null;
+}
+
 /** The filter and the page of a list of steps. */
-export interface StepListRequest extends PageRequest {
+export interface StepListRequest extends PageRequest, StepFilter {
   /** `asc`: in the order in which they ended, followed by open ones; `desc`: the reverse. */
   readonly order: 'asc' | 'desc';
-  /** Null: every step. */
-  readonly stepId: string | null;
 }
 
 export interface StepView {
@@ -146,6 +159,9 @@ export interface StepView {
 
 export type StepStatus =
   'Pending' | 'Running' | 'Waiting' | 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';
+
+/** `Retrying`: waits for its next attempt, which is also `Waiting`. */
+export type StepStatusFilter = StepStatus | 'Retrying';
 
 /** What an open step is waiting for. */
 export type WaitView =

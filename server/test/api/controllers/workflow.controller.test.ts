@@ -290,7 +290,8 @@ describe('GET /api/workflow/{id}/steps', () => {
       items: [{ ...step, startTime: '1970-01-01T00:00:00.000Z', waitsFor: shown }],
       nextCursor: 'c',
     });
-    const request = { limit: 2, cursor: null, order: 'asc', stepId: null };
+    const filter = { stepId: null, status: null, item: null, turn: null, search: null };
+    const request = { limit: 2, cursor: null, order: 'asc', ...filter };
     expect(api.calls[0]!.args).toEqual(['w1', request]);
   });
 });

@@ -42,6 +42,7 @@ const ON_POSTGRES: ReadonlySet<string> = new Set([
   'sagas',
   'SubWorkflow',
   'lists of children',
+  'filters of steps',
   'unusual names and keys',
   'starts',
   'starts with a key',

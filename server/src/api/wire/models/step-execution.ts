@@ -115,6 +115,11 @@ export interface StepExecution {
 export type StepOrder = 'asc' | 'desc';
 
 /**
+ * A status by which executions are filtered. `Retrying` means waiting for the next attempt; such executions are also `Waiting`.
+ */
+export type StepExecutionStatusFilter = StepExecutionStatus | 'Retrying';
+
+/**
  * A page of the executions of a run.
  */
 export interface StepExecutionPage {
