@@ -14,8 +14,11 @@ export interface Frame {
   stepId: string;
   readonly parent: Frame | null;
   readonly item: string | null;
-  /** `ready` runs when the run advances. `failed`: the step waits for its retry or for a resume. */
-  state: 'ready' | 'waiting' | 'failed' | 'open';
+  /**
+   * `ready` runs when the run advances. `inner`: its inner steps have run, and it ends when all others have. `failed`: the step
+   * waits for its retry or for a resume.
+   */
+  state: 'ready' | 'inner' | 'waiting' | 'failed' | 'open';
   /** The body has its result: only the outputs are left. */
   isKept: boolean;
 }
@@ -158,7 +161,9 @@ export class Model {
     while (this.status === 'Runnable') {
       const frame = this.frames.find(({ state }) => state === 'ready');
       const empty = this.frames.find((each) => each.state === 'open' && !this.#hasInside(each));
+      const inner = this.frames.find(({ state }) => state === 'inner');
       if (frame !== undefined) this.#run(frame);
+      else if (inner !== undefined) this.#complete(inner);
       else if (empty !== undefined) this.#join(empty);
       else break;
     }
@@ -196,12 +201,15 @@ export class Model {
     }
   }
 
-  #block(frame: Frame, { fails, innerFirst, waits }: Blocker): void {
+  #block(frame: Frame, { fails, innerFirst, innerSkipped, waits }: Blocker): void {
     const { fixed } = this.data;
     const passes = waits === undefined || ((waits === 'timer' || waits === 'service') && fixed);
     const failsNow = fails === 'always' || (fails === 'before' && !fixed);
     if (failsNow && !frame.isKept) {
       this.#fail(frame);
+    } else if (passes && innerFirst === true && innerSkipped !== true && !frame.isKept) {
+      this.#writeInner(frame);
+      frame.state = 'inner';
     } else if (passes || frame.isKept) {
       this.#complete(frame);
     } else {
@@ -213,7 +221,8 @@ export class Model {
   /** The body has its result. */
   #complete(frame: Frame): void {
     const blocker = this.#blockerOf(frame.stepId);
-    const hasRun = frame.isKept || (blocker?.innerFirst === true && frame.state === 'waiting');
+    const hasWritten = frame.state === 'waiting' || frame.state === 'inner';
+    const hasRun = frame.isKept || (blocker?.innerFirst === true && hasWritten);
     if (!hasRun && blocker?.innerSkipped !== true) this.#writeInner(frame);
     frame.isKept = true;
     if (blocker?.fails === 'outputs' && !this.data.fixed) {

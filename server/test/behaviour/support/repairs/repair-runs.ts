@@ -170,12 +170,25 @@ async function bringTo(client: Client, run: RepairedRun, service: Service): Prom
       break;
     case 'suspended by a failure':
       await client.untilWorkflow(id, ({ status }) => status === 'Suspended');
+      // The children of the other items end, too.
+      if (blockerOf(trial.blocker).waits === undefined) await untilNoChildRuns(client, id);
       break;
     case 'complete':
     case 'failed':
     case 'compensated':
-      await client.ended(id);
+      await untilParentKnows(client, await client.ended(id));
   }
+}
+
+function untilNoChildRuns(client: Client, id: string): Promise<unknown> {
+  return eventually('no step waits for a child', async () =>
+    (await openSteps(client, id)).every(({ waitsFor }) => waitsFor?.kind !== 'workflow'),
+  );
+}
+
+/** Otherwise the answer to a repair depends on whether the parent has been told of the end of the run. */
+async function untilParentKnows(client: Client, { parent }: Workflow): Promise<void> {
+  if (parent !== null) await untilNoChildRuns(client, parent.workflowId);
 }
 
 const isParallel = ({ place }: Trial): boolean => place === 'Foreach in parallel';
@@ -237,16 +250,18 @@ export async function release(
     }
     case 'child': {
       // Its child takes only an event that was published after its start.
-      await eventually('the child of the step waits', async () => {
+      const children = await eventually('the child of the step waits', async () => {
         const open = await openSteps(client, id);
         const ids = open
           .filter(({ item }) => item === wait.item)
-          .map((each) => each.childWorkflowId);
-        const isOpen = async (child: string | null): Promise<boolean> =>
-          child !== null && (await client.workflow(child)).endTime === null;
-        return (await Promise.all(ids.map(isOpen))).includes(true);
+          .flatMap((each) => each.childWorkflowId ?? []);
+        const runs = await Promise.all(ids.map((child) => client.workflow(child)));
+        const waiting = runs.filter(({ endTime }) => endTime === null);
+        return waiting.length > 0 && waiting.map(({ workflowId }) => workflowId);
       });
       await client.publish('release', ownKey, 'done');
+      // Until then, it would be taken for the child of the next turn, which does not take an event from before its start.
+      for (const child of children) await client.ended(child);
       return;
     }
     case 'event':
