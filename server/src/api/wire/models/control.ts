@@ -1,6 +1,21 @@
 /** The wire types of actions on runs. */
-import type { OperatorAction } from './explanation.js';
 import type { WorkflowStatus } from './workflow.js';
+
+/**
+ * An action that an operator can take.
+ */
+export type OperatorAction =
+  | 'suspend'
+  | 'resume'
+  | 'terminate'
+  | 'retry'
+  | 'publish-event'
+  | 'complete-activity'
+  | 'fail-activity'
+  | 'set-tags'
+  | 'restart'
+  | 'modify'
+  | 'rerun';
 
 /**
  * One action for many runs.

@@ -1,5 +1,5 @@
 /** The wire types of explanations. */
-import type { WorkflowAction } from './control.js';
+import type { OperatorAction, WorkflowAction } from './control.js';
 import type { DataObject, JsonValue } from './json-value.js';
 import type { StepError, WorkflowOutcome, WorkflowStatus } from './workflow.js';
 
@@ -22,22 +22,6 @@ export type WaitReasonKind =
   | 'running'
   | 'scheduled'
   | 'ended';
-
-/**
- * An action that an operator can take.
- */
-export type OperatorAction =
-  | 'suspend'
-  | 'resume'
-  | 'terminate'
-  | 'retry'
-  | 'publish-event'
-  | 'complete-activity'
-  | 'fail-activity'
-  | 'set-tags'
-  | 'restart'
-  | 'modify'
-  | 'rerun';
 
 /**
  * The worker that holds a work item.
