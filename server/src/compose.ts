@@ -203,7 +203,20 @@ function measured(store: Store, metrics: RuntimeMetrics): Store {
   });
 }
 
-function createScripts({ chance, config, environment, logger }: ComposeOptions): ScriptRuntime {
+/** Tests bring them. */
+export { createLocalBackplane } from './backplane/local-backplane.js';
+export { createMemoryStore } from './store/memory/memory-store.js';
+
+export interface ScriptsOptions extends Pick<ComposeOptions, 'config' | 'environment' | 'logger'> {
+  readonly chance?: Pick<Chance, 'nextMoment'>;
+}
+
+export function createScripts({
+  chance,
+  config,
+  environment,
+  logger,
+}: ScriptsOptions): ScriptRuntime {
   return createPyodideRuntime({
     ...pythonLimits(config),
     environment: visibleEnvironment(environment, config),

@@ -5,8 +5,10 @@ export interface Clock {
   /**
    * Calls `callback` once, not before `time`. A clock that is set back meanwhile does not delay the call, so a caller that
    * must not be early checks the clock again. The returned function cancels the call; calling it twice or late is harmless.
+   *
+   * @param isRoutine the call is a round of a periodic task, which nothing depends on while all goes well
    */
-  at(time: number, callback: () => void): () => void;
+  at(time: number, callback: () => void, isRoutine?: boolean): () => void;
 }
 
 /** The longest pause that setTimeout supports; longer pauses are split. */

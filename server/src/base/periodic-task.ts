@@ -54,8 +54,7 @@ export class PeriodicTask implements Service {
     if (this.#stopped) return;
     const { clock, intervalMs } = this.#options;
     const pauseMs = typeof intervalMs === 'number' ? intervalMs : intervalMs();
-    this.#cancel = clock.at(clock.now() + pauseMs, () => {
-      void this.runOnce().then(() => this.#schedule());
-    });
+    const round = (): void => void this.runOnce().then(() => this.#schedule());
+    this.#cancel = clock.at(clock.now() + pauseMs, round, true);
   }
 }

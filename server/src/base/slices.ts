@@ -24,6 +24,11 @@ export function nextSlice(): Promise<void> {
   });
 }
 
+/** Whether work waits for a turn of the loop, or has just got one. */
+export function hasWaitingSlices(): boolean {
+  return isTurning;
+}
+
 function turn(): void {
   const resume = waiting.shift();
   isTurning = waiting.length > 0;

@@ -1,0 +1,15 @@
+/** A definition as a test gives it: an object, or a text in YAML, of which JSON is a part. */
+import { parseYaml } from '../api/http/yaml-format.js';
+import { apiLimits } from '../config/limits.js';
+import { readConfig } from '../config/read-config.js';
+import type { PostedDefinition } from '../runtime/definitions/definition-types.js';
+
+export type DefinitionSource = string | Readonly<Record<string, unknown>>;
+
+const LIMITS = apiLimits(readConfig({}));
+
+/** @throws AppError `unreadable_body` with line and column */
+export function readDocument(source: DefinitionSource): PostedDefinition {
+  if (typeof source !== 'string') return { document: source, source: null };
+  return { document: parseYaml(source, LIMITS)?.value ?? null, source };
+}

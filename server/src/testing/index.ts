@@ -1,0 +1,13 @@
+/** The test kit: a server in the process of a test, with virtual time. */
+export type { Answer, Mock, MockResponse, Mocks } from './answers.js';
+export { UnmockedCallError } from './answers.js';
+export type { DefinitionSource } from './definition-source.js';
+export { TestPython, type TestPythonOptions } from './test-python.js';
+export type { TestRun } from './test-run.js';
+export {
+  createTestServer,
+  TestServer,
+  type TestServerOptions,
+  type TestStartOptions,
+} from './test-server.js';
+export type { ActivityContext, ActivityHandler, ActivityHandlers } from './test-worker.js';

@@ -1,0 +1,99 @@
+/** The bodies of HttpRequest and custom steps in a test: mocks answer in their place. Unmocked scripts run for real. */
+import type { OutsideBodies } from '../compose.js';
+import type { EffectResult } from '../engine/flow/messages.js';
+import { InputError } from '../engine/primitives/primitive.js';
+import { isJsonObject, type Json, type JsonObject } from '../engine/values/json.js';
+import { readHttpCall } from '../step-bodies/http-request/http-call.js';
+import { failureOf } from '../step-bodies/http-request/succeed-on.js';
+import type { StepBodyContext } from '../step-bodies/step-body.js';
+import type { Answer, Answers, MockResponse } from './answers.js';
+import type { Quiescence } from './quiescence.js';
+
+export function mockedBodies(
+  real: OutsideBodies,
+  answers: Answers,
+  quiescence: Quiescence,
+): OutsideBodies {
+  return {
+    httpRequest: {
+      run: (inputs, context) => quiescence.during(() => answerHttp(answers, inputs, context)),
+    },
+    customStep: (find) => {
+      const body = real.customStep(find);
+      return {
+        run: (type, inputs, context) =>
+          quiescence.during(() => {
+            const { stepId } = context;
+            if (!answers.has(stepId, type)) return body.run(type, inputs, context);
+            const what = `the custom step ${type} of step ${stepId}`;
+            return resultOf(answers.next(what, stepId, type), 'values');
+          }),
+      };
+    },
+  };
+}
+
+function answerHttp(answers: Answers, inputs: JsonObject, context: StepBodyContext): EffectResult {
+  const { idempotencyKey, stepId } = context;
+  try {
+    const call = readHttpCall(inputs, { idempotencyKey, timeoutMs: 1, timeoutMsMax: 1 });
+    const what = `the HTTP call ${call.method} ${call.url.href} of step ${stepId}`;
+    const answer = answers.next(what, stepId);
+    if (answer === null || !('response' in answer)) return resultOf(answer, 'response');
+    const { body = null, headers = {}, status = 200 } = answer.response;
+    if (call.succeedOn !== null) {
+      const retryAfter = fieldOf(headers, 'retry-after');
+      const judged = { statusCode: status, body, problem: null, retryAfter };
+      const failed = failureOf(call.succeedOn, `${call.method} ${call.url.href}`, judged);
+      if (failed !== null) return failed;
+    }
+    return { ok: true, values: variablesOf(answer.response) };
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return { ok: false, failure: { type: 'InputError', message: error.message } };
+  }
+}
+
+function variablesOf({ body = null, headers = {}, status = 200 }: MockResponse): JsonObject {
+  const named = Object.entries(headers).map(
+    ([name, value]) => [name.toLowerCase(), value] as const,
+  );
+  return {
+    ResponseCode: status,
+    ResponseBody: body,
+    IsSuccessful: status >= 200 && status <= 299,
+    ErrorMessage: null,
+    ResponseHeaders: Object.fromEntries(named),
+  };
+}
+
+function fieldOf(headers: JsonObject, wanted: string): string | null {
+  const found = Object.entries(headers).find(([name]) => name.toLowerCase() === wanted);
+  return typeof found?.[1] === 'string' ? found[1] : null;
+}
+
+function resultOf(answer: Answer | null, wanted: 'values' | 'response'): EffectResult {
+  if (answer === null) return failed('UnmockedCall', 'the test has no answer for this call', false);
+  if ('fail' in answer) {
+    const { fail, retryable = true } = answer;
+    return failed(textOf(fail, 'type') ?? 'MockedFailure', messageOf(fail), retryable);
+  }
+  if (wanted === 'values' && 'result' in answer && isJsonObject(answer.result)) {
+    return { ok: true, values: answer.result };
+  }
+  const needed = wanted === 'values' ? 'a Result with the variables' : 'a Response';
+  return failed('InvalidMock', `the mock needs ${needed}, or a Fail`, false);
+}
+
+function failed(type: string, message: string, retryable: boolean): EffectResult {
+  return { ok: false, failure: { type, message, retryable } };
+}
+
+function messageOf(fail: Json): string {
+  return typeof fail === 'string' ? fail : (textOf(fail, 'message') ?? JSON.stringify(fail));
+}
+
+function textOf(fail: Json, name: string): string | null {
+  const value = isJsonObject(fail) ? fail[name] : undefined;
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,230 @@
+/**
+ * A whole server in the process of a test: the real engine, real Python and the store in memory, with virtual time.
+ *
+ *  TS1 Time stands still until `advance`. Every call returns when nothing can happen any more without it.
+ *  TS2 The same definitions, calls and seed give the same runs, ids and random numbers.
+ *  TS3 Nothing outside is called: HTTP calls need mocks, and activities need handlers or mocks. Scripts run unless they are
+ *      mocked.
+ */
+import { createLogger } from '../base/logger.js';
+import { compose, createLocalBackplane, createMemoryStore } from '../compose.js';
+import { readConfig } from '../config/read-config.js';
+import type { Json, JsonObject } from '../engine/values/json.js';
+import type { Tags } from '../engine/model/tags.js';
+import type { Host } from '../runtime/host.js';
+import { Answers, type Mocks } from './answers.js';
+import { mockedBodies } from './mocked-bodies.js';
+import { ADVANCE_FORMS, readAdvance } from './duration-text.js';
+import { Quiescence } from './quiescence.js';
+import { readDocument, type DefinitionSource } from './definition-source.js';
+import { seededChance } from './seeded-chance.js';
+import { readRun, type TestRun } from './test-run.js';
+import { TestPython } from './test-python.js';
+import { TestWorker, type ActivityHandlers } from './test-worker.js';
+import { VirtualClock } from './virtual-clock.js';
+
+export interface TestServerOptions {
+  /** Definitions as objects, or as texts in YAML or JSON. */
+  readonly definitions?: readonly DefinitionSource[];
+  /** Python of custom steps, by name. */
+  readonly scripts?: Readonly<Record<string, string>>;
+  /** Handlers of activities, by name, as for a worker. Work without a handler or a mock waits. */
+  readonly activities?: ActivityHandlers;
+  readonly mocks?: Mocks;
+  /** The time at the start. @default 2030-01-01T00:00:00Z */
+  readonly now?: Date | string | number;
+  /** Of ids and random numbers. @default 1 */
+  readonly seed?: number;
+  /** `environment` in expressions. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** An interpreter that several servers use, one after the other. @default one of its own */
+  readonly python?: TestPython;
+  /** Activities without a handler or a mock are reported as an error. @default false */
+  readonly mustAnswer?: boolean;
+}
+
+export interface TestStartOptions {
+  readonly reference?: string;
+  readonly tags?: Tags;
+  readonly version?: number;
+}
+
+const DEFAULT_NOW = Date.UTC(2030, 0, 1);
+/** Longer than any wait: a single node with its own store needs no heartbeat and no scan. */
+const NEVER_MS = 200 * 365.25 * 86_400_000;
+const UNDISTURBED = {
+  scanIntervalMs: NEVER_MS,
+  beatIntervalMs: NEVER_MS,
+  leaseMs: 3 * NEVER_MS,
+  repairIntervalMs: NEVER_MS,
+  purgeIntervalMs: NEVER_MS,
+  instanceRetentionMs: NEVER_MS,
+  eventRetentionMs: NEVER_MS,
+};
+/** More timers than this in one call are an endless loop of waits. */
+const TIMERS_MAX = 100_000;
+
+export class TestServer implements AsyncDisposable {
+  readonly #host: Host;
+  readonly #answers: Answers;
+  readonly #clock: VirtualClock;
+  readonly #quiescence: Quiescence;
+  readonly #end: () => Promise<void>;
+
+  constructor(parts: TestServerParts) {
+    this.#host = parts.host;
+    this.#answers = parts.answers;
+    this.#clock = parts.clock;
+    this.#quiescence = parts.quiescence;
+    this.#end = parts.end;
+  }
+
+  /** The virtual time. */
+  get now(): Date {
+    return new Date(this.#clock.now());
+  }
+
+  /** How often each mock was called. */
+  get calls(): Readonly<Record<string, number>> {
+    return this.#answers.calls;
+  }
+
+  /** Number of timers that have fired, and of calls outside the engine: how much work there was. */
+  get work(): { readonly timers: number; readonly calls: number } {
+    return { timers: this.#clock.fired, calls: this.#quiescence.begun };
+  }
+
+  /** Registers a definition, or its next version. @throws AppError with all its problems */
+  async define(
+    source: DefinitionSource,
+  ): Promise<{ readonly id: string; readonly version: number }> {
+    return this.#call(() => this.#host.definitions.register(readDocument(source), null));
+  }
+
+  /** Registers a custom step. */
+  async script(name: string, source: string): Promise<void> {
+    await this.#call(() => this.#host.customSteps.put(name, source));
+  }
+
+  /** Starts a run, and waits until it does nothing without more time, events or results. */
+  async start(
+    definitionId: string,
+    data: JsonObject = {},
+    options: TestStartOptions = {},
+  ): Promise<TestRun> {
+    const { reference = null, ...rest } = options;
+    const request = { definitionId, data, reference, idempotency: null, ...rest };
+    const { instance } = await this.#call(() => this.#host.instances.start(request));
+    await this.settle();
+    return this.run(instance.id);
+  }
+
+  /**
+   * Moves the time, and fires each timer on the way at its own time.
+   *
+   * @param duration `3d`, `2h 30m`, a number of seconds, or a duration as in definitions
+   */
+  async advance(duration: string | number): Promise<void> {
+    const ms = readAdvance(duration);
+    if (ms === null) throw new TypeError(`'${duration}' is not a duration; use ${ADVANCE_FORMS}`);
+    const until = this.#clock.now() + ms;
+    await this.settle();
+    for (let fired = 0; this.#clock.fireNext(until); fired += 1) {
+      if (fired >= TIMERS_MAX) {
+        throw new Error(
+          `more than ${TIMERS_MAX} timers fired within ${duration}: is there a loop of short waits?`,
+        );
+      }
+      await this.settle();
+    }
+    this.#clock.moveTo(until);
+  }
+
+  /** Publishes an event. Returns the number of runs that were waiting for it. */
+  async publish(name: string, key: string, data: Json = null): Promise<number> {
+    const request = { name, key, data, idempotency: null };
+    const { deliveredTo } = await this.#call(() => this.#host.events.publish(request));
+    await this.settle();
+    return deliveredTo;
+  }
+
+  /** The run as it is now. @throws AppError `workflow_not_found` */
+  run(id: string): Promise<TestRun> {
+    return readRun(this.#host, id);
+  }
+
+  /** Waits until nothing moves. @throws UnmockedCallError if something outside was called without an answer */
+  async settle(): Promise<void> {
+    await this.#quiescence.wait();
+    this.#answers.check();
+  }
+
+  async stop(): Promise<void> {
+    await this.#end();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #call<Value>(call: () => Promise<Value>): Promise<Value> {
+    return this.#quiescence.during(call);
+  }
+}
+
+interface TestServerParts {
+  readonly host: Host;
+  readonly answers: Answers;
+  readonly clock: VirtualClock;
+  readonly quiescence: Quiescence;
+  readonly end: () => Promise<void>;
+}
+
+/** Starts a server in this process. It listens on no port. @throws AppError for an invalid definition or script */
+export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const { definitions = [], python = new TestPython(options), scripts = {} } = options;
+  const server = await assemble(options, python);
+  try {
+    for (const [name, source] of Object.entries(scripts)) await server.script(name, source);
+    for (const definition of definitions) await server.define(definition);
+    return server;
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+async function assemble(options: TestServerOptions, python: TestPython): Promise<TestServer> {
+  const { activities: handlers = {}, mocks = {}, mustAnswer = false, seed = 1 } = options;
+  const answers = new Answers(mocks);
+  const quiescence = new Quiescence();
+  const clock = new VirtualClock(new Date(options.now ?? DEFAULT_NOW).getTime());
+  const chance = seededChance(clock, seed);
+  const aborted = new AbortController();
+  let worker: TestWorker | null = null;
+  const { host } = await compose({
+    config: readConfig({}),
+    environment: options.environment ?? {},
+    logger: createLogger({ level: 'silent' }),
+    scripts: python.usedBy(quiescence, chance.nextMoment),
+    chance,
+    store: createMemoryStore(),
+    outside: (real) => mockedBodies(real, answers, quiescence),
+    createBackplane: () => ({
+      ...createLocalBackplane(),
+      publish: (hint) => {
+        if (hint.kind === 'activity') worker?.offered(hint.name);
+      },
+    }),
+    hostSettings: UNDISTURBED,
+  });
+  const { signal } = aborted;
+  worker = new TestWorker({ host, handlers, answers, quiescence, mustAnswer, signal });
+  await host.start();
+  const end = async (): Promise<void> => {
+    aborted.abort();
+    await host.stop();
+    if (options.python === undefined) await python.stop();
+  };
+  return new TestServer({ host, answers, clock, quiescence, end });
+}

@@ -1,0 +1,149 @@
+/** Does the activities of a test: takes work as soon as it is offered, and gives it to a handler or to a mock. */
+import { AppError } from '../base/errors.js';
+import type { Json } from '../engine/values/json.js';
+import type { WorkItem } from '../runtime/activities/activity-types.js';
+import type { Host } from '../runtime/host.js';
+import type { Answers } from './answers.js';
+import type { Quiescence } from './quiescence.js';
+
+/** The context of a handler, a subset of the one in `@stepwright/worker-sdk`. */
+export interface ActivityContext {
+  readonly activityName: string;
+  readonly workflowId: string;
+  readonly stepId: string;
+  readonly executionId: number;
+  /** The same in all attempts of an execution. */
+  readonly idempotencyKey: string;
+  /** From 1. */
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+  readonly log: Readonly<Record<'debug' | 'info' | 'warn' | 'error', (message: string) => void>>;
+  readonly heartbeat: () => Promise<void>;
+}
+
+/** A handler as in `@stepwright/worker-sdk`: it returns the result, and fails the activity if it throws. */
+// Handlers declare the type of their parameters themselves, as in the worker SDK.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type ActivityHandler = (parameters: any, context: ActivityContext) => unknown;
+export type ActivityHandlers = Readonly<
+  Record<string, ActivityHandler | { readonly handler: ActivityHandler }>
+>;
+
+export interface TestWorkerOptions {
+  readonly host: Host;
+  readonly handlers: ActivityHandlers;
+  readonly answers: Answers;
+  readonly quiescence: Quiescence;
+  /** Whether work without a handler and without a mock is a mistake of the test. */
+  readonly mustAnswer: boolean;
+  readonly signal: AbortSignal;
+}
+
+interface Report {
+  readonly succeeded: boolean;
+  readonly data: Json;
+  readonly retryable?: boolean;
+}
+
+const WORKER_ID = 'test';
+const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+export class TestWorker {
+  readonly #options: TestWorkerOptions;
+  readonly #handlers: ReadonlyMap<string, ActivityHandler>;
+
+  constructor(options: TestWorkerOptions) {
+    this.#options = options;
+    this.#handlers = new Map(
+      Object.entries(options.handlers).map(([name, entry]) => [
+        name,
+        typeof entry === 'function' ? entry : entry.handler,
+      ]),
+    );
+  }
+
+  /** There may be work of this name. */
+  offered(name: string): void {
+    const { answers, mustAnswer, quiescence } = this.#options;
+    if (answers.isSilent(name)) return;
+    if (!mustAnswer && !this.#handlers.has(name) && !answers.has(name)) return;
+    void quiescence.during(() => this.#work(name));
+  }
+
+  async #work(name: string): Promise<void> {
+    const { host, quiescence, signal } = this.#options;
+    for (;;) {
+      const request = { name, workerId: WORKER_ID, timeoutMs: 0, leaseMs: null, signal };
+      const item = await host.activities.pull(request);
+      if (item === null) return;
+      void quiescence.during(() => this.#answer(item));
+    }
+  }
+
+  async #answer(item: WorkItem): Promise<void> {
+    const report = await this.#reportOf(item);
+    if (report === null) return;
+    try {
+      await this.#options.host.activities.complete(item.token, report);
+    } catch (error) {
+      // The run no longer needs the result.
+      if (!(error instanceof AppError) || error.code !== 'activity_not_found') throw error;
+    }
+  }
+
+  /** Null: nobody answers. */
+  async #reportOf(item: WorkItem): Promise<Report | null> {
+    const { answers } = this.#options;
+    const { activityName, stepId } = item;
+    const handler = this.#handlers.get(activityName);
+    if (handler !== undefined && !answers.has(stepId, activityName)) {
+      return this.#handle(handler, item);
+    }
+    if (answers.isSilent(stepId)) return null;
+    const answer = answers.next(
+      `the activity ${activityName} of step ${stepId}`,
+      stepId,
+      activityName,
+    );
+    if (answer === null) return null;
+    if ('fail' in answer) {
+      return { succeeded: false, data: answer.fail, retryable: answer.retryable ?? true };
+    }
+    if ('result' in answer) return { succeeded: true, data: answer.result };
+    answers.note(
+      `the mock of the activity ${activityName} needs a Result or a Fail, not a Response`,
+    );
+    return null;
+  }
+
+  async #handle(handler: ActivityHandler, item: WorkItem): Promise<Report> {
+    const { parameters, ...about } = item;
+    const { signal } = this.#options;
+    const heartbeat = (): Promise<void> => Promise.resolve();
+    try {
+      const result = await handler(parameters, { ...about, signal, log: SILENT, heartbeat });
+      return { succeeded: true, data: toJson(result) };
+    } catch (error) {
+      return { succeeded: false, ...failureOf(error) };
+    }
+  }
+}
+
+function failureOf(thrown: unknown): Pick<Report, 'data' | 'retryable'> {
+  if (!(thrown instanceof Error)) {
+    return { data: { name: 'NonError', message: String(thrown), data: null } };
+  }
+  const { name, message } = thrown;
+  const data = 'data' in thrown ? toJson(thrown.data) : null;
+  const retryable = !('retryable' in thrown) || thrown.retryable !== false;
+  return { data: { name, message, data }, retryable };
+}
+
+function toJson(value: unknown): Json {
+  const text = JSON.stringify(value ?? null) as string | undefined;
+  return JSON.parse(text ?? 'null') as Json;
+}
+
+function ignore(): void {
+  // Logs of handlers are not part of a test.
+}

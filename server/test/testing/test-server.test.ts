@@ -1,0 +1,143 @@
+/** The test kit: days pass in milliseconds, on the real engine with real Python. */
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  createTestServer,
+  TestPython,
+  UnmockedCallError,
+  type TestServerOptions,
+} from '../../src/testing/index.js';
+
+const ORDER = `
+Id: order
+Steps:
+  - Id: saga
+    StepType: Sequence
+    Saga: true
+    ErrorBehavior: Terminate
+    Do:
+      - - Id: charge
+          StepType: Activity
+          RetryInterval: PT1H
+          MaxRetries: 2
+          Inputs:
+            ActivityName: '"charge-card"'
+            Parameters: { '@order': data.order }
+          Outputs: { payment: step.Result.id }
+          CompensateWith:
+            - Id: refund
+              StepType: Activity
+              Inputs:
+                ActivityName: '"refund"'
+                Parameters: { '@payment': data.payment }
+          NextStepId: pause
+        - Id: pause
+          StepType: Delay
+          Inputs: { Period: '"3.00:00:00"' }
+          NextStepId: remind
+        - Id: remind
+          StepType: HttpRequest
+          MaxRetries: 0
+          OnRetriesExhausted: Compensate
+          Inputs: { BaseUrl: '"https://mail.example/remind"', SucceedOn: [2xx] }
+          Outputs: { reminded: 'True', remindedAt: datetime.now().isoformat() }
+          NextStepId: ship
+        - Id: ship
+          StepType: WaitFor
+          Inputs: { EventName: '"shipped"', EventKey: str(data.order) }
+          Outputs: { carrier: step.EventData.carrier }
+`;
+const DECLINED = { fail: { message: 'declined' } };
+const PAID = { result: { id: 'ch_1' } };
+
+const python = new TestPython();
+afterAll(() => python.stop());
+
+function orderServer(options: TestServerOptions) {
+  return createTestServer({ definitions: [ORDER], python, ...options });
+}
+
+describe('a test server', () => {
+  it('takes an order through two retries and three days', async () => {
+    await using server = await orderServer({
+      now: '2030-05-01T00:00:00Z',
+      mocks: {
+        'charge-card': [DECLINED, DECLINED, PAID],
+        remind: { response: { status: 202, body: { ok: true } } },
+      },
+    });
+    const { id } = await server.start('order', { order: 4711 });
+    expect((await server.run(id)).waiting).toEqual(['charge']);
+    await server.advance('2h');
+    expect((await server.run(id)).waiting).toEqual(['pause']);
+    await server.advance('2d 23h');
+    expect(server.calls).toEqual({ 'charge-card': 3, remind: 0 });
+    await server.advance('1h');
+    const waiting = await server.run(id);
+    expect(waiting.waiting).toEqual(['ship']);
+    expect(waiting.data).toMatchObject({ reminded: true });
+    expect(waiting.data['remindedAt']).toMatch(/^2030-05-04T02:00:00/);
+    expect(await server.publish('shipped', '4711', { carrier: 'A' })).toBe(1);
+    const ended = await server.run(id);
+    expect(ended).toMatchObject({ status: 'Complete', data: { carrier: 'A' } });
+    expect(ended.completed).toEqual(['charge', 'pause', 'remind', 'ship', 'saga']);
+    // Three days of heartbeats and scans would be thousands.
+    expect(server.work.timers).toBeLessThan(100);
+  });
+
+  it('undoes a payment when a later step fails', async () => {
+    const refunded: unknown[] = [];
+    await using server = await orderServer({
+      activities: {
+        'charge-card': () => PAID.result,
+        refund: {
+          handler: ({ payment }: { payment: string }, { attempt }) => {
+            refunded.push([payment, attempt]);
+          },
+        },
+      },
+      mocks: { remind: { response: { status: 500 } } },
+    });
+    const { id } = await server.start('order', { order: 1 });
+    await server.advance('3d');
+    expect(await server.run(id)).toMatchObject({ status: 'Terminated', outcome: 'Compensated' });
+    expect(refunded).toEqual([['ch_1', 1]]);
+  });
+
+  it('gives equal runs for equal seeds', async () => {
+    const definition = {
+      Id: 'dice',
+      Steps: [
+        {
+          Id: 'roll',
+          StepType: 'NoOp',
+          Outputs: {
+            id: 'uuid.uuid4()',
+            number: 'random.random()',
+            at: 'datetime.now().timestamp()',
+          },
+        },
+      ],
+    };
+    const roll = async (seed: number) => {
+      await using server = await createTestServer({ definitions: [definition], python, seed });
+      const { data, id, status } = await server.start('dice');
+      expect(status).toBe('Complete');
+      return { data, id };
+    };
+    const first = await roll(1);
+    expect(await roll(1)).toEqual(first);
+    const other = await roll(2);
+    expect(other.id).not.toBe(first.id);
+    expect(other.data['id']).not.toBe(first.data['id']);
+  });
+
+  it('names the call that nobody answers', async () => {
+    await using server = await orderServer({ mocks: { 'charge-card': PAID } });
+    await server.start('order', { order: 1 });
+    const late = server.advance('3d');
+    await expect(late).rejects.toBeInstanceOf(UnmockedCallError);
+    await expect(late).rejects.toThrow(
+      "the HTTP call GET https://mail.example/remind of step remind is not mocked: add 'remind' to the mocks",
+    );
+  });
+});
