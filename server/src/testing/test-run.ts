@@ -43,11 +43,21 @@ export async function readRun(host: Host, workflowId: string): Promise<TestRun> 
   };
 }
 
+const ALL_STEPS = {
+  order: 'asc',
+  stepId: null,
+  status: null,
+  item: null,
+  turn: null,
+  search: null,
+  limit: PAGE,
+} as const;
+
 async function allSteps(host: Host, workflowId: string): Promise<readonly StepView[]> {
   const steps: StepView[] = [];
   let cursor: string | null = null;
   do {
-    const request = { order: 'asc', stepId: null, cursor, limit: PAGE } as const;
+    const request = { ...ALL_STEPS, cursor };
     const page: Awaited<ReturnType<Host['instances']['listSteps']>> =
       await host.instances.listSteps(workflowId, request);
     steps.push(...page.items);
