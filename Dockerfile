@@ -18,7 +18,7 @@ COPY . .
 # The build includes the memory snapshot of Python, so that containers need not create their own.
 RUN npx -y pnpm@12 install --frozen-lockfile \
   && npx -y pnpm@12 run build \
-  && npx -y pnpm@12 --filter @stepwright/server deploy --prod --legacy /app \
+  && npx -y pnpm@12 --filter stepwright deploy --prod --legacy /app \
   && rm -rf /app/src /app/test /app/scripts \
   && find /app/ui -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} + \
   && cp "$(readlink -f node_modules/node/bin/node)" /app/node \

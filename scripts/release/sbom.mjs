@@ -12,7 +12,7 @@ import { listPackages } from './list-packages.mjs';
 import { isMain, root, runMain } from '../tool.mjs';
 
 export function billOfMaterials() {
-  const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const { name, version } = JSON.parse(readFileSync(join(root, 'server/package.json'), 'utf8'));
   return {
     bomFormat: 'CycloneDX',
     specVersion: '1.6',

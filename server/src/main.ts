@@ -38,7 +38,8 @@ try {
   logger.fatal({ err: error }, `the server could not start${reasonOf(error)}`);
   process.exit(1);
 }
-announce(http, config);
+/** Where clients reach the server. */
+export const url = announce(http, config);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => void stop(signal));
 }
@@ -79,10 +80,10 @@ function listen(httpServer: HttpServer, { host, port }: Config): Promise<void> {
   });
 }
 
-function announce(httpServer: HttpServer, settings: Config): void {
+function announce(httpServer: HttpServer, settings: Config): string {
   const { address, family, port } = httpServer.address() as AddressInfo; // It listens on TCP.
   const shown = family === 'IPv6' ? `[${address}]` : address;
-  const url = `http://${shown}:${port}`;
+  const place = `http://${shown}:${port}`;
   const isLocal = address === '::1' || address.startsWith('127.');
   if (!isLocal && !settings.auth && !settings.allow_insecure) {
     logger.warn(
@@ -90,23 +91,27 @@ function announce(httpServer: HttpServer, settings: Config): void {
       'anyone who can reach this address can run workflows: set auth=true, or allow_insecure=true to accept the risk',
     );
   }
-  logger.info({ url, store: storeAt(settings.dbhost).place(settings.data_dir) }, 'listening');
+  logger.info(
+    { url: place, store: storeAt(settings.dbhost).place(settings.data_dir) },
+    'listening',
+  );
   process.stdout.write(
     [
       '',
-      `  Stepwright listens on ${url}`,
-      `  Operator page         ${url}/ui/`,
-      `  API page              ${url}/swagger`,
+      `  Stepwright listens on ${place}`,
+      `  Operator page         ${place}/ui/`,
+      `  API page              ${place}/swagger`,
       `  Store                 ${storeAt(settings.dbhost).place(settings.data_dir)}`,
       '',
       '  Try it:',
-      `  curl -X POST ${url}/api/definition -H 'Content-Type: application/yaml' \\`,
+      `  curl -X POST ${place}/api/definition -H 'Content-Type: application/yaml' \\`,
       `    --data-binary $'Id: hello\\nSteps:\\n- Id: greet\\n  StepType: NoOp\\n  Outputs:\\n    greeting: "\\'Hello \\' + data.name"'`,
-      `  curl -X POST ${url}/api/workflow/hello -H 'Content-Type: application/json' -d '{"name": "you"}'`,
+      `  curl -X POST ${place}/api/workflow/hello -H 'Content-Type: application/json' -d '{"name": "you"}'`,
       '',
       '',
     ].join('\n'),
   );
+  return place;
 }
 
 let isStopping = false;

@@ -1,0 +1,194 @@
+/**
+ * Goal: `stepwright` works from its tarball in a folder that has nothing else.
+ * Method: packs all packages, installs them with npm into an empty folder outside the repository, and runs the command there,
+ * in pipes: the server, its folder that is live, and the validator.
+ */
+import { readdirSync, readFileSync, statSync, writeFileSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createClient } from '@stepwright/sdk';
+import { Installation } from './packed.js';
+
+const SIZE_MAX = 90 * (1 << 20);
+const GREETING = `Id: greeting
+Steps:
+  - Id: greet
+    StepType: shout
+    Inputs:
+      text: '"Hello " + data.name'
+    Outputs:
+      greeting: step.loud
+`;
+const SCRIPT = 'loud = text.upper()\n';
+const BROKEN = GREETING.replace('data.name', 'data.');
+
+let created: Installation | string;
+let installation: Installation;
+
+beforeAll(() => {
+  created = Installation.create();
+});
+afterAll(() => {
+  if (typeof created !== 'string') created.remove();
+});
+beforeEach((test) => {
+  if (typeof created === 'string') return test.skip(created);
+  installation = created;
+});
+
+function write(name: string, text: string): string {
+  const file = path.join(installation.folder, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+}
+
+async function greet(url: string): Promise<unknown> {
+  const client = createClient({ baseUrl: url });
+  const handle = await client.workflows.start('greeting', { name: 'Ada' });
+  const { data } = await handle.wait({ timeoutMs: 60_000 });
+  return data['greeting'];
+}
+
+describe('the package', () => {
+  it('takes at most 90 MB with everything it needs', () => {
+    const folder = path.join(installation.folder, 'node_modules');
+    const sizes = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => {
+      const found = statSync(path.join(folder, file));
+      return found.isFile() ? found.size : 0;
+    });
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(SIZE_MAX);
+  });
+
+  it('contains no sources, and names no package of the workspace', () => {
+    const folder = path.join(installation.folder, 'node_modules/stepwright');
+    expect(readdirSync(folder).filter((name) => name !== 'node_modules')).toEqual(
+      expect.arrayContaining(['LICENSE', 'README.md', 'bin', 'dist', 'openapi', 'ui']),
+    );
+    expect(readdirSync(folder)).not.toContain('src');
+    expect(readFileSync(path.join(folder, 'package.json'), 'utf8')).not.toContain('workspace:');
+    expect(readdirSync(path.join(folder, 'dist/python-snapshots'))).toHaveLength(1);
+  });
+});
+
+describe('stepwright', () => {
+  it('prints its version and its commands', () => {
+    const { version } = JSON.parse(
+      readFileSync(path.join(installation.folder, 'node_modules/stepwright/package.json'), 'utf8'),
+    ) as { readonly version: string };
+    expect(installation.run(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n` });
+    const help = installation.run(['--help']);
+    expect(help.code).toBe(0);
+    for (const command of ['start', 'dev', 'validate', 'migrate-store']) {
+      expect(help.stdout).toContain(`  ${command} `);
+    }
+    // Not a terminal: no colors.
+    expect(help.stdout).not.toContain('\u001b');
+  });
+
+  it('ends with 2 after wrong arguments', () => {
+    const { code, stderr } = installation.run(['stat']);
+    expect(code).toBe(2);
+    expect(stderr).toContain("unknown command 'stat'");
+    expect(stderr).toContain('start');
+  });
+
+  it('migrate-store passes its arguments on', () => {
+    const { code, stderr } = installation.run(['migrate-store', '--from=sqlite:./none']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--to is missing');
+  });
+});
+
+describe('stepwright start', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('serves, runs, and stops on %s', async (signal) => {
+    const server = installation.server(['start']);
+    const url = await server.url();
+    const client = createClient({ baseUrl: url });
+    await client.steps.put('shout', SCRIPT);
+    await client.definitions.register(GREETING);
+    expect(await greet(url)).toBe('HELLO ADA');
+    expect((await fetch(`${url}/ui/`)).status).toBe(200);
+    await server.stop(signal);
+    await expect(fetch(`${url}/health/ready`)).rejects.toThrow();
+  });
+
+  it('is the process that was started, without one in front of it', async () => {
+    const server = installation.server(['start'], {}, [installation.bin]);
+    const url = await server.url();
+    const { items } = await createClient({ baseUrl: url }).nodes.list();
+    expect(items.map(({ pid }) => pid)).toContain(server.pid);
+    expect(await server.stop()).toBe(0);
+  });
+});
+
+describe('stepwright validate', () => {
+  it('accepts a folder, in which definitions use scripts', () => {
+    write('good/greeting.yaml', GREETING);
+    write('good/shout.py', SCRIPT);
+    write('good/package.json', '{}');
+    expect(installation.run(['validate', 'good'])).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: '2 files, 0 errors, 0 warnings\n',
+    });
+  });
+
+  it('shows where a problem is', () => {
+    write('bad/greeting.yaml', BROKEN);
+    write('bad/shout.py', SCRIPT);
+    const { code, stderr, stdout } = installation.run(['validate', 'bad']);
+    expect(code).toBe(1);
+    expect(stderr).toBe('2 files, 1 error, 0 warnings\n');
+    expect(stdout).toMatch(/^bad\/greeting\.yaml:6:13: error: .*\n {2}6 \| {7}text: /);
+    expect(stdout).toMatch(/\n {4}\| {13}\^\n/);
+  });
+
+  it('prints JSON and annotations', () => {
+    write('unreadable/a.yaml', 'Id: [');
+    const json = installation.run(['validate', '--json', 'unreadable']);
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      files: 1,
+      problems: [{ file: 'unreadable/a.yaml', severity: 'error', line: 1 }],
+    });
+    const github = installation.run(['validate', '--github', 'unreadable/a.yaml']);
+    expect(github.stdout).toMatch(/^::error file=unreadable\/a\.yaml,line=1,col=\d+,title=\S+::/);
+  });
+
+  it('ends with 1 if a file does not exist', () => {
+    const { code, stderr } = installation.run(['validate', 'missing.yaml']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('missing.yaml');
+  });
+});
+
+describe('stepwright dev', () => {
+  it('registers what changes, and keeps the last good version', async () => {
+    write('live/shout.py', SCRIPT);
+    const file = write('live/greeting.yaml', GREETING);
+    const server = installation.server(['dev', 'live'], {
+      DATA_DIR: path.join(installation.folder, 'live-data'),
+    });
+    const url = await server.url();
+    await server.says(/greeting\.yaml: registered, version 1$/m);
+    expect(await greet(url)).toBe('HELLO ADA');
+
+    writeFileSync(file, BROKEN);
+    await server.says(/greeting\.yaml:6:13: error: /);
+    await server.says(/greeting\.yaml: not registered; the last good version stays$/m);
+    expect(await greet(url)).toBe('HELLO ADA');
+
+    writeFileSync(file, GREETING);
+    await server.says(/greeting\.yaml: unchanged$/m);
+    writeFileSync(file, GREETING.replace('Hello', 'Bye'));
+    await server.says(/greeting\.yaml: registered, version 2$/m);
+    expect(await greet(url)).toBe('BYE ADA');
+
+    write('live/later.yaml', GREETING.replace('greeting', 'later').replace('shout', 'whisper'));
+    await server.says(/later\.yaml: not registered/);
+    write('live/whisper.py', 'loud = text.lower()\n');
+    await server.says(/later\.yaml: registered, version 1$/m);
+    await server.stop();
+  });
+});

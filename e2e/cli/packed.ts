@@ -1,0 +1,130 @@
+/** The tarballs of all packages, installed by npm into an empty folder, as users get them. */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { eventually } from '../../sdk/test/support/eventually.js';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const START_TIMEOUT_MS = 120_000;
+/** What npm prints when it cannot reach the registry. */
+const UNREACHABLE = /ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENETUNREACH|E50\d/;
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export class Installation {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** @returns why it is impossible, if the registry cannot be reached */
+  static create(): Installation | string {
+    const top = realpathSync(mkdtempSync(path.join(tmpdir(), 'stepwright-packed-')));
+    const packages = path.join(top, 'packages');
+    succeed('node', [path.join(ROOT, 'scripts/release/pack-all.mjs'), packages], ROOT);
+    const folder = path.join(top, 'app');
+    mkdirSync(folder);
+    writeFileSync(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+    const tarballs = readdirSync(packages).map((file) => path.join(packages, file));
+    const options = ['--prefer-offline', '--no-audit', '--no-fund'];
+    const { code, stderr } = run('npm', ['install', ...options, ...tarballs], folder);
+    const installation = new Installation(folder);
+    if (code === 0) return installation;
+    installation.remove();
+    if (UNREACHABLE.test(stderr)) return 'the package registry cannot be reached';
+    throw new Error(`npm could not install the packages:\n${stderr}`);
+  }
+
+  remove(): void {
+    rmSync(path.dirname(this.folder), { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  /** Runs a command to its end. */
+  run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Ended {
+    return run('npx', ['stepwright', ...args], this.folder, environment);
+  }
+
+  /** The file behind the command, without the processes of npx in front of it. */
+  get bin(): string {
+    return path.join(this.folder, 'node_modules/.bin/stepwright');
+  }
+
+  server(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+    command: readonly [string, ...string[]] = ['npx', 'stepwright'],
+  ): PackedServer {
+    return new PackedServer([...command, ...args], this.folder, environment);
+  }
+}
+
+export class PackedServer {
+  output = '';
+  readonly #child: ChildProcess;
+  readonly #closed: Promise<number | null>;
+
+  constructor(
+    command: readonly string[],
+    folder: string,
+    environment: Readonly<Record<string, string>>,
+  ) {
+    const [file = '', ...args] = command;
+    this.#child = spawn(file, args, {
+      cwd: folder,
+      env: { ...process.env, PORT: '0', DATA_DIR: path.join(folder, 'data'), ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => (this.output += text));
+    }
+    // Later than its exit: whatever still runs keeps the output open.
+    this.#closed = new Promise((resolve) => this.#child.once('close', resolve));
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? -1;
+  }
+
+  async url(): Promise<string> {
+    return eventually(
+      'the server listens',
+      () => /listens on (http:\/\/\S+)/.exec(this.output)?.[1],
+      START_TIMEOUT_MS,
+    );
+  }
+
+  async says(pattern: RegExp): Promise<void> {
+    await eventually(`it prints ${pattern}`, () => pattern.test(this.output), START_TIMEOUT_MS);
+  }
+
+  async stop(signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<number | null> {
+    this.#child.kill(signal);
+    return this.#closed;
+  }
+}
+
+function succeed(file: string, args: readonly string[], folder: string): void {
+  const { code, stderr, stdout } = run(file, args, folder);
+  if (code !== 0) throw new Error(`${file} failed:\n${stdout}${stderr}`);
+}
+
+function run(
+  file: string,
+  args: readonly string[],
+  folder: string,
+  environment: Readonly<Record<string, string>> = {},
+): Ended {
+  const result = spawnSync(file, args, {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...process.env, ...environment },
+  });
+  return { code: result.status, stdout: result.stdout, stderr: result.stderr };
+}

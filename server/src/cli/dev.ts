@@ -1,0 +1,99 @@
+/**
+ * `stepwright dev`: the server, and a folder whose definitions and scripts are registered at the start and whenever they
+ * change. A file with problems is shown with its place, and the last good version stays.
+ */
+import { watch } from 'chokidar';
+import path from 'node:path';
+import { asText, painterFor } from './print-problems.js';
+import { storeFile, type ServerCalls } from './server-calls.js';
+import { isCandidate, isSkipped, readWorkflowFiles, type WorkflowFile } from './workflow-files.js';
+
+/** Editors write a file in several steps, and git changes many files at once. */
+const SETTLE_MS = 30;
+
+/** Runs until the server is stopped. @throws Error if the folder does not exist */
+export async function dev(folder: string): Promise<void> {
+  // Before the server: a wrong folder must not leave one running.
+  await readWorkflowFiles([folder]);
+  process.env['LOG_LEVEL'] ??= 'warn';
+  const { url } = await import('../main.js');
+  const live = new LiveFolder(folder, { url, token: process.env['STEPWRIGHT_TOKEN'] ?? null });
+  await live.refresh();
+  const watcher = watch(folder, {
+    ignoreInitial: true,
+    ignored: (file) => file !== folder && isSkipped(path.basename(file)),
+  });
+  watcher.on('all', (_event, file) => {
+    if (isCandidate(file)) live.refreshSoon();
+  });
+  watcher.on('error', (error) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`stepwright: ${folder} is not watched any more: ${reason}\n`);
+  });
+}
+
+class LiveFolder {
+  readonly #folder: string;
+  readonly #server: ServerCalls;
+  /** The text that the server has accepted or rejected, by file. */
+  readonly #seen = new Map<string, { readonly text: string; readonly accepted: boolean }>();
+  #timer: NodeJS.Timeout | null = null;
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(folder: string, server: ServerCalls) {
+    this.#folder = folder;
+    this.#server = server;
+  }
+
+  refreshSoon(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.refresh(), SETTLE_MS);
+  }
+
+  /** One after the other: each sees what the one before has stored. */
+  refresh(): Promise<void> {
+    this.#work = this.#work.then(() => this.#refresh()).catch(report);
+    return this.#work;
+  }
+
+  async #refresh(): Promise<void> {
+    const files = await readWorkflowFiles([this.#folder]);
+    const changed = files.filter(({ path: file, text }) => this.#seen.get(file)?.text !== text);
+    // A rejected definition may use a script that has just been added.
+    const hasNewScript = changed.some(({ kind }) => kind === 'script');
+    const again = files.filter(
+      (file) => hasNewScript && !changed.includes(file) && this.#isRejected(file),
+    );
+    for (const file of [...changed, ...again]) await this.#store(file);
+    for (const file of this.#seen.keys()) {
+      if (files.some(({ path: present }) => present === file)) continue;
+      this.#seen.delete(file);
+      process.stdout.write(`${file}: removed; the server keeps its versions\n`);
+    }
+  }
+
+  #isRejected({ path: file }: WorkflowFile): boolean {
+    return this.#seen.get(file)?.accepted === false;
+  }
+
+  async #store(file: WorkflowFile): Promise<void> {
+    const stored = await storeFile(this.#server, file);
+    const accepted = stored === null || stored.version !== null;
+    this.#seen.set(file.path, { text: file.text, accepted });
+    const paint = painterFor(process.stdout);
+    if (stored !== null && stored.problems.length > 0) {
+      process.stdout.write(`${asText({ file, problems: stored.problems }, paint)}\n`);
+    }
+    const state =
+      stored === null
+        ? 'unchanged'
+        : stored.version === null
+          ? paint('red', 'not registered; the last good version stays')
+          : paint('green', `registered, version ${stored.version}`);
+    process.stdout.write(`${file.path}: ${state}\n`);
+  }
+}
+
+function report(error: unknown): void {
+  process.stderr.write(`stepwright: ${error instanceof Error ? error.message : String(error)}\n`);
+}

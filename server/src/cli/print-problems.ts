@@ -1,0 +1,87 @@
+/** Problems of files, for people, for programs and for GitHub Actions. */
+import { styleText } from 'node:util';
+import type { Problem } from './server-calls.js';
+import type { WorkflowFile } from './workflow-files.js';
+
+export interface FileProblems {
+  readonly file: WorkflowFile;
+  readonly problems: readonly Problem[];
+}
+
+type Style = Parameters<typeof styleText>[0];
+type Paint = (style: Style, text: string) => string;
+
+const EXCERPT_LENGTH_MAX = 120;
+
+/** Colors on a terminal only. */
+export function painterFor(stream: NodeJS.WriteStream): Paint {
+  return (style, text) => styleText(style, text, { stream });
+}
+
+/** `file:line:column: error: message`, and the line with a mark below the column. */
+export function asText({ file, problems }: FileProblems, paint: Paint): string {
+  return problems.map((problem) => textOf(file, problem, paint)).join('\n');
+}
+
+function textOf(file: WorkflowFile, problem: Problem, paint: Paint): string {
+  const { code, column, line, message, severity } = problem;
+  const place = line === undefined ? file.path : `${file.path}:${line}:${column ?? 1}`;
+  const label = paint(severity === 'error' ? 'red' : 'yellow', `${severity}:`);
+  return `${paint('bold', place)}: ${label} ${message} ${paint('dim', `(${code})`)}${excerpt(file, problem, paint)}\n`;
+}
+
+function excerpt({ text }: WorkflowFile, { column = 1, line }: Problem, paint: Paint): string {
+  const shown = line === undefined ? undefined : text.split(/\r?\n/)[line - 1];
+  if (shown === undefined || line === undefined) return '';
+  // The part of a long line that contains the column.
+  const from = Math.max(0, column - EXCERPT_LENGTH_MAX);
+  const number = String(line);
+  const before = shown.slice(from, column - 1).replace(/[^\t]/g, ' ');
+  return [
+    '',
+    `  ${paint('dim', `${number} |`)} ${shown.slice(from, from + EXCERPT_LENGTH_MAX)}`,
+    `  ${' '.repeat(number.length)} ${paint('dim', '|')} ${before}${paint('red', '^')}`,
+  ].join('\n');
+}
+
+/** One object for each problem. */
+export function asJson(found: readonly FileProblems[]): string {
+  const items = found.flatMap(({ file, problems }) =>
+    problems.map((problem) => ({ file: file.path, ...problem })),
+  );
+  return JSON.stringify({ files: found.length, problems: items }, null, 2);
+}
+
+/** A workflow command of GitHub Actions for each problem. */
+export function asGithub({ file, problems }: FileProblems): string {
+  return problems
+    .map(({ code, column, line, message, severity }) => {
+      const position = line === undefined ? '' : `,line=${line},col=${column ?? 1}`;
+      const place = `file=${escapeProperty(file.path)}${position},title=${escapeProperty(code)}`;
+      return `::${severity} ${place}::${escapeData(message)}\n`;
+    })
+    .join('');
+}
+
+function escapeData(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
+
+/** `3 files, 1 error, 2 warnings`. */
+export function summaryOf(found: readonly FileProblems[]): string {
+  const all = found.flatMap(({ problems }) => problems);
+  const errors = all.filter(({ severity }) => severity === 'error').length;
+  return [
+    counted(found.length, 'file'),
+    counted(errors, 'error'),
+    counted(all.length - errors, 'warning'),
+  ].join(', ');
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

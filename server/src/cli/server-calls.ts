@@ -1,0 +1,117 @@
+/** Checks and stores files on a server. */
+import { parse } from 'yaml';
+import { stepNameOf, type WorkflowFile } from './workflow-files.js';
+
+export interface Problem {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  readonly message: string;
+  /** From 1; absent if the problem is that of the whole file. */
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** What the API answers: a check, a stored version or a problem document. */
+interface Answer {
+  readonly id?: string;
+  readonly version?: number;
+  readonly errors?: readonly Item[];
+  readonly warnings?: readonly Item[];
+  readonly code?: string;
+  readonly title?: string;
+  readonly detail?: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+type Item = Omit<Problem, 'severity'>;
+
+export interface Stored {
+  /** Null if the server rejected the file. */
+  readonly version: number | null;
+  readonly problems: readonly Problem[];
+}
+
+export interface ServerCalls {
+  readonly url: string;
+  readonly token: string | null;
+}
+
+/** Finds the problems of a definition; nothing is stored. @throws Error if the server does not answer */
+export async function checkDefinition(
+  server: ServerCalls,
+  file: WorkflowFile,
+): Promise<readonly Problem[]> {
+  return problemsOf(await post(server, '/api/definition/validate', file));
+}
+
+/**
+ * Stores a definition or a script, unless the server has exactly this text as the latest version.
+ * @returns null if nothing has changed
+ * @throws Error if the server does not answer
+ */
+export async function storeFile(server: ServerCalls, file: WorkflowFile): Promise<Stored | null> {
+  if ((await storedText(server, file)) === file.text) return null;
+  const place =
+    file.kind === 'script'
+      ? `/api/step/${encodeURIComponent(stepNameOf(file.path))}`
+      : '/api/definition';
+  const answer = await post(server, place, file);
+  return { version: answer.version ?? null, problems: problemsOf(answer) };
+}
+
+async function storedText(server: ServerCalls, file: WorkflowFile): Promise<string | null> {
+  const id = file.kind === 'script' ? stepNameOf(file.path) : idIn(file.text);
+  if (id === null || id === '') return null;
+  const name = encodeURIComponent(id);
+  const place =
+    file.kind === 'script' ? `/api/step/${name}` : `/api/definition/${name}?source=true`;
+  const response = await fetch(server.url + place, { headers: headersOf(server) });
+  return response.ok ? response.text() : null;
+}
+
+/** Null if the text cannot be read: then the server says what is wrong with it. */
+function idIn(text: string): string | null {
+  try {
+    const document: unknown = parse(text, { logLevel: 'silent' });
+    if (typeof document !== 'object' || document === null) return null;
+    const [, id] = Object.entries(document).find(([name]) => name.toLowerCase() === 'id') ?? [];
+    return typeof id === 'string' ? id : null;
+  } catch {
+    return null;
+  }
+}
+
+async function post(server: ServerCalls, place: string, file: WorkflowFile): Promise<Answer> {
+  const response = await fetch(server.url + place, {
+    method: 'POST',
+    headers: { ...headersOf(server), 'content-type': mediaTypeOf(file) },
+    body: file.text,
+  });
+  return (await response.json()) as Answer; // Every answer of the API is JSON.
+}
+
+function mediaTypeOf({ kind, path }: WorkflowFile): string {
+  if (kind === 'script') return 'text/x-python';
+  return /\.json$/i.test(path) ? 'application/json' : 'application/yaml';
+}
+
+function headersOf({ token }: ServerCalls): Record<string, string> {
+  return token === null ? {} : { authorization: `Bearer ${token}` };
+}
+
+function problemsOf(answer: Answer): Problem[] {
+  const { code, column, detail, errors = [], line, title = '', warnings = [] } = answer;
+  const problems: Problem[] = [
+    ...errors.map((item) => toProblem('error', item)),
+    ...warnings.map((item) => toProblem('warning', item)),
+  ];
+  if (code === undefined || problems.length > 0) return problems;
+  const place = line === undefined || column === undefined ? {} : { line, column };
+  return [toProblem('error', { code, message: detail ?? title, ...place })];
+}
+
+function toProblem(severity: Problem['severity'], { code, column, line, message }: Item): Problem {
+  const place = line === undefined || column === undefined ? {} : { line, column };
+  return { severity, code, message, ...place };
+}
