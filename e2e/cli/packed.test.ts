@@ -116,8 +116,9 @@ describe('stepwright start', () => {
   it('is the process that was started, without one in front of it', async () => {
     const server = installation.server(['start'], {}, [installation.bin]);
     const url = await server.url();
-    const { items } = await createClient({ baseUrl: url }).nodes.list();
-    expect(items.map(({ pid }) => pid)).toContain(server.pid);
+    const pids: number[] = [];
+    for await (const { pid } of createClient({ baseUrl: url }).nodes.list()) pids.push(pid);
+    expect(pids).toContain(server.pid);
     expect(await server.stop()).toBe(0);
   });
 });

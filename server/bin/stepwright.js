@@ -53,7 +53,7 @@ function downloadedNode() {
   const file = join(folder, 'node_modules', name, FILE);
   if (existsSync(file)) return file;
   process.stderr.write(
-    `stepwright: Node ${process.versions.node} is too old for the server, which needs ${NEEDED}. ` +
+    `stepwright: Node ${process.versions.node} is too old for the server, which needs ${NEEDED} or later. ` +
       `Node ${bundledNode} is downloaded once to ${folder}\n`,
   );
   mkdirSync(dirname(folder), { recursive: true });
