@@ -9,7 +9,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createClient } from '@stepwright/sdk';
 import { Installation } from './packed.js';
 
-const SIZE_MAX = 90 * (1 << 20);
+// Three tenths are the Python snapshot.
+const SIZE_MAX = 105 * (1 << 20);
 const GREETING = `Id: greeting
 Steps:
   - Id: greet
@@ -51,7 +52,7 @@ async function greet(url: string): Promise<unknown> {
 }
 
 describe('the package', () => {
-  it('takes at most 90 MB with everything it needs', () => {
+  it('takes at most 105 MB with everything it needs', () => {
     const folder = path.join(installation.folder, 'node_modules');
     const sizes = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => {
       const found = statSync(path.join(folder, file));
@@ -114,7 +115,7 @@ describe('stepwright start', () => {
   });
 
   it('is the process that was started, without one in front of it', async () => {
-    const server = installation.server(['start'], {}, [installation.bin]);
+    const server = installation.server(['start']);
     const url = await server.url();
     const pids: number[] = [];
     for await (const { pid } of createClient({ baseUrl: url }).nodes.list()) pids.push(pid);
@@ -131,7 +132,8 @@ describe('stepwright validate', () => {
     expect(installation.run(['validate', 'good'])).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: '2 files, 0 errors, 0 warnings\n',
+      // npx may have printed a warning of its own before.
+      stderr: expect.stringMatching(/^2 files, 0 errors, 0 warnings$/m) as string,
     });
   });
 
@@ -140,7 +142,7 @@ describe('stepwright validate', () => {
     write('bad/shout.py', SCRIPT);
     const { code, stderr, stdout } = installation.run(['validate', 'bad']);
     expect(code).toBe(1);
-    expect(stderr).toBe('2 files, 1 error, 0 warnings\n');
+    expect(stderr).toMatch(/^2 files, 1 error, 0 warnings$/m);
     expect(stdout).toMatch(/^bad\/greeting\.yaml:6:13: error: .*\n {2}6 \| {7}text: /);
     expect(stdout).toMatch(/\n {4}\| {13}\^\n/);
   });

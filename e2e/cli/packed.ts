@@ -1,6 +1,14 @@
 /** The tarballs of all packages, installed by npm into an empty folder, as users get them. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,6 +35,8 @@ export class Installation {
   /** @returns why it is impossible, if the registry cannot be reached */
   static create(): Installation | string {
     const top = realpathSync(mkdtempSync(path.join(tmpdir(), 'stepwright-packed-')));
+    // Started by root, the server runs Python as a user without rights, who must be able to read the package.
+    chmodSync(top, 0o755);
     const packages = path.join(top, 'packages');
     succeed('node', [path.join(ROOT, 'scripts/release/pack-all.mjs'), packages], ROOT);
     const folder = path.join(top, 'app');
@@ -51,17 +61,19 @@ export class Installation {
     return run('npx', ['stepwright', ...args], this.folder, environment);
   }
 
-  /** The file behind the command, without the processes of npx in front of it. */
-  get bin(): string {
+  get #bin(): string {
     return path.join(this.folder, 'node_modules/.bin/stepwright');
   }
 
+  /**
+   * A command that runs until it is stopped, without the processes of npx in front of it: they end on SIGTERM and leave the
+   * command running.
+   */
   server(
     args: readonly string[],
     environment: Readonly<Record<string, string>> = {},
-    command: readonly [string, ...string[]] = ['npx', 'stepwright'],
   ): PackedServer {
-    return new PackedServer([...command, ...args], this.folder, environment);
+    return new PackedServer([this.#bin, ...args], this.folder, environment);
   }
 }
 
