@@ -41,6 +41,36 @@ async function failureOf(call: Promise<unknown>): Promise<unknown> {
   );
 }
 
+interface LongPolls {
+  count: number;
+  /** Called before each one, with its number. */
+  beforeEach: (count: number) => Promise<unknown>;
+}
+
+/** A client of a server that lets a request wait for one second at most. */
+async function withLongPolls(
+  use: (client: StepwrightClient, polls: LongPolls) => Promise<void>,
+): Promise<void> {
+  const impatient = await ServerProcess.start({ environment: { wait_seconds_max: '1' } });
+  const polls: LongPolls = { count: 0, beforeEach: () => Promise.resolve() };
+  const polling = createClient({
+    baseUrl: impatient.url,
+    fetch: async (request) => {
+      if (request.method === 'GET' && request.url.includes('wait=')) {
+        polls.count += 1;
+        await polls.beforeEach(polls.count);
+      }
+      return fetch(request);
+    },
+  });
+  try {
+    await polling.definitions.register(APPROVAL);
+    await use(polling, polls);
+  } finally {
+    await impatient.remove();
+  }
+}
+
 describe('client.workflows.run', () => {
   it('starts a run and returns its result with one request', async () => {
     requests = [];
@@ -55,29 +85,18 @@ describe('client.workflows.run', () => {
   });
 
   it('continues with long polls when the server has waited as long as it does', async () => {
-    const impatient = await ServerProcess.start({ environment: { wait_seconds_max: '1' } });
-    try {
-      const { definitions, events } = createClient({ baseUrl: impatient.url });
-      await definitions.register(APPROVAL);
-      let polls = 0;
-      const polling = createClient({
-        baseUrl: impatient.url,
-        fetch: async (request) => {
-          polls += Number(request.method === 'GET' && request.url.includes('wait='));
-          if (polls === 2) await events.publish('approved', 'order-501', true);
-          return fetch(request);
-        },
-      });
+    await withLongPolls(async (polling, polls) => {
+      polls.beforeEach = async (count) => {
+        if (count === 2) await polling.events.publish('approved', 'order-501', true);
+      };
       const options = { idempotencyKey: 'run-501' };
       const ended = await polling.workflows.run('approval', { order: 501 }, options);
       expect(ended.data).toEqual({ order: 501, approved: true });
-      expect(polls).toBeGreaterThanOrEqual(2);
+      expect(polls.count).toBeGreaterThanOrEqual(2);
       // The key belongs to the start: another call with it gets the same run.
       const again = await polling.workflows.run('approval', { order: 501 }, options);
       expect(again).toEqual(ended);
-    } finally {
-      await impatient.remove();
-    }
+    });
   });
 
   it('names the run that did not end in time, which continues', async () => {
@@ -114,11 +133,14 @@ describe('client.workflows.run', () => {
   });
 
   it('waits for the open run with onConflict', async () => {
-    const options = { reference: 'shared', onConflict: 'existing' } as const;
-    const open = await client.workflows.start('approval', { order: 504 }, options);
-    const joined = client.workflows.run('approval', { order: 505 }, options);
-    await client.events.publish('approved', 'order-504', 'yes');
-    expect(await joined).toMatchObject({ workflowId: open.id, data: { approved: 'yes' } });
+    await withLongPolls(async (polling, polls) => {
+      const options = { reference: 'shared', onConflict: 'existing' } as const;
+      const open = await polling.workflows.start('approval', { order: 504 }, options);
+      // The call polls once it has joined the run, which must not end before.
+      polls.beforeEach = () => polling.events.publish('approved', 'order-504', 'yes');
+      const joined = await polling.workflows.run('approval', { order: 505 }, options);
+      expect(joined).toMatchObject({ workflowId: open.id, data: { approved: 'yes' } });
+    });
   });
 });
 

@@ -2,6 +2,7 @@
 import type { OutsideBodies } from '../compose.js';
 import type { EffectResult } from '../engine/flow/messages.js';
 import { InputError } from '../engine/primitives/primitive.js';
+import { writeJson } from '../engine/values/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../engine/values/json.js';
 import { readHttpCall } from '../step-bodies/http-request/http-call.js';
 import { failureOf } from '../step-bodies/http-request/succeed-on.js';
@@ -90,7 +91,7 @@ function failed(type: string, message: string, retryable: boolean): EffectResult
 }
 
 function messageOf(fail: Json): string {
-  return typeof fail === 'string' ? fail : (textOf(fail, 'message') ?? JSON.stringify(fail));
+  return typeof fail === 'string' ? fail : (textOf(fail, 'message') ?? writeJson(fail));
 }
 
 function textOf(fail: Json, name: string): string | null {

@@ -1,5 +1,6 @@
 /** Does the activities of a test: takes work as soon as it is offered, and gives it to a handler or to a mock. */
 import { AppError } from '../base/errors.js';
+import { readJson, writeJson } from '../engine/values/exact-json.js';
 import type { Json } from '../engine/values/json.js';
 import type { WorkItem } from '../runtime/activities/activity-types.js';
 import type { Host } from '../runtime/host.js';
@@ -140,8 +141,9 @@ function failureOf(thrown: unknown): Pick<Report, 'data' | 'retryable'> {
 }
 
 function toJson(value: unknown): Json {
-  const text = JSON.stringify(value ?? null) as string | undefined;
-  return JSON.parse(text ?? 'null') as Json;
+  // Undefined for a function or a symbol.
+  const text = writeJson((value ?? null) as object) as string | undefined;
+  return readJson(text ?? 'null');
 }
 
 function ignore(): void {

@@ -84,6 +84,11 @@ const RUN: readonly View[] = [
   { name: 'a run, steps', path: (ids) => `${order(ids)}?tab=steps`, ready: '.step-rows > li' },
   { name: 'a run, data', path: (ids) => `${order(ids)}?tab=data`, ready: 'text=Ada Lovelace' },
   {
+    name: 'a run, log',
+    path: ({ shop }) => `/runs/${shop.greeting}?tab=log`,
+    ready: TABLE,
+  },
+  {
     name: 'a run, history',
     path: ({ shop }) => `/runs/${shop.stopped}?tab=history`,
     ready: 'text=anonymous',

@@ -7,7 +7,7 @@ import { useSession, type Session } from '../../app/session.js';
 import { Button } from '../../components/button.js';
 import { problemText } from '../../components/problem-view.js';
 import { useLatestDefinition } from '../definitions/use-definition.js';
-import { filterText, runsPath, WITH_CHILDREN, type RunFilter } from './run-filter.js';
+import { runsPath, selectionKey, WITH_CHILDREN, type RunFilter } from './run-filter.js';
 import { readSearch, searchText, type MalformedPart, type SearchPart } from './search-text.js';
 import { SuggestInput } from './suggest-input.js';
 import { knownFields, suggest } from './suggestions.js';
@@ -167,7 +167,7 @@ function useKnownFields(filter: RunFilter): ReturnType<typeof knownFields> {
   const queries = useQueryClient();
   const definition = useLatestDefinition(filter.definitionId);
   const pages = queries.getQueriesData<Page<WorkflowSummary>>({
-    queryKey: ['runs', filterText(filter)],
+    queryKey: ['runs', selectionKey(filter)],
   });
   return knownFields(
     definition.data ?? {},
