@@ -31,6 +31,7 @@ const OWN_JSON = [
   'runtime/operations/instance-control.ts',
   'runtime/operations/paging.ts',
   'runtime/operations/parse-condition.ts',
+  'runtime/operations/step-list.ts',
   'runtime/passes/failed-attempts-log.ts',
   'schemas/validation/exact-numbers.ts',
   'scripts/pyodide/boot-python.ts',
