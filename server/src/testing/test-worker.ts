@@ -142,7 +142,7 @@ function failureOf(thrown: unknown): Pick<Report, 'data' | 'retryable'> {
 
 function toJson(value: unknown): Json {
   // Undefined for a function or a symbol.
-  const text = writeJson((value ?? null)) as string | undefined;
+  const text = writeJson(value ?? null) as string | undefined;
   return readJson(text ?? 'null');
 }
 
