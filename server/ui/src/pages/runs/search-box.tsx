@@ -7,10 +7,11 @@ import { useSession, type Session } from '../../app/session.js';
 import { Button } from '../../components/button.js';
 import { problemText } from '../../components/problem-view.js';
 import { useLatestDefinition } from '../definitions/use-definition.js';
-import { runsPath, selectionKey, WITH_CHILDREN, type RunFilter } from './run-filter.js';
+import { runsPath, WITH_CHILDREN, type RunFilter } from './run-filter.js';
 import { readSearch, searchText, type MalformedPart, type SearchPart } from './search-text.js';
 import { SuggestInput } from './suggest-input.js';
 import { knownFields, suggest } from './suggestions.js';
+import { runsKey } from './use-runs.js';
 
 type Found =
   | { readonly kind: 'run'; readonly id: string }
@@ -167,7 +168,7 @@ function useKnownFields(filter: RunFilter): ReturnType<typeof knownFields> {
   const queries = useQueryClient();
   const definition = useLatestDefinition(filter.definitionId);
   const pages = queries.getQueriesData<Page<WorkflowSummary>>({
-    queryKey: ['runs', selectionKey(filter)],
+    queryKey: runsKey(filter),
   });
   return knownFields(
     definition.data ?? {},

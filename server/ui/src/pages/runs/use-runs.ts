@@ -37,10 +37,15 @@ interface RunsOptions {
   readonly needsFields: boolean;
 }
 
+/** The beginning of the keys under which the pages of a list are cached. */
+export function runsKey(filter: RunFilter): readonly string[] {
+  return ['runs', selectionKey(filter)];
+}
+
 export function useRuns({ filter, cursor, mayInsert, needsFields }: RunsOptions): Runs {
   const { client } = useSession();
   const queries = useQueryClient();
-  const key = ['runs', selectionKey(filter), cursor ?? null];
+  const key = [...runsKey(filter), cursor ?? null];
   const keyText = JSON.stringify(key);
   const [fresh, setFresh] = useState<{ readonly key: string; readonly ids: ReadonlySet<string> }>({
     key: keyText,
