@@ -11,7 +11,12 @@ import {
 // spend most of their time waiting.
 const PARALLEL = { maxWorkers: Math.max(3, availableParallelism() - 1) };
 
+// On a busy machine, a test may wait in vain for what comes a moment later. Only such tests are repeated, once: one that has
+// seen something wrong fails. `pnpm test` lists what passed only at the second attempt.
+const WAITED_IN_VAIN = { retry: { count: 1, condition: /not within \d+ ms|timed out in \d+ ?ms/ } };
+
 const UNIT = {
+  ...WAITED_IN_VAIN,
   include: ['test/**/*.test.ts'],
   testTimeout: 60_000,
   // The default is one second, in which a busy machine may do nothing. Less than a test has, so that the failure tells what
@@ -23,6 +28,7 @@ const UNIT = {
 
 // These tests use whole servers, databases and the machine's ports: one file at a time, after everything else.
 const END_TO_END = {
+  ...WAITED_IN_VAIN,
   include: ['**/*.test.ts'],
   // Tests wait for conditions, which take longer on a busy machine.
   testTimeout: 600_000,
@@ -38,7 +44,7 @@ const PAGE = {
   testTimeout: END_TO_END.testTimeout,
   hookTimeout: END_TO_END.hookTimeout,
   expect: END_TO_END.expect,
-  // A browser on a busy machine may lose a frame or a click. `pnpm test` lists what passed only at the second attempt.
+  // A browser on a busy machine may also lose a frame or a click.
   retry: 1,
   sequence: { groupOrder: 1 },
   ...PARALLEL,

@@ -46,7 +46,7 @@ function runTests(args) {
   };
 }
 
-/** A test of the page that passed only at its second attempt may have found a defect: the reader should know of it. */
+/** A test that passed only at its second attempt may have found a defect: the reader should know of it. */
 function listRepeated({ testResults = [] }) {
   const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
   for (const { status, fullName, failureMessages } of tests) {
