@@ -20,7 +20,7 @@ const OWN_JSON = [
   'base/ids.ts',
   'base/thread-entry.ts',
   'base/version.ts',
-  'cli/print-problems.ts',
+  'cli/output/print-problems.ts',
   'engine/definitions/typescript-module.ts',
   'engine/definitions/typescript-types.ts',
   'engine/flow/taken-events.ts',

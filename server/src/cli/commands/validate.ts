@@ -1,6 +1,6 @@
 /** `stepwright validate`: checks files with the server's own validator, on a server that exists only for this. */
-import { EXIT_CODES } from './exit-codes.js';
-import { withOfflineServer } from './offline-server.js';
+import { EXIT_CODES } from '../exit-codes.js';
+import { withOfflineServer } from '../files/offline-server.js';
 import {
   asGithub,
   asJson,
@@ -8,9 +8,9 @@ import {
   painterFor,
   summaryOf,
   type FileProblems,
-} from './print-problems.js';
-import { checkDefinition, storeFile, type ServerCalls } from './server-calls.js';
-import { readWorkflowFiles, type WorkflowFile } from './workflow-files.js';
+} from '../output/print-problems.js';
+import { checkDefinition, storeFile, type ServerCalls } from '../files/store-files.js';
+import { readWorkflowFiles, type WorkflowFile } from '../files/workflow-files.js';
 
 export interface ValidateOptions {
   readonly format: 'text' | 'json' | 'github';

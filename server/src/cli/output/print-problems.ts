@@ -1,7 +1,7 @@
 /** Problems of files, for people, for programs and for GitHub Actions. */
 import { styleText } from 'node:util';
-import type { Problem } from './server-calls.js';
-import type { WorkflowFile } from './workflow-files.js';
+import type { Problem } from '../files/store-files.js';
+import type { WorkflowFile } from '../files/workflow-files.js';
 
 export interface FileProblems {
   readonly file: WorkflowFile;

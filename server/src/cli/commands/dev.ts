@@ -4,9 +4,14 @@
  */
 import { watch } from 'chokidar';
 import path from 'node:path';
-import { asText, painterFor } from './print-problems.js';
-import { storeFile, type ServerCalls } from './server-calls.js';
-import { isCandidate, isSkipped, readWorkflowFiles, type WorkflowFile } from './workflow-files.js';
+import { asText, painterFor } from '../output/print-problems.js';
+import { storeFile, type ServerCalls } from '../files/store-files.js';
+import {
+  isCandidate,
+  isSkipped,
+  readWorkflowFiles,
+  type WorkflowFile,
+} from '../files/workflow-files.js';
 
 /** Editors write a file in several steps, and git changes many files at once. */
 const SETTLE_MS = 30;
@@ -16,7 +21,7 @@ export async function dev(folder: string): Promise<void> {
   // Before the server: a wrong folder must not leave one running.
   await readWorkflowFiles([folder]);
   process.env['LOG_LEVEL'] ??= 'warn';
-  const { url } = await import('../main.js');
+  const { url } = await import('../../main.js');
   const live = new LiveFolder(folder, { url, token: process.env['STEPWRIGHT_TOKEN'] ?? null });
   await live.refresh();
   const watcher = watch(folder, {

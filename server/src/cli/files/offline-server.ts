@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createLogger } from '../base/logger.js';
-import { compose } from '../compose.js';
-import { readConfig } from '../config/read-config.js';
-import { createMemoryStore } from '../store/memory/memory-store.js';
-import type { ServerCalls } from './server-calls.js';
+import { createLogger } from '../../base/logger.js';
+import { compose } from '../../compose.js';
+import { readConfig } from '../../config/read-config.js';
+import { createMemoryStore } from '../../store/memory/memory-store.js';
+import type { ServerCalls } from './store-files.js';
 
 /** The settings of the shell are for a real server, so they are not used. */
 const SETTINGS = { LOG_LEVEL: 'error', PYTHON_SPARES: '0' };

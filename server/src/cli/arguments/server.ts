@@ -1,0 +1,34 @@
+/** The commands that run a server or work on its store. */
+import type { Command } from 'commander';
+
+export function addServerCommands(program: Command): void {
+  program
+    .command('start')
+    .description('start the server')
+    .action(async () => {
+      await import('../../main.js');
+    });
+
+  program
+    .command('dev')
+    .description(
+      'start the server, and register the definitions and scripts of a folder whenever they change',
+    )
+    .argument('[folder]', 'definitions (.yaml, .yml, .json) and scripts of custom steps (.py)', '.')
+    .action(async (folder: string) => {
+      const { dev } = await import('../commands/dev.js');
+      await dev(folder);
+    });
+
+  program
+    .command('migrate-store')
+    .description('copy a store into another one; --help lists its arguments')
+    .helpOption(false)
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(async () => {
+      // The command reads its own arguments.
+      process.argv.splice(2, 1);
+      await import('../../migrate-store.js');
+    });
+}
