@@ -20,8 +20,8 @@ import { useThrottled } from '../../app/use-throttled.js';
 const FIRST_COUNT = 500;
 export const NEWEST_COUNT = 1000;
 const EXECUTIONS_PER_CALL = 500;
-/** What a run usually changes between two reads, with its open executions. */
-const CHANGED_PER_CALL = 50;
+/** What a run usually ends and starts between two reads, next to its open executions. */
+const CHANGED_PER_CALL = 8;
 /** The highest number of children that is counted. */
 export const CHILD_COUNT_MAX = 99;
 /** The change stream does not report that a worker polled, or that the lease of a work item ended. */
@@ -148,11 +148,13 @@ async function readNewest({
 }): Promise<Newest> {
   const ended = before?.items.filter(({ endTime }) => endTime !== null) ?? [];
   const known = new Set(ended.map(keyOf));
+  const changedMax = (before?.items.length ?? 0) - ended.length + CHANGED_PER_CALL;
   const items: StepExecution[] = [];
   let cursor: string | undefined;
   while (items.length < NEWEST_COUNT) {
     const isFirst = cursor === undefined;
-    const limit = isFirst && known.size > 0 ? CHANGED_PER_CALL : EXECUTIONS_PER_CALL;
+    const limit =
+      isFirst && known.size > 0 ? Math.min(changedMax, EXECUTIONS_PER_CALL) : EXECUTIONS_PER_CALL;
     const list = client.workflows.steps(workflowId, { order: 'desc', limit, signal });
     const page = await list.page(cursor);
     const at = page.items.findIndex((execution) => known.has(keyOf(execution)));
