@@ -4,7 +4,14 @@
  */
 import { CommanderError } from 'commander';
 import { EXIT_CODES } from './exit-codes.js';
+import { CommandFailure } from './failure.js';
+import { plainLines } from './output/plain-text.js';
 import { createProgram } from './program.js';
+
+// `stepwright list | head`: who reads has had enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
 
 try {
   await createProgram().parseAsync();
@@ -13,7 +20,9 @@ try {
     // Commander has printed the reason.
     process.exitCode = error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.misused;
   } else {
-    process.stderr.write(`stepwright: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = EXIT_CODES.failed;
+    const message = error instanceof Error ? error.message : String(error);
+    const hint = error instanceof CommandFailure && error.hint !== '' ? `  ${error.hint}\n` : '';
+    process.stderr.write(plainLines(`stepwright: ${message}\n${hint}`));
+    process.exitCode = error instanceof CommandFailure ? error.exitCode : EXIT_CODES.failed;
   }
 }

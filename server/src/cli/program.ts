@@ -1,9 +1,13 @@
 /** The tree of commands: what `--help` prints. Nothing runs here. */
 import { Command } from 'commander';
 import { SERVER_VERSION } from '../base/version.js';
+import { addAccessCommands } from './arguments/access.js';
+import { addActionCommands } from './arguments/actions.js';
 import { addFileCommands } from './arguments/files.js';
+import { addOutsideCommands } from './arguments/outside.js';
+import { addRunCommands } from './arguments/runs.js';
 import { addServerCommands } from './arguments/server.js';
-import { EXIT_CODES } from './exit-codes.js';
+import { EXIT_CODES, EXIT_CODE_MEANINGS } from './exit-codes.js';
 
 export function createProgram(): Command {
   const program = new Command('stepwright')
@@ -16,15 +20,29 @@ export function createProgram(): Command {
       'after',
       `
 Exit codes:
-  ${EXIT_CODES.done}  done
-  ${EXIT_CODES.failed}  failed, or problems were found
-  ${EXIT_CODES.misused}  the arguments or a setting are wrong
+${exitCodes()}
 
-Settings are environment variables, such as PORT and DATA_DIR. Colors are used on a terminal, unless NO_COLOR is set.`,
-    );
+Settings of the server are environment variables, such as PORT and DATA_DIR. Colors are used on a terminal, unless
+NO_COLOR is set.`,
+    )
+    // Options behind a command belong to it: --version is one of some commands, too.
+    .enablePositionalOptions();
   // Commands inherit this only if it is set before they are added.
   program.exitOverride();
-  addServerCommands(program);
-  addFileCommands(program);
+  addServerCommands(program.commandsGroup('Servers:'));
+  addFileCommands(program.commandsGroup('Definitions and scripts:'));
+  addRunCommands(program.commandsGroup('Runs:'));
+  addActionCommands(program.commandsGroup('Change runs:'));
+  addOutsideCommands(program.commandsGroup('Events, activities and types:'));
+  addAccessCommands(program.commandsGroup('Access and shell:'));
   return program;
+}
+
+function exitCodes(): string {
+  return Object.entries(EXIT_CODES)
+    .map(
+      ([name, code]) =>
+        `  ${String(code).padStart(2)}  ${EXIT_CODE_MEANINGS[name as keyof typeof EXIT_CODES]}`,
+    )
+    .join('\n');
 }

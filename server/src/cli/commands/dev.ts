@@ -4,7 +4,8 @@
  */
 import { watch } from 'chokidar';
 import path from 'node:path';
-import { asText, painterFor } from '../output/print-problems.js';
+import { painterFor } from '../output/paint.js';
+import { asText } from '../output/print-problems.js';
 import { storeFile, type ServerCalls } from '../files/store-files.js';
 import {
   isCandidate,

@@ -1,11 +1,11 @@
 /** `stepwright validate`: checks files with the server's own validator, on a server that exists only for this. */
 import { EXIT_CODES } from '../exit-codes.js';
 import { withOfflineServer } from '../files/offline-server.js';
+import { painterFor } from '../output/paint.js';
 import {
   asGithub,
   asJson,
   asText,
-  painterFor,
   summaryOf,
   type FileProblems,
 } from '../output/print-problems.js';

@@ -1,5 +1,5 @@
 /** Problems of files, for people, for programs and for GitHub Actions. */
-import { styleText } from 'node:util';
+import type { Paint } from './paint.js';
 import type { Problem } from '../files/store-files.js';
 import type { WorkflowFile } from '../files/workflow-files.js';
 
@@ -8,15 +8,7 @@ export interface FileProblems {
   readonly problems: readonly Problem[];
 }
 
-type Style = Parameters<typeof styleText>[0];
-type Paint = (style: Style, text: string) => string;
-
 const EXCERPT_LENGTH_MAX = 120;
-
-/** Colors on a terminal only. */
-export function painterFor(stream: NodeJS.WriteStream): Paint {
-  return (style, text) => styleText(style, text, { stream });
-}
 
 /** `file:line:column: error: message`, and the line with a mark below the column. */
 export function asText({ file, problems }: FileProblems, paint: Paint): string {

@@ -1,0 +1,80 @@
+/** The commands about servers and tokens on the side of the caller. */
+import { Option, type Command } from 'commander';
+import type { SetOptions } from '../commands/profile.js';
+import type { TokenOptions } from '../commands/token.js';
+import { readDuration } from './values.js';
+
+const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512'];
+const HOUR_MS = 3_600_000;
+
+export function addAccessCommands(program: Command): void {
+  addProfile(program);
+  addToken(program);
+}
+
+function addProfile(program: Command): void {
+  const profile = program.command('profile').description('servers and tokens, stored under names');
+  profile
+    .command('list')
+    .description('list the profiles')
+    .option('--json', 'print JSON', false)
+    .action(async (options: { json: boolean }) => {
+      const { listProfiles } = await import('../commands/profile.js');
+      await listProfiles(options);
+    });
+  profile
+    .command('set')
+    .description('create or change a profile')
+    .argument('<name>', 'letters, digits, and the characters . _ -')
+    .option('--url <url>', 'the server')
+    .option('--token <token>', 'the bearer token; other users may see the arguments of a command')
+    .option('--token-stdin', 'read the token from standard input', false)
+    .option('--no-token', 'remove the token')
+    .option('--use', 'use this profile from now on', false)
+    .action(
+      async (name: string, options: Omit<SetOptions, 'token'> & { token: string | boolean }) => {
+        const { setProfile } = await import('../commands/profile.js');
+        const { token, ...others } = options;
+        // Commander's default for an option with a negation is true.
+        await setProfile(name, token === true ? others : { ...others, token });
+      },
+    );
+  profile
+    .command('use')
+    .description('use a profile from now on')
+    .argument('<name>')
+    .action(async (name: string) => {
+      const { useProfile } = await import('../commands/profile.js');
+      await useProfile(name);
+    });
+  profile
+    .command('remove')
+    .description('remove a profile')
+    .argument('<name>')
+    .action(async (name: string) => {
+      const { removeProfile } = await import('../commands/profile.js');
+      await removeProfile(name);
+    });
+}
+
+function addToken(program: Command): void {
+  program
+    .command('token')
+    .description('make a signed token, and the settings of a server that accepts it')
+    .option('--scope <scopes>', 'what the caller may do', 'conductor:admin')
+    .option('--key <file>', 'the private key (PEM); a missing file is created')
+    .addOption(new Option('--alg <algorithm>', 'how to sign').choices(ALGORITHMS).default('ES256'))
+    .addOption(
+      new Option('--expires <duration>', 'how long the token is valid, such as 90d')
+        .argParser(readDuration)
+        .default(HOUR_MS, '1h'),
+    )
+    .option('--subject <name>', 'who the caller is: for the record of actions')
+    .option('--issuer <name>', 'the `auth_issuer` of the server')
+    .option('--audience <name>', 'the `auth_audience` of the server')
+    .option('--json', 'print JSON', false)
+    .action(async (options: TokenOptions) => {
+      const { token } = await import('../commands/token.js');
+      await token(options);
+    });
+}

@@ -1,0 +1,112 @@
+/** The commands that start, show and follow runs. */
+import { Option, type Command } from 'commander';
+import type { StepExecutionStatusFilter } from '../../api/wire/models/step-execution.js';
+import { type ServerCommandOptions, withOutput } from '../connection/options.js';
+import type { ListOptions } from '../commands/list.js';
+import type { RunOptions } from '../commands/run.js';
+import type { StepsOptions } from '../commands/steps.js';
+import { withFilter } from './run-filter.js';
+import { collect, readDuration, readIndex, readLimit, readVersion } from './values.js';
+
+const RUN = 'the id of a run';
+const ON_CONFLICT = ['allow', 'fail', 'existing', 'terminate'];
+const STEP_STATUSES: readonly StepExecutionStatusFilter[] = [
+  'Pending',
+  'Running',
+  'Waiting',
+  'Retrying',
+  'Complete',
+  'Failed',
+  'Cancelled',
+  'Compensated',
+];
+
+export function addRunCommands(program: Command): void {
+  addRun(program);
+
+  withOutput(
+    withFilter(withPage(program.command('list').description('list runs, newest first'), 20)),
+  ).action(async (options: ListOptions) => {
+    const { list } = await import('../commands/list.js');
+    await list(options);
+  });
+
+  withOutput(
+    program.command('show').description('show a run with its data').argument('<run>', RUN),
+  ).action(async (run: string, options: ServerCommandOptions) => {
+    const { show } = await import('../commands/show.js');
+    await show(run, options);
+  });
+
+  addSteps(program);
+
+  withOutput(
+    program
+      .command('explain')
+      .description('say why a run is waiting, and what could put it right')
+      .argument('<run>', RUN),
+  ).action(async (run: string, options: ServerCommandOptions) => {
+    const { explain } = await import('../commands/explain.js');
+    await explain(run, options);
+  });
+
+  withOutput(
+    program
+      .command('export')
+      .description('print everything about a run as JSON')
+      .argument('<run>', RUN)
+      .option('-o, --output <file>', 'write to a file'),
+  ).action(async (run: string, options: ServerCommandOptions & { output?: string }) => {
+    const { exportRun } = await import('../commands/export.js');
+    await exportRun(run, options);
+  });
+}
+
+/** The options of every list. */
+export function withPage(command: Command, size: number): Command {
+  return command
+    .option('--limit <number>', 'how many at most', readLimit, size)
+    .option('--cursor <cursor>', '`nextCursor` of an earlier list with --json');
+}
+
+function addRun(program: Command): void {
+  const command = program
+    .command('run')
+    .description('start a run')
+    .argument('<definition>', 'the id of a definition')
+    .option('-d, --data <data>', 'JSON, @file, @- or name=value; repeatable', collect)
+    .option('--reference <reference>', 'a name to find the run by')
+    .option('--tag <name=value>', 'repeatable', collect)
+    .option('--version <number>', 'the version of the definition', readVersion)
+    .option('--delay <duration>', 'when the first step runs, such as 2h30m', readDuration)
+    .addOption(
+      new Option('--on-conflict <action>', 'if an open run has the reference').choices(ON_CONFLICT),
+    )
+    .option('--idempotency-key <key>', 'calls with the same key start one run')
+    .option('--wait', 'wait for the end, print the data, and end with its exit code', false)
+    .option('--follow', 'like --wait, and print the steps as they run', false)
+    .option('--timeout <duration>', 'how long to wait at most', readDuration);
+  withOutput(command).action(async (definition: string, options: RunOptions) => {
+    const { run } = await import('../commands/run.js');
+    process.exitCode = await run(definition, options);
+  });
+}
+
+function addSteps(program: Command): void {
+  const command = program
+    .command('steps')
+    .description('list the steps of a run, or follow them')
+    .argument('<run>', RUN)
+    .option('--follow', 'print the steps as they run, until the run ends', false)
+    .option('--timeout <duration>', 'with --follow: how long at most', readDuration)
+    .option('--newest', 'open steps first, then the newest', false)
+    .option('--step <id>', 'only this step')
+    .addOption(new Option('--status <status>', 'only with this status').choices(STEP_STATUSES))
+    .option('--item <index>', 'only for this item of a Foreach, from 0', readIndex)
+    .option('--turn <number>', 'with --step: only this turn of a loop, from 1', readVersion)
+    .option('--search <text>', 'only with this text in inputs, outputs, item or error');
+  withOutput(withPage(command, 50)).action(async (run: string, options: StepsOptions) => {
+    const { steps } = await import('../commands/steps.js');
+    process.exitCode = await steps(run, options);
+  });
+}

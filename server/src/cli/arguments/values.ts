@@ -1,0 +1,39 @@
+/** Reads the values of options. A wrong one ends the command with exit code 2. */
+import { InvalidArgumentError } from 'commander';
+import { readAdvance } from '../../testing/duration-text.js';
+
+export const ITEMS_MAX = 10_000;
+
+export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+    if (value >= minimum && value <= maximum) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`);
+  };
+}
+
+export const readLimit = wholeNumber(1, ITEMS_MAX);
+export const readVersion = wholeNumber(1, Number.MAX_SAFE_INTEGER);
+export const readIndex = wholeNumber(0, Number.MAX_SAFE_INTEGER);
+
+/** For options that can be given several times. */
+export function collect(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}
+
+/** `3d`, `2h30m`, `45s`: milliseconds. */
+export function readDuration(text: string): number {
+  const ms = readAdvance(text);
+  if (ms !== null) return ms;
+  throw new InvalidArgumentError('It must be a duration such as 45s, 2h30m or 3d.');
+}
+
+/** A duration before now, or a time in ISO 8601 format; the result is the latter. */
+export function readPastTime(text: string): string {
+  const ms = readAdvance(text);
+  if (ms !== null) return new Date(Date.now() - ms).toISOString();
+  if (!Number.isNaN(Date.parse(text))) return new Date(text).toISOString();
+  throw new InvalidArgumentError(
+    'It must be how long ago, such as 2h30m, or a time such as 2026-05-04T10:20:30Z.',
+  );
+}

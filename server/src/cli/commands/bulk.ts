@@ -1,0 +1,162 @@
+/** `stepwright bulk`: one action on many runs. */
+import type {
+  BulkAction,
+  BulkJob,
+  BulkJobSummary,
+  BulkPreview,
+  BulkRequest,
+  CreatedBulkJob,
+} from '../../api/wire/models/bulk.js';
+import type { WorkflowSummary } from '../../api/wire/models/workflow.js';
+import { readObject } from '../arguments/data.js';
+import { filterOf, type FilterOptions } from '../arguments/run-filter.js';
+import { connect } from '../connection/connect.js';
+import type { ServerCommandOptions } from '../connection/options.js';
+import { readPages } from '../connection/pages.js';
+import { jsonContent, pathTo } from '../connection/server-client.js';
+import { misused } from '../failure.js';
+import { Output } from '../output/output.js';
+import { plain } from '../output/plain-text.js';
+import { noteMore, printRuns } from '../output/runs.js';
+import { fullTime, relativeTime } from '../output/times.js';
+
+export interface BulkOptions extends ServerCommandOptions, FilterOptions {
+  readonly reason: string;
+  readonly run?: string[];
+  readonly all: boolean;
+  readonly modification?: readonly string[];
+  readonly perSecond?: number;
+  readonly dryRun: boolean;
+  readonly idempotencyKey?: string;
+}
+
+export interface PageOptions extends ServerCommandOptions {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+export async function createBulkJob(action: BulkAction, options: BulkOptions): Promise<void> {
+  const { dryRun, json, modification, perSecond, reason } = options;
+  const request: BulkRequest = {
+    action,
+    reason,
+    ...selectionOf(options),
+    ...(modification !== undefined && {
+      modification: await readObject(modification, '--modification'),
+    }),
+    ...(perSecond !== undefined && { perSecond }),
+    ...(dryRun && { dryRun }),
+  };
+  const client = await connect(options);
+  const answer = await client.send<CreatedBulkJob | BulkPreview>('POST', '/api/bulk', {
+    body: jsonContent(request),
+    idempotencyKey: options.idempotencyKey,
+  });
+  const output = new Output();
+  if (json) {
+    output.json(answer);
+    return;
+  }
+  const matched = matchedText(answer);
+  if ('workflows' in answer) {
+    if (answer.workflows.length > 0) printRuns(output, answer.workflows);
+    output.note(`${action} would act on ${matched}.`);
+  } else {
+    output.line(answer.id);
+    output.note(`The job acts on ${matched}. See how far it is: stepwright bulk show ${answer.id}`);
+  }
+}
+
+/** All runs only if that is said: an action on everything must not be the result of a forgotten filter. */
+function selectionOf(options: BulkOptions): Pick<BulkRequest, 'filter' | 'workflowIds'> {
+  const filter = filterOf(options);
+  const isFiltered = Object.keys(filter).length > 0;
+  const { all, run } = options;
+  if ([run !== undefined, isFiltered, all].filter(Boolean).length !== 1) {
+    throw misused('say which runs: a filter such as --status, or --run <id>, or --all');
+  }
+  return run === undefined ? { filter } : { workflowIds: run };
+}
+
+export async function listBulkJobs({ cursor, limit, ...options }: PageOptions): Promise<void> {
+  const client = await connect(options);
+  const page = await readPages<BulkJobSummary>(client, '/api/bulk', { cursor, limit });
+  const output = new Output();
+  if (options.json) {
+    output.json(page);
+    return;
+  }
+  if (page.items.length > 0) {
+    output.table(page.items, [
+      { title: 'JOB', text: ({ id }) => id },
+      { title: 'ACTION', text: ({ action }) => action },
+      { title: 'STATE', text: ({ state }) => state },
+      { title: 'PROGRESS', text: progressOf },
+      { title: 'STARTED', text: ({ startTime }) => relativeTime(startTime, output.now) },
+      { title: 'BY', text: ({ actor }) => actor, canShrink: true },
+      { title: 'REASON', text: ({ reason }) => reason, canShrink: true },
+    ]);
+  }
+  noteMore(output, page, 'bulk jobs');
+}
+
+export async function showBulkJob(id: string, options: ServerCommandOptions): Promise<void> {
+  const client = await connect(options);
+  printJob(await client.get<BulkJob>(pathTo`/api/bulk/${id}`), options);
+}
+
+export async function stopBulkJob(id: string, options: ServerCommandOptions): Promise<void> {
+  const client = await connect(options);
+  printJob(await client.send<BulkJob>('DELETE', pathTo`/api/bulk/${id}`), options);
+}
+
+export async function listRunsOfBulkJob(
+  id: string,
+  { cursor, limit, ...options }: PageOptions,
+): Promise<void> {
+  const client = await connect(options);
+  const path = pathTo`/api/bulk/${id}/runs`;
+  const page = await readPages<WorkflowSummary>(client, path, { cursor, limit });
+  const output = new Output();
+  if (options.json) {
+    output.json(page);
+    return;
+  }
+  if (page.items.length > 0) printRuns(output, page.items);
+  noteMore(output, page, 'runs');
+}
+
+function printJob(job: BulkJob, { json }: ServerCommandOptions): void {
+  const output = new Output();
+  if (json) {
+    output.json(job);
+    return;
+  }
+  const { endTime, failures, startTime } = job;
+  output.pairs([
+    ['Job', job.id],
+    ['Action', job.action],
+    ['State', job.state],
+    ['Progress', progressOf(job)],
+    ['Reason', job.reason],
+    ['By', job.actor],
+    ['Started', fullTime(startTime, output.now)],
+    ['Ended', endTime === null ? '' : fullTime(endTime, output.now)],
+  ]);
+  for (const { problem, workflowId } of failures) {
+    output.line(`${output.paint('red', plain(workflowId))}  ${plain(problem.detail)}`);
+  }
+}
+
+function progressOf({ done, exact, failed, matched, skipped }: BulkJobSummary): string {
+  const more = [
+    ...(skipped === 0 ? [] : [`${skipped} skipped`]),
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+  ];
+  return [`${done} of ${matched}${exact ? '' : '+'} done`, ...more].join(', ');
+}
+
+function matchedText({ exact, matched }: Pick<CreatedBulkJob, 'exact' | 'matched'>): string {
+  const runs = matched === 1 ? '1 run' : `${matched} runs`;
+  return exact ? runs : `${matched} runs or more`;
+}

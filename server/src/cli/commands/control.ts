@@ -1,0 +1,73 @@
+/** `stepwright suspend`, `resume`, `retry` and `terminate`: one run, or several. */
+import type { ControlAnswer, ControlRequest } from '../../api/wire/models/control.js';
+import type { ControlledWorkflow } from '../../api/wire/models/workflow.js';
+import { connect } from '../connection/connect.js';
+import type { ServerCommandOptions } from '../connection/options.js';
+import { jsonContent, pathTo, type ServerClient } from '../connection/server-client.js';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.js';
+import { Output } from '../output/output.js';
+import { plain } from '../output/plain-text.js';
+import { statusOf, styleOf } from '../output/runs.js';
+
+export interface ControlOptions extends ServerCommandOptions {
+  readonly compensate?: boolean;
+}
+
+type Action = ControlRequest['action'];
+
+/** @returns 1 if a run was refused or is missing */
+export async function control(
+  action: Action,
+  workflowIds: readonly string[],
+  options: ControlOptions,
+): Promise<ExitCode> {
+  const client = await connect(options);
+  const output = new Output();
+  const [only, ...others] = workflowIds;
+  if (only !== undefined && others.length === 0) {
+    const run = await controlOne(client, action, only, options);
+    if (options.json) output.json(run);
+    else output.line(`${plain(run.workflowId)}  ${painted(output, statusOf(run))}`);
+    return EXIT_CODES.done;
+  }
+  const { compensate } = options;
+  const body = { action, workflowIds, ...(compensate !== undefined && { compensate }) };
+  const content = { body: jsonContent(body) };
+  const answer = await client.send<ControlAnswer>('PATCH', '/api/workflow', content);
+  if (options.json) output.json(answer);
+  else {
+    output.table(answer.results, [
+      { title: 'RUN', text: ({ workflowId }) => workflowId },
+      {
+        title: 'RESULT',
+        text: ({ outcome }) => outcome,
+        style: ({ outcome }) => (outcome === 'done' ? 'green' : 'red'),
+      },
+      {
+        title: 'STATUS',
+        text: ({ status }) => status ?? '',
+        style: ({ status }) => styleOf(status ?? ''),
+      },
+    ]);
+  }
+  return answer.results.every(({ outcome }) => outcome === 'done')
+    ? EXIT_CODES.done
+    : EXIT_CODES.failed;
+}
+
+function controlOne(
+  client: ServerClient,
+  action: Action,
+  id: string,
+  { compensate }: ControlOptions,
+): Promise<ControlledWorkflow> {
+  if (action !== 'terminate') {
+    return client.send('PUT', `${pathTo`/api/workflow/${id}`}/${action}`);
+  }
+  return client.send('DELETE', pathTo`/api/workflow/${id}`, { query: { compensate } });
+}
+
+function painted(output: Output, status: string): string {
+  const style = styleOf(status);
+  return style === null ? status : output.paint(style, status);
+}

@@ -1,0 +1,38 @@
+/** `stepwright export`: everything about a run as JSON;  `stepwright types`: the TypeScript types of a definition. */
+import { writeFile } from 'node:fs/promises';
+import type { WorkflowExport } from '../../api/wire/models/export.js';
+import { connect } from '../connection/connect.js';
+import type { ServerCommandOptions } from '../connection/options.js';
+import { pathTo } from '../connection/server-client.js';
+import { jsonText, Output } from '../output/output.js';
+import { plainLines } from '../output/plain-text.js';
+
+interface FileOptions extends ServerCommandOptions {
+  /** Standard output, if it is absent. */
+  readonly output?: string;
+}
+
+export interface TypesOptions extends FileOptions {
+  readonly version?: number;
+}
+
+export async function exportRun(workflowId: string, options: FileOptions): Promise<void> {
+  const client = await connect(options);
+  const exported = await client.get<WorkflowExport>(pathTo`/api/workflow/${workflowId}/export`);
+  await deliver(`${jsonText(exported, 2)}\n`, options);
+}
+
+export async function types(definitionId: string, options: TypesOptions): Promise<void> {
+  const client = await connect(options);
+  const path = pathTo`/api/definition/${definitionId}/types`;
+  const module = await client.text('GET', path, { query: { version: options.version } });
+  await deliver(options.json ? `${jsonText({ types: module }, 2)}\n` : plainLines(module), options);
+}
+
+async function deliver(text: string, { output }: FileOptions): Promise<void> {
+  if (output === undefined) process.stdout.write(text);
+  else {
+    await writeFile(output, text);
+    new Output().note(`Written to ${output}.`);
+  }
+}

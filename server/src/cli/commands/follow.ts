@@ -1,0 +1,189 @@
+/** Waits for the end of a run over the live stream, and prints its steps as they run. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { StepExecution } from '../../api/wire/models/step-execution.js';
+import type { ChangedWorkflow, Workflow } from '../../api/wire/models/workflow.js';
+import { RunChanges } from '../connection/changes.js';
+import type { Page } from '../connection/pages.js';
+import { pathTo, type ServerClient } from '../connection/server-client.js';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.js';
+import type { Output } from '../output/output.js';
+import { plain } from '../output/plain-text.js';
+import { statusOf, styleOf } from '../output/runs.js';
+import { detailOf, nameOf, tookOf } from '../output/steps.js';
+import { localTime } from '../output/times.js';
+
+export interface FollowOptions {
+  readonly json: boolean;
+  /** Whether to print the steps. */
+  readonly follow: boolean;
+  readonly timeout?: number;
+}
+
+/** Changes that come faster are shown together. */
+const REFRESH_MS_MIN = 100;
+const PAGE_SIZE = 100;
+/** Of a long run, only the newest steps are shown at the start. */
+const PAGES_MAX = 20;
+
+/** Until the run has ended or is suspended, or the time is up. */
+export async function untilSettled(
+  client: ServerClient,
+  workflowId: string,
+  output: Output,
+  options: FollowOptions,
+): Promise<Workflow> {
+  const path = pathTo`/api/workflow/${workflowId}`;
+  const stop = new AbortController();
+  const { timeout: timeoutMs } = options;
+  const timer = timeoutMs === undefined ? null : setTimeout(() => stop.abort(), timeoutMs);
+  const steps = options.follow ? new StepLines(client, workflowId, output, options.json) : null;
+  try {
+    const changes = new RunChanges(client, workflowId, stop.signal);
+    for (;;) {
+      const change = await changes.next();
+      if (change === undefined) break;
+      const run = change ?? (await client.get<ChangedWorkflow>(path));
+      await steps?.refresh();
+      if (isSettled(run)) break;
+      if (steps !== null) await pause(REFRESH_MS_MIN);
+    }
+  } finally {
+    if (timer !== null) clearTimeout(timer);
+    stop.abort();
+  }
+  return client.get<Workflow>(path);
+}
+
+function isSettled({ outcome, status }: ChangedWorkflow): boolean {
+  return outcome !== null || status === 'Suspended';
+}
+
+/** How a command ends that has waited for a run. */
+export function exitCodeOf({ outcome, status }: ChangedWorkflow): ExitCode {
+  switch (outcome) {
+    case 'Succeeded':
+      return EXIT_CODES.done;
+    case 'Failed':
+      return EXIT_CODES.runFailed;
+    case 'Terminated':
+      return EXIT_CODES.runTerminated;
+    case 'Compensated':
+      return EXIT_CODES.runCompensated;
+    case null:
+      return status === 'Suspended' ? EXIT_CODES.runSuspended : EXIT_CODES.runOpen;
+  }
+}
+
+/** The result: the run as JSON, or its status on standard error and its data on standard output. */
+export function printSettled(output: Output, run: Workflow, { follow, json }: FollowOptions): void {
+  if (json) {
+    if (follow) output.jsonLine(run);
+    else output.json(run);
+    return;
+  }
+  const { data, lastError, workflowId } = run;
+  const status = statusOf(run);
+  const style = styleOf(status);
+  const painted = style === null ? status : output.paint(style, status);
+  const isOpen = run.outcome === null;
+  const why = lastError === null ? '' : `: ${lastError.stepId}: ${lastError.message}`;
+  output.note(
+    `${workflowId}  ${isOpen && status === 'Runnable' ? 'still open' : painted}${plain(why)}`,
+  );
+  if (isOpen) output.note(`See why: stepwright explain ${workflowId}`);
+  else output.json(data);
+}
+
+const MARKS: Readonly<Record<StepExecution['status'], string>> = {
+  Pending: '…',
+  Running: '…',
+  Waiting: '…',
+  Complete: '✓',
+  Failed: '✗',
+  Cancelled: '-',
+  Compensated: '↩',
+};
+
+class StepLines {
+  readonly #client: ServerClient;
+  readonly #path: string;
+  readonly #output: Output;
+  readonly #json: boolean;
+  /** The open executions, with what was last printed about each. */
+  #open = new Map<number, string>();
+  readonly #ended = new Set<number>();
+
+  constructor(client: ServerClient, workflowId: string, output: Output, json: boolean) {
+    this.#client = client;
+    this.#path = pathTo`/api/workflow/${workflowId}/steps`;
+    this.#output = output;
+    this.#json = json;
+  }
+
+  /** Prints what has changed. */
+  async refresh(): Promise<void> {
+    const fresh = await this.#read();
+    const open = new Map<number, string>();
+    for (const step of fresh.sort(byTime)) {
+      if (step.endTime !== null) {
+        this.#ended.add(step.executionId);
+        this.#print(step);
+        continue;
+      }
+      const state = `${step.status} ${step.attempt} ${step.waitsFor?.kind}`;
+      open.set(step.executionId, state);
+      if (isWorthALine(step) && this.#open.get(step.executionId) !== state) this.#print(step);
+    }
+    this.#open = open;
+  }
+
+  /** The open executions, and the ended ones that were not printed yet: the newest come first. */
+  async #read(): Promise<StepExecution[]> {
+    const fresh: StepExecution[] = [];
+    // These may have ended long before younger ones.
+    const missing = new Set(this.#open.keys());
+    let cursor: string | undefined;
+    for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+      const query = { order: 'desc', limit: PAGE_SIZE, cursor };
+      const { items, nextCursor } = await this.#client.get<Page<StepExecution>>(this.#path, query);
+      for (const step of items) {
+        missing.delete(step.executionId);
+        if (!this.#ended.has(step.executionId)) fresh.push(step);
+      }
+      const isKnown = items.some(({ executionId }) => this.#ended.has(executionId));
+      if (nextCursor === null || (isKnown && missing.size === 0)) break;
+      cursor = nextCursor;
+    }
+    return fresh;
+  }
+
+  #print(step: StepExecution): void {
+    const output = this.#output;
+    if (this.#json) {
+      output.jsonLine(step);
+      return;
+    }
+    const { attempt, endTime, startTime, status } = step;
+    const detail = detailOf(step, Date.now());
+    const parts = [tookOf(step), attempt > 1 ? `attempt ${attempt}` : '', detail].filter(Boolean);
+    const mark = output.paint(styleOf(status) ?? 'dim', MARKS[status]);
+    const time = output.paint('dim', localTime(endTime ?? startTime).slice(11));
+    output.line(
+      `${time} ${mark} ${plain(nameOf(step))}  ${output.paint('dim', plain(parts.join(', ')))}`,
+    );
+  }
+}
+
+/** Not a step that only runs, or that waits for the steps inside it: its end is enough. */
+function isWorthALine({ waitsFor }: StepExecution): boolean {
+  return waitsFor !== null && waitsFor.kind !== 'steps';
+}
+
+function byTime(one: StepExecution, other: StepExecution): number {
+  const [first, second] = [timeOf(one), timeOf(other)];
+  return first === second ? one.executionId - other.executionId : first - second;
+}
+
+function timeOf({ endTime }: StepExecution): number {
+  return endTime === null ? Infinity : Date.parse(endTime);
+}

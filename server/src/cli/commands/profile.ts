@@ -1,0 +1,111 @@
+/** `stepwright profile`: servers and tokens, stored under names. Tokens are never printed. */
+import { text } from 'node:stream/consumers';
+import { decodeJwt } from 'jose';
+import { checkedToken, checkedUrl } from '../connection/address.js';
+import {
+  checkedProfileName,
+  profileNamed,
+  profilesFile,
+  readProfiles,
+  writeProfiles,
+  type Profile,
+} from '../connection/profiles.js';
+import { misused } from '../failure.js';
+import { Output } from '../output/output.js';
+import { relativeTime } from '../output/times.js';
+
+export interface SetOptions {
+  readonly url?: string;
+  readonly tokenStdin: boolean;
+  /** False: remove the stored token. */
+  readonly token?: string | false;
+  readonly use: boolean;
+}
+
+interface ListedProfile {
+  readonly name: string;
+  readonly url: string;
+  readonly isCurrent: boolean;
+  readonly hasToken: boolean;
+  /** Null if there is no token, or it does not say. */
+  readonly tokenExpiry: string | null;
+}
+
+export async function listProfiles({ json }: { readonly json: boolean }): Promise<void> {
+  const { current, profiles } = await readProfiles();
+  const items = [...profiles].map(([name, { token, url }]): ListedProfile => {
+    const isCurrent = name === current;
+    return { name, url, isCurrent, hasToken: token !== null, tokenExpiry: expiryOf(token) };
+  });
+  const output = new Output();
+  if (json) {
+    output.json({ items });
+    return;
+  }
+  if (items.length === 0) output.note('There are no profiles. Create one: stepwright profile set');
+  else {
+    output.table(items, [
+      { title: 'PROFILE', text: ({ isCurrent, name }) => `${isCurrent ? '*' : ' '} ${name}` },
+      { title: 'SERVER', text: ({ url }) => url },
+      { title: 'TOKEN', text: (profile) => tokenText(profile, output.now) },
+    ]);
+  }
+}
+
+/** Creates or changes a profile. */
+export async function setProfile(name: string, options: SetOptions): Promise<void> {
+  const stored = await readProfiles();
+  const before = stored.profiles.get(checkedProfileName(name));
+  const url = options.url ?? before?.url;
+  if (url === undefined) throw misused(`--url is missing: the profile ${name} is new`);
+  const profile = { url: checkedUrl(url, '--url'), token: await tokenFor(before, url, options) };
+  const profiles = new Map([...stored.profiles, [name, profile]]);
+  await writeProfiles({ current: options.use ? name : stored.current, profiles });
+  new Output().note(`The profile ${name} is stored in ${profilesFile()}.`);
+}
+
+/** A token belongs to its server: with another one, it must be given again. */
+async function tokenFor(
+  before: Profile | undefined,
+  url: string,
+  { token, tokenStdin }: SetOptions,
+): Promise<string | null> {
+  if (tokenStdin) return checkedToken((await text(process.stdin)).trim());
+  if (token === false) return null;
+  if (token !== undefined) return checkedToken(token);
+  return before?.url === url ? before.token : null;
+}
+
+export async function useProfile(name: string): Promise<void> {
+  const stored = await readProfiles();
+  profileNamed(name, stored);
+  await writeProfiles({ ...stored, current: name });
+  new Output().note(`Commands now use the profile ${name}.`);
+}
+
+export async function removeProfile(name: string): Promise<void> {
+  const stored = await readProfiles();
+  profileNamed(name, stored);
+  const profiles = new Map(stored.profiles);
+  profiles.delete(name);
+  await writeProfiles({ current: stored.current === name ? null : stored.current, profiles });
+  new Output().note(`The profile ${name} is removed.`);
+}
+
+function tokenText({ hasToken, tokenExpiry }: ListedProfile, now: number): string {
+  if (!hasToken) return 'none';
+  if (tokenExpiry === null) return 'stored';
+  const hasEnded = Date.parse(tokenExpiry) <= now;
+  return `${hasEnded ? 'expired' : 'expires'} ${relativeTime(tokenExpiry, now)}`;
+}
+
+/** The token is not verified: only its server can do that. */
+function expiryOf(token: string | null): string | null {
+  if (token === null) return null;
+  try {
+    const { exp } = decodeJwt(token);
+    return exp === undefined ? null : new Date(exp * 1000).toISOString();
+  } catch {
+    return null;
+  }
+}

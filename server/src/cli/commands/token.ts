@@ -1,0 +1,123 @@
+/**
+ * `stepwright token`: a key pair (or that of `--key`), the settings for the server, and a token.
+ *
+ * Anyone who has the private key can do everything: it belongs where tokens are created, never where the server runs.
+ */
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+} from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { SignJWT } from 'jose';
+import { misused } from '../failure.js';
+import { Output } from '../output/output.js';
+
+export interface TokenOptions {
+  readonly scope: string;
+  readonly key?: string;
+  readonly alg: string;
+  /** Milliseconds. */
+  readonly expires: number;
+  readonly subject?: string;
+  readonly issuer?: string;
+  readonly audience?: string;
+  readonly json: boolean;
+}
+
+const SCOPES: ReadonlySet<string> = new Set(
+  ['admin', 'author', 'controller', 'viewer', 'worker'].map((name) => `conductor:${name}`),
+);
+const CURVES: Readonly<Record<string, string>> = {
+  ES256: 'P-256',
+  ES384: 'P-384',
+  ES512: 'P-521',
+};
+const RSA_BITS = 3072;
+
+export async function token(options: TokenOptions): Promise<void> {
+  const { alg, audience, issuer, json, key, subject } = options;
+  const scopes = readScopes(options.scope);
+  const privateKey = await keyOf(key, alg);
+  const der = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
+  const expiry = new Date(Date.now() + options.expires);
+  const claims = new SignJWT({ scope: scopes.join(' ') })
+    .setProtectedHeader({ alg })
+    .setIssuedAt()
+    .setExpirationTime(expiry);
+  if (subject !== undefined) claims.setSubject(subject);
+  if (issuer !== undefined) claims.setIssuer(issuer);
+  if (audience !== undefined) claims.setAudience(audience);
+  const signed = await claims.sign(privateKey).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw misused(`the key does not fit --alg ${alg}: ${reason}`);
+  });
+  const made = {
+    token: signed,
+    expiry: expiry.toISOString(),
+    settings: {
+      auth: 'true',
+      alg,
+      publickey: der.toString('base64'),
+      ...(issuer !== undefined && { auth_issuer: issuer }),
+      ...(audience !== undefined && { auth_audience: audience }),
+    },
+  };
+  const output = new Output();
+  if (json) output.json(made);
+  else print(output, made, options);
+}
+
+/** The token goes to standard output, so that `STEPWRIGHT_TOKEN=$(stepwright token …)` takes only it. */
+function print(
+  output: Output,
+  { settings, token: signed }: { readonly settings: object; readonly token: string },
+  { key }: TokenOptions,
+): void {
+  const assigned = Object.entries(settings).map(([name, value]) => `${name}='${String(value)}'`);
+  output.note(
+    key === undefined
+      ? '# The private key was not kept: this is the only token for this public key (see --key).'
+      : `# The private key is in ${key}. The server does not need it.`,
+  );
+  output.note(`# Start the server with\n${assigned.join(' ')} stepwright start`);
+  output.note('# The token');
+  output.line(signed);
+}
+
+function readScopes(text: string): readonly string[] {
+  const scopes = text.split(/[\s,]+/).filter((scope) => scope !== '');
+  if (scopes.length > 0 && scopes.every((scope) => SCOPES.has(scope))) return scopes;
+  throw misused(`--scope must name some of ${[...SCOPES].join(', ')}, not '${text}'`);
+}
+
+/** A file that does not exist is created, so that later tokens can be made with the same key. */
+async function keyOf(file: string | undefined, alg: string): Promise<KeyObject> {
+  if (file === undefined) return newKey(alg);
+  const found = await readFile(file).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (found !== null) return readKey(found, file);
+  const privateKey = newKey(alg);
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
+  // Only the owner may read it, and a file that was created in the meantime is not overwritten.
+  await writeFile(file, pem, { mode: 0o600, flag: 'wx' });
+  return privateKey;
+}
+
+function readKey(pem: Buffer, file: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    throw misused(`${file} is not a private key in PEM format`);
+  }
+}
+
+function newKey(alg: string): KeyObject {
+  const namedCurve = CURVES[alg];
+  return namedCurve === undefined
+    ? generateKeyPairSync('rsa', { modulusLength: RSA_BITS }).privateKey
+    : generateKeyPairSync('ec', { namedCurve }).privateKey;
+}

@@ -1,0 +1,115 @@
+/**
+ * Calls of the API, for the commands.
+ *
+ * It is not the SDK: the package of the server must be complete by itself, and `--json` prints what the server sends, with
+ * every number exact. The types of answers are those of `api/wire/models`.
+ */
+import { readJson, writeJson } from '../../engine/values/exact-json.js';
+import type { Json } from '../../engine/values/json.js';
+import { misused } from '../failure.js';
+import { checkedToken, type Address } from './address.js';
+import { refusal, unreachable } from './call-failures.js';
+
+type QueryValue = string | number | boolean | readonly string[] | undefined;
+export type Query = Readonly<Record<string, QueryValue>>;
+
+export interface Content {
+  readonly text: string;
+  readonly mediaType: string;
+}
+
+interface Call {
+  readonly query?: Query;
+  readonly body?: Content;
+  readonly idempotencyKey?: string | undefined;
+  /** How long the server may take. */
+  readonly timeoutMs?: number;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+const TIMEOUT_MS = 30_000;
+
+export class ServerClient {
+  readonly url: string;
+  readonly #token: string | null;
+
+  /** @throws CommandFailure if the token cannot be sent */
+  constructor({ token, url }: Address) {
+    this.url = url;
+    this.#token = token === null ? null : checkedToken(token);
+  }
+
+  /** @throws CommandFailure */
+  get<T>(path: string, query: Query = {}): Promise<T> {
+    return this.send('GET', path, { query });
+  }
+
+  /** @throws CommandFailure */
+  async send<T>(method: Method, path: string, call: Call = {}): Promise<T> {
+    const text = await this.text(method, path, call);
+    // The server's tests check its answers against its API description. An empty answer is that of a 204.
+    return (text === '' ? null : readJson(text)) as T;
+  }
+
+  /** An answer that is not JSON. @throws CommandFailure */
+  async text(method: Method, path: string, call: Call = {}): Promise<string> {
+    const signal = AbortSignal.timeout(call.timeoutMs ?? TIMEOUT_MS);
+    const response = await this.#fetch(method, path, call, signal);
+    const text = await response.text().catch((error: unknown) => {
+      throw unreachable(this.url, error);
+    });
+    if (!response.ok) throw refusal(this.url, response.status, text);
+    return text;
+  }
+
+  /** An answer that lasts. @throws CommandFailure */
+  async open(path: string, query: Query, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const response = await this.#fetch('GET', path, { query }, signal);
+    if (response.ok && response.body !== null) return response.body;
+    throw refusal(this.url, response.status, await response.text());
+  }
+
+  async #fetch(
+    method: Method,
+    path: string,
+    { body, idempotencyKey, query = {} }: Call,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const headers = {
+      ...(this.#token !== null && { authorization: `Bearer ${this.#token}` }),
+      ...(body !== undefined && { 'content-type': body.mediaType }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    };
+    const url = `${this.url}${path}${queryText(query)}`;
+    const request = { method, headers, signal, ...(body !== undefined && { body: body.text }) };
+    return fetch(url, request).catch((error: unknown) => {
+      throw unreachable(this.url, error);
+    });
+  }
+}
+
+export function jsonContent(value: object | Json): Content {
+  return { text: writeJson(value), mediaType: 'application/json' };
+}
+
+/** A path with its parameters: pathTo`/api/workflow/${id}`. */
+export function pathTo(parts: TemplateStringsArray, ...values: readonly string[]): string {
+  return String.raw({ raw: parts }, ...values.map(asSegment));
+}
+
+/** Dot segments would change the path, even when they are encoded. */
+function asSegment(value: string): string {
+  if (!/^\.{0,2}$/.test(value)) return encodeURIComponent(value);
+  throw misused(`'${value}' is not a valid name or id`);
+}
+
+function queryText(query: Query): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    const values = typeof value === 'object' ? value : [value];
+    for (const each of values) if (each !== undefined) search.append(name, String(each));
+  }
+  const text = search.toString();
+  return text === '' ? '' : `?${text}`;
+}

@@ -1,0 +1,54 @@
+/** Where commands print: results to standard output, everything else to standard error. */
+import { writeJson } from '../../engine/values/exact-json.js';
+import type { Json } from '../../engine/values/json.js';
+import { painterFor, type Paint, type Style } from './paint.js';
+import { plain } from './plain-text.js';
+import { tableOf, type Column } from './table.js';
+
+export class Output {
+  readonly paint: Paint = painterFor(process.stdout);
+  /** Null in a pipe: there, nothing is shortened. */
+  readonly widthMax: number | null = process.stdout.isTTY ? process.stdout.columns || 80 : null;
+  /** All times of one command are relative to the same moment. */
+  readonly now = Date.now();
+
+  /** The caller has made texts of others harmless. */
+  line(text = ''): void {
+    process.stdout.write(`${text}\n`);
+  }
+
+  /** What a program that reads the result must not see. */
+  note(text: string): void {
+    process.stderr.write(`${text}\n`);
+  }
+
+  table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void {
+    this.line(tableOf(rows, columns, this));
+  }
+
+  /** `Status  Runnable`: pairs without a value are left out. */
+  pairs(pairs: readonly (readonly [name: string, value: string, style?: Style | null])[]): void {
+    const shown = pairs.filter(([, value]) => value !== '');
+    const width = Math.max(...shown.map(([name]) => name.length));
+    for (const [name, value, style = null] of shown) {
+      const text = plain(value);
+      const painted = style === null ? text : this.paint(style, text);
+      this.line(`${this.paint('bold', name.padEnd(width))}  ${painted}`);
+    }
+  }
+
+  /** A value of the API: for programs, and for people who want all of it. */
+  json(value: object | Json): void {
+    this.line(jsonText(value, 2));
+  }
+
+  /** On one line, for values that come one after the other. */
+  jsonLine(value: object | Json): void {
+    this.line(jsonText(value));
+  }
+}
+
+/** In JSON, characters that harm terminals are only in strings, where they can be escaped. */
+export function jsonText(value: object | Json, indentation?: number): string {
+  return writeJson(value, indentation).split('\n').map(plain).join('\n');
+}

@@ -1,0 +1,93 @@
+/** Goal: tables fit, times read well, and no text of others can control the terminal. */
+import { describe, expect, it } from 'vitest';
+import { jsonText } from '../../src/cli/output/output.js';
+import { plain, plainLines } from '../../src/cli/output/plain-text.js';
+import { tableOf, type Column } from '../../src/cli/output/table.js';
+import { duration, fullTime, relativeTime } from '../../src/cli/output/times.js';
+
+const NO_PAINT = (_style: unknown, text: string): string => text;
+const ROWS = [
+  { id: '01hx5v3x9t6k2m4n8p0q', text: 'short' },
+  { id: '01hx5v3x9t6k2m4n8p0r', text: '漢字'.repeat(30) },
+];
+const COLUMNS: readonly Column<(typeof ROWS)[number]>[] = [
+  { title: 'ID', text: ({ id }) => id },
+  { title: 'TEXT', text: ({ text }) => text, canShrink: true },
+  { title: 'NOTHING', text: () => '' },
+];
+
+describe('texts of others', () => {
+  it.each([
+    ['colors and the cursor', '\u001b[31mred\u001b[2J', '\\u001b[31mred\\u001b[2J'],
+    ['a title', '\u001b]0;title\u0007', '\\u001b]0;title\\u0007'],
+    ['one byte for two', '\u009b31m', '\\u009b31m'],
+    ['the direction of text', 'a\u202eb', 'a\\u202eb'],
+    ['the line', 'a\rb\nc\td\bx', 'a\\rb\\nc\\td\\u0008x'],
+  ])('cannot change %s', (_, text, shown) => {
+    expect(plain(text)).toBe(shown);
+  });
+
+  it('stay as they are otherwise', () => {
+    expect(plain('naïve – 漢字 👩‍🚀')).toBe('naïve – 漢字 👩‍🚀');
+    expect(plainLines('a\n\tb\u001b')).toBe('a\n\tb\\u001b');
+  });
+
+  it('are the same in JSON that is printed, and cannot change anything there', () => {
+    const value = { text: '\u001b[31m\u009b2J\u202e', big: 12345678901234567890n };
+    const printed = jsonText(value, 2);
+    expect(printed).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    expect(printed).toContain('12345678901234567890');
+    expect(JSON.parse(printed)).toMatchObject({ text: value.text });
+  });
+});
+
+describe('a table', () => {
+  it('shortens only what may be shortened, to the width of the terminal', () => {
+    const lines = tableOf(ROWS, COLUMNS, { paint: NO_PAINT, widthMax: 41 }).split('\n');
+    expect(lines).toEqual([
+      'ID                    TEXT',
+      '01hx5v3x9t6k2m4n8p0q  short',
+      // Each of these characters takes two columns.
+      `01hx5v3x9t6k2m4n8p0r  ${'漢字'.repeat(4)}漢…`,
+    ]);
+  });
+
+  it('shortens nothing without a terminal', () => {
+    const text = tableOf(ROWS, COLUMNS, { paint: NO_PAINT, widthMax: null });
+    expect(text).toContain('漢字'.repeat(30));
+  });
+
+  it('keeps ids complete, even if they do not fit', () => {
+    const text = tableOf(ROWS, COLUMNS, { paint: NO_PAINT, widthMax: 10 });
+    expect(text).toContain('01hx5v3x9t6k2m4n8p0r');
+  });
+});
+
+describe('times', () => {
+  const now = Date.parse('2026-05-04T12:00:00Z');
+  it.each([
+    [0, 'now'],
+    [-1000, '1 second ago'],
+    [-3 * 60_000, '3 minutes ago'],
+    [2 * 3_600_000, 'in 2 hours'],
+    [-3 * 86_400_000, '3 days ago'],
+  ])('%d ms away: %s', (distance, text) => {
+    expect(relativeTime(new Date(now + distance).toISOString(), now)).toBe(text);
+  });
+
+  it('that are more than a week away are dates', () => {
+    expect(relativeTime('2026-01-02T12:00:00Z', now)).toMatch(/^2026-01-02 \d\d:\d\d$/);
+    expect(fullTime('2026-01-02T12:00:05Z', now)).toMatch(/^2026-01-02 \d\d:\d\d:05$/);
+  });
+
+  it.each([
+    [12.4, '12 ms'],
+    [1234, '1.2 s'],
+    [59_900, '60 s'],
+    [185_000, '3 min 5 s'],
+    [7_800_000, '2 h 10 min'],
+    [86_400_000, '1 d'],
+  ])('%d ms last %s', (ms, text) => {
+    expect(duration(ms)).toBe(text);
+  });
+});
