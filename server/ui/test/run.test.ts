@@ -141,7 +141,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await rows.first().locator('summary').first().click();
     await rows.first().getByText('"packing cup-blue"').waitFor();
     await rows.first().getByText('"cup-blue"').waitFor();
-    await page.getByRole('button', { name: 'Show all steps' }).click();
+    await page.getByRole('button', { name: 'Clear', exact: true }).click();
     await expect.poll(() => rows.count()).toBeGreaterThan(4);
     await rows.filter({ hasText: 'Add up the basket' }).locator('summary').first().click();
     await rows.filter({ hasText: 'Add up the basket' }).getByText('15.2').waitFor();

@@ -1,5 +1,13 @@
 /** The statuses and outcomes of the API, and the words and looks that the page has for them. The compiler reports a missing one. */
-import type { StepExecution, WaitReason, WorkflowOutcome, WorkflowStatus } from '@stepwright/sdk';
+import type {
+  StepExecution,
+  StepFilter,
+  WaitReason,
+  WorkflowOutcome,
+  WorkflowStatus,
+} from '@stepwright/sdk';
+
+type StepStatusFilter = NonNullable<StepFilter['status']>;
 
 interface Look {
   readonly word: string;
@@ -87,6 +95,17 @@ export function lookOfStep(
   if (waitsFor?.kind !== 'retry') return STEP_LOOKS[status];
   return isSuspended ? RUN_LOOKS.suspended : RUN_LOOKS.retrying;
 }
+
+/** The states by which the executions of a run can be filtered. */
+export const STEP_STATE_CHOICES: readonly (readonly [StepStatusFilter, string])[] = [
+  ...(Object.entries(STEP_LOOKS) as [StepExecution['status'], Look][]).map(
+    ([status, { word }]): [StepStatusFilter, string] => [
+      status,
+      status === 'Waiting' ? 'Waiting or retrying' : word,
+    ],
+  ),
+  ['Retrying', RUN_LOOKS.retrying.word],
+];
 
 interface StateChoice {
   readonly label: string;

@@ -1,14 +1,17 @@
 /** Finds a step of a definition, and values in its document. Pure. */
 import type { GraphDefinition, GraphStep } from './read-definition.js';
 
+/** All steps in the order of the document, including nested steps and compensation steps. */
+export function allSteps({ steps }: Pick<GraphDefinition, 'steps'>): readonly GraphStep[] {
+  return steps.flatMap((step) => [
+    step,
+    ...allSteps({ steps: [...step.sequences.flat(), ...step.undo] }),
+  ]);
+}
+
 /** The first step with this id, including nested steps and compensation steps. */
 export function findStep(definition: GraphDefinition, stepId: string): GraphStep | null {
-  const waiting = [...definition.steps];
-  for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
-    if (step.id === stepId) return step;
-    waiting.push(...step.sequences.flat(), ...step.undo);
-  }
-  return null;
+  return allSteps(definition).find(({ id }) => id === stepId) ?? null;
 }
 
 /** The value at a JSON pointer (RFC 6901), or undefined. */

@@ -82,6 +82,21 @@ const LISTS: readonly View[] = [
 const RUN: readonly View[] = [
   { name: 'a run, overview', path: order, ready: 'text=Charge the card' },
   { name: 'a run, steps', path: (ids) => `${order(ids)}?tab=steps`, ready: '.step-rows > li' },
+  {
+    name: 'a run, steps, filtered',
+    path: (ids) => `${order(ids)}?tab=steps&status=Complete&search=order-4711`,
+    ready: 'text=match',
+  },
+  {
+    name: 'a run, steps, one turn',
+    path: (ids) => `${order(ids)}?tab=steps&step=charge&turn=1`,
+    ready: 'text=1 execution matches.',
+  },
+  {
+    name: 'a run, steps, none',
+    path: (ids) => `${order(ids)}?tab=steps&search=nobody`,
+    ready: 'text=No execution matches',
+  },
   { name: 'a run, data', path: (ids) => `${order(ids)}?tab=data`, ready: 'text=Ada Lovelace' },
   {
     name: 'a run, log',

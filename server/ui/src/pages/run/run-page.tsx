@@ -22,7 +22,7 @@ import { RepairPanel } from './repair/repair-panel.js';
 import { RunActions, useControl } from './run-actions.js';
 import { RunMenu } from './run-menu.js';
 import { RunIndex, RunTags } from './run-fields.js';
-import { StepList } from './step-list.js';
+import { StepList } from './step-list/step-list.js';
 import { Timeline } from './timeline.js';
 import { runsPath } from '../runs/run-filter.js';
 import {
@@ -309,13 +309,7 @@ function RunTabs({ run }: { readonly run: Workflow }): ReactNode {
         {executions.isPending ? (
           <Loading />
         ) : (
-          <StepList
-            workflowId={run.workflowId}
-            isSuspended={run.status === 'Suspended'}
-            stepId={search.get('step')}
-            isLong={executions.data?.isCut === true}
-            onClear={() => show('steps')}
-          />
+          <StepList run={run} isLong={executions.data?.isCut === true} />
         )}
       </TabPanel>
       <TabPanel id="data">

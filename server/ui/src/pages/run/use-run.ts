@@ -55,6 +55,8 @@ export function useRereadRun(workflowId: string): () => void {
 
 /** Parts that seldom change while the run does; the page reads them at once after an action of its own. */
 const isSlow = (part: unknown): boolean => part === 'audit' || part === 'child count';
+/** A filtered list of steps may be a long search, so it decides itself when to read again. */
+const isPaced = (part: unknown): boolean => part === 'steps';
 const SLOW_REREAD_MS = 10_000;
 
 /** Fetches the run again when it changes. Call it once on the page of a run. */
@@ -68,7 +70,7 @@ export function useLiveRun(workflowId: string): void {
       }),
     [queries, workflowId],
   );
-  const reread = useThrottled(() => rereadPart((part) => !isSlow(part)), 1000);
+  const reread = useThrottled(() => rereadPart((part) => !isSlow(part) && !isPaced(part)), 1000);
   const rereadSlow = useThrottled(() => rereadPart(isSlow), SLOW_REREAD_MS);
   useLive(({ workflows, lag }) => {
     if (!lag && !workflows.has(workflowId)) return;

@@ -1,7 +1,9 @@
-import { useId, useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Button } from '../../components/button.js';
 import { useZone } from '../../components/clock.js';
+import { FilterFields } from '../../components/filter-fields.js';
 import { STATE_CHOICES } from '../../components/statuses.js';
+import { TextFilter } from '../../components/text-filter.js';
 import {
   activeCount,
   ANY_TIME,
@@ -42,50 +44,45 @@ export function PresetBar({ filter, onChange }: FilterBarProps): ReactNode {
 /** Applies each change immediately; a text field when it loses the focus or the user presses Enter. */
 export function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
   const set = (change: Partial<RunFilter>): void => onChange({ ...filter, ...change });
-  const [isOpen, setOpen] = useState(false);
-  const fieldsId = useId();
   return (
-    <div role="group" aria-label="Filter">
-      <FilterFold {...{ filter, isOpen, fieldsId }} onToggle={() => setOpen(!isOpen)} />
-      <div className={isOpen ? 'filter-bar open' : 'filter-bar'} id={fieldsId}>
-        <StateFilter {...{ filter, onChange }} />
-        <label className="field">
-          <span>Child runs</span>
-          <select value={filter.parent} onChange={({ target }) => set({ parent: target.value })}>
-            <option value="">hidden</option>
-            <option value={WITH_CHILDREN}>shown</option>
-            {parentIn(filter) !== null && <option value={filter.parent}>of one run</option>}
-          </select>
-        </label>
-        <TextFilter
-          label="Definition"
-          value={filter.definitionId}
-          onChange={(definitionId) => set({ definitionId })}
-        />
-        <TextFilter
-          label="Version"
-          value={filter.version}
-          pattern="[1-9][0-9]{0,8}"
-          isShort
-          onChange={(version) => set({ version })}
-        />
-        <TextFilter
-          label="Reference"
-          value={filter.reference}
-          onChange={(reference) => set({ reference })}
-        />
-        <TimeFilters {...{ filter, onChange }} />
-        <TroubleFilter {...{ filter, onChange }} />
-        {filter.failure !== '' && (
-          <Button onPress={() => set({ failure: '' })}>Only one group of failures ×</Button>
-        )}
-        {!isSameFilter(filter, NO_FILTER) && (
-          <Button variant="quiet" onPress={() => onChange(NO_FILTER)}>
-            Clear
-          </Button>
-        )}
-      </div>
-    </div>
+    <FilterFields label="Filter" count={activeCount(filter)}>
+      <StateFilter {...{ filter, onChange }} />
+      <label className="field">
+        <span>Child runs</span>
+        <select value={filter.parent} onChange={({ target }) => set({ parent: target.value })}>
+          <option value="">hidden</option>
+          <option value={WITH_CHILDREN}>shown</option>
+          {parentIn(filter) !== null && <option value={filter.parent}>of one run</option>}
+        </select>
+      </label>
+      <TextFilter
+        label="Definition"
+        value={filter.definitionId}
+        onChange={(definitionId) => set({ definitionId })}
+      />
+      <TextFilter
+        label="Version"
+        value={filter.version}
+        pattern="[1-9][0-9]{0,8}"
+        isShort
+        onChange={(version) => set({ version })}
+      />
+      <TextFilter
+        label="Reference"
+        value={filter.reference}
+        onChange={(reference) => set({ reference })}
+      />
+      <TimeFilters {...{ filter, onChange }} />
+      <TroubleFilter {...{ filter, onChange }} />
+      {filter.failure !== '' && (
+        <Button onPress={() => set({ failure: '' })}>Only one group of failures ×</Button>
+      )}
+      {!isSameFilter(filter, NO_FILTER) && (
+        <Button variant="quiet" onPress={() => onChange(NO_FILTER)}>
+          Clear
+        </Button>
+      )}
+    </FilterFields>
   );
 }
 
@@ -123,32 +120,6 @@ function StateFilter({ filter, onChange }: FilterBarProps): ReactNode {
         {!isAny && chosen === undefined && <option>{OTHER_STATE}</option>}
       </select>
     </label>
-  );
-}
-
-/** In a narrow window, the filters take one line until the user opens them. */
-function FilterFold({
-  filter,
-  isOpen,
-  fieldsId,
-  onToggle,
-}: {
-  readonly filter: RunFilter;
-  readonly isOpen: boolean;
-  readonly fieldsId: string;
-  readonly onToggle: () => void;
-}): ReactNode {
-  const count = activeCount(filter);
-  return (
-    <button
-      type="button"
-      className="filter-fold"
-      aria-expanded={isOpen}
-      aria-controls={fieldsId}
-      onClick={onToggle}
-    >
-      {count === 0 ? 'Filters' : `Filters (${count})`}
-    </button>
   );
 }
 
@@ -198,50 +169,13 @@ function TroubleFilter({ filter, onChange }: FilterBarProps): ReactNode {
   );
 }
 
-interface ValueFilterProps {
+interface TimeFilterProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
 }
 
-interface TextFilterProps extends ValueFilterProps {
-  readonly pattern?: string;
-  /** For values of a few characters. */
-  readonly isShort?: boolean;
-}
-
-function TextFilter(props: TextFilterProps): ReactNode {
-  const { label, value, pattern, isShort = false, onChange } = props;
-  const [text, setText] = useState(value);
-  const [appliedValue, setAppliedValue] = useState(value);
-  // The filter was changed elsewhere, for example by a preset.
-  if (appliedValue !== value) {
-    setAppliedValue(value);
-    setText(value);
-  }
-  const isValid = pattern === undefined || text === '' || new RegExp(`^${pattern}$`).test(text);
-  const apply = (): void => {
-    if (isValid && text !== value) onChange(text);
-  };
-  return (
-    <label className={isShort ? 'field short' : 'field'}>
-      <span>{label}</span>
-      <input
-        value={text}
-        maxLength={500}
-        spellCheck={false}
-        aria-invalid={!isValid}
-        onChange={({ target }) => setText(target.value)}
-        onBlur={apply}
-        onKeyDown={({ key }) => {
-          if (key === 'Enter') apply();
-        }}
-      />
-    </label>
-  );
-}
-
-function TimeFilter({ label, value, onChange }: ValueFilterProps): ReactNode {
+function TimeFilter({ label, value, onChange }: TimeFilterProps): ReactNode {
   const zone = useZone();
   return (
     <label className="field">

@@ -1,6 +1,7 @@
 /** What the EmitLog steps of a run have logged: the run keeps the message and level of each as inputs of its execution. */
 import type { Page, StepExecution, StepwrightClient } from '@stepwright/sdk';
-import type { GraphDefinition, GraphStep } from '../../../graph/read-definition.js';
+import { allSteps } from '../../../graph/find-step.js';
+import type { GraphDefinition } from '../../../graph/read-definition.js';
 import { isLeftOut } from '../step-details/attempts.js';
 
 const LINES_WANTED = 50;
@@ -39,12 +40,10 @@ function levelOf(value: unknown): LogLevel {
 }
 
 /** The ids of the steps that log, including nested ones and compensation steps. */
-export function loggingSteps({ steps }: GraphDefinition): readonly string[] {
-  const own = (step: GraphStep): readonly string[] => [
-    ...(step.type === 'EmitLog' ? [step.id] : []),
-    ...[...step.sequences.flat(), ...step.undo].flatMap(own),
-  ];
-  return steps.flatMap(own);
+export function loggingSteps(definition: GraphDefinition): readonly string[] {
+  return allSteps(definition)
+    .filter(({ type }) => type === 'EmitLog')
+    .map(({ id }) => id);
 }
 
 /** A page of lines, newest first. It may have few lines, or none, although there are more. */

@@ -1,148 +1,17 @@
-import type { Page, StepExecution } from '@stepwright/sdk';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { StepExecution } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
-import { usePollInterval } from '../../app/live.js';
-import { toPath } from '../../app/path.js';
-import { useSession } from '../../app/session.js';
-import { Button } from '../../components/button.js';
-import { EmptyState } from '../../components/empty-state.js';
-import { JsonView } from '../../components/json-view.js';
-import { Loading } from '../../components/loading.js';
-import { Pager, usePaging } from '../../components/pager.js';
-import { ProblemView } from '../../components/problem-view.js';
-import { StepBadge } from '../../components/status-badge.js';
-import { exactTime } from '../../components/clock.js';
-import { durationText, TimeAgo, useNow } from '../../components/time-ago.js';
-import { ErrorDetails } from './error-details.js';
-import { CompareAttempts } from './step-details/compare-attempts.js';
-import { RawExecution } from './step-details/raw-execution.js';
+import { toPath } from '../../../app/path.js';
+import { exactTime } from '../../../components/clock.js';
+import { JsonView } from '../../../components/json-view.js';
+import { StepBadge } from '../../../components/status-badge.js';
+import { durationText, TimeAgo, useNow } from '../../../components/time-ago.js';
+import { ErrorDetails } from '../error-details.js';
+import { CompareAttempts } from '../step-details/compare-attempts.js';
+import { RawExecution } from '../step-details/raw-execution.js';
 
-const PAGE_SIZE = 50;
-/** How many calls a page may take to search for a step that ran long ago; the user decides whether to continue. */
-const CALLS_PER_PAGE = 5;
-
-type Order = 'asc' | 'desc';
-
-/** The executions of a run, or of one step, in pages. A long run starts with the newest. */
-export function StepList({
-  workflowId,
-  isSuspended,
-  stepId,
-  isLong,
-  onClear,
-}: {
-  readonly workflowId: string;
-  readonly isSuspended: boolean;
-  readonly stepId: string | null;
-  readonly isLong: boolean;
-  readonly onClear: () => void;
-}): ReactNode {
-  const [chosen, setOrder] = useState<Order | null>(null);
-  const order = chosen ?? (isLong ? 'desc' : 'asc');
-  return (
-    <>
-      <div className="step-bar">
-        {stepId !== null && (
-          <p className="step-filter">
-            Only{' '}
-            <code>
-              <bdi>{stepId}</bdi>
-            </code>{' '}
-            <Button isSmall variant="quiet" onPress={onClear}>
-              Show all steps
-            </Button>
-          </p>
-        )}
-        <label className="inline-field">
-          <span>Order</span>
-          <select
-            value={order}
-            onChange={({ target }) => setOrder(target.value === 'desc' ? 'desc' : 'asc')}
-          >
-            <option value="asc">oldest first</option>
-            <option value="desc">newest first</option>
-          </select>
-        </label>
-      </div>
-      <Steps {...{ workflowId, isSuspended, stepId, order }} />
-    </>
-  );
-}
-
-interface StepsProps {
-  readonly workflowId: string;
-  readonly isSuspended: boolean;
-  readonly stepId: string | null;
-  readonly order: Order;
-}
-
-function Steps({ workflowId, isSuspended, stepId, order }: StepsProps): ReactNode {
-  const { client } = useSession();
-  const filter = { order, ...(stepId !== null && { stepId }) };
-  const paging = usePaging(JSON.stringify([workflowId, filter]));
-  const steps = useQuery({
-    queryKey: ['run', workflowId, 'steps', filter, paging.cursor ?? null],
-    queryFn: ({ signal }) =>
-      fillPage(paging.cursor, (limit, cursor) =>
-        client.workflows.steps(workflowId, { ...filter, limit, signal }).page(cursor),
-      ),
-    placeholderData: keepPreviousData,
-    refetchInterval: usePollInterval(),
-  });
-  if (steps.data === undefined) {
-    return steps.error === null ? <Loading /> : <ProblemView error={steps.error} />;
-  }
-  const { items, nextCursor } = steps.data;
-  return (
-    <>
-      {steps.error !== null && <ProblemView error={steps.error} />}
-      {items.length > 0 ? (
-        <StepRows {...{ workflowId, isSuspended, items }} />
-      ) : (
-        <NoSteps {...{ stepId, nextCursor }} />
-      )}
-      <Pager paging={paging} nextCursor={nextCursor} isStale={steps.isPlaceholderData} />
-    </>
-  );
-}
-
-/** The server may return a page of one step with few items, or none, although there are more. */
-async function fillPage(
-  from: string | undefined,
-  read: (limit: number, cursor: string | undefined) => Promise<Page<StepExecution>>,
-): Promise<Page<StepExecution>> {
-  const items: StepExecution[] = [];
-  let cursor: string | null | undefined = from;
-  for (let calls = 0; calls < CALLS_PER_PAGE && items.length < PAGE_SIZE; calls += 1) {
-    const page: Page<StepExecution> = await read(PAGE_SIZE - items.length, cursor ?? undefined);
-    items.push(...page.items);
-    cursor = page.nextCursor;
-    if (cursor === null) break;
-  }
-  return { items, nextCursor: cursor ?? null };
-}
-
-function NoSteps({
-  stepId,
-  nextCursor,
-}: {
-  readonly stepId: string | null;
-  readonly nextCursor: string | null;
-}): ReactNode {
-  if (nextCursor !== null) {
-    return (
-      <EmptyState title="This part of the run has no execution of this step.">
-        <p>Go to the next page to continue the search.</p>
-      </EmptyState>
-    );
-  }
-  return (
-    <EmptyState title={stepId === null ? 'No step has run yet.' : 'This step has not run yet.'} />
-  );
-}
-
-function StepRows({
+/** Executions, each with what it got, returned and waits for. */
+export function StepRows({
   workflowId,
   isSuspended,
   items,
