@@ -1,15 +1,25 @@
-/** The commands about servers and tokens on the side of the caller. */
-import { Option, type Command } from 'commander';
+/** The commands that set up the command line: servers, tokens and the shell. */
+import { Argument, Option, type Command } from 'commander';
+import type { Shell } from '../commands/completion.js';
 import type { SetOptions } from '../commands/profile.js';
 import type { TokenOptions } from '../commands/token.js';
 import { readDuration } from './values.js';
 
 const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512'];
+const SHELLS: readonly Shell[] = ['bash', 'zsh', 'fish'];
 const HOUR_MS = 3_600_000;
 
 export function addAccessCommands(program: Command): void {
   addProfile(program);
   addToken(program);
+  program
+    .command('completion')
+    .description('print the script with which a shell completes commands')
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .action(async (shell: Shell) => {
+      const { printCompletion } = await import('../commands/completion.js');
+      printCompletion(program, shell);
+    });
 }
 
 function addProfile(program: Command): void {

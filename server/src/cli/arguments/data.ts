@@ -1,5 +1,6 @@
 /** Reads JSON that is given in arguments: as text, from a file, from standard input, or as `name=value`. */
 import { readFile } from 'node:fs/promises';
+import { text as textOf } from 'node:stream/consumers';
 import { parse } from 'yaml';
 import { exactInteger, IntegerTooLong, readJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
@@ -31,7 +32,7 @@ export async function readValue(text: string, option: string): Promise<Json> {
 }
 
 async function readValueFile(file: string, option: string): Promise<Json> {
-  const text = await readFile(file === '-' ? '/dev/stdin' : file, 'utf8').catch(
+  const text = await (file === '-' ? textOf(process.stdin) : readFile(file, 'utf8')).catch(
     (error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       throw misused(`${option}: ${file} cannot be read: ${reason}`);

@@ -1,0 +1,187 @@
+/**
+ * Goal: runs can be controlled and repaired, one by one and in bulk.
+ * Method: the real command, in a pseudo-terminal and in a pipe, against one server.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../sdk/test/support/eventually.js';
+import { CommandLine } from './command-line.js';
+import { ENDING, ORDER, RETRYING } from './definitions.js';
+
+let line: CommandLine;
+
+beforeAll(async () => {
+  line = await CommandLine.start();
+  for (const definition of [ENDING, ORDER, RETRYING]) {
+    await line.client.definitions.register(definition);
+  }
+});
+afterAll(() => line.stop());
+
+async function startOrder(order: string): Promise<string> {
+  return (await line.client.workflows.start('order', { order })).id;
+}
+
+async function suspended(message: string): Promise<string> {
+  const { id } = await line.client.workflows.start('ending', { how: 'suspend', message });
+  await eventually('it is suspended', async () => (await statusOf(id)) === 'Suspended');
+  return id;
+}
+
+async function statusOf(id: string): Promise<string> {
+  return (await line.client.workflows.get(id)).status;
+}
+
+describe('suspend, resume, terminate', () => {
+  it('act on one run and print its status', async () => {
+    const id = await startOrder('C1');
+    expect(await line.pipe(['suspend', id])).toEqual({
+      code: 0,
+      stdout: `${id}  Suspended\n`,
+      stderr: '',
+    });
+    expect((await line.terminal(['resume', id])).screen).toBe(
+      `${id}  \u001b[36mRunnable\u001b[39m\n`,
+    );
+    expect(await line.json(['terminate', id])).toMatchObject({
+      workflowId: id,
+      outcome: 'Terminated',
+    });
+  });
+
+  it('act on several runs, and end with 1 if one is refused or missing', async () => {
+    const ids = [await startOrder('C2'), await startOrder('C3')];
+    const good = await line.pipe(['suspend', ...ids]);
+    expect(good.code).toBe(0);
+    expect(good.stdout).toMatch(/^RUN +RESULT {2}STATUS\n(\S+ +done +Suspended\n){2}$/);
+    const bad = await line.terminal(['resume', ...ids, 'nope']);
+    expect(bad.code).toBe(1);
+    expect(bad.screen).toMatch(/^nope +.*missing/m);
+  });
+
+  it('say why a run refuses', async () => {
+    const id = await startOrder('C4');
+    const { code, stderr } = await line.pipe(['resume', id]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'stepwright: A run that is Runnable cannot be resumed\n',
+    });
+    expect((await line.pipe(['suspend', 'nope'])).code).toBe(5);
+  });
+});
+
+it('retry attempts a waiting step now', async () => {
+  const { id } = await line.client.workflows.start('retrying', {});
+  const retries = async (): Promise<boolean> =>
+    (await line.client.workflows.explain(id)).reasons.some(({ kind }) => kind === 'retry');
+  await eventually('it waits for a retry', retries);
+  expect(await line.pipe(['retry', id])).toMatchObject({ code: 0, stdout: `${id}  Runnable\n` });
+  await eventually('it was attempted again', async () => {
+    for await (const step of line.client.workflows.steps(id)) if (step.attempt > 1) return true;
+    return false;
+  });
+  expect((await line.terminal(['retry', id])).code).toBe(0);
+});
+
+describe('repairs', () => {
+  it('rerun shows what it would do, and does it', async () => {
+    const id = await suspended('broken');
+    const args = ['rerun', id, '--reason', 'fixed', '-d', 'how=succeed'];
+    const dry = await line.terminal([...args, '--dry-run']);
+    expect(dry.screen).toContain('Nothing was changed');
+    expect(await statusOf(id)).toBe('Suspended');
+    const { code, stdout } = await line.pipe(args);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Started +work \(#\d+\)$/m);
+    await eventually('it has ended', async () => (await statusOf(id)) === 'Complete');
+    const [action] = await line.client.workflows.audit(id);
+    expect(action).toMatchObject({
+      action: 'rerun',
+      detail: expect.stringContaining('fixed') as string,
+    });
+  });
+
+  it('modify cancels and starts steps, and changes data', async () => {
+    const id = await startOrder('M1');
+    const changes = ['--cancel', '*', '--start', 'finish', '-d', '{"approved":"by hand"}'];
+    const { code, stdout } = await line.pipe(['modify', id, '--reason', 'r', ...changes]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Cancelled +ask \(#2\)\nStarted +finish \(#3\)$/m);
+    const ended = await line.client.workflows.wait(id);
+    expect(ended).toMatchObject({ outcome: 'Succeeded', data: { approved: 'by hand' } });
+  });
+
+  it('modify takes the body that explain proposes', async () => {
+    const id = await suspended("it's broken");
+    const { stdout } = await line.pipe(['explain', id]);
+    const [, proposed = ''] = /^ +stepwright modify .*? --body '(.*)'$/m.exec(stdout) ?? [];
+    const body = proposed.replaceAll(`'\\''`, "'");
+    const result = await line.json<object>(['modify', id, '--reason', 'r', '--body', body]);
+    expect(result).toMatchObject({ workflow: { workflowId: id } });
+  });
+
+  it('modify says what is impossible', async () => {
+    const id = await startOrder('M2');
+    const none = await line.pipe(['modify', id, '--reason', 'r', '--start', 'nope']);
+    expect(none.code).toBe(1);
+    expect(none.stderr).toContain('nope');
+    const missing = await line.pipe(['modify', id]);
+    expect(missing.code).toBe(2);
+    expect(missing.stderr).toContain("required option '--reason <text>' not specified");
+    expect((await line.terminal(['modify', id, '--reason', 'r', '--cancel', 'x'])).code).toBe(2);
+  });
+
+  it('restart starts a new run with the same input', async () => {
+    const id = await startOrder('M3');
+    const { code, stdout } = await line.pipe(['restart', id, '--reason', 'again']);
+    expect(code).toBe(0);
+    const run = await line.client.workflows.get(stdout.trim());
+    expect(run).toMatchObject({ restartOf: id, data: { order: 'M3' } });
+    const { screen } = await line.terminal(['restart', id, '--reason', 'again']);
+    expect(screen).toContain('Started order, version 1, again.');
+  });
+});
+
+describe('bulk', () => {
+  it('creates a job, and shows it', async () => {
+    const ids = [await startOrder('B1'), await startOrder('B1')];
+    const which = ['--where', 'order=B1', '--reason', 'closed'];
+    const dry = await line.pipe(['bulk', 'create', 'terminate', ...which, '--dry-run']);
+    expect(dry.stderr).toBe('terminate would act on 2 runs.\n');
+    for (const id of ids) expect(dry.stdout).toContain(id);
+    const { code, stdout } = await line.pipe(['bulk', 'create', 'terminate', ...which]);
+    expect(code).toBe(0);
+    const job = stdout.trim();
+    const done = async (): Promise<boolean> => (await line.client.bulk.get(job)).state === 'Done';
+    await eventually('the job is done', done);
+
+    expect((await line.pipe(['bulk', 'show', job])).stdout).toMatch(/^Progress +2 of 2 done$/m);
+    expect((await line.terminal(['bulk', 'show', job])).screen).toContain('closed');
+    expect((await line.pipe(['bulk', 'list'])).stdout).toMatch(
+      new RegExp(`^${job} +terminate +Done `, 'm'),
+    );
+    expect((await line.terminal(['bulk', 'list'])).screen).toContain(job);
+    expect((await line.pipe(['bulk', 'runs', job])).stdout).toMatch(/(Terminated[^]*){2}/);
+    expect((await line.terminal(['bulk', 'runs', job])).screen).toContain('Terminated');
+    expect(await line.json(['bulk', 'show', job])).toMatchObject({ done: 2, failures: [] });
+    expect(await line.json(['bulk', 'list'])).toMatchObject({ items: [{ id: job }] });
+  });
+
+  it('stops a job', async () => {
+    const ids = [await startOrder('B2'), await startOrder('B2'), await startOrder('B2')];
+    const runs = ids.flatMap((id) => ['--run', id]);
+    const slow = ['bulk', 'create', 'suspend', ...runs, '--reason', 'r', '--per-second', '0.1'];
+    const { screen } = await line.terminal(slow);
+    const [job = ''] = screen.split('\n');
+    const { code, stdout } = await line.pipe(['bulk', 'stop', job]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^State +Stopped$/m);
+    expect((await line.terminal(['bulk', 'stop', job])).code).toBe(0);
+  });
+
+  it('does not act on all runs by mistake', async () => {
+    const { code, stderr } = await line.pipe(['bulk', 'create', 'purge', '--reason', 'r']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('say which runs');
+    expect((await line.pipe(['bulk', 'show', 'nope'])).code).toBe(5);
+  });
+});

@@ -1,0 +1,288 @@
+/**
+ * Goal: runs can be started, listed, shown, followed and exported from a terminal and from scripts.
+ * Method: the real command, in a pseudo-terminal and in a pipe, against one server.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../sdk/test/support/eventually.js';
+import { CommandLine } from './command-line.js';
+import { ENDING, ORDER } from './definitions.js';
+
+const ESCAPE = '\u001b';
+/** What a hostile caller could put into the data of a run. */
+const HOSTILE = `${ESCAPE}[2J${ESCAPE}]0;owned\u0007\u009b31m\u202e`;
+
+let line: CommandLine;
+
+beforeAll(async () => {
+  line = await CommandLine.start();
+  await line.client.definitions.register(ORDER);
+  await line.client.definitions.register(ENDING);
+});
+afterAll(() => line.stop());
+
+async function start(...args: readonly string[]): Promise<string> {
+  const { code, stderr, stdout } = await line.pipe(['run', 'order', ...args]);
+  if (code !== 0) throw new Error(stderr);
+  return stdout.trim();
+}
+
+describe('stepwright run', () => {
+  it('prints only the id to a pipe', async () => {
+    const { code, stderr, stdout } = await line.pipe(['run', 'order', '-d', 'order=A1']);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^\S+\n$/) as string,
+    });
+    expect(stderr).toBe(`Started order, version 1. See how far it is: stepwright show ${stdout}`);
+  });
+
+  it('takes data, reference, tags and version', async () => {
+    const file = path.join(line.folder, 'order.json');
+    writeFileSync(file, '{"order":"A2","id":12345678901234567890}');
+    const data = ['-d', `@${file}`, '-d', 'amount=7', '-d', '{"list":["a"]}'];
+    const more = ['--reference', 'ref-2', '--tag', 'team=billing', '--version', '1'];
+    const id = await start(...data, ...more);
+    const { stdout } = await line.pipe(['show', id, '--json']);
+    expect(stdout).toContain('12345678901234567890');
+    expect(await line.client.workflows.get(id)).toMatchObject({
+      reference: 'ref-2',
+      tags: { team: 'billing' },
+      data: { order: 'A2', amount: 7, list: ['a'] },
+    });
+  });
+
+  it('reads data from standard input', async () => {
+    const { code, stdout } = await line.pipe(['run', 'order', '-d', '@-'], {
+      input: '{"order":"A3"}',
+    });
+    expect(code).toBe(0);
+    expect((await line.client.workflows.get(stdout.trim())).data).toEqual({ order: 'A3' });
+  });
+
+  it('starts one run for one idempotency key', async () => {
+    const args = ['-d', 'order=A4', '--idempotency-key', 'key-1'];
+    expect(await start(...args)).toBe(await start(...args));
+  });
+
+  it('says what is wrong with the data', async () => {
+    const { code, stderr } = await line.pipe(['run', 'order', '-d', 'amount=1']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/order/);
+  });
+
+  it.each([
+    { how: 'succeed', code: 0, status: 'Succeeded' },
+    { how: 'fail', code: 10, status: 'Failed' },
+    { how: 'suspend', code: 13, status: 'Suspended' },
+  ])('--wait ends with $code if the run is $status', async ({ code, how, status }) => {
+    const args = ['run', 'ending', '--wait', '-d', `how=${how}`, '-d', 'message=broken'];
+    const piped = await line.pipe(args);
+    expect(piped).toMatchObject({ code, stderr: expect.stringContaining(status) as string });
+    if (code !== 13) expect(JSON.parse(piped.stdout)).toEqual({ how, message: 'broken' });
+    if (code !== 0) expect(piped.stderr).toContain(': broken');
+    expect((await line.terminal(args)).code).toBe(code);
+  });
+
+  it('--timeout ends the wait, not the run', async () => {
+    const args = ['run', 'order', '-d', 'order=A5', '--wait', '--timeout', '1s', '--json'];
+    const { code, stdout } = await line.pipe(args);
+    expect(code).toBe(14);
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'Runnable', data: { order: 'A5' } });
+  });
+
+  it('--follow prints the steps as they run, in a terminal and in a pipe', async () => {
+    const args = ['run', 'order', '-d', 'order=A6', '--follow'];
+    const both = [line.terminal(args), line.pipe(args)] as const;
+    await eventually('both runs wait', async () => {
+      const { count } = await line.client.workflows.count({ where: 'order=A6' });
+      return count === 2;
+    });
+    const waiting = async (): Promise<boolean> => {
+      let found = 0;
+      for await (const run of line.client.workflows.list({ where: 'order=A6' })) {
+        const { reasons } = await line.client.workflows.explain(run.workflowId);
+        if (reasons.some(({ kind }) => kind === 'event')) found += 1;
+      }
+      return found === 2;
+    };
+    await eventually('both wait for the event', waiting);
+    await line.client.events.publish('approved', 'A6', { by: 'Ada' });
+    const [terminal, pipe] = await Promise.all(both);
+    expect(terminal.code).toBe(0);
+    expect(terminal.screen).toContain(`${ESCAPE}[32m✓${ESCAPE}[39m finish`);
+    expect(terminal.screen).toContain('"by": "Ada"');
+    expect(pipe.code).toBe(0);
+    const lines = pipe.stdout.split('\n');
+    expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d ✓ check {2}\d+ ms$/);
+    expect(pipe.stdout).toMatch(/✓ ask .*\n(.*\n)*.*✓ finish .*\n\{\n {2}"order": "A6",/);
+    expect(pipe.stdout).not.toContain(ESCAPE);
+  });
+
+  it('--follow --json prints a line for each change, and the run', async () => {
+    const args = ['run', 'ending', '--follow', '--json', '-d', 'how=succeed'];
+    const { code, stdout } = await line.pipe(args);
+    expect(code).toBe(0);
+    const values = stdout
+      .trim()
+      .split('\n')
+      .map((text): unknown => JSON.parse(text));
+    expect(values).toMatchObject([
+      { stepId: 'work', status: 'Complete' },
+      { outcome: 'Succeeded' },
+    ]);
+  });
+});
+
+describe('stepwright list', () => {
+  it('prints a table that fits the terminal, with colors', async () => {
+    const id = await start('-d', 'order=L1', '--reference', `long-${'x'.repeat(180)}`);
+    const { code, screen } = await line.terminal(['list', '--limit', '3'], { columns: 90 });
+    expect(code).toBe(0);
+    expect(screen).toContain(`${ESCAPE}[36mRunnable${ESCAPE}[39m`);
+    expect(screen).toContain(id);
+    expect(screen).toContain('…');
+    const widths = withoutColors(screen)
+      .split('\n')
+      .slice(0, 4)
+      .map((text) => text.length);
+    expect(Math.max(...widths)).toBeLessThanOrEqual(90);
+  });
+
+  it('prints everything in plain text to a pipe', async () => {
+    const { code, stdout } = await line.pipe(['list', '--where', 'order=L1']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('x'.repeat(180));
+    expect(stdout).not.toContain(ESCAPE);
+  });
+
+  it('has no colors with NO_COLOR', async () => {
+    const { screen } = await line.terminal(['list'], { environment: { NO_COLOR: '1' } });
+    expect(screen).toContain('Runnable');
+    expect(screen).not.toContain(ESCAPE);
+  });
+
+  it('--json has the shape of the API, with as many items as are wanted', async () => {
+    const page = await line.json<{ items: object[]; nextCursor: string | null }>([
+      'list',
+      '--limit',
+      '2',
+      '--status',
+      'Runnable',
+      '--started-from',
+      '1h',
+    ]);
+    expect(page.items).toHaveLength(2);
+    expect(page.items[0]).toMatchObject({ status: 'Runnable' });
+    expect(page.nextCursor).toEqual(expect.any(String));
+  });
+
+  it('says so if there are none, and rejects unknown statuses', async () => {
+    const none = await line.pipe(['list', '--definition', 'nothing']);
+    expect(none).toEqual({ code: 0, stdout: '', stderr: 'There are no runs.\n' });
+    const wrong = await line.pipe(['list', '--status', 'Running']);
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain('Runnable, Suspended, Complete, Terminated');
+  });
+});
+
+describe('one run', () => {
+  it('show prints it with its data', async () => {
+    const id = await start('-d', 'order=S1', '--tag', 'team=billing');
+    const { code, stdout } = await line.pipe(['show', id]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      new RegExp(`^Run +${id}\nDefinition +order, version 1\nStatus +Runnable\n`),
+    );
+    expect(stdout).toMatch(/^Started +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d, (now|\d+ seconds? ago)$/m);
+    expect(stdout).toContain('Data\n{\n  "order": "S1"\n}\n');
+    expect((await line.terminal(['show', id])).screen).toContain(`${ESCAPE}[1mStatus`);
+    expect(await line.json(['show', id])).toMatchObject({
+      workflowId: id,
+      tags: { team: 'billing' },
+    });
+  });
+
+  it('steps lists its steps, and follows them to the end', async () => {
+    const id = await start('-d', 'order=S2');
+    const { stdout } = await line.pipe(['steps', id]);
+    expect(stdout).toMatch(
+      /^#  STEP   TYPE     STATUS    STARTED .*\n1  check  NoOp     Complete /,
+    );
+    expect(stdout).toMatch(/2 {2}ask .*waits for event approved\/S2$/m);
+    const one = await line.json<{ items: object[] }>(['steps', id, '--status', 'Waiting']);
+    expect(one.items).toMatchObject([{ stepId: 'ask', status: 'Waiting' }]);
+    const following = line.pipe(['steps', id, '--follow']);
+    await line.client.events.publish('approved', 'S2', null);
+    const followed = await following;
+    expect(followed.code).toBe(0);
+    expect(followed.stdout).toContain('✓ finish');
+    expect((await line.terminal(['steps', id])).screen).toContain('finish');
+  });
+
+  it('explain says why it waits, and what could repair it', async () => {
+    const id = await start('-d', 'order=S3');
+    const waiting = await line.pipe(['explain', id]);
+    expect(waiting.stdout).toMatch(/^Runnable: ask: has been waiting for event approved\/S3 /);
+    expect(await line.json(['explain', id])).toMatchObject({ reasons: [{ kind: 'event' }] });
+
+    const failing = await line.pipe(['run', 'ending', '-d', 'how=suspend', '-d', "message=it's"]);
+    const failed = failing.stdout.trim();
+    const suspended = async (): Promise<boolean> =>
+      (await line.client.workflows.get(failed)).status === 'Suspended';
+    await eventually('it is suspended', suspended);
+    const { screen } = await line.terminal(['explain', failed]);
+    expect(withoutColors(screen)).toMatch(
+      new RegExp(`^ {4}stepwright (modify|rerun) ${failed} `, 'm'),
+    );
+  });
+
+  it('export prints everything, or writes it to a file', async () => {
+    const id = await start('-d', 'order=S4');
+    const file = path.join(line.folder, 'export.json');
+    const expected = { workflow: { workflowId: id }, input: { order: 'S4' }, steps: [{}, {}] };
+    expect(await line.json(['export', id])).toMatchObject(expected);
+    expect((await line.terminal(['export', id])).screen).toContain('"order": "S4"');
+    expect((await line.pipe(['export', id, '-o', file])).code).toBe(0);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject(expected);
+  });
+
+  it('that does not exist ends with 5', async () => {
+    for (const command of ['show', 'steps', 'explain', 'export']) {
+      const { code, stderr } = await line.pipe([command, 'nope']);
+      expect({ command, code }).toEqual({ command, code: 5 });
+      expect(stderr).toContain("There is no run with the id 'nope'");
+    }
+  });
+});
+
+describe('hostile text', () => {
+  it('never reaches the terminal', async () => {
+    const data = JSON.stringify({ how: 'fail', message: HOSTILE });
+    const started = await line.pipe(['run', 'ending', '-d', data, '--reference', 'hostile']);
+    const id = started.stdout.trim();
+    await line.client.workflows.wait(id);
+    const commands = [
+      ['list'],
+      ['show', id],
+      ['show', id, '--json'],
+      ['steps', id],
+      ['explain', id],
+      ['export', id],
+    ];
+    commands.push(['run', 'ending', '-d', data, '--follow']);
+    for (const command of commands) {
+      const { screen } = await line.terminal(command, { columns: 400 });
+      const shown = withoutColors(screen);
+      // The text is there, and nothing of it is more than text.
+      expect(shown).toContain('\\u202e');
+      expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    }
+  });
+});
+
+/** Without the colors that the command itself sets. */
+function withoutColors(text: string): string {
+  return text.replaceAll(/\u001b\[\d\d?m/g, '');
+}
