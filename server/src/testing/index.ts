@@ -1,4 +1,10 @@
 /** The test kit: a server in the process of a test, with virtual time. */
+export type {
+  ActivityContext,
+  ActivityHandler,
+  ActivityHandlers,
+  ActivityOptions,
+} from './activity-handlers.js';
 export type { Answer, Mock, MockResponse, Mocks } from './answers.js';
 export { UnmockedCallError } from './answers.js';
 export type { DefinitionSource } from './definition-source.js';
@@ -10,4 +16,3 @@ export {
   type TestServerOptions,
   type TestStartOptions,
 } from './test-server.js';
-export type { ActivityContext, ActivityHandler, ActivityHandlers } from './test-worker.js';

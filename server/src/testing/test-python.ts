@@ -1,5 +1,5 @@
 /** Python for tests: one interpreter, which sees the time and the random numbers of the server that uses it. */
-import { createScripts, type Chance } from '../compose.js';
+import { createScripts } from '../compose.js';
 import { readConfig } from '../config/read-config.js';
 import { createLogger } from '../base/logger.js';
 import type { ScriptRuntime } from '../scripts/script-runtime.js';
@@ -10,11 +10,14 @@ export interface TestPythonOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
+/** The time and the random numbers of the next call. */
+type NextMoment = () => { readonly time: number; readonly seed: number };
+
 const SETTINGS = { PYTHON_PROCESSES: '1' };
 
 export class TestPython implements AsyncDisposable {
   readonly #scripts: ScriptRuntime;
-  #nextMoment: Chance['nextMoment'] = () => {
+  #nextMoment: NextMoment = () => {
     throw new Error('no server uses this interpreter');
   };
 
@@ -28,7 +31,7 @@ export class TestPython implements AsyncDisposable {
   }
 
   /** The calls of this server see its time from now on. Its stop leaves the interpreter running. */
-  usedBy(quiescence: Quiescence, nextMoment: Chance['nextMoment']): ScriptRuntime {
+  usedBy(quiescence: Quiescence, nextMoment: NextMoment): ScriptRuntime {
     this.#nextMoment = nextMoment;
     const scripts = this.#scripts;
     return {

@@ -12,6 +12,7 @@ import { readConfig } from '../config/read-config.js';
 import type { Json, JsonObject } from '../engine/values/json.js';
 import type { Tags } from '../engine/model/tags.js';
 import type { Host } from '../runtime/host.js';
+import type { ActivityHandlers } from './activity-handlers.js';
 import { Answers, type Mocks } from './answers.js';
 import { mockedBodies } from './mocked-bodies.js';
 import { ADVANCE_FORMS, readAdvance } from './duration-text.js';
@@ -20,7 +21,7 @@ import { readDocument, type DefinitionSource } from './definition-source.js';
 import { seededChance } from './seeded-chance.js';
 import { readRun, type TestRun } from './test-run.js';
 import { TestPython } from './test-python.js';
-import { TestWorker, type ActivityHandlers } from './test-worker.js';
+import { TestWorker } from './test-worker.js';
 import { VirtualClock } from './virtual-clock.js';
 
 export interface TestServerOptions {

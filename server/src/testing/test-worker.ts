@@ -1,34 +1,10 @@
 /** Does the activities of a test: takes work as soon as it is offered, and gives it to a handler or to a mock. */
 import { AppError } from '../base/errors.js';
-import { readJson, writeJson } from '../engine/values/exact-json.js';
-import type { Json } from '../engine/values/json.js';
 import type { WorkItem } from '../runtime/activities/activity-types.js';
 import type { Host } from '../runtime/host.js';
+import { runHandler, type ActivityHandlers, type Report } from './activity-handlers.js';
 import type { Answers } from './answers.js';
 import type { Quiescence } from './quiescence.js';
-
-/** The context of a handler, a subset of the one in `@stepwright/worker-sdk`. */
-export interface ActivityContext {
-  readonly activityName: string;
-  readonly workflowId: string;
-  readonly stepId: string;
-  readonly executionId: number;
-  /** The same in all attempts of an execution. */
-  readonly idempotencyKey: string;
-  /** From 1. */
-  readonly attempt: number;
-  readonly signal: AbortSignal;
-  readonly log: Readonly<Record<'debug' | 'info' | 'warn' | 'error', (message: string) => void>>;
-  readonly heartbeat: () => Promise<void>;
-}
-
-/** A handler as in `@stepwright/worker-sdk`: it returns the result, and fails the activity if it throws. */
-// Handlers declare the type of their parameters themselves, as in the worker SDK.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-export type ActivityHandler = (parameters: any, context: ActivityContext) => unknown;
-export type ActivityHandlers = Readonly<
-  Record<string, ActivityHandler | { readonly handler: ActivityHandler }>
->;
 
 export interface TestWorkerOptions {
   readonly host: Host;
@@ -40,27 +16,16 @@ export interface TestWorkerOptions {
   readonly signal: AbortSignal;
 }
 
-interface Report {
-  readonly succeeded: boolean;
-  readonly data: Json;
-  readonly retryable?: boolean;
-}
-
 const WORKER_ID = 'test';
 const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 export class TestWorker {
   readonly #options: TestWorkerOptions;
-  readonly #handlers: ReadonlyMap<string, ActivityHandler>;
+  readonly #handlers: ReadonlyMap<string, ActivityHandlers[string]>;
 
   constructor(options: TestWorkerOptions) {
     this.#options = options;
-    this.#handlers = new Map(
-      Object.entries(options.handlers).map(([name, entry]) => [
-        name,
-        typeof entry === 'function' ? entry : entry.handler,
-      ]),
-    );
+    this.#handlers = new Map(Object.entries(options.handlers));
   }
 
   /** There may be work of this name. */
@@ -117,33 +82,12 @@ export class TestWorker {
     return null;
   }
 
-  async #handle(handler: ActivityHandler, item: WorkItem): Promise<Report> {
+  #handle(handler: ActivityHandlers[string], item: WorkItem): Promise<Report> {
     const { parameters, ...about } = item;
     const { signal } = this.#options;
     const heartbeat = (): Promise<void> => Promise.resolve();
-    try {
-      const result = await handler(parameters, { ...about, signal, log: SILENT, heartbeat });
-      return { succeeded: true, data: toJson(result) };
-    } catch (error) {
-      return { succeeded: false, ...failureOf(error) };
-    }
+    return runHandler(handler, parameters, { ...about, signal, log: SILENT, heartbeat });
   }
-}
-
-function failureOf(thrown: unknown): Pick<Report, 'data' | 'retryable'> {
-  if (!(thrown instanceof Error)) {
-    return { data: { name: 'NonError', message: String(thrown), data: null } };
-  }
-  const { name, message } = thrown;
-  const data = 'data' in thrown ? toJson(thrown.data) : null;
-  const retryable = !('retryable' in thrown) || thrown.retryable !== false;
-  return { data: { name, message, data }, retryable };
-}
-
-function toJson(value: unknown): Json {
-  // Undefined for a function or a symbol.
-  const text = writeJson(value ?? null) as string | undefined;
-  return readJson(text ?? 'null');
 }
 
 function ignore(): void {

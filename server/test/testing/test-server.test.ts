@@ -141,3 +141,67 @@ describe('a test server', () => {
     );
   });
 });
+
+describe('handlers of workers', () => {
+  const definition = {
+    Id: 'pay',
+    Steps: [
+      {
+        Id: 'charge',
+        StepType: 'Activity',
+        Inputs: { ActivityName: '"charge-card"', Parameters: { '@amount': 'data.amount' } },
+        MaxRetries: 3,
+        RetryInterval: 60,
+        OnRetriesExhausted: 'Terminate',
+        Outputs: { paid: 'step.Result' },
+      },
+    ],
+  };
+  /** Doubles a positive number, as a schema of any library may. */
+  const schema = {
+    '~standard': {
+      validate: (value: unknown) => {
+        const { amount } = value as { readonly amount: number };
+        return amount > 0
+          ? { value: { amount: amount * 2 } }
+          : { issues: [{ message: 'must be positive', path: ['amount'] }] };
+      },
+    },
+  };
+
+  it('get what the schema of their parameters makes of them', async () => {
+    const handler = ({ amount }: { readonly amount: number }) => amount;
+    await using server = await createTestServer({
+      definitions: [definition],
+      python,
+      activities: { 'charge-card': { handler, parameters: schema } },
+    });
+    expect((await server.start('pay', { amount: 2 })).data['paid']).toBe(4);
+    const refused = await server.start('pay', { amount: -1 });
+    expect(refused.steps[0]?.error).toMatchObject({
+      message: 'invalid parameters: amount: must be positive',
+      data: { name: 'InvalidDataError' },
+    });
+    expect(refused.waiting).toEqual(['charge']);
+  });
+
+  it('are not repeated after a failure that says so', async () => {
+    class ActivityFailure extends Error {
+      override readonly name = 'ActivityFailure' as const;
+      readonly data = { limit: 100 };
+      readonly retryable = false;
+    }
+    await using server = await createTestServer({
+      definitions: [definition],
+      python,
+      activities: {
+        'charge-card': () => {
+          throw new ActivityFailure('declined');
+        },
+      },
+    });
+    const run = await server.start('pay', { amount: 2 });
+    expect(run).toMatchObject({ status: 'Terminated', lastError: { message: 'declined' } });
+    expect(run.steps).toHaveLength(1);
+  });
+});

@@ -1,0 +1,115 @@
+/** The handlers of activities in a test: those of `@stepwright/worker-sdk`, called and judged as its workers do. */
+import { readJson, writeJson } from '../engine/values/exact-json.js';
+import type { Json } from '../engine/values/json.js';
+
+/** The context of a handler, as in `@stepwright/worker-sdk`. */
+export interface ActivityContext {
+  readonly activityName: string;
+  readonly workflowId: string;
+  readonly stepId: string;
+  readonly executionId: number;
+  /** The same in all attempts of an execution. */
+  readonly idempotencyKey: string;
+  /** From 1. */
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+  readonly log: Readonly<Record<'debug' | 'info' | 'warn' | 'error', (message: string) => void>>;
+  readonly heartbeat: () => Promise<void>;
+}
+
+/** A handler as in `@stepwright/worker-sdk`: it returns the result, and fails the activity if it throws. */
+// Handlers declare the type of their parameters themselves, as in the worker SDK.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type ActivityHandler = (parameters: any, context: ActivityContext) => unknown;
+
+/** A schema of any library that implements Standard Schema. */
+export interface ParametersSchema {
+  readonly '~standard': { readonly validate: (value: unknown) => unknown };
+}
+
+export interface ActivityOptions {
+  readonly handler: ActivityHandler;
+  /** Validates the parameters; the handler gets the output. */
+  readonly parameters?: ParametersSchema;
+}
+
+export type ActivityHandlers = Readonly<Record<string, ActivityHandler | ActivityOptions>>;
+
+export interface Report {
+  readonly succeeded: boolean;
+  readonly data: Json;
+  readonly retryable?: boolean;
+}
+
+/** What a schema of Standard Schema answers. */
+interface Validated {
+  readonly value?: unknown;
+  readonly issues?: readonly {
+    readonly message: string;
+    readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[];
+  }[];
+}
+
+class InvalidDataError extends Error {
+  override readonly name = 'InvalidDataError' as const;
+  readonly issues: Json;
+
+  constructor(issues: readonly { readonly message: string; readonly path: string }[]) {
+    const shown = issues.map(({ message, path }) =>
+      path === '' ? message : `${path}: ${message}`,
+    );
+    super(`invalid parameters: ${shown.join('; ')}`);
+    this.issues = issues.map((issue) => ({ ...issue }));
+  }
+}
+
+/** Never rejects: what the handler throws is the report of a failure. */
+export async function runHandler(
+  entry: ActivityHandler | ActivityOptions,
+  parameters: Json,
+  context: ActivityContext,
+): Promise<Report> {
+  const { handler, parameters: schema } =
+    typeof entry === 'function' ? { handler: entry, parameters: undefined } : entry;
+  try {
+    const checked = schema === undefined ? parameters : await validated(schema, parameters);
+    return { succeeded: true, data: toJson(await handler(checked, context)) };
+  } catch (error) {
+    return { succeeded: false, ...failureOf(error) };
+  }
+}
+
+async function validated(schema: ParametersSchema, parameters: Json): Promise<unknown> {
+  const outcome = (await schema['~standard'].validate(parameters)) as Validated; // As the standard says.
+  if (outcome.issues === undefined) return outcome.value;
+  throw new InvalidDataError(
+    outcome.issues.map(({ message, path = [] }) => ({
+      message,
+      path: path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.'),
+    })),
+  );
+}
+
+function failureOf(thrown: unknown): Pick<Report, 'data' | 'retryable'> {
+  if (!(thrown instanceof Error)) {
+    return { data: { name: 'NonError', message: String(thrown), data: null } };
+  }
+  const { name, message } = thrown;
+  if (thrown instanceof InvalidDataError) return { data: { name, message, data: thrown.issues } };
+  // Not by its class, which another package has, perhaps twice.
+  const isOurs = isActivityFailure(thrown);
+  const data = { name, message, data: isOurs ? toJson(thrown.data) : null };
+  return { data, retryable: !isOurs || thrown.retryable };
+}
+
+function isActivityFailure(
+  error: Error,
+): error is Error & { readonly data: unknown; readonly retryable: boolean } {
+  return error.name === 'ActivityFailure' && 'data' in error && 'retryable' in error;
+}
+
+function toJson(value: unknown): Json {
+  // Undefined for a function or a symbol.
+  const text = writeJson(value ?? null) as string | undefined;
+  return readJson(text ?? 'null');
+}
