@@ -52,22 +52,24 @@ export function OutageProvider({ children }: { readonly children: ReactNode }): 
 
 /** The errors of the shown queries that mean an outage. */
 function useOutageErrors(cache: QueryCache): ReadonlySet<unknown> {
-  const [errors, setErrors] = useState<ReadonlySet<unknown>>(NONE.errors);
-  useEffect(
-    () =>
-      cache.subscribe(() => {
-        const found = cache
-          .findAll({ type: 'active' })
-          .map(({ state }) => state.error)
-          .filter((error) => textOf(error) !== null);
-        setErrors((before) =>
-          before.size === found.length && found.every((error) => before.has(error))
-            ? before
-            : new Set(found),
-        );
-      }),
-    [cache],
-  );
+  const [errors, setErrors] = useState(NONE.errors);
+  useEffect(() => {
+    let shown = NONE.errors;
+    const unsubscribe = cache.subscribe(() => {
+      const found = cache
+        .findAll({ type: 'active' })
+        .map(({ state }) => state.error)
+        .filter((error) => textOf(error) !== null);
+      // React keeps each update until the next render, also one that changes nothing, and the cache changes all the time.
+      if (shown.size === found.length && found.every((error) => shown.has(error))) return;
+      shown = new Set(found);
+      setErrors(shown);
+    });
+    return () => {
+      unsubscribe();
+      setErrors(NONE.errors);
+    };
+  }, [cache]);
   return errors;
 }
 
