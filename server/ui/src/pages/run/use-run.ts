@@ -8,7 +8,7 @@ import type {
   WorkflowAction,
 } from '@stepwright/sdk';
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
-import { useCallback, useRef } from 'react';
+import { useCallback } from 'react';
 import { useLive, usePollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
 import { useThrottled } from '../../app/use-throttled.js';
@@ -39,6 +39,10 @@ interface Newest {
   readonly items: readonly StepExecution[];
   /** Whether the run has no others. */
   readonly isAll: boolean;
+}
+
+interface ReadExecutions extends Executions {
+  readonly newest: Newest;
 }
 
 /** The executions that are used if `isCut`, in words. */
@@ -114,15 +118,14 @@ export function useExplanation(workflowId: string): UseQueryResult<Explanation> 
 export function useExecutions(workflowId: string): UseQueryResult<Executions> {
   const { client } = useSession();
   const queries = useQueryClient();
-  const poll = usePollInterval();
-  const known = useRef<{ readonly workflowId: string; readonly newest: Newest } | null>(null);
+  const queryKey = ['run', workflowId, 'executions'];
   return useQuery({
-    queryKey: ['run', workflowId, 'executions'],
-    queryFn: async ({ signal }): Promise<Executions> => {
-      const before = known.current?.workflowId === workflowId ? known.current.newest : null;
+    queryKey,
+    queryFn: async ({ signal }): Promise<ReadExecutions> => {
+      // Several components use this query, and each of them may continue what another has read.
+      const before = queries.getQueryData<ReadExecutions>(queryKey)?.newest ?? null;
       const newest = await readNewest({ client, workflowId, signal, before });
-      known.current = { workflowId, newest };
-      if (newest.isAll) return { items: newest.items, isCut: false };
+      if (newest.isAll) return { items: newest.items, isCut: false, newest };
       const { items: first } = await queries.query({
         queryKey: ['beginning of run', workflowId],
         queryFn: () => client.workflows.steps(workflowId, { limit: FIRST_COUNT }).page(),
@@ -130,9 +133,9 @@ export function useExecutions(workflowId: string): UseQueryResult<Executions> {
       });
       const keys = new Set(first.map(keyOf));
       const rest = newest.items.filter((execution) => !keys.has(keyOf(execution)));
-      return { items: [...first, ...rest], isCut: rest.length === newest.items.length };
+      return { items: [...first, ...rest], isCut: rest.length === newest.items.length, newest };
     },
-    refetchInterval: poll,
+    refetchInterval: usePollInterval(),
   });
 }
 
@@ -153,10 +156,8 @@ async function readNewest({
   const changedMax = (before?.items.length ?? 0) - ended.length + CHANGED_PER_CALL;
   const items: StepExecution[] = [];
   let cursor: string | undefined;
+  let limit = known.size > 0 ? Math.min(changedMax, EXECUTIONS_PER_CALL) : EXECUTIONS_PER_CALL;
   while (items.length < NEWEST_COUNT) {
-    const isFirst = cursor === undefined;
-    const limit =
-      isFirst && known.size > 0 ? Math.min(changedMax, EXECUTIONS_PER_CALL) : EXECUTIONS_PER_CALL;
     const list = client.workflows.steps(workflowId, { order: 'desc', limit, signal });
     const page = await list.page(cursor);
     const at = page.items.findIndex((execution) => known.has(keyOf(execution)));
@@ -164,6 +165,7 @@ async function readNewest({
     if (at !== -1) return cut([...ended, ...items.reverse()], before?.isAll === true);
     if (page.nextCursor === null) return { items: items.reverse(), isAll: true };
     cursor = page.nextCursor;
+    limit = Math.min(4 * limit, EXECUTIONS_PER_CALL);
   }
   return { items: items.reverse(), isAll: false };
 }
