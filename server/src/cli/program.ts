@@ -1,5 +1,5 @@
 /** The tree of commands: what `--help` prints. Nothing runs here. */
-import { Command } from 'commander';
+import { Command, Help, type Option } from 'commander';
 import { SERVER_VERSION } from '../base/version.js';
 import { addAccessCommands } from './arguments/access.js';
 import { addActionCommands } from './arguments/actions.js';
@@ -25,6 +25,7 @@ ${exitCodes()}
 Settings of the server are environment variables, such as PORT and DATA_DIR. Colors are used on a terminal, unless
 NO_COLOR is set.`,
     )
+    .configureHelp({ optionDescription })
     // Options behind a command belong to it: --version is one of some commands, too.
     .enablePositionalOptions();
   // Commands inherit this only if it is set before they are added.
@@ -45,4 +46,9 @@ function exitCodes(): string {
         `  ${String(code).padStart(2)}  ${EXIT_CODE_MEANINGS[name as keyof typeof EXIT_CODES]}`,
     )
     .join('\n');
+}
+
+/** That something is off unless it is asked for needs no words. */
+function optionDescription(option: Option): string {
+  return new Help().optionDescription(option).replace(/ \(default: false\)$/, '');
 }

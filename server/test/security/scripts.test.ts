@@ -1,15 +1,12 @@
-/** `pnpm token`, the licenses, the audit and the bill of materials (S-22): the scripts as users run them. */
+/** The licenses, the audit and the bill of materials (S-22): the scripts as users run them. */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createMemoryStore } from '../../src/store/memory/memory-store.js';
-import { Client } from '../behaviour/support/client.js';
-import { startServer } from '../behaviour/support/server.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-token-'));
@@ -21,61 +18,6 @@ function run(script: string, ...args: string[]) {
     encoding: 'utf8',
   });
 }
-
-const lineOf = (output: string, name: string): string =>
-  new RegExp(`^${name}=(.*)$`, 'm').exec(output)?.[1] ?? '';
-
-describe('pnpm token', () => {
-  it.each(['RS256', 'ES256', 'ES384', 'ES512'])(
-    'creates a key and a token that a server with its settings accepts (%s)',
-    async (alg) => {
-      const { status, stdout, stderr } = run(
-        'run/token.mjs',
-        '--alg',
-        alg,
-        '--scope',
-        'conductor:viewer',
-      );
-      expect(status, stderr).toBe(0);
-      const environment = { auth: 'true', alg, publickey: lineOf(stdout, 'publickey') };
-      expect(stdout).toContain(
-        `auth=true alg=${alg} publickey=${environment.publickey} pnpm start`,
-      );
-      const server = await startServer({ store: createMemoryStore(), environment });
-      const client = new Client(server.url);
-      const headers = { authorization: `Bearer ${lineOf(stdout, 'TOKEN')}` };
-      expect((await client.call('GET', '/api/workflow', { headers })).status).toBe(200);
-      expect((await client.call('DELETE', '/api/workflow/x', { headers })).status).toBe(403);
-      expect((await client.call('GET', '/api/workflow')).status).toBe(401);
-      expect(stdout).toContain(`curl -H "Authorization: ${headers.authorization}"`);
-      await server.stop();
-    },
-  );
-
-  it('stores the key at the given path, for its owner only, and reuses it', () => {
-    const file = path.join(folder, 'key.pem');
-    const first = run('run/token.mjs', '--key', file);
-    expect(first.status, first.stderr).toBe(0);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(first.stdout).not.toContain('PRIVATE KEY');
-    const second = run('run/token.mjs', '--key', file, '--scope', 'conductor:worker');
-    expect(lineOf(second.stdout, 'publickey')).toBe(lineOf(first.stdout, 'publickey'));
-    expect(readFileSync(file, 'utf8')).toContain('PRIVATE KEY');
-  });
-
-  it.each([
-    [['--scope', 'conductor:root'], '--scope must name some of'],
-    [['--scope', ''], '--scope must name some of'],
-    [['--alg', 'HS256'], '--alg must be one of'],
-    [['--nonsense'], '--nonsense'],
-  ])('rejects %j with a clear message', (args, sentence) => {
-    const { status, stderr, stdout } = run('run/token.mjs', ...args);
-    expect(status).toBe(1);
-    expect(stderr).toContain(sentence);
-    expect(stderr).not.toMatch(/^ {4}at /m);
-    expect(stdout).toBe('');
-  });
-});
 
 describe('the published package', () => {
   it('contains only dependencies with allowed licenses', () => {

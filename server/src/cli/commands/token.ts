@@ -36,8 +36,23 @@ const CURVES: Readonly<Record<string, string>> = {
 };
 const RSA_BITS = 3072;
 
+interface MadeToken {
+  readonly token: string;
+  readonly expiry: string;
+  /** Of a server that accepts it. */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
 export async function token(options: TokenOptions): Promise<void> {
-  const { alg, audience, issuer, json, key, subject } = options;
+  const made = await makeToken(options);
+  const output = new Output();
+  if (options.json) output.json(made);
+  else print(output, made, options);
+}
+
+/** @throws CommandFailure */
+export async function makeToken(options: Omit<TokenOptions, 'json'>): Promise<MadeToken> {
+  const { alg, audience, issuer, key, subject } = options;
   const scopes = readScopes(options.scope);
   const privateKey = await keyOf(key, alg);
   const der = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
@@ -53,7 +68,7 @@ export async function token(options: TokenOptions): Promise<void> {
     const reason = error instanceof Error ? error.message : String(error);
     throw misused(`the key does not fit --alg ${alg}: ${reason}`);
   });
-  const made = {
+  return {
     token: signed,
     expiry: expiry.toISOString(),
     settings: {
@@ -64,18 +79,15 @@ export async function token(options: TokenOptions): Promise<void> {
       ...(audience !== undefined && { auth_audience: audience }),
     },
   };
-  const output = new Output();
-  if (json) output.json(made);
-  else print(output, made, options);
 }
 
 /** The token goes to standard output, so that `STEPWRIGHT_TOKEN=$(stepwright token …)` takes only it. */
 function print(
   output: Output,
-  { settings, token: signed }: { readonly settings: object; readonly token: string },
+  { settings, token: signed }: MadeToken,
   { key }: TokenOptions,
 ): void {
-  const assigned = Object.entries(settings).map(([name, value]) => `${name}='${String(value)}'`);
+  const assigned = Object.entries(settings).map(([name, value]) => `${name}='${value}'`);
   output.note(
     key === undefined
       ? '# The private key was not kept: this is the only token for this public key (see --key).'
