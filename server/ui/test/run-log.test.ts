@@ -67,6 +67,14 @@ describe.runIf(browserPath !== null)('the log of a run', () => {
     const oldest = log.locator('tbody tr').last();
     await oldest.getByText('too long to be kept: see the log of the server').waitFor();
     expect(await log.getByText('nobody reads this').count()).toBe(0);
+    const step = page.getByRole('combobox', { name: 'Step' });
+    await step.selectOption('long · EmitLog');
+    await expect.poll(() => log.locator('tbody tr').count()).toBe(1);
+    expect(new URL(page.url()).search).toBe('?tab=log&step=long');
+    await step.selectOption('last · EmitLog');
+    await page.getByText('This EmitLog step has not completed yet.').waitFor();
+    await step.selectOption('any');
+    await expect.poll(() => log.locator('tbody tr').count()).toBe(LINES + 1);
     await pages.client.events.publish('go', 'on', null);
     await newest.getByText('Error').waitFor();
     await newest.locator('summary').click();

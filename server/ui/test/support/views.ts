@@ -104,6 +104,11 @@ const RUN: readonly View[] = [
     ready: TABLE,
   },
   {
+    name: 'a run, log of one step',
+    path: ({ shop }) => `/runs/${shop.unpaid}?tab=log&step=pack`,
+    ready: '.log-filter',
+  },
+  {
     name: 'a run, history',
     path: ({ shop }) => `/runs/${shop.stopped}?tab=history`,
     ready: 'text=anonymous',

@@ -1,7 +1,7 @@
 /** What the EmitLog steps of a run have logged: the run keeps the message and level of each as inputs of its execution. */
 import type { Page, StepExecution, StepwrightClient } from '@stepwright/sdk';
 import { allSteps } from '../../../graph/find-step.js';
-import type { GraphDefinition } from '../../../graph/read-definition.js';
+import type { GraphDefinition, GraphStep } from '../../../graph/read-definition.js';
 import { isLeftOut } from '../step-details/attempts.js';
 
 const LINES_WANTED = 50;
@@ -39,11 +39,9 @@ function levelOf(value: unknown): LogLevel {
   return named ?? LEVELS[number] ?? 'Information';
 }
 
-/** The ids of the steps that log, including nested ones and compensation steps. */
-export function loggingSteps(definition: GraphDefinition): readonly string[] {
-  return allSteps(definition)
-    .filter(({ type }) => type === 'EmitLog')
-    .map(({ id }) => id);
+/** The steps that log, including nested ones and compensation steps. */
+export function loggingSteps(definition: GraphDefinition): readonly GraphStep[] {
+  return allSteps(definition).filter(({ type }) => type === 'EmitLog');
 }
 
 /** A page of lines, newest first. It may have few lines, or none, although there are more. */

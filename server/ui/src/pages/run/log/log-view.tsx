@@ -1,6 +1,7 @@
 import type { Workflow } from '@stepwright/sdk';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, type ReactNode } from 'react';
+import { useAddressQuery } from '../../../app/address-query.js';
 import { useSession } from '../../../app/session.js';
 import { DataTable, type Column } from '../../../components/data-table.js';
 import { EmptyState } from '../../../components/empty-state.js';
@@ -11,6 +12,7 @@ import { ProblemView } from '../../../components/problem-view.js';
 import { TimeAgo } from '../../../components/time-ago.js';
 import { readDefinition } from '../../../graph/read-definition.js';
 import { useDefinition } from '../../definitions/use-definition.js';
+import { StepSelect } from '../step-list/step-select.js';
 import { loggingSteps, readLogPage, type LogLevel, type LogLine } from './log-lines.js';
 
 /** Reading the log of a long run again takes several calls, so it is not done at each change. */
@@ -62,19 +64,34 @@ const COLUMNS: readonly Column<LogLine>[] = [
   },
 ];
 
-/** What the EmitLog steps of the run have logged, newest first. */
+/** What the EmitLog steps of the run have logged, newest first: all of them, or the one in the address. */
 export function LogView({ run }: { readonly run: Workflow }): ReactNode {
   const { definitionId, version } = run;
+  const [query, setQuery] = useAddressQuery();
   const definition = useDefinition(definitionId, version);
-  const stepIds = useMemo(
+  const steps = useMemo(
     () => (definition.data === undefined ? null : loggingSteps(readDefinition(definition.data))),
     [definition.data],
   );
-  if (stepIds === null) {
+  if (steps === null) {
     return definition.error === null ? <Loading /> : <ProblemView error={definition.error} />;
   }
-  if (stepIds.length === 0) return <EmptyState title="This definition has no EmitLog step." />;
-  return <Lines run={run} stepIds={stepIds} />;
+  if (steps.length === 0) return <EmptyState title="This definition has no EmitLog step." />;
+  const chosen = query.get('step') ?? '';
+  return (
+    <>
+      {(steps.length > 1 || chosen !== '') && (
+        <div className="log-filter">
+          <StepSelect
+            step={chosen}
+            steps={steps}
+            onChange={(step) => setQuery({ tab: 'log', ...(step !== '' && { step }) })}
+          />
+        </div>
+      )}
+      <Lines run={run} stepIds={chosen === '' ? steps.map(({ id }) => id) : [chosen]} />
+    </>
+  );
 }
 
 function Lines({
@@ -85,7 +102,7 @@ function Lines({
   readonly stepIds: readonly string[];
 }): ReactNode {
   const { client } = useSession();
-  const paging = usePaging(workflowId);
+  const paging = usePaging(JSON.stringify([workflowId, stepIds]));
   const lines = useQuery({
     // The end of the run is in the key, so that its last lines are read.
     queryKey: ['log of run', workflowId, endTime, stepIds, paging.cursor ?? null],
@@ -109,15 +126,24 @@ function Lines({
           rowKey={({ execution: { attempt, executionId } }) => `${executionId}/${attempt}`}
         />
       ) : (
-        <NoLines hasMore={nextCursor !== null} />
+        <NoLines isOneStep={stepIds.length === 1} hasMore={nextCursor !== null} />
       )}
       <Pager paging={paging} nextCursor={nextCursor} isStale={lines.isPlaceholderData} />
     </>
   );
 }
 
-function NoLines({ hasMore }: { readonly hasMore: boolean }): ReactNode {
-  if (!hasMore) return <EmptyState title="No EmitLog step has completed yet." />;
+function NoLines({
+  isOneStep,
+  hasMore,
+}: {
+  readonly isOneStep: boolean;
+  readonly hasMore: boolean;
+}): ReactNode {
+  if (!hasMore) {
+    const steps = isOneStep ? 'This EmitLog step has not' : 'No EmitLog step has';
+    return <EmptyState title={`${steps} completed yet.`} />;
+  }
   return (
     <EmptyState title="This part of the run has logged nothing.">
       <p>Go to the next page to continue the search.</p>

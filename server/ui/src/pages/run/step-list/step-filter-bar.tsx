@@ -5,6 +5,7 @@ import { STEP_STATE_CHOICES } from '../../../components/statuses.js';
 import { TextFilter } from '../../../components/text-filter.js';
 import { allSteps } from '../../../graph/find-step.js';
 import type { GraphDefinition } from '../../../graph/read-definition.js';
+import { StepSelect } from './step-select.js';
 import {
   activeCount,
   atTurn,
@@ -33,9 +34,9 @@ export function StepFilterBar(props: StepFilterBarProps): ReactNode {
   return (
     <FilterFields label="Filter steps" count={count}>
       <StatusChoice status={choices.status} onChange={(status) => set({ status })} />
-      <StepChoice
+      <StepSelect
         step={choices.step}
-        definition={definition}
+        steps={definition === null ? [] : allSteps(definition)}
         onChange={(step) => set({ step, ...(step === '' && { turn: '' }) })}
       />
       <TextFilter
@@ -96,34 +97,6 @@ function StatusChoice({
           </option>
         ))}
         {!isKnown && <option>{status}</option>}
-      </select>
-    </label>
-  );
-}
-
-function StepChoice({
-  step,
-  definition,
-  onChange,
-}: {
-  readonly step: string;
-  readonly definition: GraphDefinition | null;
-  readonly onChange: (step: string) => void;
-}): ReactNode {
-  const steps = definition === null ? [] : allSteps(definition);
-  // A run that was moved to another version also has executions of steps that are gone.
-  const isKnown = step === '' || steps.some(({ id }) => id === step);
-  return (
-    <label className="field long">
-      <span>Step</span>
-      <select value={step} onChange={({ target }) => onChange(target.value)}>
-        <option value="">any</option>
-        {!isKnown && <option>{step}</option>}
-        {steps.map(({ id, name, type }) => (
-          <option key={id} value={id}>
-            {name === null ? `${id} · ${type}` : `${name} · ${id} · ${type}`}
-          </option>
-        ))}
       </select>
     </label>
   );
