@@ -85,6 +85,17 @@ export class CommandLine {
     return { code, screen: `${stdout}${stderr}`.replaceAll('\r', '') };
   }
 
+  /** A script for bash, in which `stepwright` is the command, as in documents. */
+  async shell(script: string): Promise<Piped> {
+    const command = `stepwright() { ${quoted(process.execPath)} ${quoted(BIN)} "$@"; }`;
+    const environment = this.#environment({});
+    return execute(
+      ['bash', '--norc', '-euo', 'pipefail', '-c', `${command}\n${script}`],
+      '',
+      environment,
+    );
+  }
+
   /** No setting of the shell changes a result. */
   #environment(extra: Readonly<Record<string, string>>): Record<string, string> {
     const { HOME = '', PATH = '' } = process.env;

@@ -124,6 +124,40 @@ describe('stepwright start', () => {
   });
 });
 
+describe('commands that talk to a server', () => {
+  it('have everything they need in the package', async () => {
+    const server = installation.server(['start'], {
+      DATA_DIR: path.join(installation.folder, 'commands-data'),
+    });
+    const environment = { STEPWRIGHT_URL: await server.url() };
+    const client = createClient({ baseUrl: environment.STEPWRIGHT_URL });
+    await client.steps.put('shout', SCRIPT);
+    await client.definitions.register(GREETING);
+    const followed = installation.run(
+      ['run', 'greeting', '--follow', '-d', 'name=Ada'],
+      environment,
+    );
+    expect(followed.code, followed.stderr).toBe(0);
+    expect(followed.stdout).toContain('"greeting": "HELLO ADA"');
+    const listed = installation.run(['list'], environment);
+    const id = /^(\S+) +greeting v1 +Succeeded/m.exec(listed.stdout)?.[1] ?? '';
+    for (const args of [
+      ...['show', 'steps', 'explain', 'export'].map((command) => [command, id]),
+      ...['events', 'activities', 'token', 'profile list', 'bulk list', 'completion bash'].map(
+        (command) => command.split(' '),
+      ),
+      ['types', 'greeting'],
+      ['publish', 'name', 'key'],
+      ['restart', id, '--reason', 'again'],
+      ['rerun', id, '--reason', 'again', '--dry-run'],
+    ]) {
+      const { code, stderr } = installation.run(args, environment);
+      expect(code, `${args.join(' ')}: ${stderr}`).toBe(0);
+    }
+    await server.stop();
+  });
+});
+
 describe('stepwright validate', () => {
   it('accepts a folder, in which definitions use scripts', () => {
     write('good/greeting.yaml', GREETING);

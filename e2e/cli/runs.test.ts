@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../sdk/test/support/eventually.js';
+import { TcpProxy } from '../../sdk/test/support/tcp-proxy.js';
 import { CommandLine } from './command-line.js';
 import { ENDING, ORDER } from './definitions.js';
 
@@ -120,6 +121,22 @@ describe('stepwright run', () => {
     expect(pipe.stdout).not.toContain(ESCAPE);
   });
 
+  it('--follow goes on when the connection was lost', async () => {
+    const proxy = await TcpProxy.start(line.url);
+    const { id } = await line.client.workflows.start('order', { order: 'A7' });
+    const following = line.pipe(['steps', id, '--follow', '--url', proxy.url]);
+    const isOpen = (): boolean => proxy.requests.some((first) => first.includes('/api/stream'));
+    await eventually('it follows', isOpen);
+    proxy.down();
+    await line.client.events.publish('approved', 'A7', null);
+    await line.client.workflows.wait(id);
+    proxy.up();
+    const { code, stdout } = await following;
+    await proxy.close();
+    expect(code).toBe(0);
+    expect(stdout).toContain('✓ finish');
+  });
+
   it('--follow --json prints a line for each change, and the run', async () => {
     const args = ['run', 'ending', '--follow', '--json', '-d', 'how=succeed'];
     const { code, stdout } = await line.pipe(args);
@@ -138,16 +155,18 @@ describe('stepwright run', () => {
 describe('stepwright list', () => {
   it('prints a table that fits the terminal, with colors', async () => {
     const id = await start('-d', 'order=L1', '--reference', `long-${'x'.repeat(180)}`);
-    const { code, screen } = await line.terminal(['list', '--limit', '3'], { columns: 90 });
-    expect(code).toBe(0);
-    expect(screen).toContain(`${ESCAPE}[36mRunnable${ESCAPE}[39m`);
-    expect(screen).toContain(id);
-    expect(screen).toContain('…');
-    const widths = withoutColors(screen)
-      .split('\n')
-      .slice(0, 4)
-      .map((text) => text.length);
-    expect(Math.max(...widths)).toBeLessThanOrEqual(90);
+    const one = await line.terminal(['list', '--where', 'order=L1'], { columns: 90 });
+    expect(one.code).toBe(0);
+    expect(one.screen).toContain(`${ESCAPE}[36mRunnable${ESCAPE}[39m`);
+    expect(one.screen).toContain(id);
+    expect(one.screen).toContain('xxx…');
+    // Of the widths that people use: the longest ids and the shortest problems need 80.
+    for (const columns of [80, 90, 120]) {
+      const { screen } = await line.terminal(['list', '--limit', '50'], { columns });
+      const rows = withoutColors(screen).trimEnd().split('\n');
+      expect(rows.length).toBeGreaterThan(5);
+      expect(rows.filter((row) => row.length > columns)).toEqual([]);
+    }
   });
 
   it('prints everything in plain text to a pipe', async () => {
@@ -176,6 +195,11 @@ describe('stepwright list', () => {
     expect(page.items).toHaveLength(2);
     expect(page.items[0]).toMatchObject({ status: 'Runnable' });
     expect(page.nextCursor).toEqual(expect.any(String));
+  });
+
+  it('ends quietly when nobody reads on', async () => {
+    const { code, stderr, stdout } = await line.shell('stepwright list --json | head -1');
+    expect({ code, stderr, stdout }).toEqual({ code: 0, stderr: '', stdout: '{\n' });
   });
 
   it('says so if there are none, and rejects unknown statuses', async () => {

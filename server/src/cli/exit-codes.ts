@@ -19,7 +19,7 @@ export const EXIT_CODE_MEANINGS: Readonly<Record<keyof typeof EXIT_CODES, string
   done: 'done; with --wait or --follow: the run has succeeded',
   failed: 'failed, or problems were found',
   misused: 'the arguments or a setting are wrong',
-  unreachable: 'the server cannot be reached',
+  unreachable: 'the server cannot be reached, or cannot answer now',
   denied: 'the server rejects the token, or the token lacks a scope',
   notFound: 'there is no such run, definition, event or bulk job',
   runFailed: 'with --wait or --follow: the run has failed',

@@ -57,6 +57,16 @@ describe('a table', () => {
     expect(text).toContain('漢字'.repeat(30));
   });
 
+  it('leaves out what is optional if shrinking is not enough, the last first', () => {
+    const optional = { isOptional: true, text: () => 'x'.repeat(10) };
+    const columns = [...COLUMNS, { ...optional, title: 'ONE' }, { ...optional, title: 'TWO' }];
+    const titles = (widthMax: number): string =>
+      tableOf(ROWS, columns, { paint: NO_PAINT, widthMax }).split('\n')[0] ?? '';
+    expect(titles(54)).toMatch(/^ID +TEXT +ONE +TWO$/);
+    expect(titles(53)).toMatch(/^ID +TEXT +ONE$/);
+    expect(titles(41)).toMatch(/^ID +TEXT$/);
+  });
+
   it('keeps ids complete, even if they do not fit', () => {
     const text = tableOf(ROWS, COLUMNS, { paint: NO_PAINT, widthMax: 10 });
     expect(text).toContain('01hx5v3x9t6k2m4n8p0r');

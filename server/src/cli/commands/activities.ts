@@ -38,14 +38,22 @@ function printQueues(output: Output, queues: readonly ActivityQueue[]): void {
     { title: 'ACTIVITY', text: ({ activityName }) => activityName, canShrink: true },
     { title: 'WAITING', text: ({ waiting }) => String(waiting), alignRight: true },
     { title: 'HELD', text: ({ held }) => String(held), alignRight: true },
-    { title: 'OLDEST', text: ({ oldestTime }) => relativeTime(oldestTime, output.now) },
+    {
+      title: 'OLDEST',
+      isOptional: true,
+      text: ({ oldestTime }) => relativeTime(oldestTime, output.now),
+    },
     {
       title: 'POLLING',
       text: ({ pollers }) => String(pollers),
       style: ({ pollers, waiting }) => (pollers === 0 && waiting > 0 ? 'red' : null),
       alignRight: true,
     },
-    { title: 'LAST POLL', text: ({ lastPollTime }) => relativeTime(lastPollTime, output.now) },
+    {
+      title: 'LAST POLL',
+      isOptional: true,
+      text: ({ lastPollTime }) => relativeTime(lastPollTime, output.now),
+    },
   ]);
 }
 
@@ -69,9 +77,17 @@ async function listItems(
       { title: 'EXECUTION', text: ({ executionId }) => String(executionId), alignRight: true },
       { title: 'ATTEMPT', text: ({ attempt }) => String(attempt), alignRight: true },
       { title: 'STATE', text: ({ state }) => state },
-      { title: 'OFFERED', text: ({ offeredTime }) => relativeTime(offeredTime, output.now) },
+      {
+        title: 'OFFERED',
+        isOptional: true,
+        text: ({ offeredTime }) => relativeTime(offeredTime, output.now),
+      },
       { title: 'WORKER', text: ({ workerId }) => workerId ?? '', canShrink: true },
-      { title: 'LEASE ENDS', text: ({ leaseUntil }) => relativeTime(leaseUntil, output.now) },
+      {
+        title: 'LEASE ENDS',
+        isOptional: true,
+        text: ({ leaseUntil }) => relativeTime(leaseUntil, output.now),
+      },
     ]);
   }
   noteMore(output, page, 'work items');

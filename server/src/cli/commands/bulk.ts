@@ -93,8 +93,8 @@ export async function listBulkJobs({ cursor, limit, ...options }: PageOptions): 
       { title: 'STATE', text: ({ state }) => state },
       { title: 'PROGRESS', text: progressOf },
       { title: 'STARTED', text: ({ startTime }) => relativeTime(startTime, output.now) },
-      { title: 'BY', text: ({ actor }) => actor, canShrink: true },
-      { title: 'REASON', text: ({ reason }) => reason, canShrink: true },
+      { title: 'BY', isOptional: true, text: ({ actor }) => actor, canShrink: true },
+      { title: 'REASON', isOptional: true, text: ({ reason }) => reason, canShrink: true },
     ]);
   }
   noteMore(output, page, 'bulk jobs');

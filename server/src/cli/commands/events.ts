@@ -40,9 +40,10 @@ export async function events(id: string | undefined, options: EventsOptions): Pr
       { title: 'NAME', text: (event) => event.name, canShrink: true },
       { title: 'KEY', text: (event) => event.key, canShrink: true },
       { title: 'PUBLISHED', text: ({ publishTime }) => relativeTime(publishTime, output.now) },
-      { title: 'TAKEN BY', text: takers, canShrink: true },
+      { title: 'TAKEN BY', isOptional: true, text: takers, canShrink: true },
       {
         title: 'DATA',
+        isOptional: true,
         text: ({ data, dataOmitted }) => (dataOmitted ? '(large)' : jsonText(data as object)),
         canShrink: true,
       },

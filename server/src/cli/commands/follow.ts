@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { StepExecution } from '../../api/wire/models/step-execution.js';
 import type { ChangedWorkflow, Workflow } from '../../api/wire/models/workflow.js';
-import { RunChanges } from '../connection/changes.js';
+import { patiently, RunChanges } from '../connection/changes.js';
 import type { Page } from '../connection/pages.js';
 import { pathTo, type ServerClient } from '../connection/server-client.js';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.js';
@@ -37,21 +37,24 @@ export async function untilSettled(
   const { timeout: timeoutMs } = options;
   const timer = timeoutMs === undefined ? null : setTimeout(() => stop.abort(), timeoutMs);
   const steps = options.follow ? new StepLines(client, workflowId, output, options.json) : null;
+  const { signal } = stop;
+  const read = (): Promise<Workflow> => client.get<Workflow>(path);
   try {
-    const changes = new RunChanges(client, workflowId, stop.signal);
+    const changes = new RunChanges(client, workflowId, signal);
     for (;;) {
       const change = await changes.next();
       if (change === undefined) break;
-      const run = change ?? (await client.get<ChangedWorkflow>(path));
-      await steps?.refresh();
-      if (isSettled(run)) break;
+      const run = change ?? (await patiently(read, signal));
+      if (steps !== null) await patiently(() => steps.refresh(), signal);
+      // Nobody reads the steps any more: `| head`.
+      if (isSettled(run) || process.stdout.destroyed) break;
       if (steps !== null) await pause(REFRESH_MS_MIN);
     }
+    return await patiently(read, signal);
   } finally {
     if (timer !== null) clearTimeout(timer);
     stop.abort();
   }
-  return client.get<Workflow>(path);
 }
 
 function isSettled({ outcome, status }: ChangedWorkflow): boolean {

@@ -19,6 +19,11 @@ export function unreachable(url: string, error: unknown): CommandFailure {
   );
 }
 
+/** Whether the same call may succeed a moment later. */
+export function isTemporary(error: unknown): boolean {
+  return error instanceof CommandFailure && error.exitCode === EXIT_CODES.unreachable;
+}
+
 /** `fetch` says only that it failed; its cause says why. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -57,7 +62,7 @@ function adviceOn(status: number, url: string): Pick<CommandFailure, 'exitCode' 
       return { exitCode: EXIT_CODES.notFound, hint: `It may be on another server: this is ${url}` };
     case 429:
     case 503:
-      return { exitCode: EXIT_CODES.failed, hint: 'Try again later' };
+      return { exitCode: EXIT_CODES.unreachable, hint: 'Try again later' };
     default:
       return { exitCode: EXIT_CODES.failed, hint: '' };
   }

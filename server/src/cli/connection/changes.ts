@@ -3,15 +3,14 @@ import { createParser } from 'eventsource-parser';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChangedWorkflow } from '../../api/wire/models/workflow.js';
 import { readJson } from '../../engine/values/exact-json.js';
-import { EXIT_CODES } from '../exit-codes.js';
-import { CommandFailure } from '../failure.js';
+import { isTemporary } from './call-failures.js';
 import type { ServerClient } from './server-client.js';
 
 /** The server sends at least a comment every 15 seconds. */
 const SILENCE_MS_MAX = 45_000;
 const PAUSE_MS = 1000;
-/** A rolling upgrade takes less. */
-const RECONNECTS_MAX = 60;
+/** One each second: a rolling upgrade takes less. */
+const FAILURES_MAX = 60;
 
 /** `null`: read the state, because changes may have been missed. */
 export type Change = ChangedWorkflow | null;
@@ -21,18 +20,17 @@ export class RunChanges {
   #newest: Change | undefined;
   #failure: unknown = null;
   #wake: (() => void) | null = null;
+  readonly #signal: AbortSignal;
 
   /** @param signal ends the connection */
   constructor(client: ServerClient, workflowId: string, signal: AbortSignal) {
+    this.#signal = signal;
     signal.addEventListener('abort', () => this.#wake?.());
     this.#read(client, workflowId, signal).catch((error: unknown) => {
       this.#failure = error;
       this.#wake?.();
     });
-    this.#signal = signal;
   }
-
-  readonly #signal: AbortSignal;
 
   /** @returns undefined after the signal was aborted. @throws CommandFailure if the server stays away */
   async next(): Promise<Change | undefined> {
@@ -57,15 +55,19 @@ export class RunChanges {
     while (!signal.aborted) {
       const connection = new AbortController();
       const either = AbortSignal.any([signal, connection.signal]);
+      const hangUp = (): void => connection.abort();
       try {
-        const body = await client.open('/api/stream', { workflowId }, either);
+        const silence = setTimeout(hangUp, SILENCE_MS_MAX);
+        const body = await client
+          .open('/api/stream', { workflowId }, either)
+          .finally(() => clearTimeout(silence));
         hasConnected = true;
         failures = 0;
         this.#tell(null);
-        await this.#readBody(body, () => connection.abort());
+        await this.#readBody(body, hangUp);
       } catch (error) {
         failures += 1;
-        if (!hasConnected || !isTemporary(error) || failures > RECONNECTS_MAX) throw error;
+        if (!hasConnected || !isTemporary(error) || failures > FAILURES_MAX) throw error;
       }
       await pause(PAUSE_MS, undefined, { signal }).catch(() => undefined);
     }
@@ -94,6 +96,14 @@ export class RunChanges {
   }
 }
 
-function isTemporary(error: unknown): boolean {
-  return !(error instanceof CommandFailure) || error.exitCode !== EXIT_CODES.denied;
+/** Repeats a call while the server is away, until the signal is aborted. @throws CommandFailure if it stays away */
+export async function patiently<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isTemporary(error) || failures > FAILURES_MAX || signal.aborted) throw error;
+    }
+    await pause(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+  }
 }

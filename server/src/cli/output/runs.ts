@@ -38,14 +38,20 @@ export function printRuns(output: Output, runs: readonly WorkflowSummary[]): voi
       canShrink: true,
     },
     { title: 'STATUS', text: statusOf, style: (run) => styleOf(statusOf(run)) },
-    { title: 'STARTED', text: ({ startTime }) => relativeTime(startTime, now) },
+    { title: 'STARTED', isOptional: true, text: ({ startTime }) => relativeTime(startTime, now) },
     {
       title: 'TOOK',
+      isOptional: true,
       text: ({ endTime, startTime }) => (endTime === null ? '' : durationOf(startTime, endTime)),
       alignRight: true,
     },
-    { title: 'REFERENCE', text: ({ reference }) => reference ?? '', canShrink: true },
-    { title: 'TAGS', text: ({ tags }) => tagsText(tags), canShrink: true },
+    {
+      title: 'REFERENCE',
+      isOptional: true,
+      text: ({ reference }) => reference ?? '',
+      canShrink: true,
+    },
+    { title: 'TAGS', isOptional: true, text: ({ tags }) => tagsText(tags), canShrink: true },
     {
       title: 'PROBLEM',
       text: ({ failure }) => (failure === null ? '' : `${failure.stepId}: ${failure.message}`),

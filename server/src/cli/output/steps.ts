@@ -10,14 +10,15 @@ export function printSteps(output: Output, steps: readonly StepExecution[]): voi
   output.table(steps, [
     { title: '#', text: ({ executionId }) => String(executionId), alignRight: true },
     { title: 'STEP', text: nameOf, canShrink: true },
-    { title: 'TYPE', text: ({ stepType }) => stepType, canShrink: true },
+    { title: 'TYPE', isOptional: true, text: ({ stepType }) => stepType, canShrink: true },
     { title: 'STATUS', text: ({ status }) => status, style: ({ status }) => styleOf(status) },
     {
       title: 'ATTEMPT',
+      isOptional: true,
       text: ({ attempt }) => (attempt > 1 ? String(attempt) : ''),
       alignRight: true,
     },
-    { title: 'STARTED', text: ({ startTime }) => relativeTime(startTime, now) },
+    { title: 'STARTED', isOptional: true, text: ({ startTime }) => relativeTime(startTime, now) },
     { title: 'TOOK', text: tookOf, alignRight: true },
     { title: 'DETAIL', text: (step) => detailOf(step, now), canShrink: true },
   ]);

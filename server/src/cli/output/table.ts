@@ -1,5 +1,5 @@
 /** Tables that fit the terminal: texts are shortened where that costs least, and never in a pipe. */
-import stringWidth from 'string-width';
+import widthOf from 'string-width';
 import type { Paint, Style } from './paint.js';
 import { plain } from './plain-text.js';
 
@@ -9,12 +9,16 @@ export interface Column<Row> {
   readonly style?: (row: Row) => Style | null;
   /** Ids must be complete, because they are copied; long texts can be shortened. */
   readonly canShrink?: boolean;
+  /** Left out if the table does not fit otherwise; the last ones first. */
+  readonly isOptional?: boolean;
   readonly alignRight?: boolean;
 }
 
-interface Cells {
+interface Fitted<Row> {
+  readonly column: Column<Row>;
+  /** The title, then the cells. */
   readonly texts: readonly string[];
-  readonly styles: readonly (Style | null)[];
+  readonly width: number;
 }
 
 const GAP = '  ';
@@ -22,64 +26,61 @@ const SHRUNK_WIDTH_MIN = 8;
 /** No terminal is wider; the bound keeps huge texts away from the measuring. */
 const TEXT_LENGTH_MAX = 2000;
 
-/** @param columnsMax the width of the terminal; null: no limit */
+/** @param widthMax the width of the terminal; null: no limit */
 export function tableOf<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   { paint, widthMax }: { readonly paint: Paint; readonly widthMax: number | null },
 ): string {
+  const texts = columns.map(({ text, title }) => [
+    title,
+    ...rows.map((row) => plain(text(row)).slice(0, TEXT_LENGTH_MAX)),
+  ]);
   // A column without any text says nothing.
-  const cellsOf = rows.map((row) =>
-    columns.map(({ text }) => plain(text(row)).slice(0, TEXT_LENGTH_MAX)),
-  );
-  const shown = columns.flatMap((_, index) =>
-    cellsOf.some((cells) => cells[index] !== '') ? [index] : [],
-  );
-  const used = shown.flatMap((index) => columns[index] ?? []);
-  const body = rows.map((row, line): Cells => ({
-    texts: shown.map((index) => cellsOf[line]?.[index] ?? ''),
-    styles: used.map(({ style }) => style?.(row) ?? null),
-  }));
-  const head: Cells = { texts: used.map(({ title }) => title), styles: used.map(() => 'bold') };
-  const lines = [head, ...body];
-  const natural = used.map((_, index) =>
-    Math.max(...lines.map(({ texts }) => stringWidth(texts[index] ?? ''))),
-  );
-  const widths = widthMax === null ? natural : shrink(natural, used, widthMax);
-  return lines.map((cells) => lineOf(cells, used, widths, paint)).join('\n');
+  const filled = columns
+    .map((column, index) => ({ column, texts: texts[index] ?? [] }))
+    .filter((each) => each.texts.slice(1).some((text) => text !== ''))
+    .map((each): Fitted<Row> => ({
+      ...each,
+      width: Math.max(...each.texts.map((text) => widthOf(text))),
+    }));
+  const fitted = widthMax === null ? filled : fit(filled, widthMax);
+  const lines = [null, ...rows].map((row, line) => lineOf(fitted, line, row, paint));
+  return lines.join('\n');
 }
 
+/** Shrinks columns; if that is not enough, also leaves some out. */
+function fit<Row>(columns: readonly Fitted<Row>[], widthMax: number): readonly Fitted<Row>[] {
+  const shrunk = shrink(columns, widthMax);
+  const last = columns.findLastIndex(({ column }) => column.isOptional === true);
+  if (last < 0 || totalOf(shrunk) <= widthMax) return shrunk;
+  return fit(columns.toSpliced(last, 1), widthMax);
+}
+
+/** @param row null: the line of the titles */
 function lineOf<Row>(
-  { styles, texts }: Cells,
-  columns: readonly Column<Row>[],
-  widths: readonly number[],
+  columns: readonly Fitted<Row>[],
+  line: number,
+  row: Row | null,
   paint: Paint,
 ): string {
-  const cells = texts.map((text, index) => {
-    const width = widths[index] ?? 0;
-    const fitting = shorten(text, width);
-    const style = styles[index] ?? null;
-    const painted = style === null || fitting === '' ? fitting : paint(style, fitting);
-    const space = ' '.repeat(Math.max(0, width - stringWidth(fitting)));
-    if (columns[index]?.alignRight === true) return space + painted;
-    // No spaces at the end of a line.
-    return index === texts.length - 1 ? painted : painted + space;
+  const cells = columns.map(({ column, texts, width }) => {
+    const text = shorten(texts[line] ?? '', width);
+    const style = row === null ? 'bold' : (column.style?.(row) ?? null);
+    const painted = style === null || text === '' ? text : paint(style, text);
+    const space = ' '.repeat(Math.max(0, width - widthOf(text)));
+    return column.alignRight === true ? space + painted : painted + space;
   });
   return cells.join(GAP).trimEnd();
 }
 
 /** Takes from the widest column that can shrink, until the line fits or nothing can shrink any more. */
-function shrink<Row>(
-  natural: readonly number[],
-  columns: readonly Column<Row>[],
-  widthMax: number,
-): number[] {
-  const widths = [...natural];
-  let excess =
-    widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1) - widthMax;
+function shrink<Row>(columns: readonly Fitted<Row>[], widthMax: number): readonly Fitted<Row>[] {
+  const widths = columns.map(({ width }) => width);
+  let excess = totalOf(columns) - widthMax;
   while (excess > 0) {
-    const candidates = widths.flatMap((width, index) =>
-      columns[index]?.canShrink === true && width > SHRUNK_WIDTH_MIN ? [index] : [],
+    const candidates = columns.flatMap(({ column }, index) =>
+      column.canShrink === true && (widths[index] ?? 0) > SHRUNK_WIDTH_MIN ? [index] : [],
     );
     if (candidates.length === 0) break;
     const widest = candidates.reduce((one, other) =>
@@ -88,16 +89,20 @@ function shrink<Row>(
     widths[widest] = (widths[widest] ?? 0) - 1;
     excess -= 1;
   }
-  return widths;
+  return columns.map((each, index) => ({ ...each, width: widths[index] ?? 0 }));
+}
+
+function totalOf<Row>(columns: readonly Fitted<Row>[]): number {
+  return columns.reduce((sum, { width }) => sum + width, GAP.length * (columns.length - 1));
 }
 
 /** With `…` at the end, if it does not fit. */
-export function shorten(text: string, width: number): string {
-  if (stringWidth(text) <= width) return text;
+function shorten(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
   let shown = '';
   let used = 0;
   for (const { segment } of new Intl.Segmenter().segment(text)) {
-    used += stringWidth(segment);
+    used += widthOf(segment);
     if (used > width - 1) break;
     shown += segment;
   }
