@@ -23,6 +23,8 @@ export interface Shown {
 
 interface PipeOptions {
   readonly input?: string;
+  /** Gets what was printed so far, whenever there is more. */
+  readonly onOutput?: (stdout: string) => void;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -61,8 +63,9 @@ export class CommandLine {
 
   /** In a pipe. */
   async pipe(args: readonly string[], options: PipeOptions = {}): Promise<Piped> {
-    const { environment = {}, input = '' } = options;
-    return execute([process.execPath, BIN, ...args], input, this.#environment(environment));
+    const { environment = {}, input = '', onOutput } = options;
+    const command = [process.execPath, BIN, ...args];
+    return execute(command, input, this.#environment(environment), onOutput);
   }
 
   /** The JSON that a command prints; it must succeed. */
@@ -112,12 +115,16 @@ function execute(
   [file = '', ...args]: readonly string[],
   input: string,
   env: Record<string, string>,
+  onOutput: (stdout: string) => void = () => undefined,
 ): Promise<Piped> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
     let stdout = '';
     let stderr = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+      onOutput(stdout);
+    });
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
     // A command that does not read its input may be gone before it arrives.
     child.stdin.on('error', () => undefined);

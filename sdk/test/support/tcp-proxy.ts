@@ -10,6 +10,8 @@ export class TcpProxy {
   #isDown = false;
   /** The first line of each forwarded request. */
   readonly requests: string[] = [];
+  /** The connections that were refused. */
+  refused = 0;
 
   private constructor(target: string) {
     this.#targetPort = Number(new URL(target).port);
@@ -55,6 +57,7 @@ export class TcpProxy {
 
   #pass(client: Socket): void {
     if (this.#isDown) {
+      this.refused += 1;
       client.resetAndDestroy();
       return;
     }
