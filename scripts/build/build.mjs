@@ -3,7 +3,7 @@
  *
  *   controllers -> routes and openapi.json -> sdk/src/generated/schema.ts -> sdk -> worker-sdk
  *                  `-> server/dist -> assets beside it -> the Python snapshot
- *   server/ui/src, sdk/src -> server/ui/dist, in parallel to all of these
+ *   server/ui/src, sdk/src, plain-duration.ts -> server/ui/dist, in parallel to all of these
  *
  * Parts without sources are skipped.
  *
@@ -44,6 +44,7 @@ async function buildOperatorPage() {
         (name) => `${folder}/${name}`,
       ),
       ...sdkSources,
+      'server/src/runtime/operations/explain/plain-duration.ts',
     ],
     outputs: [`${folder}/dist/index.html`],
     run: () =>

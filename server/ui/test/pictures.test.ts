@@ -51,6 +51,12 @@ const PICTURES: readonly Picture[] = [
     },
   },
   {
+    name: 'run-steps',
+    path: ({ unpaid }) => `/runs/${unpaid}?tab=steps&step=pack&search=cup`,
+    shows: 'match',
+    options: { viewport: { width: 1280, height: 640 } },
+  },
+  {
     name: 'run-narrow',
     path: ({ order }) => `/runs/${order}`,
     shows: 'Charge the card',

@@ -1,4 +1,4 @@
-/** Durations for people: "40 s", "12 min", "3 h 5 min", "2 d 4 h". */
+/** Durations for people: "40 s", "12 min", "3 h 5 min", "2 d 4 h". The operator's page uses this file, too: it must import nothing. */
 const UNITS = [
   ['d', 86_400],
   ['h', 3600],
