@@ -6,6 +6,7 @@ import { ConfigError, readConfig } from './config/read-config.js';
 import { limitYoungGeneration } from './limit-young-generation.js';
 import { createLogger } from './base/logger.js';
 import type { Config } from './config/settings.js';
+import { storeOfProcess } from './store/preset-store.js';
 import { storeAt } from './store/stores.js';
 
 limitYoungGeneration();
@@ -56,7 +57,12 @@ function loadConfig(): Config {
 
 async function build(settings: Config): Promise<Server> {
   try {
-    return await compose({ config: settings, environment: process.env, logger });
+    return await compose({
+      config: settings,
+      environment: process.env,
+      logger,
+      ...storeOfProcess(),
+    });
   } catch (error) {
     process.stderr.write(`stepwright: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(2);
@@ -84,6 +90,7 @@ function announce(httpServer: HttpServer, settings: Config): string {
   const { address, family, port } = httpServer.address() as AddressInfo; // It listens on TCP.
   const shown = family === 'IPv6' ? `[${address}]` : address;
   const place = `http://${shown}:${port}`;
+  const store = placeOfData(settings);
   const isLocal = address === '::1' || address.startsWith('127.');
   if (!isLocal && !settings.auth && !settings.allow_insecure) {
     logger.warn(
@@ -91,17 +98,14 @@ function announce(httpServer: HttpServer, settings: Config): string {
       'anyone who can reach this address can run workflows: set auth=true, or allow_insecure=true to accept the risk',
     );
   }
-  logger.info(
-    { url: place, store: storeAt(settings.dbhost).place(settings.data_dir) },
-    'listening',
-  );
+  logger.info({ url: place, store }, 'listening');
   process.stdout.write(
     [
       '',
       `  Stepwright listens on ${place}`,
       `  Operator page         ${place}/ui/`,
       `  API page              ${place}/swagger`,
-      `  Store                 ${storeAt(settings.dbhost).place(settings.data_dir)}`,
+      `  Store                 ${store}`,
       '',
       '  Try it:',
       `  curl -X POST ${place}/api/definition -H 'Content-Type: application/yaml' \\`,
@@ -112,6 +116,11 @@ function announce(httpServer: HttpServer, settings: Config): string {
     ].join('\n'),
   );
   return place;
+}
+
+function placeOfData({ data_dir, dbhost }: Config): string {
+  if (storeOfProcess().store !== undefined) return 'memory: nothing outlives this process';
+  return storeAt(dbhost).place(data_dir);
 }
 
 let isStopping = false;

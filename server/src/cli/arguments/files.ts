@@ -1,5 +1,6 @@
 /** The commands that work on the files of definitions and scripts. */
 import type { Command } from 'commander';
+import type { FmtOptions } from '../commands/fmt.js';
 
 export function addFileCommands(program: Command): void {
   program
@@ -13,6 +14,17 @@ export function addFileCommands(program: Command): void {
       const { validate } = await import('../commands/validate.js');
       const format = options.json ? 'json' : options.github ? 'github' : 'text';
       process.exitCode = await validate(paths, { format, strict: options.strict });
+    });
+
+  program
+    .command('fmt')
+    .description('format definitions: canonical order of members, even layout; comments stay')
+    .argument('<paths...>', 'files, or folders with .yaml, .yml and .json files')
+    .option('--check', 'change nothing; end with 1 if a file is not formatted', false)
+    .option('--json', 'print the result as JSON', false)
+    .action(async (paths: string[], options: FmtOptions) => {
+      const { fmt } = await import('../commands/fmt.js');
+      process.exitCode = await fmt(paths, options);
     });
 }
 

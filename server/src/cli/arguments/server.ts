@@ -1,5 +1,6 @@
 /** The commands that run a server or work on its store. */
 import type { Command } from 'commander';
+import type { DevOptions } from '../commands/dev.js';
 
 export function addServerCommands(program: Command): void {
   program
@@ -15,9 +16,10 @@ export function addServerCommands(program: Command): void {
       'start the server, and register the definitions and scripts of a folder whenever they change',
     )
     .argument('[folder]', 'definitions (.yaml, .yml, .json) and scripts of custom steps (.py)', '.')
-    .action(async (folder: string) => {
+    .option('--memory', 'keep runs and definitions in memory only: nothing is stored', false)
+    .action(async (folder: string, options: DevOptions) => {
       const { dev } = await import('../commands/dev.js');
-      await dev(folder);
+      await dev(folder, options);
     });
 
   program

@@ -4,6 +4,7 @@
  */
 import { watch } from 'chokidar';
 import path from 'node:path';
+import { presetStore } from '../../store/preset-store.js';
 import { painterFor } from '../output/paint.js';
 import { asText } from '../output/print-problems.js';
 import { storeFile, type ServerCalls } from '../files/store-files.js';
@@ -17,11 +18,20 @@ import {
 /** Editors write a file in several steps, and git changes many files at once. */
 const SETTLE_MS = 30;
 
+export interface DevOptions {
+  /** Keeps everything in memory only. */
+  readonly memory: boolean;
+}
+
 /** Runs until the server is stopped. @throws Error if the folder does not exist */
-export async function dev(folder: string): Promise<void> {
+export async function dev(folder: string, { memory }: DevOptions): Promise<void> {
   // Before the server: a wrong folder must not leave one running.
   await readWorkflowFiles([folder]);
   process.env['LOG_LEVEL'] ??= 'warn';
+  if (memory) {
+    const { createMemoryStore } = await import('../../store/memory/memory-store.js');
+    presetStore(createMemoryStore());
+  }
   const { url } = await import('../../main.js');
   const live = new LiveFolder(folder, { url, token: process.env['STEPWRIGHT_TOKEN'] ?? null });
   await live.refresh();
@@ -38,11 +48,13 @@ export async function dev(folder: string): Promise<void> {
   });
 }
 
+type Seen = Pick<WorkflowFile, 'text' | 'unreadable'> & { readonly accepted: boolean };
+
 class LiveFolder {
   readonly #folder: string;
   readonly #server: ServerCalls;
   /** The text that the server has accepted or rejected, by file. */
-  readonly #seen = new Map<string, { readonly text: string; readonly accepted: boolean }>();
+  readonly #seen = new Map<string, Seen>();
   #timer: NodeJS.Timeout | null = null;
   #work: Promise<void> = Promise.resolve();
 
@@ -64,7 +76,7 @@ class LiveFolder {
 
   async #refresh(): Promise<void> {
     const files = await readWorkflowFiles([this.#folder]);
-    const changed = files.filter(({ path: file, text }) => this.#seen.get(file)?.text !== text);
+    const changed = files.filter((file) => this.#isChanged(file));
     // A rejected definition may use a script that has just been added.
     const hasNewScript = changed.some(({ kind }) => kind === 'script');
     const again = files.filter(
@@ -78,6 +90,11 @@ class LiveFolder {
     }
   }
 
+  #isChanged({ path: file, text, unreadable }: WorkflowFile): boolean {
+    const seen = this.#seen.get(file);
+    return seen?.text !== text || seen.unreadable !== unreadable;
+  }
+
   #isRejected({ path: file }: WorkflowFile): boolean {
     return this.#seen.get(file)?.accepted === false;
   }
@@ -85,7 +102,8 @@ class LiveFolder {
   async #store(file: WorkflowFile): Promise<void> {
     const stored = await storeFile(this.#server, file);
     const accepted = stored === null || stored.version !== null;
-    this.#seen.set(file.path, { text: file.text, accepted });
+    const { text, unreadable } = file;
+    this.#seen.set(file.path, { text, unreadable, accepted });
     const paint = painterFor(process.stdout);
     if (stored !== null && stored.problems.length > 0) {
       process.stdout.write(`${asText({ file, problems: stored.problems }, paint)}\n`);

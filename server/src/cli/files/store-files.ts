@@ -1,6 +1,11 @@
 /** Checks and stores files on a server. */
 import { parse } from 'yaml';
+import { refusal, unreachable } from '../connection/call-failures.js';
 import { stepNameOf, type WorkflowFile } from './workflow-files.js';
+
+const TIMEOUT_MS = 60_000;
+/** Answers that are about the file; others are about the connection. */
+const ABOUT_FILE: ReadonlySet<number> = new Set([400, 409, 413, 415]);
 
 export interface Problem {
   readonly severity: 'error' | 'warning';
@@ -42,6 +47,7 @@ export async function checkDefinition(
   server: ServerCalls,
   file: WorkflowFile,
 ): Promise<readonly Problem[]> {
+  if (file.unreadable !== null) return [unreadableProblem(file.unreadable)];
   return problemsOf(await post(server, '/api/definition/validate', file));
 }
 
@@ -51,6 +57,9 @@ export async function checkDefinition(
  * @throws Error if the server does not answer
  */
 export async function storeFile(server: ServerCalls, file: WorkflowFile): Promise<Stored | null> {
+  if (file.unreadable !== null) {
+    return { version: null, problems: [unreadableProblem(file.unreadable)] };
+  }
   if ((await storedText(server, file)) === file.text) return null;
   const place =
     file.kind === 'script'
@@ -60,18 +69,21 @@ export async function storeFile(server: ServerCalls, file: WorkflowFile): Promis
   return { version: answer.version ?? null, problems: problemsOf(answer) };
 }
 
-async function storedText(server: ServerCalls, file: WorkflowFile): Promise<string | null> {
+export async function storedText(server: ServerCalls, file: WorkflowFile): Promise<string | null> {
   const id = file.kind === 'script' ? stepNameOf(file.path) : idIn(file.text);
   if (id === null || id === '') return null;
   const name = encodeURIComponent(id);
   const place =
     file.kind === 'script' ? `/api/step/${name}` : `/api/definition/${name}?source=true`;
-  const response = await fetch(server.url + place, { headers: headersOf(server) });
-  return response.ok ? response.text() : null;
+  const response = await call(server, place);
+  if (response.ok) return response.text();
+  const answer = await response.text();
+  if (response.status === 404) return null;
+  throw refusal(server.url, response.status, answer);
 }
 
 /** Null if the text cannot be read: then the server says what is wrong with it. */
-function idIn(text: string): string | null {
+export function idIn(text: string): string | null {
   try {
     const document: unknown = parse(text, { logLevel: 'silent' });
     if (typeof document !== 'object' || document === null) return null;
@@ -83,12 +95,35 @@ function idIn(text: string): string | null {
 }
 
 async function post(server: ServerCalls, place: string, file: WorkflowFile): Promise<Answer> {
-  const response = await fetch(server.url + place, {
+  const response = await call(server, place, {
     method: 'POST',
-    headers: { ...headersOf(server), 'content-type': mediaTypeOf(file) },
+    headers: { 'content-type': mediaTypeOf(file) },
     body: file.text,
   });
-  return (await response.json()) as Answer; // Every answer of the API is JSON.
+  const text = await response.text();
+  if (!response.ok && !ABOUT_FILE.has(response.status)) {
+    throw refusal(server.url, response.status, text);
+  }
+  return JSON.parse(text) as Answer; // Every such answer of the API is JSON.
+}
+
+async function call(
+  { token, url }: ServerCalls,
+  place: string,
+  {
+    headers = {},
+    ...request
+  }: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
+): Promise<Response> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
+  return fetch(url + place, {
+    ...request,
+    signal,
+    headers: { ...headers, ...authorization },
+  }).catch((error: unknown) => {
+    throw unreachable(url, error);
+  });
 }
 
 function mediaTypeOf({ kind, path }: WorkflowFile): string {
@@ -96,8 +131,11 @@ function mediaTypeOf({ kind, path }: WorkflowFile): string {
   return /\.json$/i.test(path) ? 'application/json' : 'application/yaml';
 }
 
-function headersOf({ token }: ServerCalls): Record<string, string> {
-  return token === null ? {} : { authorization: `Bearer ${token}` };
+function unreadableProblem(reason: string): Problem {
+  return toProblem('error', {
+    code: 'unreadable_file',
+    message: `The file cannot be read: ${reason}`,
+  });
 }
 
 function problemsOf(answer: Answer): Problem[] {

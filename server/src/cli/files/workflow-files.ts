@@ -1,4 +1,10 @@
-/** The definitions and scripts in a folder, and what kind each file is. */
+/**
+ * The definitions and scripts in a folder, and what kind each file is.
+ *
+ *  WF1 A file that cannot be read is returned with the reason, so that one bad file hides no other and ends nothing.
+ *  WF2 Memory and time are bounded: long files are not read, links to folders are not followed, and pipes are not opened.
+ */
+import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -6,9 +12,15 @@ export interface WorkflowFile {
   /** As given, or the given folder and the path inside it. */
   readonly path: string;
   readonly kind: 'definition' | 'script';
+  /** Empty if the file cannot be read. */
   readonly text: string;
+  /** Why the file cannot be read, or null. */
+  readonly unreadable: string | null;
 }
 
+/** More than any server accepts with its default settings. */
+const BYTES_MAX = 16 * 1024 * 1024;
+const FILES_MAX = 10_000;
 const DEFINITION = /\.(ya?ml|json)$/i;
 const SCRIPT = /\.py$/i;
 /** Tests of definitions. */
@@ -29,15 +41,15 @@ export function isSkipped(name: string): boolean {
 
 /**
  * Files are taken as they are; folders with everything in them. Scripts come first, because definitions use them.
- * @throws Error that names a path that does not exist or cannot be read
+ * @throws Error that names a given path that does not exist, or a folder with too many files
  */
 export async function readWorkflowFiles(paths: readonly string[]): Promise<WorkflowFile[]> {
   const found = new Map<string, WorkflowFile>();
   for (const given of paths) {
     if ((await stat(given)).isDirectory()) {
-      for (const file of await readFolder(given)) found.set(path.resolve(file.path), file);
+      await readFolder(given, found);
     } else {
-      found.set(path.resolve(given), await readOne(given));
+      add(found, await readOne(given));
     }
   }
   const order = ({ kind }: WorkflowFile): number => (kind === 'script' ? 0 : 1);
@@ -51,20 +63,90 @@ export function stepNameOf(file: string): string {
   return path.basename(file).replace(SCRIPT, '');
 }
 
-async function readFolder(folder: string): Promise<WorkflowFile[]> {
-  const files: WorkflowFile[] = [];
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
+async function readFolder(folder: string, found: Map<string, WorkflowFile>): Promise<void> {
+  let entries: Dirent[];
+  try {
+    entries = await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (!isGone(error)) add(found, unreadable(folder, reasonOf(error)));
+    return;
+  }
+  for (const entry of entries) {
     if (isSkipped(entry.name)) continue;
     const inside = path.join(folder, entry.name);
-    if (entry.isDirectory()) files.push(...(await readFolder(inside)));
-    if (!entry.isFile() || !isCandidate(entry.name)) continue;
-    const file = await readOne(inside);
-    if (!/\.json$/i.test(inside) || HAS_STEPS.test(file.text)) files.push(file);
+    if (entry.isDirectory()) await readFolder(inside, found);
+    else if (isCandidate(entry.name)) await readInside(inside, entry.isSymbolicLink(), found);
   }
-  return files;
 }
 
+/** Kubernetes mounts files as links. A link to a folder is left out: it may lead back to where it is. */
+async function readInside(
+  file: string,
+  isLink: boolean,
+  found: Map<string, WorkflowFile>,
+): Promise<void> {
+  try {
+    if (isLink && (await stat(file)).isDirectory()) return;
+    const read = await readOne(file);
+    const isOther = /\.json$/i.test(file) && read.unreadable === null && !HAS_STEPS.test(read.text);
+    if (!isOther) add(found, read);
+  } catch (error) {
+    // It was deleted after the folder was read; a link without a target is a mistake.
+    if (isLink || !isGone(error)) add(found, unreadable(file, reasonOf(error)));
+  }
+}
+
+function add(found: Map<string, WorkflowFile>, file: WorkflowFile): void {
+  found.set(path.resolve(file.path), file);
+  if (found.size > FILES_MAX) {
+    throw new Error(
+      `there are more than ${FILES_MAX} definitions and scripts: name a smaller folder`,
+    );
+  }
+}
+
+/** @throws Error if there is no such file */
 async function readOne(file: string): Promise<WorkflowFile> {
-  const kind = SCRIPT.test(file) ? 'script' : 'definition';
-  return { path: file, kind, text: await readFile(file, 'utf8') };
+  const found = await stat(file);
+  const { size } = found;
+  if (!found.isFile()) return unreadable(file, 'it is not a file');
+  if (size > BYTES_MAX) return unreadable(file, `it is larger than ${BYTES_MAX >> 20} MB`);
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(file);
+  } catch (error) {
+    if (isGone(error)) throw error;
+    return unreadable(file, reasonOf(error));
+  }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (text.includes('\0')) return unreadable(file, 'it is a binary file');
+    return { path: file, kind: kindOf(file), text, unreadable: null };
+  } catch {
+    return unreadable(file, 'it is not UTF-8 text');
+  }
+}
+
+function unreadable(file: string, reason: string): WorkflowFile {
+  return { path: file, kind: kindOf(file), text: '', unreadable: reason };
+}
+
+function kindOf(file: string): WorkflowFile['kind'] {
+  return SCRIPT.test(file) ? 'script' : 'definition';
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'you may not read it',
+  EPERM: 'you may not read it',
+  ELOOP: 'it is a link that leads to itself',
+  ENOENT: 'it is a link to a file that does not exist',
+};
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return REASONS['code' in error ? String(error.code) : ''] ?? error.message;
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

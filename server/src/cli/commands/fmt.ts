@@ -1,0 +1,98 @@
+/** `stepwright fmt`: the canonical form of definitions. A file is replaced as a whole, or not at all. */
+import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { CommandFailure } from '../failure.js';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.js';
+import type { Problem } from '../files/store-files.js';
+import { readWorkflowFiles, type WorkflowFile } from '../files/workflow-files.js';
+import { FormatProblem } from '../format/format-problem.js';
+import { formatJson } from '../format/format-json.js';
+import { formatYaml } from '../format/format-yaml.js';
+import { Output } from '../output/output.js';
+import { plain } from '../output/plain-text.js';
+import { asText } from '../output/print-problems.js';
+
+export interface FmtOptions {
+  /** Changes nothing. */
+  readonly check: boolean;
+  readonly json: boolean;
+}
+
+interface Formatted {
+  readonly file: WorkflowFile;
+  readonly state: 'formatted' | 'unchanged' | 'failed';
+  readonly problem: Problem | null;
+}
+
+/** @returns 1 if a file cannot be formatted or, with `check`, is not formatted. @throws CommandFailure */
+export async function fmt(
+  paths: readonly string[],
+  { check, json }: FmtOptions,
+): Promise<ExitCode> {
+  const files = (await readWorkflowFiles(paths)).filter(({ kind }) => kind === 'definition');
+  if (files.length === 0) {
+    throw new CommandFailure(`there are no definitions in ${paths.join(', ')}`);
+  }
+  const results: Formatted[] = [];
+  for (const file of files) results.push(await formatOne(file, check));
+  const output = new Output();
+  if (json) {
+    output.json({
+      files: results.map(({ file, problem, state }) => ({ file: file.path, state, problem })),
+    });
+  } else {
+    for (const result of results) printOne(output, result, check);
+  }
+  const isBad = ({ state }: Formatted): boolean =>
+    state === 'failed' || (check && state === 'formatted');
+  return results.some(isBad) ? EXIT_CODES.failed : EXIT_CODES.done;
+}
+
+async function formatOne(file: WorkflowFile, check: boolean): Promise<Formatted> {
+  try {
+    if (file.unreadable !== null)
+      throw new FormatProblem(`the file cannot be read: ${file.unreadable}`);
+    const formatted = formatText(file);
+    if (formatted === file.text) return { file, state: 'unchanged', problem: null };
+    if (!check) await replace(file.path, formatted);
+    return { file, state: 'formatted', problem: null };
+  } catch (error) {
+    return { file, state: 'failed', problem: problemOf(error) };
+  }
+}
+
+function formatText({ path, text }: WorkflowFile): string {
+  return /\.json$/i.test(path) ? formatJson(text) : formatYaml(text);
+}
+
+/** A link stays a link, and keeps the permissions of its target. */
+async function replace(file: string, text: string): Promise<void> {
+  const target = await realpath(file);
+  const draft = `${target}.${process.pid}.tmp`;
+  const { mode } = await stat(target);
+  try {
+    await writeFile(draft, text, { mode, flag: 'wx' });
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+function problemOf(error: unknown): Problem {
+  // The library for YAML is recursive.
+  const reason =
+    error instanceof RangeError
+      ? 'it is nested too deeply'
+      : error instanceof Error
+        ? error.message
+        : String(error);
+  const place = error instanceof FormatProblem ? error.place : null;
+  return { severity: 'error', code: 'not_formatted', message: reason, ...place };
+}
+
+function printOne(output: Output, { file, problem, state }: Formatted, check: boolean): void {
+  if (problem !== null) output.line(asText({ file, problems: [problem] }, output.paint));
+  if (state === 'formatted') {
+    output.line(`${plain(file.path)}: ${check ? 'not formatted' : 'formatted'}`);
+  }
+}

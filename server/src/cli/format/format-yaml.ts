@@ -1,0 +1,105 @@
+/**
+ * Formats a definition in YAML.
+ *
+ *  FY1 Comments, blank lines, the quotes of strings and the spelling of names stay.
+ *  FY2 The result means the same, or there is none: the formatted text is read again and compared.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type Pair,
+  type YAMLMap,
+} from 'yaml';
+import { FormatProblem } from './format-problem.js';
+import { hasSteps, inOrder } from './member-order.js';
+
+const PARSE_OPTIONS = { intAsBigInt: true, logLevel: 'silent', prettyErrors: false } as const;
+const DEPTH_MAX = 100;
+
+/** @throws FormatProblem with the place */
+export function formatYaml(text: string): string {
+  const document = read(text);
+  if (!isMap(document.contents)) return text;
+  const before = valueOf(document);
+  const { contents } = document;
+  // A link must stay behind its anchor.
+  if (!hasAliases(document)) {
+    const comment = takeComment(contents);
+    orderMap(contents, 'definition', 0);
+    addComment(contents, comment);
+  }
+  const formatted = document.toString({
+    lineWidth: 0,
+    indentSeq: true,
+    flowCollectionPadding: true,
+  });
+  if (isDeepStrictEqual(valueOf(read(formatted)), before)) return formatted;
+  throw new FormatProblem('it cannot be formatted without a change of what it means');
+}
+
+function read(text: string): Document.Parsed {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { ...PARSE_OPTIONS, lineCounter: lines });
+  const [problem] = document.errors;
+  if (problem === undefined) return document;
+  const { col, line } = lines.linePos(problem.pos[0]);
+  throw new FormatProblem(`Invalid YAML: ${problem.message}`, { line, column: col });
+}
+
+/** @throws FormatProblem for aliases that multiply */
+function valueOf(document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch {
+    throw new FormatProblem('its aliases make too many values');
+  }
+}
+
+function hasAliases(document: Document): boolean {
+  let found = false;
+  visit(document, {
+    Alias() {
+      found = true;
+      return visit.BREAK;
+    },
+  });
+  return found;
+}
+
+/** The comment at the top of a file is about the file, not about the member that happens to come first. */
+function takeComment({ items: [first] }: YAMLMap): string | null {
+  if (!isScalar(first?.key)) return null;
+  const { commentBefore = null } = first.key;
+  first.key.commentBefore = null;
+  return commentBefore;
+}
+
+function addComment({ items: [first] }: YAMLMap, comment: string | null): void {
+  if (comment === null || !isScalar(first?.key)) return;
+  const { commentBefore } = first.key;
+  first.key.commentBefore = commentBefore ? `${comment}\n${commentBefore}` : comment;
+}
+
+function orderMap(map: YAMLMap, place: 'definition' | 'step', depth: number): void {
+  if (depth > DEPTH_MAX) throw new FormatProblem('its steps are nested too deeply');
+  map.items = inOrder(map.items, place, nameOf);
+  for (const pair of map.items) if (hasSteps(nameOf(pair))) orderSteps(pair.value, depth);
+}
+
+function orderSteps(value: unknown, depth: number): void {
+  if (!isSeq(value)) return;
+  for (const item of value.items) {
+    if (isSeq(item)) orderSteps(item, depth + 1);
+    else if (isMap(item)) orderMap(item, 'step', depth + 1);
+  }
+}
+
+function nameOf(pair: Pair): string {
+  return isScalar(pair.key) ? String(pair.key.value) : '';
+}
