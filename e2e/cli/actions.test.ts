@@ -182,6 +182,8 @@ describe('bulk', () => {
     const { code, stderr } = await line.pipe(['bulk', 'create', 'purge', '--reason', 'r']);
     expect(code).toBe(2);
     expect(stderr).toContain('say which runs');
+    const rate = ['bulk', 'create', 'retry', '--all', '--reason', 'r', '--per-second', 'fast'];
+    expect((await line.pipe(rate)).stderr).toContain('It must be a number above 0');
     expect((await line.pipe(['bulk', 'show', 'nope'])).code).toBe(5);
   });
 });

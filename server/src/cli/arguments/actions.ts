@@ -1,5 +1,5 @@
 /** The commands that change runs. */
-import { Argument, Option, type Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import type { BulkAction } from '../../api/wire/models/bulk.js';
 import type { BulkOptions, PageOptions } from '../commands/bulk.js';
 import type { ControlOptions } from '../commands/control.js';
@@ -7,7 +7,7 @@ import type { ModifyOptions, RerunOptions } from '../commands/repair.js';
 import { withOutput, type ServerCommandOptions } from '../connection/options.js';
 import { withFilter } from './run-filter.js';
 import { withPage } from './runs.js';
-import { collect, readVersion } from './values.js';
+import { collect, readRate, readVersion } from './values.js';
 
 const CONTROLS = {
   suspend: 'suspend runs: they do not advance until they are resumed',
@@ -96,9 +96,7 @@ function addBulk(program: Command): void {
     .addArgument(new Argument('<action>', 'what to do').choices(BULK_ACTIONS))
     .requiredOption('--reason <text>', 'why: for the record of actions')
     .option('--modification <json>', 'with modify: JSON or @file', collect)
-    .addOption(
-      new Option('--per-second <number>', 'on how many runs to act per second').argParser(Number),
-    )
+    .option('--per-second <number>', 'on how many runs to act per second', readRate)
     .option('--dry-run', 'only show which runs match', false)
     .option('--idempotency-key <key>', 'calls with the same key create one job')
     .option('--run <id>', 'this run; repeatable', collect)

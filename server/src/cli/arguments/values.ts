@@ -16,6 +16,12 @@ export const readLimit = wholeNumber(1, ITEMS_MAX);
 export const readVersion = wholeNumber(1, Number.MAX_SAFE_INTEGER);
 export const readIndex = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 
+export function readRate(text: string): number {
+  const value = /^\d{1,6}(\.\d{1,6})?$/.test(text) ? Number(text) : 0;
+  if (value > 0) return value;
+  throw new InvalidArgumentError('It must be a number above 0, such as 50 or 0.5.');
+}
+
 /** For options that can be given several times. */
 export function collect(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];

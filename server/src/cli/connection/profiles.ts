@@ -8,6 +8,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json } from '../../engine/values/json.js';
+import { EXIT_CODES } from '../exit-codes.js';
 import { CommandFailure, misused } from '../failure.js';
 
 export interface Profile {
@@ -89,7 +90,7 @@ export function profileNamed(name: string, { profiles }: Profiles): Profile {
   throw new CommandFailure(
     `there is no profile ${name}; ${others}`,
     `Create it: stepwright profile set ${name} --url <url>`,
-    2,
+    EXIT_CODES.misused,
   );
 }
 
