@@ -33,6 +33,14 @@ export type FailureGroups = Schemas['FailureGroups'];
 /** Failed runs with the same cause. */
 export type FailureGroup = Schemas['FailureGroup'];
 export type WorkflowCount = Schemas['WorkflowCount'];
+/** The runs that were found by a text. */
+export type WorkflowFindings = Schemas['WorkflowFindings'];
+/** A run that was found by a text, and why. */
+export type FoundWorkflow = Schemas['FoundWorkflow'];
+/** Where a text was found in a run. */
+export type WorkflowMatch = Schemas['WorkflowMatch'];
+/** Explanations of several runs. */
+export type Explanations = Schemas['Explanations'];
 /** A bulk job with its progress and its first failures. */
 export type BulkJob = Schemas['BulkJob'];
 /** A bulk job in a list: everything except its failures. */

@@ -660,6 +660,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workflow/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain several runs
+         * @description Explains several runs, like the call for one. It takes about half a second at most.
+         */
+        get: operations["explainWorkflows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflow/failures": {
         parameters: {
             query?: never;
@@ -672,6 +692,26 @@ export interface paths {
          * @description Groups failed runs by their cause. A run is failed if it shows an error, and is open or has the outcome `Failed`; it leaves its group when the step succeeds, or when the run is terminated, repaired or ends with another outcome. To list the runs of a group, use its `key` as the filter `failure` of the list of runs.
          */
         get: operations["listFailures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflow/find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find runs by a text
+         * @description Finds runs by a text: by their id, their reference, the values of their tags and those of their index fields, and says why each was found. Of all runs, it finds the values that equal or start with the text. In the newest 1,000 runs, it also finds the text inside values. It searches the values of up to 100 names of tags and 100 names of index fields.
+         */
+        get: operations["findWorkflows"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1637,6 +1677,11 @@ export interface components {
             /** @description The `cursor` of the next page; null on the last one. */
             nextCursor: string | null;
         };
+        /** @description The runs to explain. */
+        ExplainQuery: {
+            /** @description The id of a run. Repeat the parameter for up to 50 runs. */
+            id: string[];
+        };
         /**
          * @description Why a run is running, waiting, suspended or ended.
          * @example {
@@ -1692,6 +1737,21 @@ export interface components {
             lastRepair: components["schemas"]["WorkflowAction"] | null;
             /** @description What a repair could do for a run that a failure has suspended or ended, or that somebody has terminated; the call that keeps most of the work first. Empty for other runs. */
             repairs: components["schemas"]["RepairHint"][];
+        };
+        /**
+         * @description Explanations of several runs.
+         * @example {
+         *       "items": [],
+         *       "left": [
+         *         "01hx5v3x9t6k2m4n8p0q"
+         *       ]
+         *     }
+         */
+        Explanations: {
+            /** @description In the order of the ids, without runs that do not exist. */
+            items: components["schemas"]["Explanation"][];
+            /** @description The ids of runs that were not explained because the call had taken long enough: ask for them again. */
+            left: string[];
         };
         /** @description A run without its data. */
         ExportedWorkflow: {
@@ -1911,6 +1971,23 @@ export interface components {
              */
             limit: number;
         };
+        /** @description The text that is searched for, and how many runs to return. */
+        FindQuery: {
+            /** @description An id, a reference, or the value of a tag or an index field, or the beginning of one. Upper and lower case are different. */
+            text: string;
+            /**
+             * Format: int32
+             * @description The maximum number of runs.
+             * @default 20
+             */
+            limit: number;
+        };
+        /** @description A run that was found. */
+        FoundWorkflow: {
+            workflow: components["schemas"]["WorkflowSummary"];
+            /** @description Up to 5, the closest first. */
+            matches: components["schemas"]["WorkflowMatch"][];
+        };
         /** @description A work item that a worker holds. */
         HeldItem: {
             activityName: string;
@@ -1952,6 +2029,16 @@ export interface components {
             /** @enum {string} */
             status: "live";
         };
+        /**
+         * @description `equal`: the value is the text. `start`: it starts with the text. `part`: the text is further inside.
+         * @enum {string}
+         */
+        MatchRelation: "equal" | "start" | "part";
+        /**
+         * @description What was compared with the text.
+         * @enum {string}
+         */
+        MatchedMember: "id" | "reference" | "tag" | "index";
         /**
          * @description Changes to a run, made in this order: cancel, data, version, start, resume. At least one is required; empty members count as absent.
          * @example {
@@ -2263,14 +2350,14 @@ export interface components {
         };
         /** @description From T, pick a set of properties whose keys are in the union K */
         "Pick_ModificationRequest.Exclude_keyofModificationRequest.reason-or-dryRun__": {
+            /** @description The steps to start. */
+            start?: components["schemas"]["StepStart"][];
             /** @description Whether to resume a suspended run. The default is false. */
             resume?: boolean;
             /** @description A JSON Merge Patch (RFC 7396) on the data: null removes a member. */
             data?: components["schemas"]["DataObject"];
             /** @description The open executions to cancel, with everything inside them; `"*"`: all of them. Nothing follows them, and nothing is compensated. */
             cancel?: (number | "*")[] | "*";
-            /** @description The steps to start. */
-            start?: components["schemas"]["StepStart"][];
             /**
              * Format: int32
              * @description The version of the definition to move the run to.
@@ -3213,6 +3300,42 @@ export interface components {
             failure?: string;
             /** @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`. */
             unchangedSince?: string;
+        };
+        /**
+         * @description The runs that were found by a text.
+         * @example {
+         *       "items": [],
+         *       "exact": true,
+         *       "partsFrom": null,
+         *       "definitionId": "order"
+         *     }
+         */
+        WorkflowFindings: {
+            /** @description Those with an equal value first, then those with a value that starts with the text, then the others; among these, the newest first. */
+            items: components["schemas"]["FoundWorkflow"][];
+            /** @description False if there may be more runs with a value that equals or starts with the text. */
+            exact: boolean;
+            /** @description The inside of values was searched only in runs that started at this time or later. Null: in all runs. ISO 8601, UTC. */
+            partsFrom: string | null;
+            /** @description The text, if a definition has it as its id; otherwise null. */
+            definitionId: string | null;
+        };
+        /**
+         * @description Why a run was found.
+         * @example {
+         *       "of": "tag",
+         *       "name": "order",
+         *       "value": "4711",
+         *       "relation": "equal"
+         *     }
+         */
+        WorkflowMatch: {
+            of: components["schemas"]["MatchedMember"];
+            /** @description The name of the tag or the index field; null for others. */
+            name: string | null;
+            /** @description The whole value. */
+            value: components["schemas"]["IndexValue"];
+            relation: components["schemas"]["MatchRelation"];
         };
         /**
          * @description How a run ended. `Succeeded`: every path reached its end. `Compensated`: something failed and was compensated; the run may have continued to its end afterwards. `Failed`: an error ended the run. `Terminated`: a person, a client or the parent run ended it.
@@ -6855,6 +6978,79 @@ export interface operations {
             };
         };
     };
+    explainWorkflows: {
+        parameters: {
+            query: {
+                /** @description The id of a run. Repeat the parameter for up to 50 runs. */
+                id: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [],
+                     *       "left": [
+                     *         "01hx5v3x9t6k2m4n8p0q"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Explanations"];
+                    /**
+                     * @example items: []
+                     *     left:
+                     *       - 01hx5v3x9t6k2m4n8p0q
+                     */
+                    "application/yaml": components["schemas"]["Explanations"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listFailures: {
         parameters: {
             query?: {
@@ -6977,6 +7173,82 @@ export interface operations {
                      *     exact: true
                      */
                     "application/yaml": components["schemas"]["FailureGroups"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    findWorkflows: {
+        parameters: {
+            query: {
+                /** @description An id, a reference, or the value of a tag or an index field, or the beginning of one. Upper and lower case are different. */
+                text: string;
+                /** @description The maximum number of runs. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [],
+                     *       "exact": true,
+                     *       "partsFrom": null,
+                     *       "definitionId": "order"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WorkflowFindings"];
+                    /**
+                     * @example items: []
+                     *     exact: true
+                     *     partsFrom: null
+                     *     definitionId: order
+                     */
+                    "application/yaml": components["schemas"]["WorkflowFindings"];
                 };
             };
             /** @description A parameter is invalid */

@@ -1,5 +1,11 @@
 /** Finds runs: lists, counts, and failed runs by their cause. */
-import type { FailureGroups, WorkflowCount, WorkflowSummary } from '../api-types.js';
+import type {
+  Explanations,
+  FailureGroups,
+  WorkflowCount,
+  WorkflowFindings,
+  WorkflowSummary,
+} from '../api-types.js';
 import type { CallOptions } from '../options.js';
 import { PagedList } from '../paged-list.js';
 import type { Transport } from '../transport.js';
@@ -65,6 +71,53 @@ export class WorkflowLists {
       '/api/workflow/count',
       { query: asQuery(filter), repeatable: 'always', subject: {} },
       { signal, timeoutMs, retry },
+    );
+  }
+
+  /**
+   * Finds runs by a text: by id, reference, tags and index fields, and says why each was found. All runs are searched for values
+   * that equal or start with the text; only the newest runs, from `partsFrom`, for values with the text inside.
+   *
+   * @example
+   * ```ts
+   * const { items } = await client.workflows.find('4711');
+   * for (const { workflow, matches } of items) {
+   *   const [{ of, name, value } = { of: 'id', name: null, value: '' }] = matches;
+   *   console.log(workflow.workflowId, of, name, value);
+   * }
+   * ```
+   */
+  find(
+    text: string,
+    { limit, ...options }: { readonly limit?: number | undefined } & CallOptions = {},
+  ): Promise<WorkflowFindings> {
+    return this.#transport.call(
+      'get',
+      '/api/workflow/find',
+      { query: { text, limit }, repeatable: 'always', subject: {} },
+      options,
+    );
+  }
+
+  /**
+   * Explains up to 50 runs in one call. `items` has no runs that do not exist; `left` has the ids for which there was no time.
+   *
+   * @example
+   * ```ts
+   * const open = await client.workflows.list({ status: 'Runnable', limit: 50 }).page();
+   * if (open.items.length > 0) {
+   *   const ids = open.items.map(({ workflowId }) => workflowId);
+   *   const { items } = await client.workflows.explainMany(ids);
+   *   for (const { summary, workflowId } of items) console.log(workflowId, summary);
+   * }
+   * ```
+   */
+  explainMany(workflowIds: readonly string[], options: CallOptions = {}): Promise<Explanations> {
+    return this.#transport.call(
+      'get',
+      '/api/workflow/explain',
+      { query: { id: [...workflowIds] }, repeatable: 'always', subject: {} },
+      options,
     );
   }
 

@@ -53,6 +53,8 @@ function areasOf(services: NodeServices) {
         'countOpenSteps',
         'listSteps',
         'explain',
+        'explainMany',
+        'find',
       ),
       ...gate.before(services.failureQueries, 'listFailures'),
       ...gate.before(

@@ -72,7 +72,7 @@ export function termConditionOf(condition: IndexCondition): TermCondition {
   const name = termName(of, condition.name);
   if (operator === '=') return { kind: 'equal', name, values: values.map(termValue) };
   if (operator === '!=') return { kind: 'unequal', name, values: values.map(termValue) };
-  const ranges = values.map((value) => rangeOf(operator, value));
+  const ranges = values.map((value) => termRange(operator, value));
   return {
     kind: 'range',
     name,
@@ -83,9 +83,13 @@ export function termConditionOf(condition: IndexCondition): TermCondition {
 /** All values that a term can have. */
 export const ANY_VALUE: TermRange = { from: 'b', to: 't' };
 
-function rangeOf(operator: '<' | '<=' | '>' | '>=' | '^=', value: IndexValue): TermRange {
+/** The values of terms that stand in this relation to a value. */
+export function termRange(operator: '<' | '<=' | '>' | '>=' | '^=', value: IndexValue): TermRange {
   const term = termValue(value);
-  if (operator === '^=') return { from: term, to: afterPrefix(term) };
+  if (operator === '^=') {
+    // The letter of the type has a successor.
+    return { from: term, to: afterPrefix(term) ?? ANY_VALUE.to };
+  }
   // No value sorts between a term and the same with the lowest character appended.
   const next = `${term}\u0001`;
   // Booleans have no order: only the equal one counts.
@@ -110,13 +114,12 @@ export function termName(of: 'tag' | 'field', name: string): string {
   return (of === 'tag' ? 't' : 'f') + storableText(name);
 }
 
-/** The first text in the order of code points that does not start with this one. */
-function afterPrefix(prefix: string): string {
+/** The first text in the order of code points that follows all that start with this one; null: there is none. */
+export function afterPrefix(prefix: string): string | null {
   const characters = Array.from(prefix);
   for (;;) {
     const code = characters.pop()?.codePointAt(0);
-    // The letter of the type is always there, and has a successor.
-    if (code === undefined) return ANY_VALUE.to;
+    if (code === undefined) return null;
     if (code === 0x10ffff) continue;
     const next = code === 0xd7ff ? 0xe000 : code + 1;
     return characters.join('') + String.fromCodePoint(next);

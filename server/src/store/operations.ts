@@ -31,6 +31,7 @@ export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperati
   getInput: 'read',
   listInstances: 'read',
   countInstances: 'read',
+  findInstancesByText: 'read',
   countFailures: 'read',
   commitInstance: 'write',
   claimInstance: 'write',

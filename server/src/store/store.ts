@@ -96,6 +96,7 @@ import type {
 } from './records/instances.js';
 import type { InboxMessage, OutgoingMessage, PostedMessage } from './records/messages.js';
 import type { NodeRecord } from './records/nodes.js';
+import type { TextFindings, TextSearch } from './records/text-search.js';
 
 /** The store cannot be reached or did not respond in time; the outcome of the operation is unknown. */
 export class StoreUnavailableError extends Error {
@@ -171,6 +172,8 @@ export interface Store extends Service {
   listInstances(page: InstancePage): Promise<InstanceList>;
   /** The number of instances after the position, up to `max`, with the same bounded work. */
   countInstances(request: InstanceCountRequest): Promise<InstanceCount>;
+  /** Finds instances whose id, reference, tag or index field begins with a text, with bounded work: see text-search.ts. */
+  findInstancesByText(search: TextSearch): Promise<TextFindings>;
   /** Counts failed instances by their failure, those with the newest errors first, up to `FAILURES_COUNTED_MAX` of them. */
   countFailures(request: FailureRequest): Promise<FailureCounts>;
   /** Compare-and-set on `{id, epoch, inSeq, revision}`. */

@@ -82,6 +82,8 @@ describe('openapi.json', () => {
         'PATCH /api/workflow',
         'GET /api/workflow/count',
         'GET /api/workflow/failures',
+        'GET /api/workflow/find',
+        'GET /api/workflow/explain',
         'PATCH /api/workflow/{id}/tags',
         'GET /api/workflow/{id}',
         'GET /api/workflow/{id}/audit',

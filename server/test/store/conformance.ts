@@ -24,6 +24,7 @@ import { describeInstances } from './conformance/instances.js';
 import { describeOddValues } from './conformance/odd-values.js';
 import { describeSideRecords } from './conformance/side-records.js';
 import { describeStarts } from './conformance/starts.js';
+import { describeTextSearch } from './conformance/text-search.js';
 import { describeTermRaces } from './conformance/term-races.js';
 
 export interface StoreFixture {
@@ -76,6 +77,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeInstanceLists(underTest);
     describeInstanceSearch(underTest);
     describeTermRaces(underTest);
+    describeTextSearch(underTest);
     describeSideRecords(underTest);
     describeStarts(underTest);
     describeActivities(underTest);

@@ -148,6 +148,10 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
 
   const READS: readonly (readonly [string, () => Promise<unknown>])[] = [
     ['failed instances', () => store.countFailures({ filter: {}, now: 1, after: null })],
+    [
+      'instances by a text',
+      () => store.findInstancesByText({ text: '4', values: [4, '4'], limit: 5 }),
+    ],
     ['due instances', () => store.findDueInstances(1000, 20)],
     ['due instances after others', () => store.findDueInstances(9, 20, { wakeAt: 3, id: 'a' })],
     ['instances under way', () => store.findInstancesUnderWay('node1', 'i', 20)],

@@ -134,6 +134,7 @@ function runEveryOperation(database: Database): void {
     run.listInstances(database, [{ filter, after: { time: 5, id: 'x' }, limit: 5 }]);
     run.countInstances(database, [{ filter, after: null, max: 5 }]);
   }
+  run.findInstancesByText(database, [{ text: '4', values: [4, '4'], limit: 5 }]);
   run.claimInstance(database, [{ id: 'i', epoch: 1, owner: 'o', suspected: true }]);
   run.findDueInstances(database, [9, 5]);
   run.findDueInstances(database, [9, 5, { wakeAt: 3, id: 'a' }]);

@@ -26,6 +26,7 @@ import { hasScope } from '../authentication.js';
 import { objectBody } from '../http/body-reader.js';
 import { toExplanation } from '../wire/map/explanation.js';
 import { toFailureGroups, toFailureRequest } from '../wire/map/failure.js';
+import { toFindings, toFindRequest } from '../wire/map/find.js';
 import { toIdempotencyKey } from '../wire/map/idempotency.js';
 import { checkedName } from '../wire/map/name.js';
 import { toPageRequest, toWirePage } from '../wire/map/page.js';
@@ -39,6 +40,12 @@ import {
 } from '../wire/map/workflow.js';
 import type { Explanation } from '../wire/models/explanation.js';
 import type { FailureGroups, FailureQuery } from '../wire/models/failure.js';
+import type {
+  ExplainQuery,
+  Explanations,
+  FindQuery,
+  WorkflowFindings,
+} from '../wire/models/find.js';
 import type { DataObject } from '../wire/models/json-value.js';
 import type { Problem } from '../wire/models/problem.js';
 import type {
@@ -187,6 +194,34 @@ export class WorkflowController extends Controller {
   async listFailures(@Queries() query: FailureQuery): Promise<FailureGroups> {
     const groups = await this.#services.host.instances.listFailures(toFailureRequest(query));
     return toFailureGroups(groups);
+  }
+
+  /**
+   * Finds runs by a text: by their id, their reference, the values of their tags and those of their index fields, and says why
+   * each was found. Of all runs, it finds the values that equal or start with the text. In the newest 1,000 runs, it also finds
+   * the text inside values. It searches the values of up to 100 names of tags and 100 names of index fields.
+   *
+   * @summary Find runs by a text
+   */
+  @Get('find')
+  @Response<Problem>(400, 'A parameter is invalid')
+  @Security('bearer', ['conductor:viewer'])
+  async findWorkflows(@Queries() query: FindQuery): Promise<WorkflowFindings> {
+    return toFindings(await this.#services.host.instances.find(toFindRequest(query)));
+  }
+
+  /**
+   * Explains several runs, like the call for one. It takes about half a second at most.
+   *
+   * @summary Explain several runs
+   */
+  @Get('explain')
+  @Response<Problem>(400, 'A parameter is invalid')
+  @Security('bearer', ['conductor:viewer'])
+  async explainWorkflows(@Queries() query: ExplainQuery): Promise<Explanations> {
+    const ids = query.id.map((id) => checkedName(id, 'workflow id'));
+    const { items, left } = await this.#services.host.instances.explainMany(ids);
+    return { items: items.map(toExplanation), left: [...left] };
   }
 
   /**

@@ -12,8 +12,10 @@ import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { Clock } from '../../base/clock.js';
 import { SEARCH_MS_MAX, searches } from './bounded-search.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
+import { explainMany, type Explanations } from './explain/explain-many.js';
 import { explainWorkflow } from './explain/explain-workflow.js';
 import type { Explanation } from './explain/explanation.js';
+import { findInstances, type FindRequest, type InstanceFindings } from './find-instances.js';
 import type {
   InstanceCountView,
   InstanceListItem,
@@ -145,6 +147,16 @@ export class InstanceQueries {
       const context = { workflowId: id, definition };
       return listSteps({ store: this.#options.store, instance, context }, request);
     });
+  }
+
+  /** Finds instances by any part of what identifies them: see find-instances.ts. */
+  find(request: FindRequest): Promise<InstanceFindings> {
+    return findInstances(this.#options, request);
+  }
+
+  /** Explains instances, two at a time for a bounded time. Those that do not exist are left out. */
+  explainMany(ids: readonly string[]): Promise<Explanations> {
+    return explainMany(ids, this.#options);
   }
 
   /** Explains in words why the instance does not advance. @throws AppError `workflow_not_found` */

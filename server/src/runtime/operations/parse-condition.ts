@@ -50,7 +50,11 @@ function parseValue(text: string, at: number, operator: IndexOperator): readonly
     throw refused(text, `the value after ${operator} is missing; write "" for the empty text`);
   }
   if (value.startsWith('"')) return [parseQuoted(text, at)];
-  if (operator === '^=') return [value];
+  return operator === '^=' ? [value] : readings(value);
+}
+
+/** A text in each type as which it can be read. */
+export function readings(value: string): readonly IndexValue[] {
   if (value === 'true' || value === 'false') return [value === 'true', value];
   const number = NUMBER.exec(value);
   if (number === null) return [value];

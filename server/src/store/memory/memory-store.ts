@@ -20,6 +20,7 @@ import * as events from './events.js';
 import * as failures from './failures.js';
 import * as housekeeping from './housekeeping.js';
 import * as instanceLists from './instance-lists.js';
+import { findInstancesByText } from './text-search.js';
 import * as instanceTerms from './instance-terms.js';
 import * as inserts from './inserts.js';
 import * as instances from './instances.js';
@@ -40,6 +41,7 @@ const OPERATIONS: SynchronousOperations<MemoryData> = {
   ...failures,
   ...housekeeping,
   ...instanceLists,
+  findInstancesByText,
   ...instanceTerms,
   ...inserts,
   ...instances,

@@ -12,6 +12,7 @@ import * as failures from './failures.js';
 import * as housekeeping from './housekeeping.js';
 import { getInput } from './inputs.js';
 import * as instanceLists from './instance-lists.js';
+import { findInstancesByText } from './text-search.js';
 import * as instanceTerms from './instance-terms.js';
 import * as instances from './instances.js';
 import { postMessages } from './messages.js';
@@ -35,6 +36,7 @@ export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
   ...failures,
   ...housekeeping,
   ...instanceLists,
+  findInstancesByText,
   ...instanceTerms,
   ...instances,
   ...starts,

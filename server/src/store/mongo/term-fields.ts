@@ -14,6 +14,11 @@ type ValueFields = Pick<InstanceDocument, 'fields' | 'fieldTerms'>;
 
 /** Stands between the name and the value of a term: an escape that occurs in no name. */
 const SEPARATOR = '\u0001\u0003';
+/** Follows the separator and every value after it, and precedes the next name. */
+export const AFTER_SEPARATOR = '\u0001\u0004';
+
+/** The field of the terms of tags, and that of the terms of index fields. */
+export type TermField = 'tagTerms' | 'fieldTerms';
 
 /** What sets the tags of an instance; fields without content are absent. */
 export function tagFieldsOf(tags: Tags): {
@@ -67,6 +72,11 @@ export function filterOf(condition: IndexCondition): Filter<InstanceDocument> {
   return { $and: [some, { [field]: { $nin: texts } }] };
 }
 
-function textOf({ name, value }: Term): string {
+export function textOf({ name, value }: Term): string {
   return name + SEPARATOR + value;
+}
+
+/** The name in the text of a term. */
+export function nameIn(text: string): string {
+  return text.slice(0, text.indexOf(SEPARATOR));
 }

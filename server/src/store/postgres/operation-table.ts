@@ -18,6 +18,7 @@ import { claimInstance, setCrashes } from './instance-claims.js';
 import { commitInstance } from './commits.js';
 import { getInput } from './inserts.js';
 import * as instanceLists from './instance-lists.js';
+import { findInstancesByText } from './text-search.js';
 import * as instanceTerms from './instance-terms.js';
 import * as instances from './instances.js';
 import { insertInstance } from './starts.js';
@@ -50,6 +51,7 @@ export const POSTGRES_OPERATIONS: AsynchronousOperations<PostgresContext> = {
   ...failures,
   ...housekeeping,
   ...instanceLists,
+  findInstancesByText,
   ...instanceTerms,
   ...instances,
   ...scans,

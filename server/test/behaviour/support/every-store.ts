@@ -53,6 +53,7 @@ const ON_POSTGRES: ReadonlySet<string> = new Set([
   'a SubWorkflow step below the run with its Reference',
   'hostile starts and searches',
   'search',
+  'runs found by a text',
   'counts of more than 10,000 runs',
   'a custom step with a version',
   'many distinct names of tags',

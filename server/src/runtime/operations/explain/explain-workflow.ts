@@ -47,11 +47,13 @@ interface Asked {
   readonly withChildren: boolean;
 }
 
+/** @param nodes read by the caller, if they serve several explanations */
 export async function explainWorkflow(
   record: InstanceRecord,
   options: ExplainOptions,
+  nodes?: readonly NodeRecord[],
 ): Promise<Explanation> {
-  const nodes = await options.store.listNodes();
+  nodes ??= await options.store.listNodes();
   return explain(record, options, { now: options.clock.now(), nodes, withChildren: true });
 }
 

@@ -10,6 +10,7 @@ import * as events from './events.js';
 import * as failures from './failures.js';
 import * as housekeeping from './housekeeping.js';
 import * as instanceLists from './instance-lists.js';
+import { findInstancesByText } from './text-search.js';
 import * as instanceTerms from './instance-terms.js';
 import * as inserts from './inserts.js';
 import * as instances from './instances.js';
@@ -31,6 +32,7 @@ export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   ...failures,
   ...housekeeping,
   ...instanceLists,
+  findInstancesByText,
   ...instanceTerms,
   ...inserts,
   ...instances,

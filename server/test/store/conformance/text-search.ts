@@ -1,0 +1,83 @@
+/** Contract cases: instances found by a text in their id, reference, tags and index fields. */
+import { describe, expect, it } from 'vitest';
+import type { IndexValue } from '../../../src/engine/values/index-fields.js';
+import { SEARCHED_NAMES_MAX } from '../../../src/store/records/text-search.js';
+import type { StoreUnderTest } from '../conformance.js';
+import { callsOn } from './instance-calls.js';
+
+export function describeTextSearch(test: StoreUnderTest): void {
+  const { insert } = callsOn(test);
+
+  const find = async (
+    text: string,
+    { limit = 50, values = [text] }: { limit?: number; values?: readonly IndexValue[] } = {},
+  ): Promise<{ readonly ids: readonly string[]; readonly isComplete: boolean }> => {
+    const found = await test.store.findInstancesByText({ text, values, limit });
+    return { ids: found.items.map(({ id }) => id), isComplete: found.isComplete };
+  };
+
+  describe('a text', () => {
+    it('is found in ids, references, tags and index fields, equal ones and the newest first', async () => {
+      await insert('4711', { startTime: 1 });
+      await insert('b', { startTime: 2, reference: '4711' });
+      await insert('c', { startTime: 3, tags: { order: '4711', other: '4711' } });
+      await insert('d', { startTime: 4, index: { order: ['x', '4711'] } });
+      await insert('e', { startTime: 5, index: { order: 4711 } });
+      await insert('4711-f', { startTime: 6 });
+      await insert('g', { startTime: 7, reference: '4711/1' });
+      await insert('h', { startTime: 8, tags: { order: '47110' } });
+      await insert('i', { startTime: 9, index: { order: '4711é' } });
+      await insert('j', { startTime: 10, reference: '4712', tags: { order: 'x4711' } });
+      await insert('k', { startTime: 11, index: { order: 47_110 } });
+      expect(await find('4711', { values: [4711, '4711'] })).toEqual({
+        ids: ['e', 'd', 'c', 'b', '4711', 'i', 'h', 'g', '4711-f'],
+        isComplete: true,
+      });
+      const { items } = await test.store.findInstancesByText({
+        text: '4711é',
+        values: [],
+        limit: 5,
+      });
+      expect(items).toMatchObject([{ id: 'i', startTime: 9, index: { order: '4711é' } }]);
+      expect(await find('nobody')).toEqual({ ids: [], isComplete: true });
+    });
+
+    it.each(['\u0000', 'a\u0000b', '\u{10ffff}', 'a\u{10ffff}', '\ud7ff', '\u0001', '%', '_', '"'])(
+      'may have odd characters: %j',
+      async (text) => {
+        await insert('i', { tags: { t: text }, startTime: 1 });
+        await insert('j', { index: { f: `${text}more` }, startTime: 2 });
+        await insert('k', { index: { f: 'more' }, tags: { t: '' }, startTime: 3 });
+        expect(await find(text)).toEqual({ ids: ['i', 'j'], isComplete: true });
+      },
+    );
+
+    it('is found in no more instances than asked for, the equal ones first', async () => {
+      for (let at = 0; at < 6; at += 1) {
+        await insert(`start${at}`, { startTime: 10 + at, tags: { t: `x${at}` } });
+        await insert(`equal${at}`, { startTime: at, tags: { t: 'x' }, reference: 'x' });
+      }
+      const newest = ['equal5', 'equal4', 'equal3', 'equal2'];
+      expect(await find('x', { limit: 4 })).toEqual({ ids: newest, isComplete: false });
+      const all = await find('x', { limit: 12 });
+      expect(all.isComplete).toBe(true);
+      expect(all.ids.slice(6)).toEqual([5, 4, 3, 2, 1, 0].map((at) => `start${at}`));
+      expect((await find('x', { limit: 11 })).isComplete).toBe(false);
+    });
+
+    it('is sought under a bounded number of names, and the result says so', async () => {
+      const name = (at: number): string => `n${String(at).padStart(3, '0')}`;
+      const insertNames = async (id: string, from: number, to: number): Promise<void> => {
+        const names = Array.from({ length: to - from }, (_, at) => name(from + at));
+        await insert(id, { index: Object.fromEntries(names.map((each) => [each, id])) });
+      };
+      for (let at = 0; at < SEARCHED_NAMES_MAX; at += 10) await insertNames(`i${at}`, at, at + 10);
+      await insert('tagged', { tags: { n999: 'tagged' }, startTime: 9 });
+      expect((await find('tagged')).ids).toEqual(['tagged']);
+      expect(await find('i90')).toEqual({ ids: ['i90'], isComplete: true });
+      await insertNames('last', SEARCHED_NAMES_MAX, SEARCHED_NAMES_MAX + 1);
+      await insert('other', { index: { [name(SEARCHED_NAMES_MAX)]: 'i90' } });
+      expect(await find('i90')).toEqual({ ids: ['i90'], isComplete: false });
+    });
+  });
+}
