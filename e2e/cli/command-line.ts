@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { createClient, type StepwrightClient } from '@stepwright/sdk';
 import { startNode, type ServerNode } from '../environment/server-node.js';
 
-const BIN = fileURLToPath(new URL('../../server/bin/stepwright.js', import.meta.url));
+export const BIN = fileURLToPath(new URL('../../server/bin/stepwright.js', import.meta.url));
 
 export interface Piped {
   readonly code: number | null;

@@ -1,6 +1,8 @@
 /** The commands that work on the files of definitions and scripts. */
 import type { Command } from 'commander';
+import type { ApplyOptions, DiffOptions } from '../commands/apply.js';
 import type { FmtOptions } from '../commands/fmt.js';
+import { withOutput } from '../connection/options.js';
 
 export function addFileCommands(program: Command): void {
   program
@@ -26,6 +28,38 @@ export function addFileCommands(program: Command): void {
       const { fmt } = await import('../commands/fmt.js');
       process.exitCode = await fmt(paths, options);
     });
+
+  withOutput(
+    program
+      .command('diff')
+      .description('show what `apply` would change on a server')
+      .argument(
+        '[folder]',
+        'definitions (.yaml, .yml, .json) and scripts of custom steps (.py)',
+        '.',
+      )
+      .option('--exit-code', 'end with 1 if there are differences', false),
+  ).action(async (folder: string, options: DiffOptions) => {
+    const { diff } = await import('../commands/apply.js');
+    process.exitCode = await diff(folder, options);
+  });
+
+  withOutput(
+    program
+      .command('apply')
+      .description(
+        'register the definitions and scripts of a folder that a server does not have yet',
+      )
+      .argument(
+        '[folder]',
+        'definitions (.yaml, .yml, .json) and scripts of custom steps (.py)',
+        '.',
+      )
+      .option('--dry-run', 'check everything and change nothing', false),
+  ).action(async (folder: string, options: ApplyOptions) => {
+    const { apply } = await import('../commands/apply.js');
+    process.exitCode = await apply(folder, options);
+  });
 }
 
 interface ValidateArguments {

@@ -1,6 +1,6 @@
 /** `stepwright validate`: checks files with the server's own validator, on a server that exists only for this. */
 import { EXIT_CODES } from '../exit-codes.js';
-import { withOfflineServer } from '../files/offline-server.js';
+import { checkFiles } from '../files/check-files.js';
 import { painterFor } from '../output/paint.js';
 import {
   asGithub,
@@ -9,8 +9,7 @@ import {
   summaryOf,
   type FileProblems,
 } from '../output/print-problems.js';
-import { checkDefinition, storeFile, type ServerCalls } from '../files/store-files.js';
-import { readWorkflowFiles, type WorkflowFile } from '../files/workflow-files.js';
+import { readWorkflowFiles } from '../files/workflow-files.js';
 
 export interface ValidateOptions {
   readonly format: 'text' | 'json' | 'github';
@@ -29,28 +28,12 @@ export async function validate(
     );
     return EXIT_CODES.failed;
   }
-  const found = await withOfflineServer((server) => checkAll(server, files));
+  const found = await checkFiles(files);
   print(found, format);
   const isBad = found.some(({ problems }) =>
     problems.some(({ severity }) => strict || severity === 'error'),
   );
   return isBad ? EXIT_CODES.failed : EXIT_CODES.done;
-}
-
-/** In order: scripts come first, and are stored so that definitions find them. */
-async function checkAll(
-  server: ServerCalls,
-  files: readonly WorkflowFile[],
-): Promise<FileProblems[]> {
-  const found: FileProblems[] = [];
-  for (const file of files) {
-    const problems =
-      file.kind === 'script'
-        ? ((await storeFile(server, file))?.problems ?? [])
-        : await checkDefinition(server, file);
-    found.push({ file, problems });
-  }
-  return found;
 }
 
 function print(found: readonly FileProblems[], format: ValidateOptions['format']): void {

@@ -70,7 +70,7 @@ export async function storeFile(server: ServerCalls, file: WorkflowFile): Promis
 }
 
 export async function storedText(server: ServerCalls, file: WorkflowFile): Promise<string | null> {
-  const id = file.kind === 'script' ? stepNameOf(file.path) : idIn(file.text);
+  const id = nameIn(file);
   if (id === null || id === '') return null;
   const name = encodeURIComponent(id);
   const place =
@@ -82,13 +82,18 @@ export async function storedText(server: ServerCalls, file: WorkflowFile): Promi
   throw refusal(server.url, response.status, answer);
 }
 
-/** Null if the text cannot be read: then the server says what is wrong with it. */
-export function idIn(text: string): string | null {
+/** The name that a file has on a server. Null if it cannot be read: then the server says what is wrong with it. */
+export function nameIn(file: WorkflowFile): string | null {
+  return file.kind === 'script' ? stepNameOf(file.path) : idIn(file.text);
+}
+
+function idIn(text: string): string | null {
   try {
     const document: unknown = parse(text, { logLevel: 'silent' });
     if (typeof document !== 'object' || document === null) return null;
     const [, id] = Object.entries(document).find(([name]) => name.toLowerCase() === 'id') ?? [];
-    return typeof id === 'string' ? id : null;
+    // The server accepts a number as a name.
+    return typeof id === 'string' || typeof id === 'number' ? String(id) : null;
   } catch {
     return null;
   }

@@ -1,0 +1,90 @@
+/**
+ * What a folder and a server have in common, and how the server gets what the folder has.
+ *
+ *  DP1 A file whose text the server has is left alone: applying twice changes nothing the second time, also after the first
+ *      was killed at any moment.
+ *  DP2 `deploy` ends only after it has read all files from the server and found each as it is in the folder. Of several
+ *      that run at once, whoever begins that last reading last finds that nobody writes any more: the server has its
+ *      files, and none of another.
+ */
+import { randomInt } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { CommandFailure } from '../failure.js';
+import type { FileProblems } from '../output/print-problems.js';
+import { nameIn, storedText, storeFile, type ServerCalls } from './store-files.js';
+import type { WorkflowFile } from './workflow-files.js';
+
+export interface Change {
+  readonly file: WorkflowFile;
+  readonly name: string;
+  readonly action: 'create' | 'update' | 'unchanged';
+  /** The text on the server; empty if it has none. */
+  readonly before: string;
+}
+
+export interface Deployed {
+  /** The last version that was stored, by path. */
+  readonly versions: ReadonlyMap<string, number>;
+  /** What the server rejected; then nothing after it was stored. */
+  readonly rejected: FileProblems | null;
+}
+
+const ROUNDS_MAX = 30;
+const PAUSE_MS = 100;
+
+/** @throws CommandFailure if two files have the same name */
+export async function planOf(
+  server: ServerCalls,
+  files: readonly WorkflowFile[],
+): Promise<Change[]> {
+  checkNames(files);
+  const changes: Change[] = [];
+  for (const file of files) {
+    const before = await storedText(server, file);
+    const action = before === null ? 'create' : before === file.text ? 'unchanged' : 'update';
+    changes.push({ file, name: nameIn(file) ?? '', action, before: before ?? '' });
+  }
+  return changes;
+}
+
+/** @throws CommandFailure if others keep changing the same files */
+export async function deploy(
+  server: ServerCalls,
+  files: readonly WorkflowFile[],
+): Promise<Deployed> {
+  const versions = new Map<string, number>();
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    // Somebody has changed files meanwhile: give one of us the time to finish.
+    if (round > 1) await pause(randomInt(PAUSE_MS * round));
+    const pending = (await planOf(server, files)).filter(({ action }) => action !== 'unchanged');
+    if (pending.length === 0) return { versions, rejected: null };
+    for (const { file } of pending) {
+      const stored = await storeFile(server, file);
+      if (stored === null) continue;
+      const { problems, version } = stored;
+      if (version === null) return { versions, rejected: { file, problems } };
+      versions.set(file.path, version);
+    }
+  }
+  throw new CommandFailure(
+    'others keep changing the same definitions or scripts on the server',
+    'Apply one folder at a time, then repeat the command',
+  );
+}
+
+function checkNames(files: readonly WorkflowFile[]): void {
+  const known = new Map<string, WorkflowFile>();
+  for (const file of files) {
+    const name = nameIn(file);
+    if (name === null) continue;
+    const key = `${file.kind} ${name}`;
+    const other = known.get(key);
+    if (other !== undefined) {
+      throw new CommandFailure(
+        `${other.path} and ${file.path} are both the ${file.kind} '${name}'`,
+        'Give one of them another name, or name only one of them',
+      );
+    }
+    known.set(key, file);
+  }
+}
