@@ -7,6 +7,7 @@ import { addFileCommands } from './arguments/files.js';
 import { addOutsideCommands } from './arguments/outside.js';
 import { addRunCommands } from './arguments/runs.js';
 import { addServerCommands } from './arguments/server.js';
+import { addTestCommand } from './arguments/tests.js';
 import { EXIT_CODES, EXIT_CODE_MEANINGS } from './exit-codes.js';
 
 export function createProgram(): Command {
@@ -32,6 +33,7 @@ NO_COLOR is set.`,
   program.exitOverride();
   addServerCommands(program.commandsGroup('Servers:'));
   addFileCommands(program.commandsGroup('Definitions and scripts:'));
+  addTestCommand(program);
   addRunCommands(program.commandsGroup('Runs:'));
   addActionCommands(program.commandsGroup('Change runs:'));
   addOutsideCommands(program.commandsGroup('Events, activities and types:'));

@@ -1,5 +1,6 @@
 /** What a test answers in place of the outside world: HTTP calls, activities, custom steps and sub-workflows. */
-import type { Json, JsonObject } from '../engine/values/json.js';
+import { writeJson } from '../engine/values/exact-json.js';
+import { isJsonObject, type Json, type JsonObject } from '../engine/values/json.js';
 
 /** One answer. */
 export type Answer =
@@ -55,6 +56,12 @@ export class Answers {
     return isList(mock) && mock.length === 0;
   }
 
+  /** All answers of a mock; empty if there is none. */
+  allOf(key: string): readonly Answer[] {
+    const mock = this.#mocks.get(key) ?? [];
+    return isList(mock) ? mock : [mock];
+  }
+
   /** The answer to the next call of the first of these keys that is mocked; null, with a note, if there is none. */
   next(what: string, ...keys: readonly string[]): Answer | null {
     const key = keys.find((name) => this.#mocks.has(name));
@@ -89,4 +96,17 @@ export class Answers {
 
 function isList(mock: Mock | undefined): mock is readonly Answer[] {
   return Array.isArray(mock);
+}
+
+export function messageOfFailure(fail: Json): string {
+  return typeof fail === 'string' ? fail : (textIn(fail, 'message') ?? writeJson(fail));
+}
+
+export function typeOfFailure(fail: Json): string {
+  return textIn(fail, 'type') ?? 'MockedFailure';
+}
+
+function textIn(fail: Json, name: string): string | null {
+  const value = isJsonObject(fail) ? fail[name] : undefined;
+  return typeof value === 'string' ? value : null;
 }

@@ -2,6 +2,7 @@
 import { parseYaml } from '../api/http/yaml-format.js';
 import { apiLimits } from '../config/limits.js';
 import { readConfig } from '../config/read-config.js';
+import type { Json } from '../engine/values/json.js';
 import type { PostedDefinition } from '../runtime/definitions/definition-types.js';
 
 export type DefinitionSource = string | Readonly<Record<string, unknown>>;
@@ -12,4 +13,16 @@ const LIMITS = apiLimits(readConfig({}));
 export function readDocument(source: DefinitionSource): PostedDefinition {
   if (typeof source !== 'string') return { document: source, source: null };
   return { document: parseYaml(source, LIMITS)?.value ?? null, source };
+}
+
+export interface LocatedDocument {
+  readonly value: Json;
+  /** Finds the position of a JSON pointer. */
+  readonly locate: (pointer: string) => { readonly line: number; readonly column: number } | null;
+}
+
+/** @throws AppError `unreadable_body` with line and column */
+export function parseDocument(text: string): LocatedDocument {
+  const parsed = parseYaml(text, LIMITS);
+  return { value: parsed?.value ?? null, locate: parsed?.locator() ?? (() => null) };
 }

@@ -2,12 +2,17 @@
 import type { OutsideBodies } from '../compose.js';
 import type { EffectResult } from '../engine/flow/messages.js';
 import { InputError } from '../engine/primitives/primitive.js';
-import { writeJson } from '../engine/values/exact-json.js';
-import { isJsonObject, type Json, type JsonObject } from '../engine/values/json.js';
+import { isJsonObject, type JsonObject } from '../engine/values/json.js';
 import { readHttpCall } from '../step-bodies/http-request/http-call.js';
 import { failureOf } from '../step-bodies/http-request/succeed-on.js';
 import type { StepBodyContext } from '../step-bodies/step-body.js';
-import type { Answer, Answers, MockResponse } from './answers.js';
+import {
+  messageOfFailure,
+  typeOfFailure,
+  type Answer,
+  type Answers,
+  type MockResponse,
+} from './answers.js';
 import type { Quiescence } from './quiescence.js';
 
 export function mockedBodies(
@@ -77,7 +82,7 @@ function resultOf(answer: Answer | null, wanted: 'values' | 'response'): EffectR
   if (answer === null) return failed('UnmockedCall', 'the test has no answer for this call', false);
   if ('fail' in answer) {
     const { fail, retryable = true } = answer;
-    return failed(textOf(fail, 'type') ?? 'MockedFailure', messageOf(fail), retryable);
+    return failed(typeOfFailure(fail), messageOfFailure(fail), retryable);
   }
   if (wanted === 'values' && 'result' in answer && isJsonObject(answer.result)) {
     return { ok: true, values: answer.result };
@@ -88,13 +93,4 @@ function resultOf(answer: Answer | null, wanted: 'values' | 'response'): EffectR
 
 function failed(type: string, message: string, retryable: boolean): EffectResult {
   return { ok: false, failure: { type, message, retryable } };
-}
-
-function messageOf(fail: Json): string {
-  return typeof fail === 'string' ? fail : (textOf(fail, 'message') ?? writeJson(fail));
-}
-
-function textOf(fail: Json, name: string): string | null {
-  const value = isJsonObject(fail) ? fail[name] : undefined;
-  return typeof value === 'string' ? value : null;
 }

@@ -21,6 +21,7 @@ import { readDocument, type DefinitionSource } from './definition-source.js';
 import { seededChance } from './seeded-chance.js';
 import { readRun, type TestRun } from './test-run.js';
 import { TestPython } from './test-python.js';
+import { nextAnswerIndex, standIn, standInActivity, subWorkflowsOf } from './stand-ins.js';
 import { TestWorker } from './test-worker.js';
 import { VirtualClock } from './virtual-clock.js';
 
@@ -40,7 +41,7 @@ export interface TestServerOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** An interpreter that several servers use, one after the other. @default one of its own */
   readonly python?: TestPython;
-  /** Activities without a handler or a mock are reported as an error. @default false */
+  /** Activities and missing sub-workflows without a handler or a mock are reported as an error. @default false */
   readonly mustAnswer?: boolean;
 }
 
@@ -70,13 +71,20 @@ export class TestServer implements AsyncDisposable {
   readonly #answers: Answers;
   readonly #clock: VirtualClock;
   readonly #quiescence: Quiescence;
+  readonly #worker: TestWorker;
+  readonly #mustAnswer: boolean;
   readonly #end: () => Promise<void>;
+  readonly #defined = new Set<string>();
+  /** Sub-workflows that the definitions start and that nothing stands in for. */
+  readonly #subWorkflows = new Set<string>();
 
   constructor(parts: TestServerParts) {
     this.#host = parts.host;
     this.#answers = parts.answers;
     this.#clock = parts.clock;
     this.#quiescence = parts.quiescence;
+    this.#worker = parts.worker;
+    this.#mustAnswer = parts.mustAnswer;
     this.#end = parts.end;
   }
 
@@ -99,7 +107,11 @@ export class TestServer implements AsyncDisposable {
   async define(
     source: DefinitionSource,
   ): Promise<{ readonly id: string; readonly version: number }> {
-    return this.#call(() => this.#host.definitions.register(readDocument(source), null));
+    const posted = readDocument(source);
+    const stored = await this.#call(() => this.#host.definitions.register(posted, null));
+    this.#defined.add(stored.id);
+    for (const id of subWorkflowsOf(posted.document)) this.#subWorkflows.add(id);
+    return stored;
   }
 
   /** Registers a custom step. */
@@ -113,11 +125,22 @@ export class TestServer implements AsyncDisposable {
     data: JsonObject = {},
     options: TestStartOptions = {},
   ): Promise<TestRun> {
+    const { id } = await this.begin(definitionId, data, options);
+    await this.settle();
+    return this.run(id);
+  }
+
+  /** Starts a run, and does not wait. */
+  async begin(
+    definitionId: string,
+    data: JsonObject,
+    options: TestStartOptions,
+  ): Promise<{ readonly id: string }> {
+    await this.#standIn();
     const { reference = null, ...rest } = options;
     const request = { definitionId, data, reference, idempotency: null, ...rest };
     const { instance } = await this.#call(() => this.#host.instances.start(request));
-    await this.settle();
-    return this.run(instance.id);
+    return { id: instance.id };
   }
 
   /**
@@ -168,6 +191,20 @@ export class TestServer implements AsyncDisposable {
     return this.stop();
   }
 
+  /** A mock of a sub-workflow takes the place of its definition. */
+  async #standIn(): Promise<void> {
+    for (const id of this.#subWorkflows) {
+      const isMissing = this.#mustAnswer && !this.#defined.has(id);
+      if (!this.#answers.has(id) && !isMissing) continue;
+      this.#subWorkflows.delete(id);
+      const document = standIn(id, this.#answers.allOf(id));
+      await this.#call(() => this.#host.definitions.register({ document, source: null }, null));
+      const activity = standInActivity(id);
+      if (this.#answers.isSilent(id)) this.#worker.ignore(activity);
+      else this.#worker.handle(activity, () => nextAnswerIndex(this.#answers, id));
+    }
+  }
+
   async #call<Value>(call: () => Promise<Value>): Promise<Value> {
     return this.#quiescence.during(call);
   }
@@ -178,6 +215,8 @@ interface TestServerParts {
   readonly answers: Answers;
   readonly clock: VirtualClock;
   readonly quiescence: Quiescence;
+  readonly worker: TestWorker;
+  readonly mustAnswer: boolean;
   readonly end: () => Promise<void>;
 }
 
@@ -227,5 +266,5 @@ async function assemble(options: TestServerOptions, python: TestPython): Promise
     await host.stop();
     if (options.python === undefined) await python.stop();
   };
-  return new TestServer({ host, answers, clock, quiescence, end });
+  return new TestServer({ host, answers, clock, quiescence, worker, mustAnswer, end });
 }

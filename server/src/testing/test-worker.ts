@@ -21,17 +21,27 @@ const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 export class TestWorker {
   readonly #options: TestWorkerOptions;
-  readonly #handlers: ReadonlyMap<string, ActivityHandlers[string]>;
+  readonly #ignored = new Set<string>();
+  readonly #handlers: Map<string, ActivityHandlers[string]>;
 
   constructor(options: TestWorkerOptions) {
     this.#options = options;
     this.#handlers = new Map(Object.entries(options.handlers));
   }
 
+  handle(name: string, handler: ActivityHandlers[string]): void {
+    this.#handlers.set(name, handler);
+  }
+
+  /** Nobody answers. */
+  ignore(name: string): void {
+    this.#ignored.add(name);
+  }
+
   /** There may be work of this name. */
   offered(name: string): void {
     const { answers, mustAnswer, quiescence } = this.#options;
-    if (answers.isSilent(name)) return;
+    if (answers.isSilent(name) || this.#ignored.has(name)) return;
     if (!mustAnswer && !this.#handlers.has(name) && !answers.has(name)) return;
     void quiescence.during(() => this.#work(name));
   }

@@ -1,0 +1,48 @@
+/** Reads the mocks of a case. */
+import { childPointer } from '../../engine/definitions/json-pointer.js';
+import type { Json, JsonObject } from '../../engine/values/json.js';
+import type { Answer, Mock, MockResponse, Mocks } from '../answers.js';
+import { isList, Members, type Problems } from './read-members.js';
+import { ANSWER_MEMBERS, RESPONSE_MEMBERS } from './test-members.js';
+
+export function readMocks(mocks: JsonObject, pointer: string, problems: Problems): Mocks {
+  return Object.fromEntries(
+    Object.entries(mocks).map(([key, value]) => [
+      key,
+      readMock(value, childPointer(pointer, key), problems),
+    ]),
+  );
+}
+
+function readMock(value: Json, pointer: string, problems: Problems): Mock {
+  if (!isList(value)) return readAnswer(value, pointer, problems) ?? [];
+  return value.flatMap(
+    (item, index) => readAnswer(item, childPointer(pointer, index), problems) ?? [],
+  );
+}
+
+function readAnswer(value: Json, pointer: string, problems: Problems): Answer | null {
+  const members = new Members(value, pointer, ANSWER_MEMBERS, problems);
+  const kinds = (['Result', 'Response', 'Fail'] as const).filter((name) => members.has(name));
+  const [kind] = kinds;
+  if (kind === undefined || kinds.length > 1) {
+    problems.add(pointer, 'an answer has one of Result, Response and Fail');
+    return null;
+  }
+  if (kind === 'Response') {
+    const response = members.any('Response') ?? null;
+    return { response: readResponse(response, members.pointerOf('Response'), problems) };
+  }
+  const given = members.any(kind) ?? null;
+  if (kind === 'Result') return { result: given };
+  return { fail: given, retryable: members.flag('Retryable') ?? true };
+}
+
+function readResponse(value: Json, pointer: string, problems: Problems): MockResponse {
+  const members = new Members(value, pointer, RESPONSE_MEMBERS, problems);
+  return {
+    status: members.integer('Status') ?? 200,
+    body: members.any('Body') ?? null,
+    headers: members.object('Headers') ?? {},
+  };
+}
