@@ -150,4 +150,20 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     shows: /to deeply equal \[\]|Suspended/,
     expected: 'red',
   },
+  {
+    name: 'archived-first',
+    patches: [
+      {
+        file: 'runtime/recovery/housekeeping.js',
+        find: 'const archived = await archive.append(expired.slice(0, ARCHIVE_BATCH));',
+        replace:
+          'await this.#remove(expired.slice(0, ARCHIVE_BATCH));\n            const archived = await archive.append(expired.slice(0, ARCHIVE_BATCH));',
+      },
+    ],
+    test: 't40',
+    only: 'on sqlite',
+    scale: 0.05,
+    shows: /expected undefined to deeply equal/,
+    expected: 'red',
+  },
 ];
