@@ -50,7 +50,6 @@ describe.runIf(browserPath !== null)('the search for runs', () => {
     page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-key')));
 
   test('takes conditions, which are part of the address and survive a reload', async () => {
-    pages.expectBrowserError(/404/);
     const page = await pages.open('/runs');
     await page.getByText('Showing 3 of 3 runs').waitFor();
     await search(page, 'total>=100 tag.env=prod');
@@ -118,6 +117,22 @@ describe.runIf(browserPath !== null)('the search for runs', () => {
     await page.goto(`${pages.server.url}/ui/runs`);
     await page.getByText('Showing 3 of 3 runs').waitFor();
     expect(await page.getByRole('columnheader', { name: 'total' }).count()).toBe(0);
+  });
+
+  test('finds runs by a text in a tag or an index field, and an unknown text without an error', async () => {
+    const page = await pages.open('/runs');
+    await page.getByText('Showing 3 of 3 runs').waitFor();
+    await search(page, '01hx5v3x9t6k2m4n8p0q');
+    await page.getByText('No run was found by this text').waitFor();
+    await search(page, 'Chaux');
+    const found = page.getByRole('region', { name: 'Runs found' });
+    await found.getByText('La Chaux').waitFor();
+    await found.getByText('All runs were searched').waitFor();
+    expect(await seriousProblems(page)).toEqual([]);
+    await search(page, '5000');
+    await found.getByText('total').waitFor();
+    await found.getByRole('link').click();
+    await page.waitForURL(`**/runs/${ids['largest']!}`);
   });
 
   test('filters by the end of runs', async () => {

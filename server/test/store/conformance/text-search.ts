@@ -55,7 +55,7 @@ export function describeTextSearch(test: StoreUnderTest): void {
     it('is found in no more instances than asked for, the equal ones first', async () => {
       for (let at = 0; at < 6; at += 1) {
         await insert(`start${at}`, { startTime: 10 + at, tags: { t: `x${at}` } });
-        await insert(`equal${at}`, { startTime: at, tags: { t: 'x' }, reference: 'x' });
+        await insert(`equal${at}`, { startTime: at, tags: { t: 'x' } });
       }
       const newest = ['equal5', 'equal4', 'equal3', 'equal2'];
       expect(await find('x', { limit: 4 })).toEqual({ ids: newest, isComplete: false });

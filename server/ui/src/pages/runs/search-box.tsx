@@ -1,4 +1,10 @@
-import { isApiError, type Page, type WorkflowSummary } from '@stepwright/sdk';
+import type {
+  FoundWorkflow,
+  Page,
+  WorkflowFindings,
+  WorkflowMatch,
+  WorkflowSummary,
+} from '@stepwright/sdk';
 import { useQueryClient } from '@tanstack/react-query';
 import { useId, useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
@@ -7,6 +13,7 @@ import { useSession, type Session } from '../../app/session.js';
 import { Button } from '../../components/button.js';
 import { problemText } from '../../components/problem-view.js';
 import { useLatestDefinition } from '../definitions/use-definition.js';
+import { FoundRuns } from './found-runs.js';
 import { runsPath, WITH_CHILDREN, type RunFilter } from './run-filter.js';
 import { readSearch, searchText, type MalformedPart, type SearchPart } from './search-text.js';
 import { SuggestInput } from './suggest-input.js';
@@ -17,16 +24,17 @@ type Found =
   | { readonly kind: 'run'; readonly id: string }
   | { readonly kind: 'definition'; readonly id: string }
   | { readonly kind: 'reference'; readonly text: string }
+  | { readonly kind: 'runs'; readonly findings: WorkflowFindings }
   | { readonly kind: 'nothing' };
 
 /**
- * Finds a run by id and opens it, lists the runs of a definition or reference, including children, and filters by
- * conditions on tags and index fields, which stay in the box.
+ * Finds a run by id and opens it, lists the runs of a definition or reference, including children, shows the runs with the
+ * text in a tag, an index field or a part of any of these, and filters by conditions on tags and index fields, which stay in the box.
  */
 export function SearchBox({ filter }: { readonly filter: RunFilter }): ReactNode {
   const answerId = useId();
   const known = useKnownFields(filter);
-  const { text, answer, malformed, isBusy, write, search } = useSearchText(filter);
+  const { text, answer, findings, malformed, isBusy, write, search } = useSearchText(filter);
   return (
     <form
       role="search"
@@ -52,6 +60,7 @@ export function SearchBox({ filter }: { readonly filter: RunFilter }): ReactNode
       <span className="search-answer" role="status" id={answerId}>
         {malformed === null ? answer : <Malformed text={text} part={malformed} />}
       </span>
+      {findings !== null && <FoundRuns findings={findings} />}
     </form>
   );
 }
@@ -63,6 +72,7 @@ function useSearchText(filter: RunFilter) {
   const [text, setText] = useState(filter.where);
   const [appliedWhere, setAppliedWhere] = useState(filter.where);
   const [answer, setAnswer] = useState('');
+  const [findings, setFindings] = useState<WorkflowFindings | null>(null);
   const [malformed, setMalformed] = useState<MalformedPart | null>(null);
   const [isBusy, setBusy] = useState(false);
   // The filter was changed elsewhere, for example by a preset.
@@ -74,7 +84,10 @@ function useSearchText(filter: RunFilter) {
   const open = (found: Found, where: string): void => {
     if (found.kind === 'run') navigate(toPath('runs', found.id));
     else if (found.kind === 'nothing') setAnswer(NOTHING_FOUND);
-    else {
+    else if (found.kind === 'runs') {
+      setFindings(found.findings);
+      setAnswer(`${found.findings.items.length} found`);
+    } else {
       setText(where);
       const member =
         found.kind === 'definition' ? { definitionId: found.id } : { reference: found.text };
@@ -83,6 +96,7 @@ function useSearchText(filter: RunFilter) {
   };
   const search = async (): Promise<void> => {
     setAnswer('');
+    setFindings(null);
     const { words, where, problem } = readRequest(text);
     setMalformed(problem);
     if (problem !== null) return;
@@ -103,12 +117,13 @@ function useSearchText(filter: RunFilter) {
   const write = (next: string): void => {
     setText(next);
     setAnswer('');
+    setFindings(null);
     setMalformed(null);
   };
-  return { text, answer, malformed, isBusy, write, search };
+  return { text, answer, findings, malformed, isBusy, write, search };
 }
 
-const NOTHING_FOUND = 'No run has this id or reference, and no definition has this id.';
+const NOTHING_FOUND = 'No run was found by this text, and no definition has this id.';
 
 /** The text with its malformed part marked, and what is wrong with it. */
 export function Malformed({
@@ -178,25 +193,20 @@ function useKnownFields(filter: RunFilter): ReturnType<typeof knownFields> {
 
 /** If several match, a run takes precedence over a definition, and a definition over a reference. */
 async function find({ client }: Session, text: string): Promise<Found> {
-  const [run, definition, referring] = await Promise.all([
-    existing(() => client.workflows.get(text)),
-    existing(() => client.definitions.get(text)),
-    existing(() => client.workflows.list({ reference: text, limit: 1 }).page()),
-  ]);
-  if (run !== null) return { kind: 'run', id: run.workflowId };
-  if (definition !== null) return { kind: 'definition', id: text };
-  if (referring !== null && referring.items.length > 0) return { kind: 'reference', text };
-  return { kind: 'nothing' };
+  if (text.length > TEXT_LENGTH_MAX) return { kind: 'nothing' };
+  const findings = await client.workflows.find(text);
+  const { definitionId, items } = findings;
+  const equals = (of: WorkflowMatch['of']): FoundWorkflow | undefined =>
+    items.find(({ matches }) =>
+      matches.some((match) => match.of === of && match.relation === 'equal'),
+    );
+  const run = equals('id');
+  if (run !== undefined) return { kind: 'run', id: run.workflow.workflowId };
+  if (definitionId !== null) return { kind: 'definition', id: definitionId };
+  const isElsewhere = items.some(({ matches: [closest] }) => closest?.of !== 'reference');
+  if (equals('reference') !== undefined && !isElsewhere) return { kind: 'reference', text };
+  return items.length === 0 ? { kind: 'nothing' } : { kind: 'runs', findings };
 }
 
-/** Null if nothing has this name, or if the name is invalid. */
-async function existing<Value>(ask: () => Promise<Value>): Promise<Value | null> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (isApiError(error) && (error.status === 404 || error.status === 400)) return null;
-    // The SDK rejects `.` and `..`, which cannot be segments of an address.
-    if (error instanceof TypeError) return null;
-    throw error;
-  }
-}
+/** No id, reference or value is longer. */
+const TEXT_LENGTH_MAX = 256;
