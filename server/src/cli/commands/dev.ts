@@ -29,7 +29,7 @@ export async function dev(folder: string, { memory }: DevOptions): Promise<void>
   await readWorkflowFiles([folder]);
   process.env['LOG_LEVEL'] ??= 'warn';
   if (memory) {
-    const { createMemoryStore } = await import('../../store/memory/memory-store.js');
+    const { createMemoryStore } = await import('../../compose.js');
     presetStore(createMemoryStore());
   }
   const { url } = await import('../../main.js');
