@@ -296,7 +296,8 @@ function nameOf({ method, url }: HttpCall): string {
 function judged(call: HttpCall & CallTerms, answer: Answer): EffectResult {
   if (call.succeedOn === null) return answered(answer);
   const retryAfter = field(answer.headers, 'retry-after');
-  return failureOf(call.succeedOn, nameOf(call), { ...answer, retryAfter }) ?? answered(answer);
+  const judged = { ...answer, retryAfter, now: Date.now() };
+  return failureOf(call.succeedOn, nameOf(call), judged) ?? answered(answer);
 }
 
 function answered(answer: Answer): EffectResult {

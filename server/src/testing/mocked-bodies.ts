@@ -1,4 +1,5 @@
 /** The bodies of HttpRequest and custom steps in a test: mocks answer in their place. Unmocked scripts run for real. */
+import type { Clock } from '../base/clock.js';
 import type { OutsideBodies } from '../compose.js';
 import type { EffectResult } from '../engine/flow/messages.js';
 import { InputError } from '../engine/primitives/primitive.js';
@@ -19,10 +20,12 @@ export function mockedBodies(
   real: OutsideBodies,
   answers: Answers,
   quiescence: Quiescence,
+  clock: Clock,
 ): OutsideBodies {
   return {
     httpRequest: {
-      run: (inputs, context) => quiescence.during(() => answerHttp(answers, inputs, context)),
+      run: (inputs, context) =>
+        quiescence.during(() => answerHttp({ answers, now: clock.now() }, inputs, context)),
     },
     customStep: (find) => {
       const body = real.customStep(find);
@@ -39,7 +42,11 @@ export function mockedBodies(
   };
 }
 
-function answerHttp(answers: Answers, inputs: JsonObject, context: StepBodyContext): EffectResult {
+function answerHttp(
+  { answers, now }: { readonly answers: Answers; readonly now: number },
+  inputs: JsonObject,
+  context: StepBodyContext,
+): EffectResult {
   const { idempotencyKey, stepId } = context;
   try {
     const call = readHttpCall(inputs, { idempotencyKey, timeoutMs: 1, timeoutMsMax: 1 });
@@ -49,7 +56,7 @@ function answerHttp(answers: Answers, inputs: JsonObject, context: StepBodyConte
     const { body = null, headers = {}, status = 200 } = answer.response;
     if (call.succeedOn !== null) {
       const retryAfter = fieldOf(headers, 'retry-after');
-      const judged = { statusCode: status, body, problem: null, retryAfter };
+      const judged = { statusCode: status, body, problem: null, retryAfter, now };
       const failed = failureOf(call.succeedOn, `${call.method} ${call.url.href}`, judged);
       if (failed !== null) return failed;
     }

@@ -249,7 +249,7 @@ async function assemble(options: TestServerOptions, python: TestPython): Promise
     scripts: python.usedBy(quiescence, chance.nextMoment),
     chance,
     store: createMemoryStore(),
-    outside: (real) => mockedBodies(real, answers, quiescence),
+    outside: (real) => mockedBodies(real, answers, quiescence, clock),
     createBackplane: () => ({
       ...createLocalBackplane(),
       publish: (hint) => {

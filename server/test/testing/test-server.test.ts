@@ -131,6 +131,33 @@ describe('a test server', () => {
     expect(other.data['id']).not.toBe(first.data['id']);
   });
 
+  it('reads the date of Retry-After in virtual time', async () => {
+    const definition = {
+      Id: 'call',
+      Steps: [
+        {
+          Id: 'ask',
+          StepType: 'HttpRequest',
+          MaxRetries: 3,
+          RetryInterval: 1,
+          Inputs: { BaseUrl: '"https://shop.example/"', SucceedOn: ['2xx'] },
+        },
+      ],
+    };
+    const busy = { status: 503, headers: { 'Retry-After': 'Tue, 01 Jan 2030 01:00:00 GMT' } };
+    await using server = await createTestServer({
+      definitions: [definition],
+      python,
+      now: '2030-01-01T00:00:00Z',
+      mocks: { ask: [{ response: busy }, { response: {} }] },
+    });
+    const { id } = await server.start('call');
+    await server.advance('59m 59s');
+    expect(server.calls).toEqual({ ask: 1 });
+    await server.advance('1s');
+    expect(await server.run(id)).toMatchObject({ status: 'Complete' });
+  });
+
   it('names the call that nobody answers', async () => {
     await using server = await orderServer({ mocks: { 'charge-card': PAID } });
     await server.start('order', { order: 1 });

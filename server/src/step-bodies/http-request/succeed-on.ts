@@ -22,6 +22,8 @@ export interface JudgedAnswer {
   /** Why the response is incomplete. */
   readonly problem: string | null;
   readonly retryAfter: string | null;
+  /** The time of the response. */
+  readonly now: number;
 }
 
 /** The failure that a response represents; null if it is a success. `from` names the call. */
@@ -40,7 +42,7 @@ export function failureOf(
       type: isClientError(statusCode) && !isWanted ? 'HttpClientError' : 'HttpError',
       message: `${from} answered ${statusCode}${begins}`,
       data: { ResponseCode: statusCode },
-      retryAfterMs: retryAfterMs(answer.retryAfter, Date.now()),
+      retryAfterMs: retryAfterMs(answer.retryAfter, answer.now),
     },
   };
 }
