@@ -2,7 +2,7 @@
  * Builds what is stale, in order of dependency:
  *
  *   controllers -> routes and openapi.json -> sdk/src/generated/schema.ts -> sdk -> worker-sdk
- *                  `-> server/dist -> assets beside it -> the Python snapshot
+ *                  `-> server/dist -> assets and Swagger UI beside it -> the Python snapshot
  *   server/ui/src, sdk/src, plain-duration.ts -> server/ui/dist, in parallel to all of these
  *
  * Parts without sources are skipped.
@@ -26,6 +26,7 @@ export async function build() {
   await generateSdkSchema();
   await compilePackage('server', { output: 'server/dist' });
   await copyServerAssets();
+  await copySwaggerUi();
   await buildPythonSnapshot();
   await compilePackage('sdk', { output: 'sdk/dist/index.js' });
   await compilePackage('worker-sdk', { output: 'worker-sdk/dist/index.js', uses: ['sdk/src'] });
@@ -68,6 +69,7 @@ async function compilePackage(name, { output, uses = [] }) {
 /** The compiler leaves the output of deleted sources behind, which would hide that one is still imported. */
 function removeOrphans(name) {
   for (const file of readdirSync(join(root, name, 'dist'), { recursive: true })) {
+    if (file.startsWith('swagger-ui')) continue;
     const stem = /^(.*?)(\.d\.ts|\.js)(\.map)?$/.exec(file)?.[1];
     if (stem === undefined) continue;
     const sources = ['.ts', '.js'].map((ending) => join(root, name, 'src', stem + ending));
@@ -89,6 +91,30 @@ async function copyServerAssets() {
         mkdirSync(join(root, dirname(outputOf(asset))), { recursive: true });
         copyFileSync(join(root, asset), join(root, outputOf(asset)));
       }
+    },
+  });
+}
+
+/** Three files of the 12 MB of its package, which users therefore need not install, and the licenses of these files. */
+async function copySwaggerUi() {
+  const from = 'server/node_modules/swagger-ui-dist';
+  const to = 'server/dist/swagger-ui';
+  const files = [
+    'swagger-ui.css',
+    'swagger-ui-bundle.js',
+    'favicon-32x32.png',
+    'LICENSE',
+    'NOTICE',
+    'swagger-ui-bundle.js.LICENSE.txt',
+  ];
+  await runStage({
+    name: 'swagger ui',
+    // Its version is in the lockfile, an input of every stage.
+    inputs: [],
+    outputs: files.map((file) => `${to}/${file}`),
+    run: () => {
+      mkdirSync(join(root, to), { recursive: true });
+      for (const file of files) copyFileSync(join(root, from, file), join(root, to, file));
     },
   });
 }

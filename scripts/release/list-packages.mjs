@@ -11,6 +11,9 @@ import { root } from '../tool.mjs';
 /** The packages of the page are included, because the server ships its built files. */
 const PARTS = ['server', 'server/ui', 'sdk', 'worker-sdk'];
 
+/** Packages of which the build copies files into the server, without what they depend on. */
+const COPIED = ['swagger-ui-dist'];
+
 /** Sorted by name and version, without duplicates and without the parts themselves. */
 export function listPackages() {
   const left = leftOut();
@@ -21,12 +24,18 @@ export function listPackages() {
       isOurs: true,
     }),
   );
+  for (const name of COPIED) {
+    const folder = findInstalled(join(root, 'server'), name);
+    if (folder === null) throw new Error(`${name} is not installed: run pnpm install`);
+    queue.push({ folder, isOurs: false });
+  }
   for (let entry = queue.pop(); entry !== undefined; entry = queue.pop()) {
     const { folder, isOurs } = entry;
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const { name, version } = manifest;
     if (!isOurs && found.has(`${name}@${version}`)) continue;
     if (!isOurs) found.set(`${name}@${version}`, { name, version, license: licenseOf(manifest) });
+    if (COPIED.includes(name)) continue;
     const needed = { ...manifest.dependencies, ...manifest.optionalDependencies };
     for (const dependency of Object.keys(needed)) {
       if (left.has(`${name}>${dependency}`)) continue;

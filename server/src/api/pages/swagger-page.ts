@@ -1,10 +1,11 @@
-/** The interactive description of the API. It is served from installed files and loads nothing from other sites. */
+/** The interactive description of the API. It is served from files of this package and loads nothing from other sites. */
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Express, Request, Response } from 'express';
 import { API_DOCUMENT_FILE } from '../http/query-names.js';
 
+/** Copied by the build out of `swagger-ui-dist`. The same path relative to `src/api` and to `dist/api`. */
+const FOLDER = fileURLToPath(new URL('../../../dist/swagger-ui/', import.meta.url));
 const PAGE_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 
 const PAGE = `<!doctype html>
@@ -65,7 +66,6 @@ const PAGE_POLICY = [
 
 export function registerSwaggerPage(app: Express): void {
   const document = readFileSync(API_DOCUMENT_FILE);
-  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const send = (type: string, body: string | Buffer) => (_request: Request, response: Response) => {
     response.setHeader('Content-Security-Policy', PAGE_POLICY);
     response.type(type).send(body);
@@ -79,7 +79,7 @@ export function registerSwaggerPage(app: Express): void {
       response.setHeader('Cache-Control', 'public, max-age=3600');
       // Relative to a root: Express does not serve paths in which a folder starts with a dot, as folders above the root
       // may.
-      response.sendFile(file, { root: folder });
+      response.sendFile(file, { root: FOLDER });
     });
   }
 }
