@@ -1124,6 +1124,8 @@ export interface components {
          * @description An open work item.
          * @example {
          *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+         *       "definitionId": "order",
+         *       "reference": "order-4711",
          *       "executionId": 2,
          *       "attempt": 1,
          *       "offeredTime": "2026-05-04T10:20:30.123Z",
@@ -1134,6 +1136,10 @@ export interface components {
          */
         ActivityItem: {
             workflowId: string;
+            /** @description Null if the run has been removed. */
+            definitionId: string | null;
+            /** @description The reference of the run. */
+            reference: string | null;
             /**
              * Format: int32
              * @description The execution of the step that offered the item.
@@ -1992,6 +1998,10 @@ export interface components {
         HeldItem: {
             activityName: string;
             workflowId: string;
+            /** @description Null if the run has been removed. */
+            definitionId: string | null;
+            /** @description The reference of the run. */
+            reference: string | null;
             /**
              * Format: int32
              * @description The execution of the step that offered the item.
@@ -3043,6 +3053,8 @@ export interface components {
          *         {
          *           "activityName": "send-mail",
          *           "workflowId": "01hx5v3x9t6k2m4n8p0q",
+         *           "definitionId": "order",
+         *           "reference": "order-4711",
          *           "executionId": 2,
          *           "attempt": 1,
          *           "offeredTime": "2026-05-04T10:20:30.123Z",
@@ -3942,6 +3954,8 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *           "definitionId": "order",
+                     *           "reference": "order-4711",
                      *           "executionId": 2,
                      *           "attempt": 1,
                      *           "offeredTime": "2026-05-04T10:20:30.123Z",
@@ -3957,6 +3971,8 @@ export interface operations {
                     /**
                      * @example items:
                      *       - workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *         definitionId: order
+                     *         reference: order-4711
                      *         executionId: 2
                      *         attempt: 1
                      *         offeredTime: 2026-05-04T10:20:30.123Z

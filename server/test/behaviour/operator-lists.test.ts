@@ -72,7 +72,9 @@ everyStore(
       const id = fresh('works');
       const inputs = { ActivityName: JSON.stringify(name) };
       await send('/api/definition', { id, steps: [{ id: 'work', stepType: 'Activity', inputs }] });
-      const [first, second] = [{}, {}].map((data) => send(`/api/workflow/${id}`, data));
+      const [first, second] = [{}, {}].map((data) =>
+        send(`/api/workflow/${id}?reference=4711`, data),
+      );
       await Promise.all([first, second]);
       const queue = async () =>
         (await list('/api/activity')).items.find(({ activityName }) => activityName === name);
@@ -83,7 +85,14 @@ everyStore(
       const answer = await at.client.call('GET', `/api/activity/${name}/queue`);
       expect((answer.body as Listed).items).toMatchObject([
         { executionId: 1, attempt: 1, state: 'waiting', workerId: null, leaseUntil: null },
-        { workflowId, attempt: 1, state: 'held', workerId: 'w1' },
+        {
+          workflowId,
+          definitionId: id,
+          reference: '4711',
+          attempt: 1,
+          state: 'held',
+          workerId: 'w1',
+        },
       ]);
       expect(answer.text).not.toContain(token.split('.')[1]);
       expect(answer.text).not.toMatch(/token/i);

@@ -74,6 +74,13 @@ async function listItems(
   if (page.items.length > 0) {
     output.table(page.items, [
       { title: 'RUN', text: ({ workflowId }) => workflowId },
+      {
+        title: 'DEFINITION',
+        isOptional: true,
+        text: ({ definitionId }) => definitionId ?? '',
+        canShrink: true,
+      },
+      { title: 'REFERENCE', text: ({ reference }) => reference ?? '', canShrink: true },
       { title: 'EXECUTION', text: ({ executionId }) => String(executionId), alignRight: true },
       { title: 'ATTEMPT', text: ({ attempt }) => String(attempt), alignRight: true },
       { title: 'STATE', text: ({ state }) => state },

@@ -56,10 +56,13 @@ export class ActivityQueries {
 
 function viewItem(item: ActivityListItem, now: number): ActivityItemView {
   const { attempt, availableAt, claimed, createdAt, deferred, id, instanceId, workerId } = item;
+  const { definitionId, reference } = item;
   const isHeld = claimed && !deferred && availableAt > now;
   const unheld = deferred ? 'deferred' : 'waiting';
   return {
     workflowId: instanceId,
+    definitionId,
+    reference,
     executionId: readExecutionKey(id).pointerId,
     attempt: isHeld ? attempt : attempt + 1,
     offeredTime: createdAt,

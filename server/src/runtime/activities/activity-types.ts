@@ -44,6 +44,9 @@ export interface ActivityQueueView {
 
 export interface ActivityItemView {
   readonly workflowId: string;
+  /** Null: the run has been removed. */
+  readonly definitionId: string | null;
+  readonly reference: string | null;
   readonly executionId: number;
   /** The number of the next or current attempt. */
   readonly attempt: number;
@@ -59,6 +62,9 @@ export interface ActivityItemView {
 export interface HeldItemView {
   readonly activityName: string;
   readonly workflowId: string;
+  /** Null: the run has been removed. */
+  readonly definitionId: string | null;
+  readonly reference: string | null;
   readonly executionId: number;
   readonly attempt: number;
   readonly offeredTime: number;

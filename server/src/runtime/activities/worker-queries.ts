@@ -187,6 +187,8 @@ function addItem(
   entry.items.push({
     activityName: name,
     workflowId: item.instanceId,
+    definitionId: item.definitionId,
+    reference: item.reference,
     executionId: readExecutionKey(item.id).pointerId,
     attempt: item.attempt,
     offeredTime: item.createdAt,

@@ -36,7 +36,8 @@ export function listActivityItems(
     .map(({ record, deferred }) => {
       const { id, instanceId, createdAt, availableAt, attempt, workerId, tokenHash } = record;
       const item = { id, instanceId, createdAt, availableAt, attempt, workerId };
-      return { ...item, claimed: tokenHash !== null, deferred };
+      const { definitionId = null, reference = null } = data.instances.get(instanceId) ?? {};
+      return { ...item, claimed: tokenHash !== null, deferred, definitionId, reference };
     })
     .filter((item) => after === null || inQueueOrder(item, after) > 0)
     .sort(inQueueOrder)

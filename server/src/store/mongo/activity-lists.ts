@@ -63,7 +63,7 @@ const LISTED_FIELDS = {
 };
 
 export async function listActivityItems(
-  { activities }: MongoContext,
+  { activities, instances }: MongoContext,
   [name, after, limit]: OperationArguments<'listActivityItems'>,
 ): Promise<readonly ActivityListItem[]> {
   const position =
@@ -81,6 +81,13 @@ export async function listActivityItems(
     .sort({ availableAt: 1, _id: 1 })
     .limit(limit)
     .toArray();
+  const runs = await instances
+    .find(
+      { _id: { $in: [...new Set(found.map(({ instanceId }) => instanceId))] } },
+      { projection: { definitionId: 1, reference: 1 } },
+    )
+    .toArray();
+  const runOf = new Map(runs.map((run) => [run._id, run]));
   return found.map(({ _id, createdAt, availableAt, attempt, deferred, ...item }) => ({
     createdAt,
     availableAt,
@@ -90,5 +97,7 @@ export async function listActivityItems(
     instanceId: decodeText(item.instanceId),
     workerId: decodeOptional(item.workerId),
     claimed: item.tokenHash !== null,
+    definitionId: decodeOptional(runOf.get(item.instanceId)?.definitionId ?? null),
+    reference: decodeOptional(runOf.get(item.instanceId)?.reference ?? null),
   }));
 }

@@ -31,9 +31,14 @@ export async function listActivityItems(
   [name, after, limit]: OperationArguments<'listActivityItems'>,
 ): Promise<readonly ActivityListItem[]> {
   const rows = await database.query(
-    `SELECT id, instance_id, created_at, available_at, attempt, worker_id, deferred, token_hash IS NOT NULL AS claimed
-       FROM @activities
-      WHERE name = $1 AND NOT done AND (available_at, id) > ($2::bigint, $3) ORDER BY available_at, id LIMIT $4::bigint`,
+    `SELECT items.*, instances.definition_id, instances.reference
+       FROM (
+         SELECT id, instance_id, created_at, available_at, attempt, worker_id, deferred, token_hash IS NOT NULL AS claimed
+           FROM @activities
+          WHERE name = $1 AND NOT done AND (available_at, id) > ($2::bigint, $3) ORDER BY available_at, id LIMIT $4::bigint
+       ) AS items
+       LEFT JOIN @instances AS instances ON instances.id = items.instance_id
+      ORDER BY items.available_at, items.id`,
     [
       encodeTextWithoutNul(name),
       after?.availableAt ?? -1,
@@ -50,5 +55,7 @@ export async function listActivityItems(
     workerId: row.textOrNull('worker_id'),
     claimed: row.boolean('claimed'),
     deferred: row.boolean('deferred'),
+    definitionId: row.textOrNull('definition_id'),
+    reference: row.textOrNull('reference'),
   }));
 }

@@ -44,6 +44,9 @@ export interface ActivityListItem extends Pick<
   readonly claimed: boolean;
   /** Skipped, because its instance was not Runnable. */
   readonly deferred: boolean;
+  /** Of its instance; null if the instance has been removed. */
+  readonly definitionId: string | null;
+  readonly reference: string | null;
 }
 
 /** Items of one name that are not done. */

@@ -6,7 +6,10 @@ import { activityOf, claimBy, instanceOf, NO_SIDE } from '../records.js';
 
 export function describeActivityLists(test: StoreUnderTest): void {
   const insert = (id: string, activities: readonly ReturnType<typeof activityOf>[]) =>
-    test.store.insertInstance({ record: instanceOf(id), side: { ...NO_SIDE, activities } });
+    test.store.insertInstance({
+      record: instanceOf(id, { reference: `order of ${id}` }),
+      side: { ...NO_SIDE, activities },
+    });
   const claim = (worker: string, lease?: number) =>
     test.store.claimActivity({
       name: 'ship',
@@ -23,6 +26,8 @@ export function describeActivityLists(test: StoreUnderTest): void {
     workerId: null,
     claimed: false,
     deferred: false,
+    definitionId: 'order',
+    reference: 'order of i',
     ...changes,
   });
 
@@ -69,7 +74,13 @@ export function describeActivityLists(test: StoreUnderTest): void {
       const items = await test.store.listActivityItems('ship', null, 9);
       expect(items).toEqual([
         item('i/2', {}),
-        item('j/1', { instanceId: 'j', createdAt: 500, availableAt: 2500, deferred: true }),
+        item('j/1', {
+          instanceId: 'j',
+          reference: 'order of j',
+          createdAt: 500,
+          availableAt: 2500,
+          deferred: true,
+        }),
         item('i/3', {
           createdAt: 900,
           availableAt: 9000,

@@ -30,9 +30,11 @@ export function toActivityQueue(queue: host.ActivityQueueView): wire.ActivityQue
 }
 
 export function toActivityItem(item: host.ActivityItemView): wire.ActivityItem {
-  const { attempt, executionId, state, workerId, workflowId } = item;
+  const { attempt, definitionId, executionId, reference, state, workerId, workflowId } = item;
   return {
     workflowId,
+    definitionId,
+    reference,
     executionId,
     attempt,
     state,

@@ -122,6 +122,8 @@ export type ActivityItemState = 'waiting' | 'held' | 'deferred';
  *
  * @example {
  *   "workflowId": "01hx5v3x9t6k2m4n8p0q",
+ *   "definitionId": "order",
+ *   "reference": "order-4711",
  *   "executionId": 2,
  *   "attempt": 1,
  *   "offeredTime": "2026-05-04T10:20:30.123Z",
@@ -132,6 +134,14 @@ export type ActivityItemState = 'waiting' | 'held' | 'deferred';
  */
 export interface ActivityItem {
   workflowId: string;
+  /**
+   * Null if the run has been removed.
+   */
+  definitionId: string | null;
+  /**
+   * The reference of the run.
+   */
+  reference: string | null;
   /**
    * The execution of the step that offered the item.
    * @isInt

@@ -33,7 +33,9 @@ export function listActivityItems(
 ): readonly ActivityListItem[] {
   return database
     .all(
-      `SELECT id, instanceId, createdAt, availableAt, attempt, workerId, deferred, tokenHash IS NOT NULL AS claimed
+      `SELECT id, instanceId, createdAt, availableAt, attempt, workerId, deferred, tokenHash IS NOT NULL AS claimed,
+              (SELECT definitionId FROM instances WHERE instances.id = instanceId) AS definitionId,
+              (SELECT reference FROM instances WHERE instances.id = instanceId) AS reference
          FROM activities INDEXED BY activities_queue
         WHERE name = ? AND done = 0 AND (availableAt, id) > (?, ?) ORDER BY availableAt, id LIMIT ?`,
       encodeText(name),
@@ -50,5 +52,7 @@ export function listActivityItems(
       workerId: row.textOrNull('workerId'),
       claimed: row.boolean('claimed'),
       deferred: row.boolean('deferred'),
+      definitionId: row.textOrNull('definitionId'),
+      reference: row.textOrNull('reference'),
     }));
 }

@@ -6,7 +6,12 @@ import { toPath } from '../../app/path.js';
 import { useSession } from '../../app/session.js';
 import { Button } from '../../components/button.js';
 import type { Column } from '../../components/data-table.js';
-import { EXECUTION_COLUMN, RUN_COLUMN } from '../../components/execution-columns.js';
+import {
+  DEFINITION_COLUMN,
+  EXECUTION_COLUMN,
+  REFERENCE_COLUMN,
+  RUN_COLUMN,
+} from '../../components/execution-columns.js';
 import { EmptyState } from '../../components/empty-state.js';
 import { Page } from '../../components/page.js';
 import { PagedTable, usePagedQuery } from '../../components/paged-table.js';
@@ -29,6 +34,8 @@ const COLUMNS: readonly Column<ActivityItem>[] = [
     ),
   },
   RUN_COLUMN,
+  DEFINITION_COLUMN,
+  REFERENCE_COLUMN,
   EXECUTION_COLUMN,
   { key: 'attempt', header: 'Delivery', kind: 'number', cell: ({ attempt }) => attempt },
   {

@@ -6,6 +6,7 @@ import { toPath } from '../../app/path.js';
 import type { Column } from '../../components/data-table.js';
 import { RunId } from '../../components/run-id.js';
 import { RunBadge } from '../../components/status-badge.js';
+import { TextCell } from '../../components/text-cell.js';
 import { durationText, TimeAgo, useNow } from '../../components/time-ago.js';
 import { valuesOf } from './conditions.js';
 import { useRunWait } from './use-run-wait.js';
@@ -88,13 +89,4 @@ export function fieldColumn(name: string): Column<WorkflowSummary> {
     header: name,
     cell: (run) => <TextCell text={valuesOf(run, name).join(', ')} />,
   };
-}
-
-function TextCell({ text }: { readonly text: string }): ReactNode {
-  if (text === '') return <span className="none">–</span>;
-  return (
-    <span className="clip" title={text}>
-      <bdi>{text}</bdi>
-    </span>
-  );
 }

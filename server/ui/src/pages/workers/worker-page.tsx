@@ -6,7 +6,12 @@ import { useRereadOnChange, useSlowPollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
 import { DataTable, type Column } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
-import { EXECUTION_COLUMN, RUN_COLUMN } from '../../components/execution-columns.js';
+import {
+  DEFINITION_COLUMN,
+  EXECUTION_COLUMN,
+  REFERENCE_COLUMN,
+  RUN_COLUMN,
+} from '../../components/execution-columns.js';
 import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
@@ -21,6 +26,8 @@ type WorkerActivity = ServerWorker['activities'][number];
 const ITEM_COLUMNS: readonly Column<HeldItem>[] = [
   ACTIVITY_COLUMN,
   RUN_COLUMN,
+  DEFINITION_COLUMN,
+  REFERENCE_COLUMN,
   EXECUTION_COLUMN,
   { key: 'attempt', header: 'Delivery', kind: 'number', cell: ({ attempt }) => attempt },
   { key: 'since', header: 'Held since', kind: 'time', cell: (item) => <HeldSince item={item} /> },

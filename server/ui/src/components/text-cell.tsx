@@ -1,0 +1,11 @@
+/** Text of others in a cell of a table, cut if it is long. */
+import type { ReactNode } from 'react';
+
+export function TextCell({ text }: { readonly text: string }): ReactNode {
+  if (text === '') return <span className="none">–</span>;
+  return (
+    <span className="clip" title={text}>
+      <bdi>{text}</bdi>
+    </span>
+  );
+}
