@@ -4,6 +4,7 @@ import { browserPath } from './support/browser.js';
 import { usePages } from './support/page-test.js';
 
 const HOSTILE = '<img src=x>/%2F"';
+const REFERENCE = '<b>order</b> 4711';
 
 describe.runIf(browserPath !== null)('the page of workers', () => {
   let held = '';
@@ -14,7 +15,7 @@ describe.runIf(browserPath !== null)('the page of workers', () => {
       ];
       await definitions.register({ id: 'charge', steps: steps('charge-card') });
       await definitions.register({ id: 'ship', steps: steps('ship-it') });
-      held = (await workflows.start('charge')).id;
+      held = (await workflows.start('charge', {}, { reference: REFERENCE })).id;
       await workflows.start('ship');
       const worker = { workerId: HOSTILE, host: 'till-1', version: '2.4.1' };
       await activities.pull('charge-card', { ...worker, waitSeconds: 20, leaseSeconds: 500 });
@@ -40,9 +41,16 @@ describe.runIf(browserPath !== null)('the page of workers', () => {
 
   test('leads from an item to its worker and back with one click each', async () => {
     const page = await pages.open('/activities/charge-card');
+    await page
+      .getByRole('table', { name: 'Work items' })
+      .getByRole('link', { name: 'charge', exact: true })
+      .waitFor();
+    await page.getByRole('cell', { name: REFERENCE, exact: true }).first().waitFor();
     await page.getByRole('link', { name: HOSTILE }).click();
     await page.getByRole('heading', { name: HOSTILE, level: 1 }).waitFor();
     const items = page.getByRole('table', { name: 'Held work items' });
+    await items.getByRole('cell', { name: REFERENCE, exact: true }).waitFor();
+    await items.getByRole('link', { name: 'charge', exact: true }).waitFor();
     await items.getByRole('link', { name: held }).waitFor();
     await items.getByRole('link', { name: 'charge-card' }).click();
     await page.getByRole('heading', { name: 'charge-card', level: 1 }).waitFor();
