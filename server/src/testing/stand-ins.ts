@@ -3,6 +3,7 @@
  * a real child. Its first step asks the mock which answer is next; the steps after it give that answer.
  */
 import { parseDefinition } from '../engine/definitions/parse-definition.js';
+import { traitsOf } from '../engine/definitions/step-types.js';
 import { writeJson } from '../engine/values/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../engine/values/json.js';
 import { messageOfFailure, typeOfFailure, type Answer, type Answers } from './answers.js';
@@ -12,7 +13,7 @@ export function subWorkflowsOf(document: unknown): readonly string[] {
   const { definition } = parseDefinition(document);
   if (definition === null) return [];
   return [...definition.steps.values()].flatMap(({ inputs, type }) => {
-    if (type !== 'SubWorkflow') return [];
+    if (!traitsOf({ type }).startsInstance) return [];
     const value = inputs.find(({ name }) => name === 'DefinitionId')?.value;
     if (value?.kind !== 'expression') return [];
     return /^\s*(["'])([^"'\\]+)\1\s*$/.exec(value.source)?.[2] ?? [];

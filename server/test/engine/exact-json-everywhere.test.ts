@@ -20,6 +20,7 @@ const OWN_JSON = [
   'base/ids.ts',
   'base/thread-entry.ts',
   'base/version.ts',
+  'cli/files/store-files.ts',
   'cli/output/print-problems.ts',
   'engine/definitions/typescript-module.ts',
   'engine/definitions/typescript-types.ts',
@@ -56,6 +57,8 @@ const OWN_JSON = [
   'store/sqlite/operations/events.ts',
   'store/sqlite/operations/list-paths.ts',
   'store/text-codec.ts',
+  'testing/files/differences.ts',
+  'testing/files/run-file.ts',
 ];
 
 describe('the sources of the server', () => {
