@@ -1,11 +1,18 @@
 /** Goal: the commands in docs/cli.md work as printed. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CommandLine } from './command-line.js';
 import { ORDER } from './definitions.js';
 
 const PAGE = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
+const GREETING = `Id: greet
+Steps:
+  - Id: done
+    StepType: EmitLog
+    Inputs:
+      Message: '"hello"'
+`;
 const blocks = [...PAGE.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, text = '']) => text);
 
 let line: CommandLine;
@@ -47,6 +54,18 @@ it('completes in bash', async () => {
   expect(stdout).toContain('-F _stepwright stepwright');
 });
 
+it('checks and applies a folder', async () => {
+  mkdirSync(path.join(line.folder, 'flows'));
+  writeFileSync(path.join(line.folder, 'flows/greet.yaml'), GREETING);
+  // The command under test is the one that the first line would install.
+  const script = block('npm install')
+    .replace('npm install --save-dev stepwright\n', '')
+    .replaceAll('npx stepwright', 'stepwright');
+  const { code, stderr } = await line.shell(`cd '${line.folder}'\n${script}`);
+  expect(code, stderr).toBe(0);
+  expect((await line.client.definitions.get('greet')).version).toBe(1);
+});
+
 it('has no block that is not tested', () => {
-  expect(blocks).toHaveLength(3);
+  expect(blocks).toHaveLength(4);
 });

@@ -69,7 +69,7 @@ it('activities lists queues and their items', async () => {
   // Work that no worker asks for is a problem.
   expect((await line.terminal(['activities'])).screen).toContain('\u001b[31m0\u001b[39m');
   expect((await line.pipe(['activities', 'pack-box'])).stdout).toMatch(
-    new RegExp(`^${id} +1 +1 +waiting`, 'm'),
+    new RegExp(`^${id} +pack +1 +1 +waiting`, 'm'),
   );
   expect((await line.terminal(['activities', 'pack-box'])).screen).toContain(id);
   expect(await line.json(['activities'])).toMatchObject({

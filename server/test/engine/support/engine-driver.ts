@@ -252,7 +252,8 @@ export class EngineDriver extends RunView {
     for (const pointer of this.pointers) {
       const { cancelCondition } = this.definition.steps.get(pointer.stepId)!;
       const isCancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
-      if (cancelCondition === null || isCancelled) continue;
+      // A step that a clean-up is ending cannot be cancelled any more.
+      if (cancelCondition === null || isCancelled || pointer.isEnding === true) continue;
       if (this.#isTrue(pointer, cancelCondition)) {
         broken('a true cancel condition acts', pointer);
       }
