@@ -4,7 +4,7 @@ import type { OperationArguments, OperationResult } from '../operations.js';
 import type { ActivityPosition, ActivityRecord } from '../records/activities.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { activityOf, handOutTo, resultOf } from './activity-documents.js';
-import type { ActivityDocument } from './collections.js';
+import type { ActivityDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { postMessage } from './messages.js';
 import { packText } from './packed-text.js';

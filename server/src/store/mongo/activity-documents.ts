@@ -2,7 +2,7 @@
 import type { UpdateFilter } from 'mongodb';
 import type { ActivityClaim, ActivityRecord, ActivityResult } from '../records/activities.js';
 import { decodeText, encodeText } from '../text-codec.js';
-import type { ActivityDocument } from './collections.js';
+import type { ActivityDocument } from './documents.js';
 import { decodeOptional, unpackText } from './packed-text.js';
 
 export function activityOf(document: ActivityDocument): ActivityRecord {

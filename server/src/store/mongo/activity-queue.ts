@@ -11,7 +11,7 @@ import type { ActivityRecord } from '../records/activities.js';
 import { encodeText } from '../text-codec.js';
 import { activityOf, handOutTo } from './activity-documents.js';
 import type { Candidate } from './candidate-finder.js';
-import type { ActivityDocument } from './collections.js';
+import type { ActivityDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
 
 type ClaimRequest = OperationArguments<'claimActivity'>[0];

@@ -1,7 +1,7 @@
 /** Audit entries in the documents of instances. */
 import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../records/control.js';
 import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
-import type { AuditDocument } from './collections.js';
+import type { AuditDocument } from './documents.js';
 import { decodeOptional } from './packed-text.js';
 
 /** The part of the update that records the actions: its `$push`. Empty without an entry. */

@@ -3,7 +3,8 @@
  * marker records that it was done.
  */
 import type { AnyBulkWriteOperation, FindCursor, WithId } from 'mongodb';
-import type { Collections, InstanceDocument } from './collections.js';
+import type { Collections } from './collections.js';
+import type { InstanceDocument } from './documents.js';
 import { outcomeOf } from './instance-documents.js';
 
 const BACKFILL_BATCH = 500;

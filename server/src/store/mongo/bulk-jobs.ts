@@ -14,7 +14,7 @@ import type {
   BulkProgress,
 } from '../records/bulk-jobs.js';
 import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
-import type { BulkIdsDocument, BulkJobDocument } from './collections.js';
+import type { BulkIdsDocument, BulkJobDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 import { decodeOptional, packText, unpackText } from './packed-text.js';

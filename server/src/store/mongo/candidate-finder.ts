@@ -4,7 +4,8 @@
  * They share one query and get different items of it, so that they do not race each other. A caller that arrives during a
  * query waits for the next one: the item that it gets was in the queue after its call.
  */
-import type { ActivityDocument, Collections } from './collections.js';
+import type { Collections } from './collections.js';
+import type { ActivityDocument } from './documents.js';
 
 export type Candidate = Pick<
   ActivityDocument,

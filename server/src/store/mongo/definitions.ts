@@ -19,7 +19,7 @@ import type {
   StoredDefinition,
 } from '../records/definitions.js';
 import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
-import type { DisabledDocument, VersionDocument } from './collections.js';
+import type { DisabledDocument, VersionDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 import { decodeOptional, packOptional, packText, unpackText } from './packed-text.js';

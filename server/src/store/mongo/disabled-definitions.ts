@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Collection } from 'mongodb';
 import { encodeText } from '../text-codec.js';
-import type { DisabledDocument } from './collections.js';
+import type { DisabledDocument } from './documents.js';
 
 const LEASE_MS = 1000;
 /** Timers of different machines do not run at exactly the same speed. */

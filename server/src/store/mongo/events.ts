@@ -13,7 +13,7 @@ import {
 import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
 import { compareText } from '../text-order.js';
 import { StoreUnavailableError } from '../store.js';
-import type { EventDocument, SubscriptionDocument } from './collections.js';
+import type { EventDocument, SubscriptionDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 import { decodeOptional, packText, unpackText } from './packed-text.js';

@@ -6,7 +6,8 @@ import { FAILURE_HOURS, HOUR_MS, sectionMaxOf, type FailureFilter } from '../rec
 import type { InstancePosition } from '../records/instance-lists.js';
 import type { InstanceStatus } from '../records/instances.js';
 import { decodeText, encodeText } from '../text-codec.js';
-import { FAILURES_INDEX, type InstanceDocument } from './collections.js';
+import { FAILURES_INDEX } from './collections.js';
+import type { InstanceDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional } from './packed-text.js';
 import { filterOf } from './term-fields.js';

@@ -1,11 +1,11 @@
 /** The writes that share commands, by kind: each kind waits only for its own. */
+import type { Collections } from './collections.js';
 import type {
   ActivityDocument,
-  Collections,
   HistoryDocument,
   InstanceDocument,
   SubscriptionDocument,
-} from './collections.js';
+} from './documents.js';
 import { GroupedCommits } from './grouped-commits.js';
 import { GroupedInserts } from './grouped-inserts.js';
 

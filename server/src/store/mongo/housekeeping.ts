@@ -11,7 +11,7 @@ import {
   type StoreStatistics,
 } from '../records/housekeeping.js';
 import { decodeText, encodeText } from '../text-codec.js';
-import type { InstanceDocument, NodeDocument } from './collections.js';
+import type { InstanceDocument, NodeDocument } from './documents.js';
 import { inputIdOf, sweepInputs } from './inputs.js';
 import type { MongoContext } from './mongo-context.js';
 import { packText, unpackText } from './packed-text.js';

@@ -10,7 +10,7 @@ import { randomUUID } from 'node:crypto';
 import type { OperationArguments } from '../operations.js';
 import type { InsertInstance } from '../records/instances.js';
 import { encodeText } from '../text-codec.js';
-import type { InputDocument, InstanceDocument } from './collections.js';
+import type { InputDocument, InstanceDocument } from './documents.js';
 import { instanceDocumentOf, isLongInput } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { packText, unpackText } from './packed-text.js';

@@ -8,7 +8,7 @@ import type {
 } from '../records/instances.js';
 import { inboxBytes } from '../records/messages.js';
 import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
-import type { InstanceDocument } from './collections.js';
+import type { InstanceDocument } from './documents.js';
 import { decodeOptional, packText, unpackText } from './packed-text.js';
 import { indexOf, tagFieldsOf, tagsOf, valueFieldsOf } from './term-fields.js';
 

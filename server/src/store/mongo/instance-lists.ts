@@ -13,7 +13,7 @@ import {
   type SearchPath,
 } from '../search-plan.js';
 import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
-import type { InstanceDocument } from './collections.js';
+import type { InstanceDocument } from './documents.js';
 import { summaryOf } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { filterOf } from './term-fields.js';

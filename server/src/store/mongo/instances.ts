@@ -18,7 +18,7 @@ import type { InstancePosition } from '../records/instance-lists.js';
 import { encodeText, decodeText } from '../text-codec.js';
 import { makeDeferredAvailable } from './activity-queue.js';
 import { auditPush } from './audit-documents.js';
-import type { InstanceDocument } from './collections.js';
+import type { InstanceDocument } from './documents.js';
 import { changeFieldsOf, instanceOf } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional, packText, unpackText } from './packed-text.js';

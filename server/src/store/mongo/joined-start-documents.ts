@@ -1,7 +1,7 @@
 /** Starts that joined an instance, as documents. */
 import type { JoinedStart } from '../joined-starts.js';
 import { decodeText, encodeText } from '../text-codec.js';
-import type { JoinedStartDocument } from './collections.js';
+import type { JoinedStartDocument } from './documents.js';
 import { packText, unpackText } from './packed-text.js';
 
 export function joinedStartOf(document: JoinedStartDocument): JoinedStart {

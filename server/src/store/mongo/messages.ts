@@ -11,7 +11,7 @@ import {
 import { StoreUnavailableError } from '../store.js';
 import { encodeText } from '../text-codec.js';
 import { auditPush } from './audit-documents.js';
-import type { InstanceDocument } from './collections.js';
+import type { InstanceDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional, packText } from './packed-text.js';
 

@@ -12,7 +12,7 @@
  *  RC3 A claim may be removed when it contains nothing and its instance has ended: then it says no more than a missing one.
  */
 import { randomUUID } from 'node:crypto';
-import type { InstanceDocument, ReferenceClaimDocument } from './collections.js';
+import type { InstanceDocument, ReferenceClaimDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 

@@ -27,7 +27,7 @@ import type {
   HistoryDocument,
   Provenance,
   SubscriptionDocument,
-} from './collections.js';
+} from './documents.js';
 import type { MongoContext } from './mongo-context.js';
 import type { GroupedInserts } from './grouped-inserts.js';
 import { throwUnlessDuplicates } from './mongo-errors.js';

@@ -13,7 +13,7 @@ import { joinedStartOf, recordIn, type JoinedStart } from '../joined-starts.js';
 import { referenceKeyOf } from '../reference-turns.js';
 import { StoreUnavailableError } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
-import type { InstanceDocument } from './collections.js';
+import type { InstanceDocument } from './documents.js';
 import { takeBackInput, withInput } from './inputs.js';
 import { instanceOf, summaryOf } from './instance-documents.js';
 import { joinedStartDocumentOf } from './joined-start-documents.js';

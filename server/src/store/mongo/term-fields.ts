@@ -6,7 +6,7 @@ import { ANY_VALUE, fieldTerms, tagTerms, termConditionOf, type Term } from '../
 import type { IndexCondition } from '../records/index-conditions.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { Filter } from 'mongodb';
-import type { InstanceDocument } from './collections.js';
+import type { InstanceDocument } from './documents.js';
 import { packText, unpackText } from './packed-text.js';
 
 type TagFields = Pick<InstanceDocument, 'tags' | 'tagTerms'>;

@@ -12,7 +12,7 @@ import {
   type SoughtText,
   type TextEntry,
 } from '../text-search.js';
-import type { InstanceDocument } from './collections.js';
+import type { InstanceDocument } from './documents.js';
 import { summaryOf } from './instance-documents.js';
 import { WITHOUT_LONG_FIELDS } from './instance-lists.js';
 import type { MongoContext } from './mongo-context.js';

@@ -7,7 +7,8 @@ import type {
   RecordKind,
 } from '../../archive.js';
 import { bulkJobDocumentOf, bulkJobOf } from '../bulk-jobs.js';
-import type { BulkIdsDocument, Collections, Provenance, VersionDocument } from '../collections.js';
+import type { Collections } from '../collections.js';
+import type { BulkIdsDocument, Provenance, VersionDocument } from '../documents.js';
 import { stepScriptOf } from '../definitions.js';
 import { subscriptionOf } from '../events.js';
 import { inputIdOf } from '../inputs.js';

@@ -22,7 +22,7 @@ import type {
   Provenance,
   StampDocument,
   VersionDocument,
-} from '../collections.js';
+} from '../documents.js';
 import { definitionOf, sourceOf, versionDocument } from '../definitions.js';
 import { eventDocumentOf, eventOf } from '../events.js';
 import { instanceDocumentOf, instanceOf, isLongInput } from '../instance-documents.js';

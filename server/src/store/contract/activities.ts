@@ -1,0 +1,82 @@
+/** Work items for outside workers. Rules S1–S10: ../store.ts. */
+import type {
+  ActivityClaim,
+  ActivityRecord,
+  ActivityListItem,
+  ActivityPosition,
+  ActivityQueue,
+  ActivityResult,
+  CompleteActivityResult,
+  UnsettledActivity,
+} from '../records/activities.js';
+import type { AuditEntry } from '../records/control.js';
+import type { InboxMessage } from '../records/messages.js';
+
+export interface ActivityStore {
+  /**
+   * Hands out the item of that name that has been available longest (`availableAt <= now`, not done), once: sets its claim
+   * and increments its attempt. Items of an instance that is not Runnable are skipped and deferred: their `availableAt`
+   * moves `deferMs` ahead (a resume makes them available immediately). Returns null if there is no item to hand out.
+   */
+  claimActivity(request: {
+    readonly name: string;
+    readonly now: number;
+    readonly claim: ActivityClaim;
+    readonly deferMs: number;
+  }): Promise<ActivityRecord | null>;
+  /** Those of these items that exist, in any order. */
+  getActivities(ids: readonly string[]): Promise<readonly ActivityRecord[]>;
+  /** Which of these names have an item with `availableAt <= now` that is not done. */
+  findAvailableActivities(names: readonly string[], now: number): Promise<readonly string[]>;
+  /**
+   * Accepts a result for the token, once, and posts the message to its instance. If the message does not fit, the item
+   * remains unsettled, and the message must be sent again.
+   * A token is stale if the item does not exist, is held by another token, or was handed out again after the lease ended.
+   * An expired lease is still valid until another worker takes the item.
+   */
+  completeActivity(request: {
+    readonly activityId: string;
+    readonly tokenHash: string;
+    readonly result: ActivityResult;
+    readonly now: number;
+    readonly message: InboxMessage;
+    /** Recorded together with the message. */
+    readonly audit?: AuditEntry;
+  }): Promise<CompleteActivityResult>;
+  /**
+   * Gives an item that is not done to the holder of this claim. Any previous token is stale from then on. Returns null if
+   * there is no such item, or it is done.
+   */
+  takeOverActivity(activityId: string, claim: ActivityClaim): Promise<ActivityRecord | null>;
+  /** Extends the lease of the item held by the token. Returns false if the token is stale. */
+  extendActivity(activityId: string, tokenHash: string, leaseExpiresAt: number): Promise<boolean>;
+  /**
+   * Returns the item to its old place in the queue. The result is its name, or null if the token is stale; then nothing
+   * changed.
+   */
+  releaseActivity(activityId: string, tokenHash: string): Promise<string | null>;
+  /**
+   * Items done before the given time whose result no commit has applied yet: their message may be missing. Items of an
+   * instance that has ended count as settled. In the order of (`doneAt`, `id`), after that position; on MongoDB, a page may
+   * have fewer items than `limit` although more follow.
+   */
+  findUnsettledActivities(
+    doneBefore: number,
+    limit: number,
+    after?: ActivityPosition,
+  ): Promise<readonly UnsettledActivity[]>;
+
+  /**
+   * Names with items that are not done, those with the most waiting items first. Counting requires a read of all of them.
+   */
+  listActivityQueues(now: number, limit: number): Promise<readonly ActivityQueue[]>;
+  /**
+   * Items of a name that are not done, in the order of the queue (`availableAt`, `id`): available items first, from the
+   * oldest; then deferred ones; then held ones by the end of their leases.
+   */
+  listActivityItems(
+    name: string,
+    after: { readonly availableAt: number; readonly id: string } | null,
+    limit: number,
+  ): Promise<readonly ActivityListItem[]>;
+}
