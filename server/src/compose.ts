@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname, release, type } from 'node:os';
 import type { Express } from 'express';
 import { exportText } from './api/wire/map/export.js';
+import type { AuthConfig } from './api/access/access-control.js';
 import { createApp } from './api/create-app.js';
 import { RequestMemory } from './api/http/request-memory.js';
 import { apiLimits, httpLimits, pythonLimits } from './config/limits.js';
@@ -284,14 +285,28 @@ function hostSettings(config: Config, budget: MemoryBudget): HostSettings {
   };
 }
 
-function authOf(config: Config): Parameters<typeof createApp>[0]['auth'] {
+function authOf(config: Config): AuthConfig | null {
   if (!config.auth) return null;
   return {
-    enabled: true,
     algorithm: config.alg,
-    publicKey: config.publickey ?? '',
+    keys: keysOf(config),
     lifetimeSecondsMax: config.token_lifetime_seconds_max,
+    clockToleranceSeconds: config.auth_clock_tolerance_seconds,
+    scopeClaim: config.auth_scope_claim,
     ...(config.auth_issuer === null ? {} : { issuer: config.auth_issuer }),
     ...(config.auth_audience === null ? {} : { audience: config.auth_audience }),
+    ...(config.auth_client_id !== null && {
+      signIn: {
+        clientId: config.auth_client_id,
+        scope: config.auth_client_scope,
+        parameters: config.auth_client_parameters,
+      },
+    }),
   };
+}
+
+/** `readConfig` has checked that there is exactly one. */
+function keysOf({ issuer, jwks_url: keysUrl, publickey }: Config): AuthConfig['keys'] {
+  if (issuer !== null) return { issuer };
+  return keysUrl === null ? { publicKey: publickey ?? '' } : { keysUrl };
 }

@@ -21,7 +21,18 @@ describe('readConfig', () => {
     [{ PORT: 'http' }, "PORT must be a whole number from 0 to 65535, not 'http'"],
     [{ port: '70000' }, 'port must be a whole number'],
     [{ auth: 'maybe' }, 'auth must be true or false'],
-    [{ auth: 'true' }, 'auth=true requires publickey'],
+    [{ auth: 'true' }, 'auth=true requires publickey, issuer or jwks_url'],
+    [{ issuer: 'http://id.example' }, 'issuer must begin with https://'],
+    [{ jwks_url: 'https://me:secret@id.example' }, 'jwks_url must begin with https://'],
+    [
+      { auth: 'true', issuer: 'https://id.example', jwks_url: 'https://id.example/keys' },
+      'issuer and jwks_url cannot be set together',
+    ],
+    [
+      { auth: 'true', jwks_url: 'https://id.example/keys', auth_client_id: 'page' },
+      'auth_client_id requires issuer',
+    ],
+    [{ auth_client_parameters: 'https://a' }, 'auth_client_parameters must be parameters such as'],
     [{ alg: 'HS256' }, 'alg must be one of RS256'],
     [
       { dbhost: 'localhost:27017' },

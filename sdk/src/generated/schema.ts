@@ -2649,6 +2649,23 @@ export interface components {
             store: string;
             /** @description The kind of backplane. */
             backplane: string;
+            /** @description How users of the operator's page sign in. Absent: with a token that they enter, or not at all. */
+            signIn?: components["schemas"]["SignInInfo"];
+        };
+        /** @description The page signs in at an OpenID Connect issuer (authorization code with PKCE). */
+        SignInInfo: {
+            issuer: string;
+            clientId: string;
+            /** @description The scopes that the page asks for, separated by spaces. */
+            scope: string;
+            /** @description Further parameters of the authorization request, as the text of a query. */
+            parameters: string;
+            authorizationEndpoint: string;
+            tokenEndpoint: string;
+            /** @description Null if the issuer cannot end its own session. */
+            endSessionEndpoint: string | null;
+            /** @description The algorithms with which the issuer signs id tokens. */
+            idTokenAlgorithms: string[];
         };
         /** @description The number of runs in each status. */
         StatusCounts: {

@@ -17,7 +17,7 @@ import type { Host } from '../runtime/host.js';
 import { GuessLimit, RefusalLimit, WaitingLimit } from './http/address-limits.js';
 import { sendAnswer } from './http/answer-format.js';
 import type { ApiLimits } from './http/api-limits.js';
-import { createTokenVerifier, type AuthConfig } from './tokens.js';
+import { createAccessControl, type AuthConfig } from './access/access-control.js';
 import { errorHandler } from './http/error-handler.js';
 import { registerForeignPageRules } from './http/foreign-pages.js';
 import { registerOperatorPage } from './pages/operator-page.js';
@@ -31,7 +31,7 @@ export interface AppOptions {
   readonly host: Host;
   readonly logger: Logger;
   readonly limits: ApiLimits;
-  /** Null or not enabled: everything is allowed. */
+  /** Null: everything is allowed. */
   readonly auth: AuthConfig | null;
   /** Proxies that are trusted to report the address of the caller; none by default. */
   readonly trustedProxies?: readonly string[];
@@ -54,13 +54,14 @@ export function createApp(options: AppOptions): Express {
     return sendAnswer(this, value);
   };
 
-  const tokens = auth?.enabled === true ? createTokenVerifier(auth) : null;
+  const access = auth === null ? null : createAccessControl(auth, logger);
+  void access?.provider?.prepare();
   const now = () => performance.now();
   const services = {
     host,
     logger,
     limits,
-    tokens,
+    access,
     refusals: new RefusalLimit({ perMinuteMax: limits.wrongBearersPerMinuteMax, now }),
     guesses: new GuessLimit({ perMinuteMax: limits.wrongTokensPerMinuteMax, now }),
     waiting: new WaitingLimit(limits.waitingPerAddressMax),
@@ -71,13 +72,13 @@ export function createApp(options: AppOptions): Express {
   registerForeignPageRules(app, {
     allowedHosts: options.allowedHosts ?? [],
     corsOrigins: options.corsOrigins ?? [],
-    hasAccessControl: tokens !== null,
+    hasAccessControl: access !== null,
   });
   app.use('/api/activity', refuseHead);
   app.use('/api/stream', refuseHead);
   RegisterRoutes(app);
   registerSwaggerPage(app);
-  registerOperatorPage(app);
+  registerOperatorPage(app, access);
   app.use(unmatched(app));
   app.use(errorHandler);
   return app;

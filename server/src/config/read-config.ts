@@ -1,5 +1,5 @@
 /** Turns the environment into one frozen configuration, or reports what is wrong with it. */
-import { createTokenVerifier } from '../api/tokens.js';
+import { problemWithAccess } from './check-access.js';
 import { problemWithPostgres } from './check-postgres.js';
 import type { Setting } from './setting.js';
 import { SETTINGS, type Config, type SettingName } from './settings.js';
@@ -31,29 +31,9 @@ export function readConfig(environment: Environment): Config {
   }
   // Every name in SETTINGS has the value that its reader returned.
   const complete = config as unknown as Config;
-  if (complete.auth && complete.publickey === null) {
-    throw new ConfigError('auth=true requires publickey, the key that verifies tokens');
-  }
-  checkPublicKey(complete);
-  const problem = problemWithPostgres(complete);
+  const problem = problemWithAccess(complete) ?? problemWithPostgres(complete);
   if (problem !== null) throw new ConfigError(problem);
   return Object.freeze(complete);
-}
-
-function checkPublicKey(config: Config): void {
-  const { alg: algorithm, auth: enabled, publickey, token_lifetime_seconds_max } = config;
-  if (!enabled) return;
-  try {
-    createTokenVerifier({
-      enabled,
-      algorithm,
-      publicKey: publickey ?? '',
-      lifetimeSecondsMax: token_lifetime_seconds_max,
-    });
-  } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`publickey cannot be used with alg ${algorithm}: ${problem}`);
-  }
 }
 
 function readSetting(

@@ -1,4 +1,5 @@
 /** One setting: its default, its description, and how its text is read. */
+import { isSecureUrl } from '../api/access/secure-url.js';
 import { isPostgresAddress, readPostgresAddress } from '../postgres/address.js';
 
 /** Converts the text of an environment variable to a value. @throws Error that says what was expected */
@@ -73,6 +74,20 @@ export function url(...protocols: readonly string[]): Reader<string> {
     );
   };
 }
+
+/** The address of a service that must not be imitated. */
+export const secureUrl: Reader<string> = (value) => {
+  if (isSecureUrl(value)) return value;
+  throw new Error(
+    'must begin with https:// (http:// only for localhost), without user and password',
+  );
+};
+
+/** Parameters of an address, without the question mark. */
+export const queryText: Reader<string> = (value) => {
+  if (/^[^\s?#&=]+=[^\s?#&]*(&[^\s?#&=]+=[^\s?#&]*)*$/.test(value)) return value;
+  throw new Error('must be parameters such as a=1&b=2');
+};
 
 /** An address whose parts are checked, as far as that is possible without connecting. */
 export function databaseUrl(...protocols: readonly string[]): Reader<string> {

@@ -4,11 +4,11 @@
  * `read-config.ts` reads them from the environment; `docs/configuration.md` lists them in a table (a test compares
  * them).
  */
-import { TOKEN_ALGORITHMS } from '../api/tokens.js';
 import { BACKPLANE_SCHEMES } from '../backplane/backplanes.js';
 import { LOG_LEVELS } from '../base/logger.js';
 import { POSTGRES_SCHEMES } from '../postgres/address.js';
 import { STORE_SCHEMES } from '../store/stores.js';
+import { ACCESS_SETTINGS } from './access-settings.js';
 import {
   databaseUrl,
   flag,
@@ -70,35 +70,7 @@ export const SETTINGS = {
   ),
   log_level: setting(oneOf(LOG_LEVELS), 'info', `Lowest level to log: ${LOG_LEVELS.join(', ')}.`),
 
-  auth: setting(flag, false, 'Require a bearer token (JWT) for every call.'),
-  alg: setting(
-    oneOf(TOKEN_ALGORITHMS),
-    'RS256',
-    'The only accepted signature algorithm of tokens.',
-  ),
-  publickey: setting<string | null>(
-    text,
-    null,
-    'Public key that verifies tokens: PEM, or DER in base64.',
-    { ...unset, secret: true },
-  ),
-  auth_issuer: setting<string | null>(
-    text,
-    null,
-    'If set, the required issuer (`iss`) of tokens.',
-    unset,
-  ),
-  auth_audience: setting<string | null>(
-    text,
-    null,
-    'If set, the required audience (`aud`) of tokens.',
-    unset,
-  ),
-  token_lifetime_seconds_max: setting(
-    integer(1, 100 * 366 * DAY_SECONDS),
-    366 * DAY_SECONDS,
-    'Maximum remaining lifetime of a bearer token, in seconds; tokens that expire later are rejected.',
-  ),
+  ...ACCESS_SETTINGS,
   allow_insecure: setting(
     flag,
     false,

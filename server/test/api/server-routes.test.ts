@@ -2,15 +2,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { startApi } from './support/api-server.js';
+import { authWith, startApi } from './support/api-server.js';
 
 const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const SOME_AUTH = {
-  enabled: true,
-  algorithm: 'ES256',
-  publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-  lifetimeSecondsMax: 3600,
-} as const;
 
 describe('GET /api/info', () => {
   it('returns the information of the host', async () => {
@@ -87,7 +81,7 @@ describe('GET /swagger', () => {
 
 describe('GET /schemas/definition.json', () => {
   it('is the schema of definitions, which is public', async () => {
-    const api = await startApi({ auth: SOME_AUTH });
+    const api = await startApi({ auth: authWith(publicKey) });
     const response = await api.fetch('/schemas/definition.json');
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/schema+json; charset=utf-8');

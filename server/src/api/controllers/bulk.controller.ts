@@ -17,7 +17,7 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { hasScope } from '../authentication.js';
+import { hasScope } from '../access/authentication.js';
 import { asJson, requiredBody } from '../http/body-reader.js';
 import { knownQuery } from '../http/query-names.js';
 import { actorOf, type ApiServices } from '../http/request-context.js';

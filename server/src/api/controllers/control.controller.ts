@@ -19,7 +19,7 @@ import {
 import type { Request as HttpRequest } from 'express';
 import type { ReportedResult } from '../../runtime/activities/activity-results.js';
 import { AppError } from '../../base/errors.js';
-import { hasScope } from '../authentication.js';
+import { hasScope } from '../access/authentication.js';
 import { asJson, nullableBody, requiredBody } from '../http/body-reader.js';
 import { toControlAnswer, toInstanceAction, toWorkflowAction } from '../wire/map/control.js';
 import { toRestart } from '../wire/map/repair.js';

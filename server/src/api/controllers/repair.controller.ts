@@ -18,7 +18,7 @@ import type {
   ModifyRequest,
   RepairedInstance,
 } from '../../runtime/operations/repair/repair-types.js';
-import { hasScope } from '../authentication.js';
+import { hasScope } from '../access/authentication.js';
 import { asJson, requiredBody } from '../http/body-reader.js';
 import { knownQuery } from '../http/query-names.js';
 import { actorOf, type ApiServices } from '../http/request-context.js';

@@ -22,7 +22,7 @@ import type { Request as HttpRequest } from 'express';
 import type { InstanceAction } from '../../runtime/operations/control-types.js';
 import { AppError } from '../../base/errors.js';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
-import { hasScope } from '../authentication.js';
+import { hasScope } from '../access/authentication.js';
 import { objectBody } from '../http/body-reader.js';
 import { toExplanation } from '../wire/map/explanation.js';
 import { toFailureGroups, toFailureRequest } from '../wire/map/failure.js';

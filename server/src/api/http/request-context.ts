@@ -12,7 +12,8 @@ import { ANONYMOUS } from '../../runtime/operations/control-types.js';
 import type { Host } from '../../runtime/host.js';
 import type { GuessLimit, RefusalLimit, WaitingLimit } from './address-limits.js';
 import type { ApiLimits } from './api-limits.js';
-import type { TokenVerifier, VerifiedToken } from '../tokens.js';
+import type { AccessControl } from '../access/access-control.js';
+import type { VerifiedToken } from '../access/token-verifier.js';
 import type { BodyMemory, RequestMemory } from './request-memory.js';
 
 export interface ApiServices {
@@ -20,7 +21,7 @@ export interface ApiServices {
   readonly limits: ApiLimits;
   readonly logger: Logger;
   /** Null: everything is allowed. */
-  readonly tokens: TokenVerifier | null;
+  readonly access: AccessControl | null;
   readonly refusals: RefusalLimit;
   readonly guesses: GuessLimit;
   readonly waiting: WaitingLimit;

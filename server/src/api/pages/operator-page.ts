@@ -7,26 +7,31 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type Express, type RequestHandler } from 'express';
 import { AppError } from '../../base/errors.js';
+import type { AccessControl } from '../access/access-control.js';
 
 /** The same path relative to `src/api` and to `dist/api`. */
 const FOLDER = fileURLToPath(new URL('../../../ui/dist/', import.meta.url));
 
-// The page sets the styles of elements through the DOM, to which `style-src` does not apply.
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "font-src 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "form-action 'none'",
-].join('; ');
+/** @param connectTo the other origins that the page may call */
+function pagePolicy(connectTo: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    // The page sets the styles of elements through the DOM, to which this does not apply.
+    "style-src 'self'",
+    "img-src 'self' data:",
+    ["connect-src 'self'", ...connectTo].join(' '),
+    "font-src 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "form-action 'none'",
+  ].join('; ');
+}
 
-export function registerOperatorPage(app: Express): void {
+/** @param access where users sign in; null: nowhere */
+export function registerOperatorPage(app: Express, access: AccessControl | null): void {
   app.get('/', (_request, response) => response.redirect(302, '/ui/'));
-  app.use('/ui', readOnly, pageHeaders);
+  app.use('/ui', readOnly, pageHeaders(access));
   app.use('/ui/assets', compressed(), assets(), missingFile);
   app.use('/ui', rootFiles(), everyPage);
 }
@@ -102,10 +107,18 @@ const readOnly: RequestHandler = ({ method }, response, next) => {
   next();
 };
 
-const pageHeaders: RequestHandler = (_request, response, next) => {
-  response.setHeader('Content-Security-Policy', PAGE_POLICY);
-  response.setHeader('Referrer-Policy', 'same-origin');
-  // These files contain no data. Each handler sets how long they may be cached.
-  response.removeHeader('Cache-Control');
-  next();
-};
+function pageHeaders(access: AccessControl | null): RequestHandler {
+  return (_request, response, next) => {
+    response.setHeader('Content-Security-Policy', pagePolicy(tokenOrigins(access)));
+    response.setHeader('Referrer-Policy', 'same-origin');
+    // These files contain no data. Each handler sets how long they may be cached.
+    response.removeHeader('Cache-Control');
+    next();
+  };
+}
+
+/** Where the page gets its tokens. Until the issuer has responded, it gets none. */
+function tokenOrigins(access: AccessControl | null): readonly string[] {
+  const endpoint = access?.provider?.configuration?.tokenEndpoint ?? null;
+  return access?.signIn == null || endpoint === null ? [] : [new URL(endpoint).origin];
+}

@@ -8,7 +8,7 @@ import { SignJWT } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ChangeBatch } from '../../../src/backplane/backplane.js';
 import type { ChangeListener } from '../../../src/runtime/changes/change-watch.js';
-import { problemOf, startApi } from '../support/api-server.js';
+import { problemOf, authWith, startApi } from '../support/api-server.js';
 
 const NOTHING: ChangeBatch = { workflows: [], definitions: [], lagged: false };
 const CHANGE = {
@@ -147,7 +147,6 @@ describe('GET /api/stream', () => {
 
   it('ends when the token of the client expires', async () => {
     const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    const publicKey = keys.publicKey.export({ type: 'spki', format: 'pem' }).toString();
     const waits: number[] = [];
     const changes: ChangeListener = {
       next: async (waitMs) => {
@@ -159,7 +158,7 @@ describe('GET /api/stream', () => {
     };
     const api = await startApi({
       host: { 'changes.watch': () => changes },
-      auth: { enabled: true, algorithm: 'ES256', lifetimeSecondsMax: 3600, publicKey },
+      auth: authWith(keys.publicKey),
     });
     const token = await new SignJWT({ scope: 'conductor:viewer' })
       .setProtectedHeader({ alg: 'ES256' })

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { problemOf, startApi } from '../support/api-server.js';
+import { problemOf, authWith, startApi } from '../support/api-server.js';
 import { SOME_INSTANCE } from '../support/scripted-host.js';
 
 interface Operation {
@@ -75,13 +75,7 @@ describe('query parameters', () => {
 
   it('with an unknown name are rejected only after authentication', async () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    const auth = {
-      enabled: true,
-      publicKey: publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
-      algorithm: 'ES256',
-      lifetimeSecondsMax: 3600,
-    } as const;
-    const api = await startApi({ auth });
+    const api = await startApi({ auth: authWith(publicKey) });
     expect((await api.fetch('/api/workflow?refrence=1')).status).toBe(401);
   });
 

@@ -1,10 +1,11 @@
 /** The application on its own port, for tests over HTTP. */
+import type { KeyObject } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { ApiLimits } from '../../../src/api/http/api-limits.js';
 import { DEFAULT_API_LIMITS } from '../../support/default-limits.js';
-import type { AuthConfig } from '../../../src/api/tokens.js';
+import type { AuthConfig } from '../../../src/api/access/access-control.js';
 import { createApp } from '../../../src/api/create-app.js';
 import { RequestMemory, type RequestMemoryOptions } from '../../../src/api/http/request-memory.js';
 import { createLogger } from '../../../src/base/logger.js';
@@ -26,6 +27,17 @@ export interface ApiServerOptions {
   readonly limits?: Partial<ApiLimits>;
   readonly auth?: AuthConfig | null;
   readonly memory?: Partial<Pick<RequestMemoryOptions, 'bodiesMax' | 'answersMax'>>;
+}
+
+/** Accepts tokens with the algorithm ES256 that are signed with the other half of the key. */
+export function authWith(publicKey: KeyObject): AuthConfig {
+  return {
+    algorithm: 'ES256',
+    keys: { publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString() },
+    lifetimeSecondsMax: 3600,
+    clockToleranceSeconds: 0,
+    scopeClaim: 'scope',
+  };
 }
 
 export async function startApi(options: ApiServerOptions = {}): Promise<ApiServer> {

@@ -1,10 +1,12 @@
 /**
  * The worker that all tabs of a browser share. It holds one change stream for all of them, because HTTP/1.1 allows a
- * browser six connections to a server, and the token of the user, because storage would write it to the disk.
+ * browser six connections to a server, and the credentials of the user, because storage would write it to the disk.
  */
 import { ChangeBuffer } from './change-batch.js';
 import { CONNECTING, followStream, type StreamStatus } from './follow-stream.js';
 import type { HubMessage, TabMessage } from './hub-messages.js';
+import type { Credentials } from './sign-in/credentials.js';
+import { Renewer } from './sign-in/renewer.js';
 
 interface Tab {
   readonly send: (message: HubMessage) => void;
@@ -21,7 +23,11 @@ interface Stream {
 
 const tabs = new Set<Tab>();
 const streams = new Map<string | null, Stream>();
-let sharedToken: string | null = null;
+let shared: Credentials | null = null;
+const renewer = new Renewer((credentials) => {
+  shared = credentials;
+  for (const tab of tabs) tab.send({ type: 'credentials', credentials });
+});
 
 addEventListener('connect', (event) => {
   const [port] = (event as MessageEvent).ports;
@@ -39,13 +45,13 @@ addEventListener('connect', (event) => {
 function handle(tab: Tab, message: TabMessage): void {
   switch (message.type) {
     case 'hello':
-      sharedToken ??= message.token;
-      tab.send({ type: 'welcome', token: sharedToken });
+      if (shared === null) share(message.credentials);
+      tab.send({ type: 'welcome', credentials: shared });
       return;
-    case 'token':
-      sharedToken = message.token;
+    case 'credentials':
+      share(message.credentials);
       for (const other of tabs) {
-        if (other !== tab) other.send({ type: 'token', token: message.token });
+        if (other !== tab) other.send({ type: 'credentials', credentials: shared });
       }
       return;
     case 'follow':
@@ -59,6 +65,11 @@ function handle(tab: Tab, message: TabMessage): void {
       tab.buffer?.acknowledge();
       return;
   }
+}
+
+function share(credentials: Credentials | null): void {
+  shared = credentials;
+  renewer.use(credentials);
 }
 
 function join(tab: Tab, token: string | null): void {

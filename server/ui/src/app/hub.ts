@@ -6,19 +6,25 @@ import { ApiError, type Problem } from '@stepwright/sdk';
 import { ChangeBuffer, type LiveBatch } from './change-batch.js';
 import { followStream, type StreamStatus } from './follow-stream.js';
 import type { HubMessage, TabMessage } from './hub-messages.js';
+import type { Credentials } from './sign-in/credentials.js';
+import { Renewer } from './sign-in/renewer.js';
 
 export interface HubListener {
   readonly onBatch: (batch: LiveBatch) => void;
   readonly onStatus: (status: StreamStatus) => void;
 }
 
-/** How long the page waits for the token of another tab. */
+/** How long the page waits for the credentials of another tab. */
 const WELCOME_MS_MAX = 1000;
 
-const tokenListeners = new Set<(token: string | null) => void>();
+type Tell = (credentials: Credentials | null) => void;
+
+const credentialsListeners = new Set<Tell>();
 let listener: HubListener | null = null;
-let welcome: ((token: string | null) => void) | null = null;
+let welcome: Tell | null = null;
 const port = openPort();
+/** Only without a shared worker, which otherwise renews the token for all tabs. */
+const renewer = port === null ? new Renewer(tellAll) : null;
 
 function openPort(): MessagePort | null {
   if (typeof SharedWorker === 'undefined') return null;
@@ -31,10 +37,10 @@ function openPort(): MessagePort | null {
 function receive(message: HubMessage): void {
   switch (message.type) {
     case 'welcome':
-      welcome?.(message.token);
+      welcome?.(message.credentials);
       return;
-    case 'token':
-      tokenListeners.forEach((tell) => tell(message.token));
+    case 'credentials':
+      tellAll(message.credentials);
       return;
     case 'batch':
       listener?.onBatch(message.batch);
@@ -44,6 +50,10 @@ function receive(message: HubMessage): void {
       listener?.onStatus({ state: message.state, refusal: refusalOf(message.problem) });
       return;
   }
+}
+
+function tellAll(credentials: Credentials | null): void {
+  credentialsListeners.forEach((tell) => tell(credentials));
 }
 
 function send(message: TabMessage): void {
@@ -57,28 +67,32 @@ function refusalOf(problem: Problem | null): ApiError | null {
   return new ApiError({ ...call, problem, retryAfterMs: null });
 }
 
-/** Offers the token of this tab to the other tabs, and resolves to theirs; null if nobody has signed in. */
-export function shareToken(own: string | null): Promise<string | null> {
-  if (port === null) return Promise.resolve(own);
+/** Offers what this tab has to the other tabs, and resolves to theirs; null if nobody has signed in. */
+export function shareCredentials(own: Credentials | null): Promise<Credentials | null> {
+  if (port === null) {
+    renewer?.use(own);
+    return Promise.resolve(own);
+  }
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(own), WELCOME_MS_MAX);
-    welcome = (token) => {
+    welcome = (credentials) => {
       clearTimeout(timer);
-      resolve(token);
+      resolve(credentials);
     };
-    send({ type: 'hello', token: own });
+    send({ type: 'hello', credentials: own });
   });
 }
 
 /** Tells the other tabs that the user has signed in or out. */
-export function announceToken(token: string | null): void {
-  send({ type: 'token', token });
+export function announceCredentials(credentials: Credentials | null): void {
+  renewer?.use(credentials);
+  send({ type: 'credentials', credentials });
 }
 
-/** Calls the listener when the user has signed in or out in another tab. */
-export function onSharedToken(tell: (token: string | null) => void): () => void {
-  tokenListeners.add(tell);
-  return () => void tokenListeners.delete(tell);
+/** Calls the listener when the user has signed in or out in another tab, or the token was renewed. */
+export function onCredentials(tell: Tell): () => void {
+  credentialsListeners.add(tell);
+  return () => void credentialsListeners.delete(tell);
 }
 
 /** Follows the changes that this token may see. Returns a function that stops. A tab follows with one token at a time. */

@@ -14,7 +14,15 @@ import {
   useState,
   type ReactNode,
 } from 'react';
-import { announceToken, onSharedToken, shareToken } from './hub.js';
+import { announceCredentials, onCredentials, shareCredentials } from './hub.js';
+import {
+  isSignedIn,
+  readCredentials,
+  writeCredentials,
+  type Credentials,
+} from './sign-in/credentials.js';
+import type { FinishedSignIn } from './sign-in/issuer.js';
+import { comesFromIssuer, signOutAddress } from './sign-in/issuer-address.js';
 
 export type Scope = 'viewer' | 'controller' | 'author' | 'worker';
 
@@ -41,9 +49,6 @@ interface Claims {
   readonly scopes: readonly string[];
 }
 
-const KEY = 'stepwright.token';
-/** Says that a user has signed in with this browser, without the token: a new tab then asks the other tabs for it. */
-const SIGNED_IN_KEY = 'stepwright.signed-in';
 const SessionContext = createContext<Session | null>(null);
 
 export function useSession(): Session {
@@ -53,29 +58,34 @@ export function useSession(): Session {
 }
 
 export function SessionProvider({ children }: { readonly children: ReactNode }): ReactNode {
-  const [token, setToken] = useState<string | null>(() => readToken());
-  const [signInReason, setSignInReason] = useState<string | null>(null);
-  const take = useCallback((next: string | null) => {
-    writeToken(next);
-    setToken(next);
+  const [credentials, setCredentials] = useState(readCredentials);
+  const token = credentials?.token ?? null;
+  const [signInReason, setSignInReason] = useState(signInProblem);
+  const take = useCallback((next: Credentials | null) => {
+    writeCredentials(next);
+    setCredentials(next);
     setSignInReason(next === null ? 'You have signed out.' : null);
   }, []);
   const signIn = useCallback(
-    (next: string) => {
+    (entered: string) => {
+      const next = { token: entered, renewal: null };
       take(next);
-      announceToken(next);
+      announceCredentials(next);
     },
     [take],
   );
   const signOut = useCallback(() => {
+    const renewal = readCredentials()?.renewal ?? null;
     take(null);
-    announceToken(null);
+    announceCredentials(null);
+    const address = renewal === null ? null : signOutAddress(renewal);
+    if (address !== null) window.location.assign(address);
   }, [take]);
-  useEffect(() => onSharedToken(take), [take]);
+  useEffect(() => onCredentials(take), [take]);
   const noticeFailure = useCallback((error: unknown) => {
     if (!isApiError(error) || error.status !== 401) return;
     setSignInReason(
-      readToken() === null
+      readCredentials() === null
         ? 'This server requires a token.'
         : 'The server rejected the token. It may have expired.',
     );
@@ -129,41 +139,36 @@ function identityOf(token: string | null, claims: Claims | null): string {
   return [issuer ?? '', subject, ...[...scopes].sort()].join('\n');
 }
 
-/** Gets the token of the other tabs, and offers them this tab's. Call it before the page is shown. */
+/**
+ * Finishes a sign-in that comes back from the issuer, gets the credentials of the other tabs, and offers them this tab's.
+ * Call it before the page is shown.
+ */
 export async function joinSession(): Promise<void> {
-  const own = readToken();
+  const finished = await finishAtIssuer().catch((error: unknown) => {
+    window.history.replaceState(null, '', '/ui/');
+    signInProblem = `The sign-in failed: ${error instanceof Error ? error.message : String(error)}`;
+    return null;
+  });
+  const own = finished?.credentials ?? readCredentials();
   // Where nobody signs in, the page need not wait for an answer.
   if (own === null && !isSignedIn()) return;
-  const shared = await shareToken(own);
-  if (own === null) writeToken(shared);
+  if (finished === null) {
+    const shared = await shareCredentials(own);
+    writeCredentials(shared);
+    return;
+  }
+  writeCredentials(own);
+  announceCredentials(own);
+  if (finished.isPopup) window.close();
+  window.history.replaceState(null, '', finished.path);
 }
 
-function readToken(): string | null {
-  try {
-    return sessionStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
+/** The code for sign-ins is loaded only when it is needed. */
+async function finishAtIssuer(): Promise<FinishedSignIn | null> {
+  if (!comesFromIssuer()) return null;
+  const { finishSignIn } = await import('./sign-in/issuer.js');
+  return finishSignIn();
 }
 
-function isSignedIn(): boolean {
-  try {
-    return localStorage.getItem(SIGNED_IN_KEY) !== null;
-  } catch {
-    return false;
-  }
-}
-
-function writeToken(token: string | null): void {
-  try {
-    if (token === null) {
-      sessionStorage.removeItem(KEY);
-      localStorage.removeItem(SIGNED_IN_KEY);
-    } else {
-      sessionStorage.setItem(KEY, token);
-      localStorage.setItem(SIGNED_IN_KEY, 'yes');
-    }
-  } catch {
-    // The browser may forbid storage; then the token lasts until the page is closed.
-  }
-}
+/** Why the last sign-in at the issuer failed; shown once. */
+let signInProblem: string | null = null;

@@ -11,7 +11,7 @@ import { useHasBeenLive, useIsSettled, useLiveState, useRefusal } from './live.j
 import { OutageBanner } from './outage.js';
 import { NAVIGATION, Pages } from './pages.js';
 import { useSession } from './session.js';
-import { SignIn, SignInDialog } from './sign-in.js';
+import { SignIn, SignInDialog } from './sign-in/sign-in.js';
 import { applyTheme, readTheme, THEMES, type Theme } from './theme.js';
 
 /** The navigation (at the side, or at the top of a narrow window) and the page at the current address. */

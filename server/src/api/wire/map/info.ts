@@ -1,8 +1,32 @@
 /** Converts the server information to its wire type. */
 import type * as host from '../../../runtime/fleet/node-types.js';
+import type { AccessControl } from '../../access/access-control.js';
 import type * as wire from '../models/info.js';
 import { toWireTime } from './time.js';
 
-export function toServerInfo(info: host.ServerInfo): wire.ServerInfo {
-  return { ...info, startTime: toWireTime(info.startTime) };
+/** @param access null: everything is allowed */
+export function toServerInfo(info: host.ServerInfo, access: AccessControl | null): wire.ServerInfo {
+  const signIn = toSignInInfo(access);
+  return {
+    ...info,
+    startTime: toWireTime(info.startTime),
+    ...(signIn !== null && { signIn }),
+  };
+}
+
+/** Null also while the issuer has not responded yet. */
+function toSignInInfo(access: AccessControl | null): wire.SignInInfo | null {
+  const { provider = null, signIn = null } = access ?? {};
+  const configuration = provider?.configuration ?? null;
+  if (signIn === null || configuration === null) return null;
+  const { authorizationEndpoint, idTokenAlgorithms, tokenEndpoint } = configuration;
+  if (authorizationEndpoint === null || tokenEndpoint === null) return null;
+  return {
+    ...signIn,
+    issuer: configuration.issuer,
+    authorizationEndpoint,
+    tokenEndpoint,
+    endSessionEndpoint: configuration.endSessionEndpoint,
+    idTokenAlgorithms: [...idTokenAlgorithms],
+  };
 }

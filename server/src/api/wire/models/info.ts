@@ -38,4 +38,34 @@ export interface ServerInfo {
    * The kind of backplane.
    */
   backplane: string;
+  /**
+   * How users of the operator's page sign in. Absent: with a token that they enter, or not at all.
+   */
+  signIn?: SignInInfo;
+}
+
+/**
+ * The page signs in at an OpenID Connect issuer (authorization code with PKCE).
+ */
+export interface SignInInfo {
+  issuer: string;
+  clientId: string;
+  /**
+   * The scopes that the page asks for, separated by spaces.
+   */
+  scope: string;
+  /**
+   * Further parameters of the authorization request, as the text of a query.
+   */
+  parameters: string;
+  authorizationEndpoint: string;
+  tokenEndpoint: string;
+  /**
+   * Null if the issuer cannot end its own session.
+   */
+  endSessionEndpoint: string | null;
+  /**
+   * The algorithms with which the issuer signs id tokens.
+   */
+  idTokenAlgorithms: string[];
 }

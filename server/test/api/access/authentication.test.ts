@@ -6,14 +6,11 @@ import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import {
-  createTokenVerifier,
-  TOKEN_ALGORITHMS,
-  type AuthConfig,
-  type TokenAlgorithm,
-} from '../../src/api/tokens.js';
-import { problemOf, startApi } from './support/api-server.js';
-import { SOME_INSTANCE } from './support/scripted-host.js';
+import type { AuthConfig } from '../../../src/api/access/access-control.js';
+import { TOKEN_ALGORITHMS, type TokenAlgorithm } from '../../../src/api/access/token-algorithms.js';
+import { createTokenVerifier } from '../../../src/api/access/token-verifier.js';
+import { problemOf, startApi } from '../support/api-server.js';
+import { SOME_INSTANCE } from '../support/scripted-host.js';
 
 const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const OTHER_RSA = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -34,10 +31,11 @@ function der(key: KeyObject, type: 'spki' | 'pkcs1' = 'spki'): string {
 
 const LIFETIME_SECONDS_MAX = 3600;
 const AUTH: AuthConfig = {
-  enabled: true,
   algorithm: 'RS256',
-  publicKey: der(RSA.publicKey),
+  keys: { publicKey: der(RSA.publicKey) },
   lifetimeSecondsMax: LIFETIME_SECONDS_MAX,
+  clockToleranceSeconds: 0,
+  scopeClaim: 'scope',
 };
 
 interface TokenOptions {
@@ -60,7 +58,10 @@ function makeToken(options: TokenOptions = {}): Promise<string> {
 
 const answering = { 'instances.get': async () => SOME_INSTANCE };
 
-async function callWith(authorization: string | null, auth: AuthConfig = AUTH): Promise<Response> {
+async function callWith(
+  authorization: string | null,
+  auth: AuthConfig | null = AUTH,
+): Promise<Response> {
   const api = await startApi({ host: answering, auth });
   return api.fetch('/api/workflow/w1', {
     headers: authorization === null ? {} : { authorization },
@@ -73,17 +74,15 @@ describe('bearer tokens', () => {
     const { publicKey, privateKey } =
       curve === undefined ? RSA : generateKeyPairSync('ec', { namedCurve: curve });
     for (const text of [pem(publicKey), der(publicKey)]) {
-      const verify = createTokenVerifier({ ...AUTH, algorithm, publicKey: text });
+      const verify = createTokenVerifier({ ...AUTH, algorithm }, { publicKey: text });
       const token = await verify(await makeToken({ algorithm, key: privateKey }));
       expect([...token.scopes]).toEqual(['conductor:viewer']);
     }
   });
 
   it('signed with an RSA key in the PKCS #1 format are accepted', async () => {
-    const publicKey = der(RSA.publicKey, 'pkcs1');
-    expect((await callWith(`Bearer ${await makeToken()}`, { ...AUTH, publicKey })).status).toBe(
-      200,
-    );
+    const keys = { publicKey: der(RSA.publicKey, 'pkcs1') };
+    expect((await callWith(`Bearer ${await makeToken()}`, { ...AUTH, keys })).status).toBe(200);
   });
 
   it.each([
@@ -163,7 +162,7 @@ describe('bearer tokens', () => {
         .join('.');
       return `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`;
     };
-    const verify = createTokenVerifier({ ...AUTH, publicKey: pem(publicKey) });
+    const verify = createTokenVerifier(AUTH, { publicKey: pem(publicKey) });
     // JSON parses it as infinity.
     await expect(verify(signed(`{"scope":"conductor:admin","exp":1e999}`))).rejects.toThrow(
       /valid for longer/,
@@ -183,7 +182,7 @@ describe('bearer tokens', () => {
   });
 
   it('are ignored if authentication is off', async () => {
-    expect((await callWith('Bearer nonsense', { ...AUTH, enabled: false })).status).toBe(200);
+    expect((await callWith('Bearer nonsense', null)).status).toBe(200);
   });
 
   it('are not written to the log', async () => {
@@ -208,7 +207,7 @@ describe('createTokenVerifier', () => {
     ['text that is not a key', 'RS256', ''],
     ['nonsense', 'RS256', 'bm9uc2Vuc2U='],
   ])('rejects %s', (_what, algorithm, publicKey) => {
-    expect(() => createTokenVerifier({ ...AUTH, algorithm, publicKey })).toThrow();
+    expect(() => createTokenVerifier({ ...AUTH, algorithm }, { publicKey })).toThrow();
   });
 });
 
@@ -222,7 +221,7 @@ describe('the scopes of the operations', () => {
   interface Operation {
     readonly security?: readonly { readonly bearer: readonly string[] }[];
   }
-  const file = new URL('../../openapi/openapi.json', import.meta.url);
+  const file = new URL('../../../openapi/openapi.json', import.meta.url);
   const { paths } = JSON.parse(readFileSync(file, 'utf8')) as {
     paths: Record<string, Record<string, Operation>>;
   };

@@ -1,16 +1,16 @@
 /**
- * Authorizes calls: bearer tokens (JWT), checked against one configured key and one algorithm.
+ * Authorizes calls by their bearer tokens (JWT).
  *
  * Invariants:
- *  A1 The algorithm is the configured one, whatever the token says about itself (`tokens.ts`).
+ *  A1 The algorithm is the configured one, whatever the token says about itself (`token-verifier.ts`).
  *  A2 Without configuration, everything is allowed; with it, only the routes without `@Security` are reachable without a
  *     valid token.
  *  A3 An error response does not say why a token was rejected; the log does, at debug level.
  */
 import type { Request } from 'express';
-import { AppError } from '../base/errors.js';
-import { addressOf, contextOf } from './http/request-context.js';
-import type { TokenVerifier, VerifiedToken } from './tokens.js';
+import { AppError } from '../../base/errors.js';
+import { addressOf, contextOf } from '../http/request-context.js';
+import type { TokenVerifier, VerifiedToken } from './token-verifier.js';
 
 /** This scope allows everything. */
 const ADMIN_SCOPE = 'conductor:admin';
@@ -25,9 +25,9 @@ export async function expressAuthentication(
   scopes: readonly string[] = [],
 ): Promise<VerifiedToken | null> {
   const context = contextOf(request);
-  const { logger, refusals, tokens } = context.services;
-  if (tokens === null) return null;
-  context.verifiedToken ??= verify(request, tokens).catch((error: unknown) => {
+  const { access, logger, refusals } = context.services;
+  if (access === null) return null;
+  context.verifiedToken ??= verify(request, access.verify).catch((error: unknown) => {
     if (error instanceof AppError) throw error;
     refusals.count(addressOf(request));
     logger.debug({ err: error }, 'rejected a bearer token');

@@ -1,0 +1,78 @@
+/** Verifies bearer tokens (JWT): one algorithm, and one configured key or the keys of an identity provider. */
+import { jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import { readPublicKey } from './public-key.js';
+import type { TokenAlgorithm } from './token-algorithms.js';
+
+export interface TokenRules {
+  readonly algorithm: TokenAlgorithm;
+  readonly issuer?: string;
+  readonly audience?: string;
+  /** The maximum time from now until a token expires, in seconds. */
+  readonly lifetimeSecondsMax: number;
+  /** How much the clocks of issuer and server may differ, in seconds. */
+  readonly clockToleranceSeconds: number;
+  /** The claim with the scopes; dots lead into objects. */
+  readonly scopeClaim: string;
+}
+
+/** Either `publicKey`, whose text is PEM or the base64 text of its DER form, or a function that finds keys. */
+export type TokenKeys = { readonly publicKey: string } | { readonly find: JWTVerifyGetKey };
+
+export interface VerifiedToken {
+  readonly subject: string | null;
+  readonly scopes: ReadonlySet<string>;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+export type TokenVerifier = (token: string) => Promise<VerifiedToken>;
+
+/** @throws Error with a message about the key if it cannot be used with the algorithm */
+export function createTokenVerifier(rules: TokenRules, keys: TokenKeys): TokenVerifier {
+  const { algorithm, audience, clockToleranceSeconds, issuer, lifetimeSecondsMax } = rules;
+  const options = {
+    algorithms: [algorithm],
+    clockTolerance: clockToleranceSeconds,
+    // A token that never expires cannot be revoked.
+    requiredClaims: ['exp'],
+    ...(issuer !== undefined && { issuer }),
+    ...(audience !== undefined && { audience }),
+  };
+  const find = 'find' in keys ? keys.find : fixed(keys.publicKey, algorithm);
+  return async (token) => {
+    const { payload } = await jwtVerify(token, find, options);
+    const { exp = 0, sub = null } = payload;
+    // JSON reads 1e999 as infinity. A token that is valid for a century cannot be revoked, either.
+    if (exp > Date.now() / 1000 + lifetimeSecondsMax) {
+      throw new Error(`The token is valid for longer than ${lifetimeSecondsMax} s`);
+    }
+    const scopes = scopesOf(payload, rules.scopeClaim);
+    return { subject: sub, scopes, expiresAt: exp * 1000 };
+  };
+}
+
+function fixed(publicKey: string, algorithm: TokenAlgorithm): JWTVerifyGetKey {
+  const key = readPublicKey(publicKey, algorithm);
+  return async () => key;
+}
+
+/** The claim is a list, or a string with spaces between the scopes. */
+function scopesOf(payload: JWTPayload, path: string): ReadonlySet<string> {
+  const claim = claimAt(payload, path);
+  if (typeof claim === 'string') return new Set(claim.split(' ').filter((scope) => scope !== ''));
+  if (!Array.isArray(claim)) return new Set();
+  return new Set(claim.filter((scope): scope is string => typeof scope === 'string'));
+}
+
+/** A claim whose own name contains the dots, such as an address, comes first. */
+function claimAt(payload: JWTPayload, path: string): unknown {
+  if (Object.hasOwn(payload, path)) return payload[path];
+  let value: unknown = payload;
+  for (const name of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name))
+      return undefined;
+    // An object that has the member.
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value;
+}
