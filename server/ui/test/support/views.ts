@@ -66,6 +66,15 @@ const LISTS: readonly View[] = [
       await page.getByRole('combobox', { name: /^Find runs/ }).pressSequentially('tr');
     },
   },
+  {
+    name: 'runs, found by a text',
+    path: '/runs',
+    ready: '.found-runs li',
+    open: async (page) => {
+      await page.getByRole('combobox', { name: /^Find runs/ }).fill('der-47');
+      await page.keyboard.press('Enter');
+    },
+  },
   { name: 'failures', path: '/failures', ready: TABLE },
   { name: 'bulk jobs', path: '/bulk', ready: TABLE },
   { name: 'a bulk job', path: ({ jobId }) => `/bulk/${jobId}`, ready: TABLE },
