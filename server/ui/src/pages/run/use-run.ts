@@ -63,6 +63,11 @@ const isSlow = (part: unknown): boolean => part === 'audit' || part === 'child c
 const isPaced = (part: unknown): boolean => part === 'steps';
 const SLOW_REREAD_MS = 10_000;
 
+/** A run that goes on changing is read less often: its viewers must not slow down the server. */
+function pauseOfReads(inARow: number): number {
+  return inARow > 5 ? 2500 : 1000;
+}
+
 /** Fetches the run again when it changes. Call it once on the page of a run. */
 export function useLiveRun(workflowId: string): void {
   const queries = useQueryClient();
@@ -74,7 +79,10 @@ export function useLiveRun(workflowId: string): void {
       }),
     [queries, workflowId],
   );
-  const reread = useThrottled(() => rereadPart((part) => !isSlow(part) && !isPaced(part)), 1000);
+  const reread = useThrottled(
+    () => rereadPart((part) => !isSlow(part) && !isPaced(part)),
+    pauseOfReads,
+  );
   const rereadSlow = useThrottled(() => rereadPart(isSlow), SLOW_REREAD_MS);
   useLive(({ workflows, lag }) => {
     if (!lag && !workflows.has(workflowId)) return;
