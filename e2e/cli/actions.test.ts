@@ -178,6 +178,22 @@ describe('bulk', () => {
     expect((await line.terminal(['bulk', 'stop', job])).code).toBe(0);
   });
 
+  it('waits for the end of a job', async () => {
+    const runs = [await startOrder('B3'), await startOrder('B3')].flatMap((id) => ['--run', id]);
+    const create = ['bulk', 'create', 'suspend', ...runs, '--reason', 'r', '--wait'];
+    const ended = await line.pipe(create);
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toMatch(/^State +Done$/m);
+    expect(ended.stderr).toMatch(/^The job \S+ acts on 2 runs\.$/m);
+    expect((await line.terminal(create)).screen).toMatch(/2 skipped/);
+    const resume = ['bulk', 'create', 'resume', ...runs, '--reason', 'r', '--per-second', '0.1'];
+    const late = await line.pipe([...resume, '--wait', '--timeout', '1s', '--json']);
+    expect(late.code).toBe(14);
+    const { id } = JSON.parse(late.stdout) as { readonly id: string };
+    expect((await line.pipe(['bulk', 'stop', id])).code).toBe(0);
+    expect((await line.pipe([...create, '--dry-run'])).code).toBe(2);
+  });
+
   it('does not act on all runs by mistake', async () => {
     const { code, stderr } = await line.pipe(['bulk', 'create', 'purge', '--reason', 'r']);
     expect(code).toBe(2);

@@ -1,11 +1,11 @@
 /**
  * Goal: `apply` ends with a server that has the folder, whole, whatever happens in between.
  * Method: the real command against a real server; a proxy ends the command at each of its requests, before or after the
- * server has handled it; and two commands with different folders at the same time.
+ * server has handled it. Several at once: server/test/cli/deployment.test.ts.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -125,21 +125,6 @@ describe('stepwright apply', () => {
       expect(requests).toBeGreaterThan(10);
     },
   );
-
-  it('two at once end in one of the two states', async () => {
-    for (let trial = 0; trial < 4; trial += 1) {
-      const one = writeFolder('race-one', 'race', 'one');
-      const two = writeFolder('race-two', 'race', 'two');
-      const ended = await Promise.all([line.pipe(['apply', one]), line.pipe(['apply', two])]);
-      expect(ended.map(({ code }) => code)).toEqual([0, 0]);
-      const state = await stateOf('race');
-      expect(new Set(state).size, state.join(' ')).toBe(1);
-      expect(state).not.toContain('none');
-    }
-    for (const name of ['race-one', 'race-two']) {
-      rmSync(path.join(line.folder, name), { recursive: true });
-    }
-  });
 });
 
 /** @returns whether the command had that many requests */

@@ -53,6 +53,30 @@ describe('stepwright fmt', () => {
   });
 });
 
+describe('control characters in files of others', () => {
+  // It would clear the screen, move the cursor and reverse text.
+  const HOSTILE = 'Id: flow\nSteps:\n  - Id: "\u001b[2J\u009b\u202e"\n    StepType: \u202e"a" b\n';
+  const HARMFUL = /\u001b\[2J|\u009b|\u202e/u;
+
+  it.each(['terminal', 'pipe'] as const)('are shown as escapes in a %s', async (place) => {
+    const file = write('hostile/flow\u202e.yaml', HOSTILE);
+    for (const args of [
+      ['validate', path.dirname(file)],
+      ['validate', '--json', path.dirname(file)],
+      ['validate', '--github', path.dirname(file)],
+      ['fmt', '--check', path.dirname(file)],
+    ]) {
+      const shown = await line[place](args);
+      const text = 'screen' in shown ? shown.screen : shown.stdout + shown.stderr;
+      expect(text, args.join(' ')).not.toMatch(HARMFUL);
+      expect(text, args.join(' ')).toContain('flow\\u202e.yaml');
+      expect(shown.code).toBe(1);
+    }
+    const { screen } = await line.terminal(['validate', path.dirname(file)]);
+    expect(screen).toContain('\\u001b[2J\\u009b\\u202e');
+  });
+});
+
 describe('stepwright validate', () => {
   it('reports a file that cannot be read as a problem of that file', async () => {
     const file = write('unreadable/a.yaml', Buffer.from([0, 1]));

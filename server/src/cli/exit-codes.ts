@@ -16,7 +16,7 @@ export const EXIT_CODES = {
 export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];
 
 export const EXIT_CODE_MEANINGS: Readonly<Record<keyof typeof EXIT_CODES, string>> = {
-  done: 'done; with --wait or --follow: the run has succeeded',
+  done: 'done; with --wait or --follow: the run has succeeded, or the bulk job has done everything',
   failed: 'failed, or problems were found',
   misused: 'the arguments or a setting are wrong',
   unreachable: 'the server cannot be reached, or cannot answer now',
@@ -26,5 +26,5 @@ export const EXIT_CODE_MEANINGS: Readonly<Record<keyof typeof EXIT_CODES, string
   runTerminated: 'with --wait or --follow: the run was terminated',
   runCompensated: 'with --wait or --follow: the run was compensated',
   runSuspended: 'with --wait or --follow: the run is suspended',
-  runOpen: 'with --wait or --follow: the run is still open after --timeout',
+  runOpen: 'with --wait or --follow: the run or bulk job is still open after --timeout',
 };

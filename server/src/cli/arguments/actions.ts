@@ -7,7 +7,7 @@ import type { ModifyOptions, RerunOptions } from '../commands/repair.js';
 import { withOutput, type ServerCommandOptions } from '../connection/options.js';
 import { withFilter } from './run-filter.js';
 import { withPage } from './runs.js';
-import { collect, readRate, readVersion } from './values.js';
+import { collect, readDuration, readRate, readVersion } from './values.js';
 
 const CONTROLS = {
   suspend: 'suspend runs: they do not advance until they are resumed',
@@ -100,10 +100,12 @@ function addBulk(program: Command): void {
     .option('--dry-run', 'only show which runs match', false)
     .option('--idempotency-key <key>', 'calls with the same key create one job')
     .option('--run <id>', 'this run; repeatable', collect)
-    .option('--all', 'all runs', false);
+    .option('--all', 'all runs', false)
+    .option('--wait', 'wait until the job has ended, and show it', false)
+    .option('--timeout <duration>', 'with --wait: how long at most', readDuration);
   withOutput(withFilter(create)).action(async (action: BulkAction, options: BulkOptions) => {
     const { createBulkJob } = await import('../commands/bulk.js');
-    await createBulkJob(action, options);
+    process.exitCode = await createBulkJob(action, options);
   });
 
   const job = (name: string, description: string): Command =>

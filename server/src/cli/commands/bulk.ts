@@ -1,4 +1,5 @@
 /** `stepwright bulk`: one action on many runs. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type {
   BulkAction,
   BulkJob,
@@ -10,10 +11,12 @@ import type {
 import type { WorkflowSummary } from '../../api/wire/models/workflow.js';
 import { readObject } from '../arguments/data.js';
 import { filterOf, type FilterOptions } from '../arguments/run-filter.js';
+import { patiently } from '../connection/changes.js';
 import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
 import { readPages } from '../connection/pages.js';
-import { jsonContent, pathTo } from '../connection/server-client.js';
+import { jsonContent, pathTo, type ServerClient } from '../connection/server-client.js';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.js';
 import { misused } from '../failure.js';
 import { Output } from '../output/output.js';
 import { plain } from '../output/plain-text.js';
@@ -28,15 +31,22 @@ export interface BulkOptions extends ServerCommandOptions, FilterOptions {
   readonly perSecond?: number;
   readonly dryRun: boolean;
   readonly idempotencyKey?: string;
+  readonly wait: boolean;
+  readonly timeout?: number;
 }
+
+/** How often a job is read that is waited for. */
+const POLL_MS = 500;
 
 export interface PageOptions extends ServerCommandOptions {
   readonly limit: number;
   readonly cursor?: string;
 }
 
-export async function createBulkJob(action: BulkAction, options: BulkOptions): Promise<void> {
-  const { dryRun, json, modification, perSecond, reason } = options;
+export async function createBulkJob(action: BulkAction, options: BulkOptions): Promise<ExitCode> {
+  const { dryRun, json, modification, perSecond, reason, timeout, wait } = options;
+  if (dryRun && wait) throw misused('--dry-run creates no job that --wait could wait for');
+  if (timeout !== undefined && !wait) throw misused('--timeout needs --wait');
   const request: BulkRequest = {
     action,
     reason,
@@ -53,11 +63,17 @@ export async function createBulkJob(action: BulkAction, options: BulkOptions): P
     idempotencyKey: options.idempotencyKey,
   });
   const output = new Output();
+  const matched = matchedText(answer);
+  if (wait && !('workflows' in answer)) {
+    output.note(`The job ${answer.id} acts on ${matched}.`);
+    const job = await untilEnded(client, answer.id, timeout);
+    printJob(job, options);
+    return exitCodeOf(job);
+  }
   if (json) {
     output.json(answer);
-    return;
+    return EXIT_CODES.done;
   }
-  const matched = matchedText(answer);
   if ('workflows' in answer) {
     if (answer.workflows.length > 0) printRuns(output, answer.workflows);
     output.note(`${action} would act on ${matched}.`);
@@ -65,6 +81,29 @@ export async function createBulkJob(action: BulkAction, options: BulkOptions): P
     output.line(answer.id);
     output.note(`The job acts on ${matched}. See how far it is: stepwright bulk show ${answer.id}`);
   }
+  return EXIT_CODES.done;
+}
+
+/** Until the job has ended, or the time is up. */
+async function untilEnded(
+  client: ServerClient,
+  id: string,
+  timeoutMs: number | undefined,
+): Promise<BulkJob> {
+  const { signal } = new AbortController();
+  const end = timeoutMs === undefined ? Infinity : Date.now() + timeoutMs;
+  for (;;) {
+    const job = await patiently(() => client.get<BulkJob>(pathTo`/api/bulk/${id}`), signal);
+    const left = end - Date.now();
+    if (job.state !== 'Running' || left <= 0) return job;
+    await pause(Math.min(POLL_MS, left));
+  }
+}
+
+/** How a command ends that has waited for a job. */
+function exitCodeOf({ failed, state }: BulkJob): ExitCode {
+  if (state === 'Running') return EXIT_CODES.runOpen;
+  return state === 'Done' && failed === 0 ? EXIT_CODES.done : EXIT_CODES.failed;
 }
 
 /** All runs only if that is said: an action on everything must not be the result of a forgotten filter. */

@@ -6,6 +6,7 @@ import { watch } from 'chokidar';
 import path from 'node:path';
 import { presetStore } from '../../store/preset-store.js';
 import { painterFor } from '../output/paint.js';
+import { plain, plainLines } from '../output/plain-text.js';
 import { asText } from '../output/print-problems.js';
 import { storeFile, type ServerCalls } from '../files/store-files.js';
 import {
@@ -44,7 +45,7 @@ export async function dev(folder: string, { memory }: DevOptions): Promise<void>
   });
   watcher.on('error', (error) => {
     const reason = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`stepwright: ${folder} is not watched any more: ${reason}\n`);
+    process.stderr.write(plainLines(`stepwright: ${folder} is not watched any more: ${reason}\n`));
   });
 }
 
@@ -86,7 +87,7 @@ class LiveFolder {
     for (const file of this.#seen.keys()) {
       if (files.some(({ path: present }) => present === file)) continue;
       this.#seen.delete(file);
-      process.stdout.write(`${file}: removed; the server keeps its versions\n`);
+      process.stdout.write(`${plain(file)}: removed; the server keeps its versions\n`);
     }
   }
 
@@ -114,10 +115,11 @@ class LiveFolder {
         : stored.version === null
           ? paint('red', 'not registered; the last good version stays')
           : paint('green', `registered, version ${stored.version}`);
-    process.stdout.write(`${file.path}: ${state}\n`);
+    process.stdout.write(`${plain(file.path)}: ${state}\n`);
   }
 }
 
 function report(error: unknown): void {
-  process.stderr.write(`stepwright: ${error instanceof Error ? error.message : String(error)}\n`);
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(plainLines(`stepwright: ${message}\n`));
 }

@@ -2,6 +2,7 @@
 import { EXIT_CODES } from '../exit-codes.js';
 import { checkFiles } from '../files/check-files.js';
 import { painterFor } from '../output/paint.js';
+import { plainLines } from '../output/plain-text.js';
 import {
   asGithub,
   asJson,
@@ -24,7 +25,7 @@ export async function validate(
   const files = await readWorkflowFiles(paths);
   if (files.length === 0) {
     process.stderr.write(
-      `stepwright: there are no definitions or scripts in ${paths.join(', ')}\n`,
+      plainLines(`stepwright: there are no definitions or scripts in ${paths.join(', ')}\n`),
     );
     return EXIT_CODES.failed;
   }

@@ -1,5 +1,7 @@
 /** Problems of files, for people, for programs and for GitHub Actions. */
+import { jsonText } from './output.js';
 import type { Paint } from './paint.js';
+import { plain, plainLines } from './plain-text.js';
 import type { Problem } from '../files/store-files.js';
 import type { WorkflowFile } from '../files/workflow-files.js';
 
@@ -17,9 +19,10 @@ export function asText({ file, problems }: FileProblems, paint: Paint): string {
 
 function textOf(file: WorkflowFile, problem: Problem, paint: Paint): string {
   const { code, column, line, message, severity } = problem;
-  const place = line === undefined ? file.path : `${file.path}:${line}:${column ?? 1}`;
+  const path = plain(file.path);
+  const place = line === undefined ? path : `${path}:${line}:${column ?? 1}`;
   const label = paint(severity === 'error' ? 'red' : 'yellow', `${severity}:`);
-  return `${paint('bold', place)}: ${label} ${message} ${paint('dim', `(${code})`)}${excerpt(file, problem, paint)}\n`;
+  return `${paint('bold', place)}: ${label} ${plainLines(message)} ${paint('dim', `(${code})`)}${excerpt(file, problem, paint)}\n`;
 }
 
 function excerpt({ text }: WorkflowFile, { column = 1, line }: Problem, paint: Paint): string {
@@ -28,10 +31,11 @@ function excerpt({ text }: WorkflowFile, { column = 1, line }: Problem, paint: P
   // The part of a long line that contains the column.
   const from = Math.max(0, column - EXCERPT_LENGTH_MAX);
   const number = String(line);
-  const before = shown.slice(from, column - 1).replace(/[^\t]/g, ' ');
+  // Escapes are longer than what they stand for.
+  const before = plainLines(shown.slice(from, column - 1)).replace(/[^\t]/g, ' ');
   return [
     '',
-    `  ${paint('dim', `${number} |`)} ${shown.slice(from, from + EXCERPT_LENGTH_MAX)}`,
+    `  ${paint('dim', `${number} |`)} ${plainLines(shown.slice(from, from + EXCERPT_LENGTH_MAX))}`,
     `  ${' '.repeat(number.length)} ${paint('dim', '|')} ${before}${paint('red', '^')}`,
   ].join('\n');
 }
@@ -41,7 +45,7 @@ export function asJson(found: readonly FileProblems[]): string {
   const items = found.flatMap(({ file, problems }) =>
     problems.map((problem) => ({ file: file.path, ...problem })),
   );
-  return JSON.stringify({ files: found.length, problems: items }, null, 2);
+  return jsonText({ files: found.length, problems: items }, 2);
 }
 
 /** A workflow command of GitHub Actions for each problem. */
@@ -49,8 +53,8 @@ export function asGithub({ file, problems }: FileProblems): string {
   return problems
     .map(({ code, column, line, message, severity }) => {
       const position = line === undefined ? '' : `,line=${line},col=${column ?? 1}`;
-      const place = `file=${escapeProperty(file.path)}${position},title=${escapeProperty(code)}`;
-      return `::${severity} ${place}::${escapeData(message)}\n`;
+      const place = `file=${escapeProperty(plain(file.path))}${position},title=${escapeProperty(code)}`;
+      return `::${severity} ${place}::${escapeData(plainLines(message))}\n`;
     })
     .join('');
 }
