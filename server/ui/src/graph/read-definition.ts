@@ -17,6 +17,8 @@ export interface GraphStep {
   readonly sequences: readonly (readonly GraphStep[])[];
   readonly undo: readonly GraphStep[];
   readonly isSaga: boolean;
+  /** Whether the next steps run after a cancel condition has ended it. */
+  readonly proceedsOnCancel: boolean;
   /** The most significant input in one line, or null. */
   readonly detail: string | null;
   /** Its position in the document: a JSON pointer (RFC 6901) in the document's spelling. */
@@ -110,10 +112,15 @@ function readStep(item: object, pointer: string, place: Place): GraphStep {
     choices: readChoices(members.get('selectnextstep')?.value),
     sequences: readSequences(members.get('do'), pointer, inside),
     undo: readSteps(members.get('compensatewith'), pointer, inside),
-    isSaga: /^true$/i.test(textOf(members.get('saga')?.value) ?? ''),
+    isSaga: isTrue(members.get('saga')),
+    proceedsOnCancel: isTrue(members.get('proceedoncancel')),
     detail: detailOf(type, membersOf(members.get('inputs')?.value)),
     pointer,
   };
+}
+
+function isTrue(member: Member | undefined): boolean {
+  return /^true$/i.test(textOf(member?.value) ?? '');
 }
 
 function readChoices(value: unknown): { stepId: string; condition: string }[] {

@@ -2,10 +2,12 @@
  * Derives the path that a run has taken from its executions. Pure.
  *
  * An execution does not name the one before it, so the path is inferred: a step is started by the step that leads to it
- * and ended last.
+ * and let it start last. The first step of a container may also be started by the container, for each of its turns: it is,
+ * unless the step that leads back to it is the one of its sequence that ended last.
  */
 import type { StepExecution } from '@stepwright/sdk';
-import { START_ID, type GraphEdge, type GraphModel } from './graph-model.js';
+import { START_ID, type GraphEdge, type GraphModel, type GraphNode } from './graph-model.js';
+import type { GraphStep } from './read-definition.js';
 
 export interface TakenPath {
   /** The ids of the edges that the run has followed. */
@@ -15,21 +17,99 @@ export interface TakenPath {
 }
 
 export function takenPath(model: GraphModel, executions: readonly StepExecution[]): TakenPath {
-  const byStep = groupedInOrder(executions);
-  const stepIds = new Map(model.nodes.map(({ id, step }) => [id, step?.id ?? null]));
-  const executionsOf = (nodeId: string): readonly StepExecution[] => {
-    const stepId = stepIds.get(nodeId) ?? null;
-    return (stepId === null ? undefined : byStep.get(stepId)) ?? [];
-  };
+  const history = new History(model, executions);
+  const nodes = new Map(model.nodes.map((node) => [node.id, node]));
   const edges = new Set<string>();
   for (const [targetId, incoming] of edgesByTarget(model.edges)) {
-    for (const execution of executionsOf(targetId)) {
+    const target = nodes.get(targetId);
+    if (target === undefined) continue;
+    for (const execution of history.of(targetId)) {
       if (wasStartedByRepair(execution)) continue;
-      const edge = edgeTo(execution, incoming, executionsOf);
+      const edge = history.edgeTo(target, execution, incoming);
       if (edge !== null) edges.add(edge.id);
     }
   }
-  return { edges, nodes: reachedNodes(model, (nodeId) => executionsOf(nodeId).length > 0) };
+  return { edges, nodes: reachedNodes(model, (nodeId) => history.of(nodeId).length > 0) };
+}
+
+/** An execution that let its successors start, and when it did. */
+interface Source {
+  readonly execution: StepExecution;
+  readonly at: string;
+}
+
+type TimeOf = (execution: StepExecution, step: GraphStep | null) => string | null;
+
+/** The executions by node, and which of them let others start. */
+class History {
+  readonly #byStep: ReadonlyMap<string, readonly StepExecution[]>;
+  readonly #steps: ReadonlyMap<string, GraphStep | null>;
+  readonly #nodes: readonly GraphNode[];
+
+  constructor({ nodes }: GraphModel, executions: readonly StepExecution[]) {
+    this.#nodes = nodes;
+    this.#byStep = groupedInOrder(executions);
+    this.#steps = new Map(nodes.map(({ id, step }) => [id, step]));
+  }
+
+  of(nodeId: string): readonly StepExecution[] {
+    const step = this.#steps.get(nodeId) ?? null;
+    return (step === null ? undefined : this.#byStep.get(step.id)) ?? [];
+  }
+
+  /** The edge over which the execution was started, or null if its container has started it. */
+  edgeTo(
+    target: GraphNode,
+    execution: StepExecution,
+    incoming: readonly GraphEdge[],
+  ): GraphEdge | null {
+    const start = incoming.find(({ kind }) => kind === 'start') ?? null;
+    // A failed step leads on only after its compensation, which may be empty; so it is the last that is considered.
+    const best =
+      this.#bestSource(incoming, execution, passedOnAt) ??
+      (target.isEntry ? null : this.#bestSource(incoming, execution, failedAt));
+    if (best === null) return start;
+    const isNewTurn = target.isEntry && best.edge.kind !== 'undo';
+    return isNewTurn && this.#hasLaterSibling(target, execution, best) ? start : best.edge;
+  }
+
+  #bestSource(
+    incoming: readonly GraphEdge[],
+    target: StepExecution,
+    timeOf: TimeOf,
+  ): (Source & { readonly edge: GraphEdge }) | null {
+    let best: (Source & { readonly edge: GraphEdge }) | null = null;
+    for (const edge of incoming) {
+      const source = this.#lastSource(edge, target, timeOf);
+      if (source === null) continue;
+      if (best === null || isLater(source, best)) best = { ...source, edge };
+    }
+    return best;
+  }
+
+  #lastSource(edge: GraphEdge, target: StepExecution, timeOf: TimeOf): Source | null {
+    const step = this.#steps.get(edge.sourceId) ?? null;
+    let last: Source | null = null;
+    for (const execution of this.of(edge.sourceId)) {
+      const at = edge.kind === 'undo' ? (execution.endTime ?? '') : timeOf(execution, step);
+      if (at === null || !isBefore({ execution, at }, target, edge)) continue;
+      if (last === null || isLater({ execution, at }, last)) last = { execution, at };
+    }
+    return last;
+  }
+
+  /** Whether another step of the same sequence ended between the source and the target. */
+  #hasLaterSibling(target: GraphNode, execution: StepExecution, source: Source): boolean {
+    return this.#nodes
+      .filter(({ isUndo, parentId }) => parentId === target.parentId && isUndo === target.isUndo)
+      .flatMap(({ id }) => this.of(id))
+      .filter((one) => one.endTime !== null && one.index === execution.index)
+      .filter((one) => one.executionId < execution.executionId && one !== source.execution)
+      .some((one) => {
+        const at = one.endTime ?? '';
+        return at <= execution.startTime && isLater({ execution: one, at }, source);
+      });
+  }
 }
 
 /** A branch, which has no executions of its own, is reached with the first step in it. */
@@ -73,38 +153,37 @@ function wasStartedByRepair({ reason, status }: StepExecution): boolean {
   return reason !== null && status !== 'Cancelled';
 }
 
-/** The edge over which the execution was started, or null if it is the first of its container. */
-function edgeTo(
-  execution: StepExecution,
-  incoming: readonly GraphEdge[],
-  executionsOf: (nodeId: string) => readonly StepExecution[],
-): GraphEdge | null {
-  let best: { readonly edge: GraphEdge; readonly source: StepExecution } | null = null;
-  let start: GraphEdge | null = null;
-  for (const edge of incoming) {
-    if (edge.kind === 'start') start = edge;
-    const source = executionsOf(edge.sourceId).findLast((one) => mayLeadTo(one, execution, edge));
-    if (source === undefined) continue;
-    if (best === null || isLater(source, best.source)) best = { edge, source };
-  }
-  return best?.edge ?? start;
-}
-
-function mayLeadTo(source: StepExecution, target: StepExecution, { kind }: GraphEdge): boolean {
-  if (source.executionId >= target.executionId) return false;
+function isBefore({ at, execution }: Source, target: StepExecution, { kind }: GraphEdge): boolean {
+  if (execution.executionId >= target.executionId) return false;
   if (kind === 'undo') return true;
-  // The end of a compensated step is that of its compensation.
-  if (source.status === 'Compensated') return source.index === target.index;
-  return (
-    source.status === 'Complete' &&
-    source.endTime !== null &&
-    source.endTime <= target.startTime &&
-    source.index === target.index
-  );
+  // The end of a compensated step is that of its compensation, which may be later than what it has started.
+  const isInTime = execution.status === 'Compensated' || at <= target.startTime;
+  return isInTime && execution.index === target.index;
 }
 
-function isLater(one: StepExecution, other: StepExecution): boolean {
-  const isUndone = one.status === 'Compensated' || other.status === 'Compensated';
-  const [a, b] = [one.endTime ?? '', other.endTime ?? ''];
-  return isUndone || a === b ? one.executionId > other.executionId : a > b;
+/** When the execution let its successors start; null if it has not. */
+function passedOnAt(execution: StepExecution, step: GraphStep | null): string | null {
+  const { endTime, reason, startTime, status } = execution;
+  if (isInBackground(execution)) return startTime;
+  if (status === 'Complete' || status === 'Compensated') return endTime;
+  const proceeds = status === 'Cancelled' && reason === null && step?.proceedsOnCancel === true;
+  return proceeds ? endTime : null;
+}
+
+function failedAt({ endTime, status }: StepExecution): string | null {
+  return status === 'Failed' ? endTime : null;
+}
+
+/** The next steps of such an execution do not wait for its end. */
+function isInBackground({ inputs, stepType }: StepExecution): boolean {
+  if (typeof inputs !== 'object' || inputs === null || Array.isArray(inputs)) return false;
+  const background = 'Background' in inputs ? String(inputs['Background']).toLowerCase() : '';
+  if (stepType === 'Recur') return background !== 'false';
+  return stepType === 'Schedule' && background === 'true';
+}
+
+function isLater(one: Source, other: Source): boolean {
+  const [a, b] = [one.execution, other.execution];
+  const isUndone = a.status === 'Compensated' || b.status === 'Compensated';
+  return isUndone || one.at === other.at ? a.executionId > b.executionId : one.at > other.at;
 }

@@ -91,6 +91,46 @@ describe('the path that a run has taken', () => {
     expect(nodes.sort()).toEqual(['Branch 1', 'Start', 'each', 'x', 'z']);
   });
 
+  test.each([
+    { stepType: 'Recur', inputs: { Interval: 60 } },
+    { stepType: 'Schedule', inputs: { Interval: 60, Background: true } },
+  ])('goes on from $stepType in the background, which is still open', (parts) => {
+    const steps = [{ id: 'poll', nextStepId: 'work', do: [{ id: 'round' }] }, { id: 'work' }];
+    const poll = { stepId: 'poll', endTime: null, status: 'Waiting', ...parts } as const;
+    expect(run(steps, poll, 'work', 'round').edges).toEqual(['Start poll', 'poll work']);
+    // In the foreground, only its end leads on.
+    const inputs = { Interval: 60, Background: false };
+    expect(run(steps, { ...poll, inputs }, 'round').edges).toEqual(['Start poll']);
+  });
+
+  test('goes on from a cancelled step that proceeds, but not if a repair has cancelled it', () => {
+    const steps = [
+      { id: 'wait', proceedOnCancel: true, nextStepId: 'next' },
+      { id: 'next', selectNextStep: { wait: 'again' } },
+    ];
+    const wait = { stepId: 'wait', status: 'Cancelled' } as const;
+    expect(run(steps, wait, 'next').edges).toEqual(['Start wait', 'wait next']);
+    const repaired = { ...wait, reason: 'no longer needed' };
+    const started = { stepId: 'next', reason: 'go on' };
+    expect(run(steps, repaired, started).edges).toEqual(['Start wait']);
+  });
+
+  test('does not lead back where a loop has begun its next turn', () => {
+    const inside = [
+      { id: 'x', nextStepId: 'y' },
+      { id: 'y', selectNextStep: { x: 'again', z: 'done' } },
+      { id: 'z' },
+    ];
+    const steps = [{ id: 'loop', do: [{ id: 'inner', do: inside }] }];
+    const [loop, inner] = ['loop', 'inner'].map(
+      (stepId) => ({ stepId, endTime: null, status: 'Waiting' }) as const,
+    );
+    const turns = run(steps, loop!, inner!, 'x', 'y', 'z', 'x', 'y', 'z');
+    expect(turns.edges.sort()).toEqual(['Start loop', 'x y', 'y z']);
+    const again = run(steps, loop!, inner!, 'x', 'y', 'x', 'y', 'z');
+    expect(again.edges.sort()).toEqual(['Start loop', 'x y', 'y x', 'y z']);
+  });
+
   test('contains the compensation of a step', () => {
     const steps = [{ id: 'book', compensateWith: [{ id: 'cancel' }] }];
     expect(run(steps, { stepId: 'book', status: 'Compensated' }, 'cancel').edges).toContain(
