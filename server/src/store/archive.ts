@@ -17,6 +17,7 @@ import type {
 import type { EventRecord, SubscriptionRecord } from './records/events.js';
 import type { HistoryRecord, InstanceRecord } from './records/instances.js';
 import type { NodeRecord } from './records/nodes.js';
+import type { DeliveryRecord, NotificationRecord } from './records/notifications.js';
 
 export interface ArchivedDefinition extends StoredDefinition {
   /** The text as it was posted; null if it was not kept. */
@@ -55,6 +56,8 @@ export interface ArchivedRecords {
   readonly event: ArchivedEvent;
   readonly bulkJob: BulkJobRecord;
   readonly bulkIds: BulkIdsRecord;
+  readonly notification: NotificationRecord;
+  readonly delivery: DeliveryRecord;
   /** Nodes that have died, so that others take over their instances. */
   readonly node: NodeRecord;
 }
@@ -73,6 +76,8 @@ export const RECORD_KINDS: readonly RecordKind[] = [
   'event',
   'bulkJob',
   'bulkIds',
+  'notification',
+  'delivery',
   'node',
 ];
 
@@ -121,6 +126,8 @@ const LENGTHS: { readonly [Kind in RecordKind]: (record: ArchivedRecords[Kind]) 
   event: ({ data }) => data.length,
   bulkJob: ({ failures, task }) => failures.length + task.length,
   bulkIds: ({ ids }) => ids.length,
+  notification: ({ settings }) => settings.length,
+  delivery: ({ body }) => body.length,
   node: ({ details }) => details?.length ?? 0,
 };
 

@@ -35,6 +35,7 @@ import type { DefinitionStore } from './contract/definitions.js';
 import type { EventStore } from './contract/events.js';
 import type { HousekeepingStore } from './contract/housekeeping.js';
 import type { InstanceStore } from './contract/instances.js';
+import type { NotificationStore } from './contract/notifications.js';
 
 /** The store cannot be reached or did not respond in time; the outcome of the operation is unknown. */
 export class StoreUnavailableError extends Error {
@@ -53,6 +54,7 @@ export interface Store
     ActivityStore,
     EventStore,
     BulkJobStore,
+    NotificationStore,
     HousekeepingStore {
   readonly kind: 'sqlite' | 'mongo' | 'postgres' | 'memory';
 

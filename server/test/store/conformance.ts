@@ -21,6 +21,7 @@ import { describeInstanceLists } from './conformance/instance-lists.js';
 import { describeInstanceSearch } from './conformance/instance-search.js';
 import { describeInstanceMessages } from './conformance/instance-messages.js';
 import { describeInstances } from './conformance/instances.js';
+import { describeNotifications } from './conformance/notifications.js';
 import { describeOddValues } from './conformance/odd-values.js';
 import { describeSideRecords } from './conformance/side-records.js';
 import { describeStarts } from './conformance/starts.js';
@@ -87,6 +88,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeEvents(underTest);
     describeFailures(underTest);
     describeHousekeeping(underTest);
+    describeNotifications(underTest);
     describeOddValues(underTest);
     describeConcurrency(underTest);
   });

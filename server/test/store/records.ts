@@ -7,6 +7,7 @@ import type {
   InstanceRecord,
   SideRecords,
 } from '../../src/store/records/instances.js';
+import type { DeliveryRecord } from '../../src/store/records/notifications.js';
 import { FAR_FUTURE_MS } from '../../src/store/store.js';
 
 export const NO_SIDE: SideRecords = { history: [], subscriptions: [], activities: [] };
@@ -104,6 +105,27 @@ export function eventOf(id: string, changes: Partial<EventRecord> = {}): EventRe
     publishedAt: 1000,
     deliveredTo: null,
     requestHash: null,
+    ...changes,
+  };
+}
+
+export function notificationDeliveryOf(
+  id: string,
+  changes: Partial<DeliveryRecord> = {},
+): DeliveryRecord {
+  return {
+    id,
+    notification: 'n',
+    workflowId: 'w',
+    type: 'workflow.completed',
+    createdAt: 1000,
+    state: 'waiting',
+    attempts: 0,
+    dueAt: 1000,
+    since: 1000,
+    endedAt: null,
+    answer: null,
+    body: '{}',
     ...changes,
   };
 }

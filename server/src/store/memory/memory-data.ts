@@ -10,6 +10,7 @@ import type {
 import type { EventRecord, SubscriptionRecord } from '../records/events.js';
 import type { HistoryRecord, InstanceRecord, InstanceStatus } from '../records/instances.js';
 import type { NodeRecord } from '../records/nodes.js';
+import type { DeliveryRecord, NotificationRecord } from '../records/notifications.js';
 
 export interface StoredActivity {
   readonly record: ActivityRecord;
@@ -60,6 +61,9 @@ export interface MemoryData {
   readonly bulkJobs: Map<string, BulkJobRecord>;
   /** By job, then by position. */
   readonly bulkIds: Map<string, Map<number, string>>;
+  /** By name. */
+  readonly notifications: Map<string, NotificationRecord>;
+  readonly deliveries: Map<string, DeliveryRecord>;
   readonly nodes: Map<string, NodeRecord>;
 }
 
@@ -80,6 +84,8 @@ export function emptyMemoryData(): MemoryData {
     actions: new Map(),
     bulkJobs: new Map(),
     bulkIds: new Map(),
+    notifications: new Map(),
+    deliveries: new Map(),
     nodes: new Map(),
   };
 }

@@ -26,6 +26,7 @@ import * as inserts from './inserts.js';
 import * as instances from './instances.js';
 import { emptyMemoryData, type MemoryData } from './memory-data.js';
 import { postMessages } from './messages.js';
+import * as notifications from './notifications.js';
 
 const OPERATIONS: SynchronousOperations<MemoryData> = {
   ping: () => undefined,
@@ -36,6 +37,7 @@ const OPERATIONS: SynchronousOperations<MemoryData> = {
   ...activityLists,
   ...audit,
   ...bulkJobs,
+  ...notifications,
   ...definitions,
   ...events,
   ...failures,

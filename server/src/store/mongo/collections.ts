@@ -20,6 +20,8 @@ import type {
   EventDocument,
   BulkJobDocument,
   BulkIdsDocument,
+  DeliveryDocument,
+  NotificationDocument,
   NodeDocument,
   ProbeDocument,
   MarkerDocument,
@@ -41,6 +43,8 @@ export interface Collections {
   readonly events: Collection<EventDocument>;
   readonly bulkJobs: Collection<BulkJobDocument>;
   readonly bulkIds: Collection<BulkIdsDocument>;
+  readonly notifications: Collection<NotificationDocument>;
+  readonly deliveries: Collection<DeliveryDocument>;
   readonly nodes: Collection<NodeDocument>;
   readonly probes: Collection<ProbeDocument>;
   readonly markers: Collection<MarkerDocument>;
@@ -62,6 +66,8 @@ export function collectionsOf(db: Db): Collections {
     events: db.collection('events'),
     bulkJobs: db.collection('bulkJobs'),
     bulkIds: db.collection('bulkIds'),
+    notifications: db.collection('notifications'),
+    deliveries: db.collection('deliveries'),
     nodes: db.collection('nodes'),
     probes: db.collection('probes'),
     markers: db.collection('markers'),
@@ -113,6 +119,12 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
     { endTime: 1, _id: 1 },
   ],
   bulkIds: [{ listId: 1 }, { position: 1, at: 1 }],
+  deliveries: [
+    { notification: 1, state: 1, dueAt: 1, _id: 1 },
+    { notification: 1, createdAt: -1, _id: -1 },
+    { notification: 1, state: 1, createdAt: -1, _id: -1 },
+    { endedAt: 1, _id: 1 },
+  ],
 };
 
 /** Indexes of the few documents that have the field, by the field and `_id`. */

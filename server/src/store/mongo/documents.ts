@@ -3,6 +3,7 @@
  * are packed.
  */
 import type { BulkJobState } from '../records/bulk-jobs.js';
+import type { DeliverySummary } from '../records/notifications.js';
 import type { AuditAction } from '../records/control.js';
 import type { InstanceOutcome, InstanceStatus } from '../records/instances.js';
 import type { PackedText } from './packed-text.js';
@@ -224,6 +225,17 @@ export interface BulkIdsDocument {
   readonly epoch: number;
   readonly at: number;
   readonly ids: PackedText;
+}
+
+export interface NotificationDocument {
+  readonly _id: string;
+  readonly settings: PackedText;
+  readonly paused: string | null;
+}
+
+export interface DeliveryDocument extends Omit<DeliverySummary, 'id'> {
+  readonly _id: string;
+  readonly body: PackedText;
 }
 
 export interface NodeDocument {

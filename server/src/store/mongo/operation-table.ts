@@ -16,6 +16,7 @@ import { findInstancesByText } from './text-search.js';
 import * as instanceTerms from './instance-terms.js';
 import * as instances from './instances.js';
 import { postMessages } from './messages.js';
+import * as notifications from './notifications.js';
 import type { MongoContext } from './mongo-context.js';
 import * as starts from './starts.js';
 
@@ -31,6 +32,7 @@ export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
   ...activityLists,
   ...audit,
   ...bulkJobs,
+  ...notifications,
   ...definitions,
   ...events,
   ...failures,

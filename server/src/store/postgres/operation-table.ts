@@ -24,6 +24,7 @@ import * as instances from './instances.js';
 import { insertInstance } from './starts.js';
 import * as scans from './scans.js';
 import { postMessages } from './messages.js';
+import * as notifications from './notifications.js';
 import type { PostgresContext } from './postgres-context.js';
 
 export const POSTGRES_OPERATIONS: AsynchronousOperations<PostgresContext> = {
@@ -46,6 +47,7 @@ export const POSTGRES_OPERATIONS: AsynchronousOperations<PostgresContext> = {
   ...activityLists,
   ...audit,
   ...bulkJobs,
+  ...notifications,
   ...definitions,
   ...events,
   ...failures,

@@ -7,7 +7,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-export const SCHEMA_VERSION = 7;
+export const SCHEMA_VERSION = 8;
 
 const INSTANCES_VERSION =
   'CREATE INDEX instances_version ON instances (definitionId, version, startTime, id);';
@@ -103,6 +103,20 @@ CREATE TABLE bulk_ids (
 ) WITHOUT ROWID;
 `;
 
+/** See records/notifications.ts. The texts that may be long come last. */
+const NOTIFICATIONS = `
+CREATE TABLE notifications (name TEXT PRIMARY KEY, paused TEXT, settings TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE deliveries (
+  id TEXT PRIMARY KEY, notification TEXT NOT NULL, workflowId TEXT, type TEXT NOT NULL, createdAt INTEGER NOT NULL,
+  state TEXT NOT NULL, attempts INTEGER NOT NULL, dueAt INTEGER NOT NULL, since INTEGER NOT NULL, endedAt INTEGER,
+  answer TEXT, body TEXT NOT NULL
+);
+CREATE INDEX deliveries_due ON deliveries (notification, dueAt, id) WHERE state = 'waiting';
+CREATE INDEX deliveries_created ON deliveries (notification, createdAt, id);
+CREATE INDEX deliveries_state ON deliveries (notification, state, createdAt, id);
+CREATE INDEX deliveries_ended ON deliveries (endedAt, id) WHERE endedAt IS NOT NULL;
+`;
+
 const NODES = `
 CREATE TABLE nodes (
   id TEXT PRIMARY KEY, beatAt INTEGER NOT NULL, url TEXT NOT NULL, version TEXT NOT NULL, hostname TEXT NOT NULL,
@@ -148,7 +162,7 @@ CREATE INDEX activities_queue ON activities (name, availableAt, id) WHERE done =
 CREATE INDEX activities_instance ON activities (instanceId);
 CREATE INDEX activities_unsettled ON activities (doneAt, id) WHERE done = 1 AND settled = 0;
 CREATE INDEX activities_settled ON activities (doneAt, id) WHERE settled = 1;
-${TERMS}${ACTIONS}${EVENTS}${NODES}${STARTS}${BULK_JOBS}`;
+${TERMS}${ACTIONS}${EVENTS}${NODES}${STARTS}${BULK_JOBS}${NOTIFICATIONS}`;
 
 const INSTANCE_INDEXES_1 = [
   'instances_started',
@@ -282,6 +296,7 @@ export function prepareSchema(connection: DatabaseSync, path: string): void {
   if (version > 0 && version < 6) connection.exec(BULK_JOBS);
   if (version > 0 && version < 6) connection.exec('ALTER TABLE definitions ADD COLUMN source TEXT');
   if (version === 6) connection.exec(INSTANCES_VERSION);
+  if (version > 0 && version < 8) connection.exec(NOTIFICATIONS);
   if (version < SCHEMA_VERSION) connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

@@ -10,6 +10,7 @@ import {
   eventOf,
   instanceOf,
   NO_SIDE,
+  notificationDeliveryOf,
 } from '../records.js';
 
 /** Texts that a careless copy would change. */
@@ -65,6 +66,7 @@ export async function fillStore(store: Store, seed: number): Promise<FilledStore
     }
   }
   await fillBulkJobs(store, pick);
+  await fillNotifications(store, pick);
   const node = { url: 'http://x', version: '1', hostname: 'h', pid: 7 };
   await store.putNode({ ...node, id: `dead-${seed}`, beatAt: 5, details: pick([null, '{"a":1}']) });
   return { instanceIds, eventIds };
@@ -89,6 +91,25 @@ async function fillDefinitions(store: Store, pick: Pick): Promise<void> {
     const script = { name: pick(['s', 't:2']), source: pick(TEXTS), createdAt: n };
     await store.insertStepScript(script);
   }
+}
+
+async function fillNotifications(store: Store, pick: Pick): Promise<void> {
+  const names = ['billing', '\ud800'];
+  for (const name of names) {
+    const paused = pick([null, ...TEXTS]);
+    await store.putNotification({ name, settings: pick(TEXTS), paused });
+  }
+  const deliveries = Array.from({ length: 20 }, (_, n) =>
+    notificationDeliveryOf(`d${n}`, {
+      notification: pick(names),
+      workflowId: pick([null, '\ud800', 'w']),
+      state: pick(['waiting', 'delivered', 'failed']),
+      endedAt: pick([null, 7]),
+      answer: pick([null, ...TEXTS]),
+      body: pick(TEXTS),
+    }),
+  );
+  await store.insertDeliveries(deliveries);
 }
 
 async function fillBulkJobs(store: Store, pick: Pick): Promise<void> {

@@ -30,6 +30,8 @@ const RECORD_COLLECTIONS = [
   'events',
   'bulkJobs',
   'bulkIds',
+  'notifications',
+  'deliveries',
 ] as const;
 
 /** @throws Error if the database cannot be reached */
@@ -78,6 +80,7 @@ const CHANGING_NUMBERS: Readonly<Partial<Record<keyof Collections, readonly stri
   referenceClaims: ['at'],
   bulkJobs: ['epoch', 'matched', 'done', 'skipped', 'failed', 'startTime', 'endTime'],
   bulkIds: ['position', 'epoch', 'at'],
+  deliveries: ['attempts', 'dueAt', 'since', 'createdAt', 'endedAt'],
   nodes: ['beatAt'],
 };
 const OTHER_MARKS: Readonly<Partial<Record<keyof Collections, Document>>> = {

@@ -7,6 +7,12 @@ import type {
   RecordKind,
 } from '../../archive.js';
 import { bulkJobDocumentOf, bulkJobOf } from '../bulk-jobs.js';
+import {
+  deliveryDocumentOf,
+  deliveryOf,
+  notificationDocumentOf,
+  notificationOf,
+} from '../notifications.js';
 import type { Collections } from '../collections.js';
 import type { BulkIdsDocument, Provenance, VersionDocument } from '../documents.js';
 import { stepScriptOf } from '../definitions.js';
@@ -89,6 +95,16 @@ export const RECORD_ACCESS: {
     recordOf: records.bulkIdsOf,
     documentOf: records.importedChunkOf,
     keep: ofKnownJobs,
+  }),
+  notification: documents({
+    collectionOf: ({ notifications }) => notifications,
+    recordOf: notificationOf,
+    documentOf: notificationDocumentOf,
+  }),
+  delivery: documents({
+    collectionOf: ({ deliveries }) => deliveries,
+    recordOf: deliveryOf,
+    documentOf: deliveryDocumentOf,
   }),
   node: documents({
     collectionOf: ({ nodes }) => nodes,

@@ -3,6 +3,7 @@ import type { ArchivedActivity, ArchivedRecords, RecordKind } from '../../archiv
 import type { AuditEntry } from '../../records/control.js';
 import { activityOf } from '../activities.js';
 import { bulkIdsOf, bulkJobOf } from '../bulk-jobs.js';
+import { deliveryOf, notificationOf } from '../notifications.js';
 import type { Database, Value } from '../database.js';
 import { disabledColumn, stepScriptOf, storedDefinitionOf } from '../definitions.js';
 import { eventOf, subscriptionOf } from '../events.js';
@@ -84,6 +85,12 @@ export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Ki
     key: { job_id: ({ jobId }) => jobId, position: ({ position }) => position },
     recordOf: bulkIdsOf,
   },
+  notification: {
+    table: 'notifications',
+    key: { name: ({ name }) => name },
+    recordOf: notificationOf,
+  },
+  delivery: { table: 'deliveries', key: { id: ({ id }) => id }, recordOf: deliveryOf },
   node: { table: 'nodes', key: { id: ({ id }) => id }, recordOf: nodeOf },
 };
 

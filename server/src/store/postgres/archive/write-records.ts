@@ -14,6 +14,7 @@ import type { NodeRecord } from '../../records/nodes.js';
 import { encodeTextWithoutNul } from '../../text-codec.js';
 import { auditBodyOf } from '../audit.js';
 import { BULK_IDS_COLUMNS, BULK_JOB_COLUMNS } from '../bulk-jobs.js';
+import { DELIVERY_COLUMNS, NOTIFICATION_COLUMNS } from '../notifications.js';
 import type { Database } from '../database.js';
 import { setDefinitionDisabled } from '../definitions.js';
 import { insertAll } from '../inserts.js';
@@ -66,6 +67,9 @@ export const WRITERS: Writers = {
   },
   bulkJob: (database, records) => insert(database, 'bulk_jobs', records, BULK_JOB_COLUMNS),
   bulkIds: (database, records) => insert(database, 'bulk_ids', records, BULK_IDS_COLUMNS),
+  notification: (database, records) =>
+    insert(database, 'notifications', records, NOTIFICATION_COLUMNS),
+  delivery: (database, records) => insert(database, 'deliveries', records, DELIVERY_COLUMNS),
   node: (database, records) => insert(database, 'nodes', records, NODES),
 };
 

@@ -3,6 +3,13 @@ import { TABLES } from './0001-tables.js';
 import { SEARCH } from './0002-search.js';
 import { REPAIR } from './0003-repair.js';
 import { VERSIONS } from './0004-versions.js';
+import { TRIGGERS_AND_WEBHOOKS } from './0005-triggers-and-webhooks.js';
 import type { Migration } from './migration.js';
 
-export const MIGRATIONS: readonly Migration[] = [TABLES, SEARCH, REPAIR, VERSIONS];
+export const MIGRATIONS: readonly Migration[] = [
+  TABLES,
+  SEARCH,
+  REPAIR,
+  VERSIONS,
+  TRIGGERS_AND_WEBHOOKS,
+];

@@ -4,6 +4,7 @@ import type { Database } from '../database.js';
 import { activityOf } from '../operations/activity-rows.js';
 import { listAudit } from '../operations/audit.js';
 import { bulkJobOf } from '../operations/bulk-jobs.js';
+import { deliveryOf, notificationOf } from '../operations/notifications.js';
 import { IS_DISABLED, storedDefinitionOf } from '../operations/definitions.js';
 import { eventOf, takenByOf } from '../operations/events.js';
 import { nodeOf } from '../operations/housekeeping.js';
@@ -105,6 +106,12 @@ export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Ki
       ids: row.text('ids'),
     }),
   },
+  notification: {
+    table: 'notifications',
+    sql: 'SELECT * FROM notifications',
+    recordOf: notificationOf,
+  },
+  delivery: { table: 'deliveries', sql: 'SELECT * FROM deliveries', recordOf: deliveryOf },
   node: {
     table: 'nodes',
     sql: 'SELECT * FROM nodes',

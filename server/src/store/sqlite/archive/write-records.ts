@@ -4,6 +4,7 @@ import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { noteAction } from '../operations/audit.js';
 import { insertBulkJobRow, putChunk } from '../operations/bulk-jobs.js';
+import { insertDelivery, putNotification } from '../operations/notifications.js';
 import { setDefinitionDisabled } from '../operations/definitions.js';
 import { putNode } from '../operations/housekeeping.js';
 import { insertJoinedStart } from '../operations/inserts.js';
@@ -110,6 +111,10 @@ export const WRITERS: Writers = {
   bulkIds(database, { ids, jobId, position }) {
     putChunk(database, jobId, position, ids);
   },
+  notification(database, notification) {
+    putNotification(database, [notification]);
+  },
+  delivery: insertDelivery,
   node(database, node) {
     putNode(database, [node]);
   },

@@ -15,6 +15,7 @@ import * as instanceTerms from './instance-terms.js';
 import * as inserts from './inserts.js';
 import * as instances from './instances.js';
 import { postMessages } from './messages.js';
+import * as notifications from './notifications.js';
 
 export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   ping: (database) => {
@@ -27,6 +28,7 @@ export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   ...activityLists,
   ...audit,
   ...bulkJobs,
+  ...notifications,
   ...definitions,
   ...events,
   ...failures,
