@@ -1565,6 +1565,8 @@ export interface components {
             version?: number;
             /** @description Whether the definition is disabled, so that no version of it can be started. Ignored in requests. */
             disabled?: boolean;
+            /** @description Where this version comes from, such as a commit: the `origin` with which it was stored. Ignored in requests. */
+            origin?: string | null;
             /** @description A description for people. */
             description?: string | null;
             /** @description What happens when a step without its own error behavior fails. The default is Retry. */
@@ -1601,7 +1603,8 @@ export interface components {
          *       "version": 2,
          *       "description": "Greets the person in the data",
          *       "createdAt": "2026-05-04T10:20:30.000Z",
-         *       "disabled": false
+         *       "disabled": false,
+         *       "origin": "github.com/acme/shop/flows@3f2c1a9"
          *     }
          */
         DefinitionSummary: {
@@ -1613,6 +1616,8 @@ export interface components {
             createdAt: string;
             /** @description Whether no version of the definition can be started. */
             disabled: boolean;
+            /** @description Where this version comes from, such as a commit: the `origin` with which it was stored; null if there was none. */
+            origin: string | null;
         };
         /** @description A duration: seconds as a number, `hh:mm:ss[.fff]`, `d.hh:mm:ss`, or ISO 8601 such as `PT5S`. */
         Duration: string | number | null;
@@ -4656,7 +4661,8 @@ export interface operations {
                      *           "version": 2,
                      *           "description": "Greets the person in the data",
                      *           "createdAt": "2026-05-04T10:20:30.000Z",
-                     *           "disabled": false
+                     *           "disabled": false,
+                     *           "origin": "github.com/acme/shop/flows@3f2c1a9"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -4670,6 +4676,7 @@ export interface operations {
                      *         description: Greets the person in the data
                      *         createdAt: 2026-05-04T10:20:30.000Z
                      *         disabled: false
+                     *         origin: github.com/acme/shop/flows@3f2c1a9
                      *     nextCursor: null
                      */
                     "application/yaml": components["schemas"]["DefinitionPage"];
@@ -4718,6 +4725,8 @@ export interface operations {
             query?: {
                 /** @description Whether to reject definitions with warnings */
                 strict?: boolean;
+                /** @description Where the definition comes from, such as a commit: at most 200 characters without control characters. It is kept with the version, and changes nothing else. */
+                origin?: string;
             };
             header?: {
                 /** @description A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further version is stored. */
@@ -5447,7 +5456,8 @@ export interface operations {
                      *           "version": 2,
                      *           "description": "Greets the person in the data",
                      *           "createdAt": "2026-05-04T10:20:30.000Z",
-                     *           "disabled": false
+                     *           "disabled": false,
+                     *           "origin": "github.com/acme/shop/flows@3f2c1a9"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -5461,6 +5471,7 @@ export interface operations {
                      *         description: Greets the person in the data
                      *         createdAt: 2026-05-04T10:20:30.000Z
                      *         disabled: false
+                     *         origin: github.com/acme/shop/flows@3f2c1a9
                      *     nextCursor: null
                      */
                     "application/yaml": components["schemas"]["DefinitionPage"];

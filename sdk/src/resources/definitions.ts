@@ -24,6 +24,11 @@ interface StrictOption {
   readonly strict?: boolean;
 }
 
+interface OriginOption {
+  /** Where the definition comes from, such as a commit: kept with the version, at most 200 characters. */
+  readonly origin?: string;
+}
+
 /** Stores, validates and reads definitions: `client.definitions`. */
 export class DefinitionsResource {
   readonly #transport: Transport;
@@ -54,14 +59,14 @@ export class DefinitionsResource {
    */
   register(
     definition: DefinitionDocument | string,
-    { strict, ...options }: IdempotentCallOptions & StrictOption = {},
+    { origin, strict, ...options }: IdempotentCallOptions & StrictOption & OriginOption = {},
   ): Promise<RegisteredDefinition> {
     return this.#transport.call(
       'post',
       '/api/definition',
       {
         body: definitionBody(definition),
-        ...(strict === true && { query: { strict } }),
+        query: { origin, ...(strict === true && { strict }) },
         repeatable: 'always',
         subject: {},
         idempotencyKey: options.idempotencyKey ?? newIdempotencyKey(),

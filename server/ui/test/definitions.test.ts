@@ -34,7 +34,9 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
   const pages = usePages({
     seed: async (client) => {
       await client.definitions.register(approval(100));
-      await client.definitions.register(approval(200));
+      await client.definitions.register(approval(200), {
+        origin: 'github.com/acme/shop/flows@3f2c1a9',
+      });
       await client.definitions.register({
         id: HOSTILE,
         description: HOSTILE,
@@ -53,6 +55,7 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
     await page.goto(`${pages.server.url}/ui/definitions`);
     await page.getByRole('link', { name: 'approval' }).click();
     await page.getByRole('button', { name: /^wait, WaitFor/ }).waitFor();
+    await page.getByText('From github.com/acme/shop/flows@3f2c1a9').waitFor();
     // Edges are drawn after the steps that they connect have been measured.
     await expect
       .poll(() => page.locator('.edge-label').allTextContents())

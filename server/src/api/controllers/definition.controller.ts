@@ -25,6 +25,7 @@ import {
   toDefinitionCheck,
   toDefinitionDocument,
   toDefinitionSummary,
+  toOrigin,
   toRegisteredDefinition,
 } from '../wire/map/definition.js';
 import { toIdempotencyKey } from '../wire/map/idempotency.js';
@@ -62,6 +63,7 @@ export class DefinitionController extends Controller {
    * @summary Store a definition
    * @param idempotencyKey A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further version is stored.
    * @param strict Whether to reject definitions with warnings
+   * @param origin Where the definition comes from, such as a commit: at most 200 characters without control characters. It is kept with the version, and changes nothing else.
    */
   @Post()
   @SuccessResponse(201, 'Stored')
@@ -77,12 +79,13 @@ export class DefinitionController extends Controller {
     @Request() request: HttpRequest,
     @Header('Idempotency-Key') idempotencyKey?: string,
     @Query() strict: boolean = false,
+    @Query() origin?: string,
   ): Promise<RegisteredDefinition> {
     // The body reader returns only JSON values.
     const idempotency = await toIdempotencyKey(request, idempotencyKey, document as Json);
     const { host } = this.#services;
     const source = contextOf(request).body?.text ?? null;
-    const posted = { document, source };
+    const posted = { document, source, origin: toOrigin(origin) };
     const registered = await host.definitions.register(posted, idempotency, strict);
     this.setHeader('Location', `/api/definition/${encodeURIComponent(registered.id)}`);
     return toRegisteredDefinition(request, registered);

@@ -33,6 +33,7 @@ const DEFINITION_SCHEMAS: Readonly<Record<DefinitionMember, JsonObject>> = {
   id: NAME,
   version: {},
   disabled: {},
+  origin: {},
   description: TEXT,
   defaultErrorBehavior: errorBehavior(ERROR_BEHAVIORS),
   defaultErrorRetryInterval: DURATION,

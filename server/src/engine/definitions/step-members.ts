@@ -3,6 +3,7 @@ export const DEFINITION_MEMBERS = [
   'id',
   'version',
   'disabled',
+  'origin',
   'description',
   'defaultErrorBehavior',
   'defaultErrorRetryInterval',
@@ -45,6 +46,7 @@ export const DEFINITION_MEMBER_SUMMARIES: Readonly<Record<DefinitionMember, stri
   id: 'Name by which runs are started',
   version: 'Ignored: the server assigns 1, 2, 3 …',
   disabled: 'Ignored: shows whether the definition can be started',
+  origin: 'Ignored: shows where the version comes from, such as a commit',
   description: 'A description for readers',
   defaultErrorBehavior:
     'What happens when a step fails, unless the step or a step around it overrides it',

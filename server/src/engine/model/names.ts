@@ -1,6 +1,7 @@
 /** Validates names and keys that appear in the paths of calls: of activities, events, definitions. */
 
 const NAME_LENGTH_MAX = 200;
+export const ORIGIN_LENGTH_MAX = 200;
 export const EVENT_KEY_LENGTH_MAX = 512;
 
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/u;

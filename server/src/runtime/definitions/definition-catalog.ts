@@ -4,15 +4,12 @@ import type { DocumentProblem, WorkflowDefinition } from '../../engine/model/def
 import { parseDefinition } from '../../engine/definitions/parse-definition.js';
 import { typescriptModule } from '../../engine/definitions/typescript-module.js';
 import type { IndexPaths } from '../../engine/values/index-fields.js';
-import { readJson, writeJson } from '../../engine/values/exact-json.js';
+import { readJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
 import type { ScriptRuntime } from '../../scripts/script-runtime.js';
-import type {
-  DefinitionRecord,
-  DefinitionVersion,
-  StoredDefinition,
-} from '../../store/records/definitions.js';
+import type { DefinitionRecord, StoredDefinition } from '../../store/records/definitions.js';
+import { bodyWithOrigin, originOf } from '../../store/definition-origin.js';
 import { StoreUnavailableError, type Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import { DefinitionChecker } from './definition-checker.js';
@@ -72,7 +69,7 @@ export class DefinitionCatalog {
 
   /** Strict: warnings count as errors. @throws AppError `invalid_definition` with every problem; `idempotency_conflict` */
   async register(
-    { document, source }: PostedDefinition,
+    { document, origin = null, source }: PostedDefinition,
     idempotency: IdempotencyKey | null,
     strict = false,
   ): Promise<RegisteredDefinition> {
@@ -86,7 +83,7 @@ export class DefinitionCatalog {
       {
         id: definition.id,
         description: definition.description,
-        body: writeJson(canonical),
+        body: bodyWithOrigin(canonical, origin),
         createdAt: this.#options.clock.now(),
         source,
       },
@@ -276,9 +273,9 @@ function viewOf(record: StoredDefinition): DefinitionView {
   return { document: { ...bodyOf(record), version, disabled }, summary: summaryOf(record) };
 }
 
-function summaryOf(record: DefinitionVersion): DefinitionSummary {
-  const { id, version, description, createdAt, disabled } = record;
-  return { id, version, description, createdAt, disabled };
+function summaryOf(record: StoredDefinition): DefinitionSummary {
+  const { id, version, description, createdAt, disabled, body } = record;
+  return { id, version, description, createdAt, disabled, origin: originOf(body) };
 }
 
 function definitionNotFound(id: string, version: number | 'latest'): AppError {

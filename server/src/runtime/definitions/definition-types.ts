@@ -9,6 +9,8 @@ export interface DefinitionSummary {
   readonly createdAt: number;
   /** True if no version of it can be started. */
   readonly disabled: boolean;
+  /** Where this version comes from, such as a commit; null: nobody said. */
+  readonly origin: string | null;
 }
 
 /** A definition that is to be stored. */
@@ -16,6 +18,8 @@ export interface PostedDefinition {
   readonly document: unknown;
   /** The text that the document was read from, in JSON or YAML; null: none is kept. */
   readonly source: string | null;
+  /** Where it comes from: see DefinitionSummary. */
+  readonly origin?: string | null;
 }
 
 export interface DefinitionView {

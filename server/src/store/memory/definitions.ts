@@ -7,6 +7,7 @@ import type {
   StepScriptVersion,
   StoredDefinition,
 } from '../records/definitions.js';
+import { originOf } from '../definition-origin.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData } from './memory-data.js';
 
@@ -81,12 +82,13 @@ export function listDefinitionVersions(
   [id, beforeVersion, limit]: OperationArguments<'listDefinitionVersions'>,
 ): readonly DefinitionVersion[] {
   return newestVersions(data.definitions.get(id) ?? [], beforeVersion, limit).map(
-    ({ version, description, createdAt }) => ({
+    ({ body, version, description, createdAt }) => ({
       id,
       version,
       description,
       createdAt,
       disabled: data.disabled.has(id),
+      origin: originOf(body),
     }),
   );
 }

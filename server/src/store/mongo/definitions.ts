@@ -18,6 +18,7 @@ import type {
   StepScriptVersion,
   StoredDefinition,
 } from '../records/definitions.js';
+import { originOf } from '../definition-origin.js';
 import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
 import type { DisabledDocument, VersionDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
@@ -43,6 +44,7 @@ export async function insertDefinition(
     body: packText(body),
     source: packOptional(source ?? null),
     createdAt,
+    ...originMember(body),
   };
   if (stamp !== null) return insertStamped(context, content, stamp);
   const inserted = await insertNextVersion(context.definitions, content);
@@ -98,12 +100,13 @@ export async function listDefinitionVersions(
     listVersions(definitions, { name: id, beforeVersion, limit }),
     disabledAmong(disabled, [encodeText(id)]),
   ]);
-  return found.map(({ name, version, description, createdAt }) => ({
+  return found.map(({ name, version, description, createdAt, origin = null }) => ({
     id: decodeText(name),
     version,
     createdAt,
     description: decodeOptional(description),
     disabled: names.has(name),
+    origin,
   }));
 }
 
@@ -279,6 +282,11 @@ async function listLatest(
   const found = await collection.find({ _id: { $in: ids } }, WITHOUT_SOURCE).toArray();
   const byName = new Map(found.map((document) => [document.name, document]));
   return firsts.flatMap(({ name }) => byName.get(name) ?? []);
+}
+
+export function originMember(body: string): Pick<VersionDocument, 'origin'> {
+  const origin = originOf(body);
+  return origin === null ? {} : { origin };
 }
 
 export function versionDocument(

@@ -17,6 +17,8 @@ export interface VersionDocument {
   readonly body: PackedText;
   /** The text as it was posted. Older documents lack it. */
   readonly source?: PackedText | null;
+  /** Of the body, for lists. Absent: none. */
+  readonly origin?: string;
   readonly createdAt: number;
   /** The idempotency stamp for which it was inserted. */
   readonly stampId: string | null;

@@ -14,6 +14,7 @@ import type {
   StepScriptVersion,
   StoredDefinition,
 } from '../records/definitions.js';
+import { ORIGIN_HEAD_COLUMN, originOf } from '../definition-origin.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Value } from './database.js';
 import type { PostgresContext } from './postgres-context.js';
@@ -149,7 +150,7 @@ export async function listDefinitionVersions(
   [id, beforeVersion, limit]: OperationArguments<'listDefinitionVersions'>,
 ): Promise<readonly DefinitionVersion[]> {
   const rows = await database.query(
-    `SELECT id, version, description, created_at, ${IS_DISABLED} FROM @definitions
+    `SELECT id, version, description, created_at, ${ORIGIN_HEAD_COLUMN}, ${IS_DISABLED} FROM @definitions
       WHERE id = $1 AND version < $2::bigint ORDER BY version DESC LIMIT $3::bigint`,
     [encodeTextWithoutNul(id), beforeVersion ?? Number.MAX_SAFE_INTEGER, limit],
   );
@@ -271,7 +272,14 @@ function comparison(after: string | null): '>' | '>=' {
 }
 
 export function storedDefinitionOf(row: Row): StoredDefinition {
-  return { ...definitionVersionOf(row), body: row.text('body') };
+  return {
+    id: row.text('id'),
+    version: row.number('version'),
+    description: row.textOrNull('description'),
+    createdAt: row.number('created_at'),
+    disabled: row.boolean('disabled'),
+    body: row.text('body'),
+  };
 }
 
 function definitionVersionOf(row: Row): DefinitionVersion {
@@ -281,6 +289,7 @@ function definitionVersionOf(row: Row): DefinitionVersion {
     description: row.textOrNull('description'),
     createdAt: row.number('created_at'),
     disabled: row.boolean('disabled'),
+    origin: originOf(row.textOrNull('head')),
   };
 }
 

@@ -22,7 +22,10 @@ export interface StoredDefinition extends DefinitionRecord {
 }
 
 /** A version, as it appears in a list. */
-export type DefinitionVersion = Omit<StoredDefinition, 'body'>;
+export interface DefinitionVersion extends Omit<StoredDefinition, 'body'> {
+  /** Where it comes from: see ../definition-origin.ts. */
+  readonly origin: string | null;
+}
 
 export interface StepScriptRecord {
   readonly name: string;

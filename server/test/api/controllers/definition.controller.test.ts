@@ -16,19 +16,21 @@ const SUMMARY = {
   description: null,
   createdAt: Date.UTC(2026, 0, 2),
   disabled: false,
+  origin: 'shop@3f2c1a9',
 };
+
+const REGISTERED = { id: 'order', version: 4, warnings: [] };
 
 describe('POST /api/definition', () => {
   it('stores the document as it was sent', async () => {
-    const registered = { id: 'order', version: 4, warnings: [] };
-    const api = await startApi({ host: { 'definitions.register': async () => registered } });
+    const api = await startApi({ host: { 'definitions.register': async () => REGISTERED } });
     const source = '{ "ID":"order","steps":[{}]}';
     const response = await api.post('/api/definition', source, 'text/json');
     expect(response.status).toBe(201);
     expect(response.headers.get('location')).toBe('/api/definition/order');
-    expect(await response.json()).toEqual(registered);
+    expect(await response.json()).toEqual(REGISTERED);
     expect(api.calls[0]!.args).toEqual([
-      { document: { ID: 'order', steps: [{}] }, source },
+      { document: { ID: 'order', steps: [{}] }, source, origin: null },
       null,
       false,
     ]);
@@ -78,7 +80,34 @@ describe('POST /api/definition', () => {
       host: { 'definitions.register': async () => ({ id: 'x', version: 1, warnings: [] }) },
     });
     await api.post('/api/definition', 'just text', 'application/yaml');
-    expect(api.calls[0]!.args[0]).toEqual({ document: 'just text', source: 'just text' });
+    expect(api.calls[0]!.args[0]).toEqual({
+      document: 'just text',
+      source: 'just text',
+      origin: null,
+    });
+  });
+
+  it.each([
+    ['', null],
+    ['origin=', null],
+    ['origin=github.com%2Facme%2Fshop%403f2c1a9', 'github.com/acme/shop@3f2c1a9'],
+    [`origin=${'x'.repeat(200)}`, 'x'.repeat(200)],
+  ])('passes the origin on: ?%s', async (query, origin) => {
+    const api = await startApi({ host: { 'definitions.register': async () => REGISTERED } });
+    expect((await api.post(`/api/definition?${query}`, '{}', 'application/json')).status).toBe(201);
+    expect(api.calls[0]!.args[0]).toMatchObject({ origin });
+  });
+
+  it.each([
+    [`origin=${'x'.repeat(201)}`, 'longer than 200 characters'],
+    ['origin=a%1b%5b2J', 'control character'],
+    ['origin=a%0ab', 'control character'],
+    ['origin=a&origin=b', 'origin'],
+  ])('rejects ?%s', async (query, reason) => {
+    const api = await startApi();
+    const response = await api.post(`/api/definition?${query}`, '{}', 'application/json');
+    expect(response.status).toBe(400);
+    expect(JSON.stringify(await response.json())).toContain(reason);
   });
 });
 

@@ -1,5 +1,6 @@
 /** Contract cases: definitions and custom steps. */
 import { describe, expect, it } from 'vitest';
+import { bodyWithOrigin } from '../../../src/store/definition-origin.js';
 import type { StoreUnderTest } from '../conformance.js';
 
 export function describeDefinitions(test: StoreUnderTest): void {
@@ -120,13 +121,30 @@ export function describeDefinitions(test: StoreUnderTest): void {
         null,
       );
       expect(await test.store.listDefinitionVersions('d', null, 2)).toEqual([
-        { id: 'd', version: 3, description: 'third', createdAt: 7, disabled: false },
-        { id: 'd', version: 2, description: null, createdAt: 7, disabled: false },
+        { id: 'd', version: 3, description: 'third', createdAt: 7, disabled: false, origin: null },
+        { id: 'd', version: 2, description: null, createdAt: 7, disabled: false, origin: null },
       ]);
       expect(await test.store.listDefinitionVersions('d', 2, 9)).toEqual([
-        { id: 'd', version: 1, description: 'first', createdAt: 7, disabled: false },
+        { id: 'd', version: 1, description: 'first', createdAt: 7, disabled: false, origin: null },
       ]);
       expect(await test.store.listDefinitionVersions('none', null, 9)).toEqual([]);
+    });
+
+    it('are listed with the origin in their bodies, however long the origin and the body are', async () => {
+      // Characters that JSON escapes, and as many as an origin may have.
+      const longest = '"\\\u{1f600}é'.repeat(40);
+      const bodies = [
+        bodyWithOrigin({ id: 'd' }, 'shop@1'),
+        bodyWithOrigin({ id: 'd', steps: ['\ud800\u0000', 'x'.repeat(100_000)] }, longest),
+        bodyWithOrigin({ id: 'd', origin: 'not the first member' }, null),
+        // Not like a body of the server: encoded by databases that store UTF-8.
+        `\u0001\ud800${'x'.repeat(10_000)}`,
+      ];
+      for (const body of bodies) {
+        await test.store.insertDefinition({ id: 'd', description: null, body, createdAt: 7 }, null);
+      }
+      const listed = await test.store.listDefinitionVersions('d', null, 9);
+      expect(listed.map(({ origin }) => origin)).toEqual([null, null, longest, 'shop@1']);
     });
   });
 

@@ -3,8 +3,18 @@ import type { Request } from 'express';
 import type * as host from '../../../runtime/definitions/definition-types.js';
 import type { JsonObject } from '../../../engine/values/json.js';
 import type * as wire from '../models/definition.js';
+import { AppError } from '../../../base/errors.js';
+import { nameProblem, ORIGIN_LENGTH_MAX } from '../../../engine/model/names.js';
 import { itemsWithPosition } from './problem-items.js';
 import { toWireTime } from './time.js';
+
+/** An empty origin counts as absent, because scripts pass variables that are not set. @throws AppError `invalid_request` */
+export function toOrigin(origin: string | undefined): string | null {
+  if (origin === undefined || origin === '') return null;
+  const problem = nameProblem(origin, ORIGIN_LENGTH_MAX);
+  if (problem === null) return origin;
+  throw new AppError('invalid_request', `The origin ${problem}`, { parameter: 'origin' });
+}
 
 export function toRegisteredDefinition(
   request: Request,
@@ -36,6 +46,6 @@ export function toDefinitionDocument(found: {
 }
 
 export function toDefinitionSummary(summary: host.DefinitionSummary): wire.DefinitionSummary {
-  const { id, version, description, createdAt, disabled } = summary;
-  return { id, version, description, createdAt: toWireTime(createdAt), disabled };
+  const { createdAt, ...others } = summary;
+  return { ...others, createdAt: toWireTime(createdAt) };
 }

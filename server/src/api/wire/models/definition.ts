@@ -134,6 +134,10 @@ export interface DefinitionDocument {
    */
   disabled?: boolean;
   /**
+   * Where this version comes from, such as a commit: the `origin` with which it was stored. Ignored in requests.
+   */
+  origin?: string | null;
+  /**
    * A description for people.
    */
   description?: string | null;
@@ -207,7 +211,8 @@ export interface DefinitionCheck {
  *   "version": 2,
  *   "description": "Greets the person in the data",
  *   "createdAt": "2026-05-04T10:20:30.000Z",
- *   "disabled": false
+ *   "disabled": false,
+ *   "origin": "github.com/acme/shop/flows@3f2c1a9"
  * }
  */
 export interface DefinitionSummary {
@@ -225,6 +230,10 @@ export interface DefinitionSummary {
    * Whether no version of the definition can be started.
    */
   disabled: boolean;
+  /**
+   * Where this version comes from, such as a commit: the `origin` with which it was stored; null if there was none.
+   */
+  origin: string | null;
 }
 
 /**

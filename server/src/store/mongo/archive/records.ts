@@ -23,7 +23,7 @@ import type {
   StampDocument,
   VersionDocument,
 } from '../documents.js';
-import { definitionOf, sourceOf, versionDocument } from '../definitions.js';
+import { definitionOf, originMember, sourceOf, versionDocument } from '../definitions.js';
 import { eventDocumentOf, eventOf } from '../events.js';
 import { instanceDocumentOf, instanceOf, isLongInput } from '../instance-documents.js';
 import { packOptional, packText, unpackText, type PackedText } from '../packed-text.js';
@@ -54,6 +54,7 @@ export function definitionDocumentOf(record: ArchivedDefinition): VersionDocumen
     description: encodeOptional(description),
     body: packText(body),
     source: packOptional(source),
+    ...originMember(body),
   };
   return versionDocument(content, version, encodeOptional(stamp?.id ?? null));
 }

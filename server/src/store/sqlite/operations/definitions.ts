@@ -7,6 +7,7 @@ import type {
   StepScriptVersion,
   StoredDefinition,
 } from '../../records/definitions.js';
+import { ORIGIN_HEAD_COLUMN, originOf } from '../../definition-origin.js';
 import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
@@ -127,7 +128,7 @@ export function listDefinitionVersions(
 ): readonly DefinitionVersion[] {
   return database
     .all(
-      `SELECT id, version, description, createdAt, ${IS_DISABLED} FROM definitions
+      `SELECT id, version, description, createdAt, ${ORIGIN_HEAD_COLUMN}, ${IS_DISABLED} FROM definitions
         WHERE id = ? AND version < ? ORDER BY version DESC LIMIT ?`,
       encodeText(id),
       beforeVersion ?? Number.MAX_SAFE_INTEGER,
@@ -229,7 +230,7 @@ function comparison(after: string | null): '>' | '>=' {
 }
 
 export function storedDefinitionOf(row: Row): StoredDefinition {
-  return { ...definitionVersionOf(row), body: row.text('body') };
+  return { ...definitionOf(row), disabled: row.boolean('disabled') };
 }
 
 function definitionOf(row: Row): DefinitionRecord {
@@ -249,6 +250,7 @@ function definitionVersionOf(row: Row): DefinitionVersion {
     description: row.textOrNull('description'),
     createdAt: row.number('createdAt'),
     disabled: row.boolean('disabled'),
+    origin: originOf(row.textOrNull('head')),
   };
 }
 

@@ -44,6 +44,7 @@ export function DefinitionPage({ id }: { readonly id: string }): ReactNode {
       {shown.data !== undefined && (
         <>
           <Description text={shown.data.description ?? null} />
+          <Origin text={shown.data.origin ?? null} />
           <div className="definition-bar">
             <ViewChoice
               label="Show"
@@ -88,6 +89,16 @@ function Description({ text }: { readonly text: string | null }): ReactNode {
   return (
     <p className="quiet">
       <bdi>{text}</bdi>
+    </p>
+  );
+}
+
+/** Where the shown version comes from. */
+function Origin({ text }: { readonly text: string | null }): ReactNode {
+  if (text === null) return null;
+  return (
+    <p className="quiet">
+      From <bdi>{text}</bdi>
     </p>
   );
 }

@@ -4,10 +4,12 @@ import { Document, parse, visit } from 'yaml';
 
 export type DocumentFormat = 'yaml' | 'json';
 
-/** The text of a definition without what the server adds: its version, and whether it is disabled. */
+const ADDED: ReadonlySet<string> = new Set(['version', 'disabled', 'origin']);
+
+/** The text of a definition without what the server adds: its version, its origin, and whether it is disabled. */
 export function documentText(definition: object, format: DocumentFormat): string {
   const document = Object.fromEntries(
-    Object.entries(definition).filter(([name]) => name !== 'version' && name !== 'disabled'),
+    Object.entries(definition).filter(([name]) => !ADDED.has(name)),
   );
   return format === 'json' ? `${stringifyJson(document, 2)}\n` : yamlText(document);
 }
