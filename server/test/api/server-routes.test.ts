@@ -79,13 +79,16 @@ describe('GET /swagger', () => {
   });
 });
 
-describe('GET /schemas/definition.json', () => {
-  it('is the schema of definitions, which is public', async () => {
+describe('GET /schemas', () => {
+  it.each([
+    ['definitions', '/schemas/definition.json', 'definition.schema.json'],
+    ['files of tests', '/schemas/test-file.json', 'test-file.schema.json'],
+  ])('has the schema of %s, which is public', async (_what, path, file) => {
     const api = await startApi({ auth: authWith(publicKey) });
-    const response = await api.fetch('/schemas/definition.json');
+    const response = await api.fetch(path);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/schema+json; charset=utf-8');
-    const committed = new URL('../../../docs/definition.schema.json', import.meta.url);
+    const committed = new URL(`../../../docs/${file}`, import.meta.url);
     expect(await response.json()).toEqual(JSON.parse(readFileSync(committed, 'utf8')));
   });
 

@@ -2,13 +2,15 @@ import { createHash } from 'node:crypto';
 import { Controller, Get, Produces, Request, Response, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { definitionJsonSchema } from '../../engine/definitions/definition-json-schema.js';
+import { testFileJsonSchema } from '../../testing/files/test-file-json-schema.js';
+import type { JsonObject } from '../../engine/values/json.js';
 import { sendText } from '../http/answer-format.js';
 import type { DataObject } from '../wire/models/json-value.js';
 import { responseOf } from '../http/request-context.js';
 
 const MEDIA_TYPE = 'application/schema+json';
-const DEFINITION_SCHEMA = JSON.stringify(definitionJsonSchema(), null, 2);
-const ENTITY_TAG = `"${createHash('sha256').update(DEFINITION_SCHEMA).digest('base64url')}"`;
+const DEFINITIONS = entityOf(definitionJsonSchema());
+const TEST_FILES = entityOf(testFileJsonSchema());
 
 @Route('schemas')
 @Tags('Definitions')
@@ -24,18 +26,45 @@ export class SchemaController extends Controller {
   @Produces('application/schema+json')
   @Response(304, 'Not modified: If-None-Match names the current schema')
   async getDefinitionSchema(@Request() request: HttpRequest): Promise<DataObject> {
-    const response = responseOf(request);
-    response.setHeader('ETag', ENTITY_TAG);
-    // The schema contains no user data. Editors may cache it, and must revalidate it.
-    response.setHeader('Cache-Control', 'no-cache');
-    if (hasIt(request)) response.status(304).end();
-    else sendText(response, `${MEDIA_TYPE}; charset=utf-8`, DEFINITION_SCHEMA);
-    return {};
+    return send(request, DEFINITIONS);
+  }
+
+  /**
+   * Returns the JSON Schema (2020-12) of files of tests (`*.test.yaml`), with which editors can complete and check them.
+   * No token is required.
+   *
+   * @summary Get the schema of test files
+   */
+  @Get('test-file.json')
+  @Produces('application/schema+json')
+  @Response(304, 'Not modified: If-None-Match names the current schema')
+  async getTestFileSchema(@Request() request: HttpRequest): Promise<DataObject> {
+    return send(request, TEST_FILES);
   }
 }
 
+interface Entity {
+  readonly text: string;
+  readonly tag: string;
+}
+
+function entityOf(schema: JsonObject): Entity {
+  const text = JSON.stringify(schema, null, 2);
+  return { text, tag: `"${createHash('sha256').update(text).digest('base64url')}"` };
+}
+
+function send(request: HttpRequest, { tag, text }: Entity): DataObject {
+  const response = responseOf(request);
+  response.setHeader('ETag', tag);
+  // The schema contains no user data. Editors may cache it, and must revalidate it.
+  response.setHeader('Cache-Control', 'no-cache');
+  if (hasIt(request, tag)) response.status(304).end();
+  else sendText(response, `${MEDIA_TYPE}; charset=utf-8`, text);
+  return {};
+}
+
 /** Whether If-None-Match contains the tag; a proxy may have marked it as weak. */
-function hasIt(request: HttpRequest): boolean {
+function hasIt(request: HttpRequest, tag: string): boolean {
   const tags = request.headers['if-none-match']?.split(',') ?? [];
-  return tags.some((tag) => ['*', ENTITY_TAG, `W/${ENTITY_TAG}`].includes(tag.trim()));
+  return tags.some((each) => ['*', tag, `W/${tag}`].includes(each.trim()));
 }

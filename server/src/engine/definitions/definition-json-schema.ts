@@ -7,6 +7,7 @@
 import { ERROR_BEHAVIORS } from '../model/definition.js';
 import { TAG_NAME_LENGTH_MAX, TAG_VALUE_LENGTH_MAX, TAGS_MAX } from '../model/tags.js';
 import type { JsonObject } from '../values/json.js';
+import { caseless, hasMember, objectOf } from './caseless-schema.js';
 import { INDEX_FIELDS_MAX } from './parse-search-members.js';
 import {
   DEFINITION_MEMBER_SUMMARIES,
@@ -94,23 +95,6 @@ export function definitionJsonSchema(): JsonObject {
   };
 }
 
-/** Member names match in any case; editors complete the spelling that the server returns. */
-function objectOf<Member extends string>(
-  schemas: Readonly<Record<Member, JsonObject>>,
-  summaries: Readonly<Record<Member, string>>,
-): JsonObject {
-  const entries = Object.entries<JsonObject>(schemas);
-  return {
-    type: 'object',
-    properties: Object.fromEntries(
-      Object.entries<string>(summaries).map(([name, description]) => [name, { description }]),
-    ),
-    patternProperties: Object.fromEntries(
-      entries.map(([name, schema]) => [caseless(name), schema]),
-    ),
-  };
-}
-
 function inputsOf(type: StepType): JsonObject {
   const required = type.inputs.filter((input) => input.required);
   const inputs = {
@@ -155,20 +139,4 @@ function errorBehavior(allowed: readonly (typeof ERROR_BEHAVIORS)[number][]): Js
       { type: 'string', pattern: caseless(texts, '\\s*') },
     ],
   };
-}
-
-/**
- * In JSON Schema, `required` matches one spelling only. "Not every name differs from this one" matches any spelling.
- */
-function hasMember(name: string): JsonObject {
-  return { not: { propertyNames: { not: { pattern: caseless(name) } } } };
-}
-
-/** A pattern that matches the whole string in any case; JSON Schema has no flags. */
-function caseless(alternatives: string, around = ''): string {
-  const letters = alternatives.replace(
-    /[a-z]/gi,
-    (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`,
-  );
-  return `^${around}(?:${letters})${around}$`;
 }

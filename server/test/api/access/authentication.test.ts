@@ -249,7 +249,7 @@ describe('the scopes of the operations', () => {
     }
   });
 
-  it('are required for all operations except info, probes, metrics and the schema', () => {
+  it('are required for all operations except info, probes, metrics and the schemas', () => {
     const open = operations.filter(({ scopes }) => scopes.length === 0).map(({ path }) => path);
     expect(open).toEqual([
       '/api/info',
@@ -257,6 +257,7 @@ describe('the scopes of the operations', () => {
       '/health/ready',
       '/metrics',
       '/schemas/definition.json',
+      '/schemas/test-file.json',
     ]);
   });
 
