@@ -1,6 +1,7 @@
 // One project for each package. A missing package is left out, because vitest fails on a project without a folder.
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import {
   defineConfig,
   type TestProjectConfiguration,
@@ -10,6 +11,11 @@ import {
 // Vitest reserves one core for itself. On a machine with two cores, it would run one file at a time, although most tests
 // spend most of their time waiting.
 const PARALLEL = { maxWorkers: Math.max(3, availableParallelism() - 1) };
+
+// Without TEST_MINUTES, all tests run, however long they take.
+const TIME_LIMIT = {
+  setupFiles: [fileURLToPath(import.meta.resolve('./scripts/check/time-limit.mjs'))],
+};
 
 // On a busy machine, a test may wait in vain for what comes a moment later. Only such tests are repeated, once: one that has
 // seen something wrong fails. `pnpm test` lists what passed only at the second attempt.
@@ -60,7 +66,7 @@ function project(
   test: ProjectOptions,
   folder: string = name,
 ): TestProjectConfiguration[] {
-  return existsSync(folder) ? [{ test: { name, root: folder, ...test } }] : [];
+  return existsSync(folder) ? [{ test: { name, root: folder, ...TIME_LIMIT, ...test } }] : [];
 }
 
 export default defineConfig({

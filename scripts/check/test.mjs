@@ -1,19 +1,24 @@
 /**
  * Builds what is stale and runs every test. The last line is `N passed, N failed, N skipped`, and the exit code is 0
  * only if at least one test ran and none failed. Arguments are passed to vitest: `pnpm test --project server`.
+ * With `TEST_MINUTES=60`, tests that would start later than that are skipped, and their files are named.
  *
  * Called by: `pnpm test`, `pnpm test:simulation`, `pnpm test:faults`, `pnpm screenshots`, .ci/run.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { build } from '../build/build.mjs';
 import { root, runMain, runTool, ToolError } from '../tool.mjs';
 
 const REPORT = join(root, '.cache/vitest.json');
+const MINUTES = Number(process.env.TEST_MINUTES ?? Infinity);
 
 await runMain(async () => {
+  process.env.TEST_DEADLINE_MS = String(Date.now() + MINUTES * 60_000);
+  rmSync(REPORT, { force: true });
   let counts = { passed: 0, failed: 0, skipped: 0 };
   try {
+    if (!(MINUTES > 0)) throw new Error('TEST_MINUTES is not a number above 0');
     await build();
     counts = runTests(process.argv.slice(2));
   } catch (error) {
@@ -22,12 +27,12 @@ await runMain(async () => {
     counts = { ...counts, failed: counts.failed + 1 };
   }
   listRepeated(readReport());
+  listLate(readReport());
   process.exitCode = counts.failed === 0 && counts.passed > 0 ? 0 : 1;
   console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 });
 
 function runTests(args) {
-  rmSync(REPORT, { force: true });
   mkdirSync(join(root, '.cache'), { recursive: true });
   let failedTool = null;
   try {
@@ -53,6 +58,16 @@ function listRepeated({ testResults = [] }) {
     if (status !== 'passed' || failureMessages.length === 0) continue;
     console.log(`Passed only at the second attempt: ${fullName}\n  ${failureMessages[0]}`);
   }
+}
+
+/** Names what the machine had no time for. */
+function listLate({ testResults = [] }) {
+  const late = testResults.filter(({ assertionResults }) =>
+    assertionResults.some(({ meta }) => meta.isLate),
+  );
+  if (late.length === 0) return;
+  console.log(`Not run, or only in part, because TEST_MINUTES=${MINUTES} were over:`);
+  for (const { name } of late) console.log(`  ${relative(root, name)}`);
 }
 
 /** Without a report, the run ended early; the exit code of vitest reports the failure. */
