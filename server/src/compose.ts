@@ -6,6 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { hostname, release, type } from 'node:os';
+import { join } from 'node:path';
 import type { Express } from 'express';
 import { exportText } from './api/wire/map/export.js';
 import type { AuthConfig } from './api/access/access-control.js';
@@ -17,6 +18,7 @@ import type { Logger } from './base/logger.js';
 import { defaultBudget, memoryBudget, type MemoryBudget } from './base/memory-budget.js';
 import { systemClock, type Clock } from './base/clock.js';
 import { systemIds, type Ids } from './base/ids.js';
+import { createSeal, type Seal } from './base/seal.js';
 import { processIsGone } from './runtime/fleet/node-registry.js';
 import { RuntimeMetrics } from './runtime/fleet/runtime-metrics.js';
 import type { HostSettings } from './runtime/node-options.js';
@@ -101,6 +103,7 @@ export async function compose(options: ComposeOptions): Promise<Server> {
     clock: sharedClock ?? systemClock,
     ids: systemIds,
     ...chanceOf(options),
+    seal: sealOf(config),
     logger,
     metrics,
     ...archiveOf(config),
@@ -254,6 +257,11 @@ function createHttpRequest(config: Config, logger: Logger, memory: CallMemory): 
       return (await loading).run(inputs, context);
     },
   };
+}
+
+function sealOf({ data_dir: dataDir, secrets_dir: secretsDir }: Config): Seal {
+  const keyFile = join(secretsDir ?? dataDir, 'sealing-key');
+  return createSeal({ keyFile, creates: secretsDir === null });
 }
 
 function archiveOf({ archive_dir: directory }: Config): Pick<HostOptions, 'archive'> {

@@ -63,6 +63,12 @@ export const SETTINGS = {
   port: setting(integer(0, 65_535), 5001, 'Port to listen on; 0 picks any free port.'),
   host: setting(text, '127.0.0.1', 'Address to listen on.'),
   data_dir: setting(text, './data', 'Directory of the embedded store.'),
+  secrets_dir: setting<string | null>(
+    text,
+    null,
+    'Directory with secrets, one file each. The file `sealing-key` has the key that protects the secrets in the store, with at least 16 characters. Unset: the server creates this file in `data_dir`; nodes that share a store need the same one.',
+    unset,
+  ),
   db_name: setting(
     text,
     'stepwright',

@@ -9,6 +9,7 @@ import type { NodeRecord } from '../store/records/nodes.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../base/clock.js';
 import type { Ids } from '../base/ids.js';
+import type { Seal } from '../base/seal.js';
 import type { RuntimeMetrics } from './fleet/runtime-metrics.js';
 import type { RunnerLimits } from './instances/runner-environment.js';
 
@@ -17,6 +18,8 @@ export interface NodeServicesOptions {
   readonly backplane: Backplane;
   readonly scripts: ScriptRuntime;
   readonly httpRequest: StepBody;
+  /** Protects secrets in the store. */
+  readonly seal: Seal;
   /** The body of custom steps; it finds its scripts through `find`. */
   readonly customStep: (find: CustomStepOptions['find']) => CustomStepBody;
   readonly clock: Clock;
