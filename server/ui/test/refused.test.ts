@@ -2,6 +2,7 @@
 import type { Page, Request } from 'playwright-core';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ROUTES, type RoutePath } from '../src/app/routes.js';
+import type { Credentials } from '../src/app/sign-in/credentials.js';
 import { browserPath } from './support/browser.js';
 import { usePages } from './support/page-test.js';
 import { AUTH_SETTINGS, makeToken } from './support/tokens.js';
@@ -34,6 +35,15 @@ interface Opened {
   readonly pending: ReadonlySet<Request>;
 }
 
+/** Signs in as a reload of the tab would. */
+async function keepToken(page: Page, token: string): Promise<void> {
+  const credentials: Credentials = { token, renewal: null };
+  await page.addInitScript(
+    (value) => sessionStorage.setItem('stepwright.credentials', value),
+    JSON.stringify(credentials),
+  );
+}
+
 const ALL = ROUTES.flatMap((route) => ADDRESSES[route]);
 
 describe.runIf(browserPath !== null)('a user without access', () => {
@@ -61,10 +71,7 @@ describe.runIf(browserPath !== null)('a user without access', () => {
       opened.on('requestfinished', (request) => pending.delete(request));
       opened.on('requestfailed', (request) => pending.delete(request));
       if (token === null) return;
-      await opened.addInitScript(
-        (value) => sessionStorage.setItem('stepwright.token', value),
-        token,
-      );
+      await keepToken(opened, token);
     });
     return { page, calls, pending };
   };
@@ -94,12 +101,9 @@ describe.runIf(browserPath !== null)('a user without access', () => {
   });
 
   test('whose token expires on an open page is asked for a new one', async () => {
-    const page = await pages.open('/nodes', {}, async (opened) => {
-      await opened.addInitScript(
-        (value) => sessionStorage.setItem('stepwright.token', value),
-        makeToken('ada', 'conductor:viewer', 6),
-      );
-    });
+    const page = await pages.open('/nodes', {}, (opened) =>
+      keepToken(opened, makeToken('ada', 'conductor:viewer', 6)),
+    );
     await page.getByText('It may have expired').waitFor();
   });
 });

@@ -38,13 +38,15 @@ describe.runIf(browserPath !== null)('signing in', () => {
   test('asks for a token, keeps it on a reload, and forgets it when the user signs out', async () => {
     const page = await pages.open('/runs');
     await page.getByText('This server requires a token.').waitFor();
-    await signIn(page, `Bearer ${makeToken('ada', 'conductor:viewer')}`);
+    const token = makeToken('ada', 'conductor:viewer');
+    await signIn(page, `Bearer ${token}`);
     await page.locator(`tr[data-key="${runId}"]`).waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     await page.getByTitle('ada').waitFor();
     await page.reload();
     await page.locator(`tr[data-key="${runId}"]`).waitFor();
-    expect(await page.evaluate(() => localStorage.getItem('stepwright.token'))).toBeNull();
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).toContain(token);
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(token);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('You have signed out.').waitFor();
     expect(await page.locator('tbody tr').count()).toBe(0);
