@@ -3,6 +3,7 @@ import { Command, Help, type Option } from 'commander';
 import { SERVER_VERSION } from '../base/version.js';
 import { addAccessCommands } from './arguments/access.js';
 import { addActionCommands } from './arguments/actions.js';
+import { addDefinitionCommands } from './arguments/definitions.js';
 import { addFileCommands } from './arguments/files.js';
 import { addOutsideCommands } from './arguments/outside.js';
 import { addRunCommands } from './arguments/runs.js';
@@ -34,6 +35,7 @@ NO_COLOR is set.`,
   addServerCommands(program.commandsGroup('Servers:'));
   addFileCommands(program.commandsGroup('Definitions and scripts:'));
   addTestCommand(program);
+  addDefinitionCommands(program);
   addRunCommands(program.commandsGroup('Runs:'));
   addActionCommands(program.commandsGroup('Change runs:'));
   addOutsideCommands(program.commandsGroup('Events, activities and types:'));

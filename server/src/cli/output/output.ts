@@ -2,7 +2,7 @@
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';
 import { painterFor, type Paint, type Style } from './paint.js';
-import { plain } from './plain-text.js';
+import { plain, plainLines } from './plain-text.js';
 import { tableOf, type Column } from './table.js';
 
 export class Output {
@@ -20,6 +20,12 @@ export class Output {
   /** What a program that reads the result must not see. */
   note(text: string): void {
     process.stderr.write(`${text}\n`);
+  }
+
+  /** A text of others: exact in a pipe, harmless in a terminal. */
+  text(text: string): void {
+    if (process.stdout.isTTY) this.line(plainLines(text.trimEnd()));
+    else process.stdout.write(text);
   }
 
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void {
