@@ -1,14 +1,15 @@
 /**
- * Goal: `apply` ends with a server that has the folder, whole, whatever happens in between.
- * Method: the real command against a real server; a proxy ends the command at each of its requests, before or after the
- * server has handled it. Several at once: server/test/cli/deployment.test.ts.
+ * Goal: `apply` ends with a server that has the folder, and does what its options say.
+ * Method: the real command against a real server. Stopped at each of its requests: server/test/cli/interrupted-apply.test.ts;
+ * several at once: server/test/cli/deployment.test.ts.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BIN, CommandLine } from './command-line.js';
 
@@ -19,26 +20,23 @@ beforeAll(async () => {
 });
 afterAll(() => line.stop());
 
-/** Two definitions and the script that they use. */
+/** Two definitions. */
 function writeFolder(name: string, prefix: string, text: string): string {
   const folder = path.join(line.folder, name);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(path.join(folder, `${prefix}-step.py`), `loud = '${text}'\n`);
   for (const id of [`${prefix}-a`, `${prefix}-b`]) {
-    const definition = `Id: ${id}\nDescription: ${text}\nSteps:\n  - Id: a\n    StepType: ${prefix}-step\n`;
+    const definition = `Id: ${id}\nDescription: ${text}\nSteps:\n  - Id: a\n    StepType: NoOp\n`;
     writeFileSync(path.join(folder, `${id}.yaml`), definition);
   }
   return folder;
 }
 
 async function stateOf(prefix: string): Promise<string[]> {
-  const get = async (place: string): Promise<string> => (await fetch(line.url + place)).text();
-  const texts = await Promise.all([
-    get(`/api/step/${prefix}-step`),
-    get(`/api/definition/${prefix}-a?source=true`),
-    get(`/api/definition/${prefix}-b?source=true`),
-  ]);
-  return texts.map((text) => /one|two/.exec(text)?.[0] ?? 'none');
+  const texts = ['a', 'b'].map(async (id) => {
+    const place = `/api/definition/${prefix}-${id}?source=true`;
+    return (await fetch(line.url + place)).text();
+  });
+  return (await Promise.all(texts)).map((text) => /one|two/.exec(text)?.[0] ?? 'none');
 }
 
 async function versionsOf(id: string): Promise<number> {
@@ -48,30 +46,6 @@ async function versionsOf(id: string): Promise<number> {
 }
 
 describe('stepwright apply', () => {
-  it('applies once, and then changes nothing', async () => {
-    const folder = writeFolder('plain', 'plain', 'one');
-    const dry = await line.pipe(['apply', '--dry-run', folder]);
-    expect(dry).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining('3 to create') as string,
-    });
-    expect(await stateOf('plain')).toEqual(['none', 'none', 'none']);
-    expect(await line.pipe(['diff', '--exit-code', folder])).toMatchObject({ code: 1 });
-    const first = await line.terminal(['apply', folder]);
-    expect(first.screen).toContain('plain-a.yaml: version 1');
-    expect(await stateOf('plain')).toEqual(['one', 'one', 'one']);
-    const again = await line.json<{ readonly changes: readonly object[] }>(['apply', folder]);
-    expect(again.changes).toHaveLength(3);
-    for (const change of again.changes) {
-      expect(change).toMatchObject({ action: 'unchanged', version: null });
-    }
-    expect(await versionsOf('plain-a')).toBe(1);
-    expect(await line.pipe(['diff', '--exit-code', folder])).toMatchObject({ code: 0, stdout: '' });
-    writeFolder('plain', 'plain', 'two');
-    const { stdout } = await line.pipe(['diff', folder]);
-    expect(stdout).toContain('-Description: one\n+Description: two\n');
-  });
-
   it('applies nothing if one file is wrong, and says where', async () => {
     const folder = writeFolder('wrong', 'wrong', 'one');
     const bad = path.join(folder, 'z.yaml');
@@ -79,18 +53,7 @@ describe('stepwright apply', () => {
     const { code, stderr } = await line.pipe(['apply', folder]);
     expect(code).toBe(1);
     expect(stderr).toContain(`${bad}:4:`);
-    expect(await stateOf('wrong')).toEqual(['none', 'none', 'none']);
-  });
-
-  it('accepts a step that only the server has', async () => {
-    await line.client.steps.put('elsewhere', 'a = 1\n');
-    const folder = writeFolder('other', 'other', 'one');
-    writeFileSync(
-      path.join(folder, 'uses.yaml'),
-      'Id: uses\nSteps: [{ Id: a, StepType: elsewhere }]\n',
-    );
-    expect(await line.pipe(['apply', folder])).toMatchObject({ code: 0 });
-    expect(await line.client.steps.get('elsewhere')).toBe('a = 1\n');
+    expect(await stateOf('wrong')).toEqual(['none', 'none']);
   });
 
   it('rejects two files with one name', async () => {
@@ -104,63 +67,132 @@ describe('stepwright apply', () => {
     expect(stderr).toContain("are both the definition 'twice-a'");
   });
 
-  it.each(['before', 'after'] as const)(
-    'killed %s any of its requests and repeated, ends right',
-    async (moment) => {
-      const prefix = `killed-${moment}`;
-      let wasKilled = true;
-      let requests = 0;
-      for (let nth = 1; wasKilled; nth += 1) {
-        // Each trial begins from the other state, so that there is always work to interrupt.
-        const text = nth % 2 === 0 ? 'one' : 'two';
-        const folder = writeFolder(prefix, prefix, text);
-        wasKilled = await killedAt(nth, moment, folder);
-        expect((await line.pipe(['apply', folder])).code).toBe(0);
-        expect(await stateOf(prefix)).toEqual([text, text, text]);
-        // One version for each trial: nothing was stored twice.
-        expect(await versionsOf(`${prefix}-a`)).toBe(nth);
-        requests = nth;
-      }
-      // The list of steps, three reads, and for each file a read and a write; then three reads again.
-      expect(requests).toBeGreaterThan(10);
-    },
-  );
+  it('killed between two files and repeated, ends right', async () => {
+    const folder = writeFolder('killed', 'killed', 'one');
+    expect(await killedAfterFirstWrite(folder)).toBe('SIGKILL');
+    expect(await stateOf('killed')).toEqual(['one', 'none']);
+    expect((await line.pipe(['apply', folder])).code).toBe(0);
+    expect(await stateOf('killed')).toEqual(['one', 'one']);
+    expect(await versionsOf('killed-a')).toBe(1);
+  });
 });
 
-/** @returns whether the command had that many requests */
-async function killedAt(nth: number, moment: 'before' | 'after', folder: string): Promise<boolean> {
-  let count = 0;
+describe('stepwright apply --prune', () => {
+  it('disables what the same source has stored and the folder has no more, and nothing else', async () => {
+    const shop = writeFolder('prune-shop', 'prune', 'one');
+    const text = (id: string): string => `Id: ${id}\nSteps: [{ Id: a, StepType: NoOp }]\n`;
+    await line.client.definitions.register(text('by-hand'));
+    await line.client.definitions.register(text('theirs'), { origin: 'other@1' });
+    expect((await line.pipe(['apply', shop, '--origin', 'shop@1'])).code).toBe(0);
+    rmSync(path.join(shop, 'prune-b.yaml'));
+    const next = [shop, '--prune', '--origin', 'shop@2'];
+
+    const shown = await line.pipe(['diff', '--exit-code', ...next]);
+    expect(shown).toMatchObject({
+      code: 1,
+      stdout: 'prune-b: would be disabled (version 1, from shop@1)\n',
+    });
+    const dry = await line.json<object>(['apply', '--dry-run', ...next]);
+    expect(dry).toMatchObject({ disable: [{ id: 'prune-b', version: 1, origin: 'shop@1' }] });
+    const refused = await line.pipe(['apply', ...next]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') as string });
+    expect((await line.terminal(['apply', ...next], { input: 'n\n' })).screen).toContain(
+      'Apply the folder, and disable 1 definition? [y/N]',
+    );
+    // Neither does the end of the input agree.
+    const ended = await line.terminal(['apply', ...next], { input: '\u0004' });
+    expect(ended.code).toBe(1);
+    expect(ended.screen).toContain('nothing was applied');
+    expect(await disabledIds()).toEqual([]);
+
+    const done = await line.terminal(['apply', ...next], { input: 'y\n' });
+    expect(done.code, done.screen).toBe(0);
+    expect(done.screen).toContain('prune-b: disabled');
+    expect(await disabledIds()).toEqual(['prune-b']);
+    const again = await line.pipe(['apply', ...next]);
+    expect(again).toMatchObject({ code: 0, stdout: '' });
+    expect(again.stderr).toContain('0 to disable');
+
+    // It comes back disabled: nobody but a person knows why it is.
+    writeFolder('prune-shop', 'prune', 'one');
+    const back = await line.pipe(['apply', ...next]);
+    expect(back.stderr).toContain('stepwright definitions enable prune-b');
+    expect(await disabledIds()).toEqual(['prune-b']);
+    await line.client.definitions.enable('prune-b');
+  });
+
+  it('needs to know where the folder comes from', async () => {
+    const folder = writeFolder('prune-nowhere', 'nowhere', 'one');
+    expect(await line.pipe(['apply', folder, '--prune'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--origin') as string,
+    });
+    expect(await stateOf('nowhere')).toEqual(['none', 'none']);
+  });
+});
+
+// Last: as long as the server has no script, checks need no Python.
+describe('stepwright apply, with scripts', () => {
+  it('applies once, and then changes nothing', async () => {
+    const folder = writeFolder('plain', 'plain', 'one');
+    writeFileSync(path.join(folder, 'shout.py'), 'loud = text.upper()\n');
+    expect(await line.pipe(['diff', '--exit-code', folder])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('3 to create') as string,
+    });
+    const first = await line.terminal(['apply', folder]);
+    expect(first.screen).toContain('plain-a.yaml: version 1');
+    expect(await stateOf('plain')).toEqual(['one', 'one']);
+    expect(await line.client.steps.get('shout')).toBe('loud = text.upper()\n');
+    const again = await line.json<{ readonly changes: readonly object[] }>(['apply', folder]);
+    expect(again.changes).toHaveLength(3);
+    for (const change of again.changes) {
+      expect(change).toMatchObject({ action: 'unchanged', version: null });
+    }
+    expect(await versionsOf('plain-a')).toBe(1);
+    expect(await line.pipe(['diff', '--exit-code', folder])).toMatchObject({ code: 0, stdout: '' });
+    writeFolder('plain', 'plain', 'two');
+    const { stdout } = await line.pipe(['diff', folder]);
+    expect(stdout).toContain('-Description: one\n+Description: two\n');
+  });
+
+  it('accepts a step that only the server has', async () => {
+    await line.client.steps.put('elsewhere', 'a = 1\n');
+    const folder = writeFolder('other', 'other', 'one');
+    const uses = 'Id: uses\nSteps: [{ Id: a, StepType: elsewhere }]\n';
+    writeFileSync(path.join(folder, 'uses.yaml'), uses);
+    expect(await line.pipe(['apply', folder])).toMatchObject({ code: 0 });
+    expect(await line.client.steps.get('elsewhere')).toBe('a = 1\n');
+  });
+});
+
+async function disabledIds(): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { disabled, id } of line.client.definitions.list()) if (disabled) found.push(id);
+  return found;
+}
+
+/** Through a proxy, which does not pass on the answer. @returns the signal that has ended the command */
+async function killedAfterFirstWrite(folder: string): Promise<string | null> {
   let child: ChildProcess | null = null;
   const proxy = createServer((request, response) => {
     void (async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      count += 1;
-      const isTheOne = count === nth;
-      if (isTheOne && moment === 'before') {
-        child?.kill('SIGKILL');
-        return;
-      }
-      const type = request.headers['content-type'];
-      const answer = await fetch(`${line.url}${request.url ?? ''}`, {
-        method: request.method ?? 'GET',
-        ...(type !== undefined && { headers: { 'content-type': type } }),
-        ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
-      });
-      const text = await answer.text();
-      if (isTheOne) child?.kill('SIGKILL');
-      else response.writeHead(answer.status).end(text);
+      const { headers, method = 'GET', url = '' } = request;
+      const content = { 'content-type': headers['content-type'] ?? '' };
+      const body = await textOf(request);
+      const write = { method, headers: content, body };
+      const answer = await fetch(line.url + url, method === 'POST' ? write : {});
+      const answered = await answer.text();
+      if (method === 'POST') child?.kill('SIGKILL');
+      else response.writeHead(answer.status).end(answered);
     })();
   });
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
-  try {
-    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    child = spawn(process.execPath, [BIN, 'apply', folder, '--url', url], { stdio: 'ignore' });
-    const [, signal] = (await once(child, 'exit')) as [number | null, string | null];
-    return signal === 'SIGKILL';
-  } finally {
-    proxy.closeAllConnections();
-    proxy.close();
-  }
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  child = spawn(process.execPath, [BIN, 'apply', folder, '--url', url], { stdio: 'ignore' });
+  const [, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  proxy.closeAllConnections();
+  proxy.close();
+  return signal;
 }

@@ -29,6 +29,8 @@ interface PipeOptions {
 }
 
 interface TerminalOptions {
+  /** What is typed. */
+  readonly input?: string;
   readonly columns?: number;
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -77,12 +79,12 @@ export class CommandLine {
 
   /** In a pseudo-terminal of `script`, which every Linux has (util-linux). */
   async terminal(args: readonly string[], options: TerminalOptions = {}): Promise<Shown> {
-    const { columns = 120, environment = {} } = options;
+    const { columns = 120, environment = {}, input = '' } = options;
     const command = [process.execPath, BIN, ...args].map(quoted).join(' ');
     const inside = `stty cols ${columns} rows 40; exec ${command}`;
     const { code, stderr, stdout } = await execute(
       ['script', '--quiet', '--return', '--command', inside, '/dev/null'],
-      '',
+      input,
       this.#environment({ TERM: 'xterm-256color', SHELL: '/bin/sh', ...environment }),
     );
     return { code, screen: `${stdout}${stderr}`.replaceAll('\r', '') };

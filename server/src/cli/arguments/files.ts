@@ -4,6 +4,11 @@ import type { ApplyOptions, DiffOptions } from '../commands/apply.js';
 import type { FmtOptions } from '../commands/fmt.js';
 import { withOutput } from '../connection/options.js';
 
+const PRUNE =
+  'disable definitions that an earlier apply of the folder stored and that are not in it any more';
+const ORIGIN =
+  'where the folder comes from; default: the repository, the folder in it, and the commit';
+
 export function addFileCommands(program: Command): void {
   program
     .command('validate')
@@ -38,7 +43,9 @@ export function addFileCommands(program: Command): void {
         'definitions (.yaml, .yml, .json) and scripts of custom steps (.py)',
         '.',
       )
-      .option('--exit-code', 'end with 1 if there are differences', false),
+      .option('--exit-code', 'end with 1 if there are differences', false)
+      .option('--prune', PRUNE, false)
+      .option('--origin <name>', ORIGIN),
   ).action(async (folder: string, options: DiffOptions) => {
     const { diff } = await import('../commands/apply.js');
     process.exitCode = await diff(folder, options);
@@ -55,7 +62,10 @@ export function addFileCommands(program: Command): void {
         'definitions (.yaml, .yml, .json) and scripts of custom steps (.py)',
         '.',
       )
-      .option('--dry-run', 'check everything and change nothing', false),
+      .option('--dry-run', 'check everything and change nothing', false)
+      .option('--prune', PRUNE, false)
+      .option('-y, --yes', 'with --prune: disable without asking', false)
+      .option('--origin <name>', ORIGIN),
   ).action(async (folder: string, options: ApplyOptions) => {
     const { apply } = await import('../commands/apply.js');
     process.exitCode = await apply(folder, options);

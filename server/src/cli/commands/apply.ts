@@ -1,28 +1,48 @@
 /** `stepwright diff` and `stepwright apply`: what a folder would change on a server, and the change. */
+import { once } from 'node:events';
+import { createInterface } from 'node:readline/promises';
 import { createTwoFilesPatch } from 'diff';
+import type { DefinitionSummary } from '../../api/wire/models/definition.js';
 import type { StepPage } from '../../api/wire/models/step.js';
 import { findServer } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
 import { readPages } from '../connection/pages.js';
 import { ServerClient } from '../connection/server-client.js';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.js';
-import { CommandFailure } from '../failure.js';
+import { CommandFailure, misused } from '../failure.js';
 import { checkFiles } from '../files/check-files.js';
 import { deploy, planOf, type Change } from '../files/deployment.js';
-import type { ServerCalls } from '../files/store-files.js';
+import { findOrigin } from '../files/origin.js';
+import { definitionsOn, disabledAmong, staleAmong } from '../files/pruning.js';
 import { readWorkflowFiles, type WorkflowFile } from '../files/workflow-files.js';
 import { Output } from '../output/output.js';
 import { plain, plainLines } from '../output/plain-text.js';
 import { asText, type FileProblems } from '../output/print-problems.js';
 
-export interface DiffOptions extends ServerCommandOptions {
+interface FolderOptions extends ServerCommandOptions {
+  readonly origin?: string;
+  /** Whether definitions are disabled that an earlier apply of the folder has stored. */
+  readonly prune: boolean;
+}
+
+export interface DiffOptions extends FolderOptions {
   /** Ends with 1 if there are differences. */
   readonly exitCode: boolean;
 }
 
-export interface ApplyOptions extends ServerCommandOptions {
+export interface ApplyOptions extends FolderOptions {
   /** Changes nothing. */
   readonly dryRun: boolean;
+  /** Disables without asking. */
+  readonly yes: boolean;
+}
+
+/** What is to be done, and for whom. */
+interface Plan {
+  readonly origin: string | null;
+  readonly changes: readonly Change[];
+  /** To be disabled. */
+  readonly stale: readonly DefinitionSummary[];
 }
 
 const STEP_NAMES_MAX = 10_000;
@@ -37,16 +57,18 @@ export async function diff(folder: string, options: DiffOptions): Promise<ExitCo
   for (const { path, unreadable } of files) {
     if (unreadable !== null) throw new CommandFailure(`${path} cannot be read: ${unreadable}`);
   }
-  const changes = await planOf(server, files);
+  const origin = await originOf(folder, options);
+  const plan = await planFor(files, new ServerClient(server), origin, options);
+  const { changes, stale } = plan;
   if (options.json) {
-    output.json({
-      changes: changes.map((change) => ({ ...entryOf(change), before: change.before })),
-    });
+    const entries = changes.map((change) => ({ ...entryOf(change), before: change.before }));
+    output.json({ origin, changes: entries, ...pruned(plan, options) });
   } else {
     for (const change of changes) if (change.action !== 'unchanged') printPatch(output, change);
-    output.note(summaryOf(changes));
+    for (const each of stale) output.line(output.paint('red', wouldDisable(each)));
+    output.note(summaryOf(plan, options));
   }
-  const hasChanges = changes.some(({ action }) => action !== 'unchanged');
+  const hasChanges = stale.length > 0 || changes.some(({ action }) => action !== 'unchanged');
   return options.exitCode && hasChanges ? EXIT_CODES.failed : EXIT_CODES.done;
 }
 
@@ -54,25 +76,88 @@ export async function diff(folder: string, options: DiffOptions): Promise<ExitCo
 export async function apply(folder: string, options: ApplyOptions): Promise<ExitCode> {
   const output = new Output();
   const server = await findServer(options);
+  const client = new ServerClient(server);
   const files = await filesOf(folder);
-  const found = await checkFiles(files, await otherSteps(server));
+  const origin = await originOf(folder, options);
+  const found = await checkFiles(files, await otherSteps(client));
   for (const each of found) printProblems(output, each);
   if (found.some(({ problems }) => problems.some(({ severity }) => severity === 'error'))) {
     throw new CommandFailure('nothing was applied, because of the errors above');
   }
-  const changes = await planOf(server, files);
+  const plan = await planFor(files, client, origin, options);
   if (options.dryRun) {
-    printResult(output, changes, new Map(), options);
+    printResult(output, plan, new Map(), options);
     return EXIT_CODES.done;
   }
-  const { rejected, versions } = await deploy(server, files);
-  printResult(output, changes, versions, options);
-  if (rejected === null) return EXIT_CODES.done;
+  if (plan.stale.length > 0 && !options.yes) await confirm(output, plan.stale);
+  const { disabled, rejected, versions } = await deploy(server, files, plan);
+  printResult(output, { ...plan, stale: disabled }, versions, options);
+  if (rejected === null) {
+    await noteDisabled(output, client, files);
+    return EXIT_CODES.done;
+  }
   printProblems(output, rejected);
   throw new CommandFailure(
     `the server rejects ${rejected.file.path}: the files after it were not applied`,
     'Correct the file and repeat the command',
   );
+}
+
+/** @throws CommandFailure if --prune would not know what is its own */
+async function originOf(folder: string, options: FolderOptions): Promise<string | null> {
+  const origin = await findOrigin(folder, options.origin);
+  if (origin !== null || !options.prune) return origin;
+  throw misused('--prune needs to know where the folder comes from: give it --origin <name>');
+}
+
+async function planFor(
+  files: readonly WorkflowFile[],
+  client: ServerClient,
+  origin: string | null,
+  options: FolderOptions,
+): Promise<Plan> {
+  const changes = await planOf(await findServer(options), files);
+  const isPruned = options.prune && origin !== null;
+  const stale = isPruned ? staleAmong(await definitionsOn(client), files, origin) : [];
+  return { origin, changes, stale };
+}
+
+/** @throws CommandFailure unless a person agrees */
+async function confirm(output: Output, stale: readonly DefinitionSummary[]): Promise<void> {
+  for (const each of stale) output.note(wouldDisable(each));
+  const question = `disable ${stale.length} definition${stale.length === 1 ? '' : 's'}`;
+  if (!process.stdin.isTTY) throw misused(`--prune would ${question}: add --yes to agree`);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // Whoever ends the input has not agreed.
+  const ended = once(terminal, 'close').then(() => '');
+  const asked = terminal.question(`Apply the folder, and ${question}? [y/N] `).catch(() => '');
+  const answer = await Promise.race([asked, ended]);
+  terminal.close();
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure('nothing was applied');
+}
+
+/** Somebody has disabled it for a reason that this command does not know, so it stays disabled. */
+async function noteDisabled(
+  output: Output,
+  client: ServerClient,
+  files: readonly WorkflowFile[],
+): Promise<void> {
+  for (const { id } of disabledAmong(await definitionsOn(client), files)) {
+    const name = plain(id);
+    output.note(
+      `${name} is disabled on the server. To allow starts: stepwright definitions enable ${name}`,
+    );
+  }
+}
+
+function wouldDisable({ id, origin, version }: DefinitionSummary): string {
+  return `${plain(id)}: would be disabled (version ${version}, from ${plain(origin ?? '')})`;
+}
+
+/** For programs. */
+function pruned({ stale }: Plan, options: FolderOptions): { disable?: readonly object[] } {
+  if (!options.prune) return {};
+  return { disable: stale.map(({ id, origin, version }) => ({ id, version, origin })) };
 }
 
 async function filesOf(folder: string): Promise<WorkflowFile[]> {
@@ -82,8 +167,7 @@ async function filesOf(folder: string): Promise<WorkflowFile[]> {
 }
 
 /** Definitions may use steps that were stored otherwise. */
-async function otherSteps(server: ServerCalls): Promise<string[]> {
-  const client = new ServerClient(server);
+async function otherSteps(client: ServerClient): Promise<string[]> {
   const query = { limit: STEP_NAMES_MAX };
   const { items } = await readPages<StepPage['items'][number]>(client, '/api/step', query);
   return items.map(({ name }) => name);
@@ -117,16 +201,18 @@ function printProblems(output: Output, found: FileProblems): void {
 
 function printResult(
   output: Output,
-  changes: readonly Change[],
+  plan: Plan,
   versions: ReadonlyMap<string, number>,
-  { dryRun, json }: ApplyOptions,
+  options: ApplyOptions,
 ): void {
+  const { changes, origin, stale } = plan;
+  const { dryRun, json } = options;
   if (json) {
     const entries = changes.map((change) => ({
       ...entryOf(change),
       version: versions.get(change.file.path) ?? null,
     }));
-    output.json({ dryRun, changes: entries });
+    output.json({ dryRun, origin, changes: entries, ...pruned(plan, options) });
     return;
   }
   for (const { action, file } of changes) {
@@ -134,11 +220,16 @@ function printResult(
     if (dryRun && action !== 'unchanged') output.line(`${plain(file.path)}: would ${action}`);
     else if (version !== undefined) output.line(`${plain(file.path)}: version ${version}`);
   }
-  output.note(`${dryRun ? 'dry run: ' : ''}${summaryOf(changes)}`);
+  for (const each of stale)
+    output.line(dryRun ? wouldDisable(each) : `${plain(each.id)}: disabled`);
+  output.note(`${dryRun ? 'dry run: ' : ''}${summaryOf(plan, options)}`);
 }
 
-function summaryOf(changes: readonly Change[]): string {
+function summaryOf({ changes, origin, stale }: Plan, options: FolderOptions): string {
   const count = (wanted: Change['action']): number =>
     changes.filter(({ action }) => action === wanted).length;
-  return `${count('create')} to create, ${count('update')} to update, ${count('unchanged')} unchanged`;
+  const parts = [`${count('create')} to create`, `${count('update')} to update`];
+  if (options.prune) parts.push(`${stale.length} to disable`);
+  parts.push(`${count('unchanged')} unchanged`);
+  return `${parts.join(', ')}${origin === null ? '' : `; origin: ${plain(origin)}`}`;
 }

@@ -9,8 +9,11 @@
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { DefinitionSummary } from '../../api/wire/models/definition.js';
+import { ServerClient } from '../connection/server-client.js';
 import { CommandFailure } from '../failure.js';
 import type { FileProblems } from '../output/print-problems.js';
+import { prune } from './pruning.js';
 import { nameIn, storedText, storeFile, type ServerCalls } from './store-files.js';
 import type { WorkflowFile } from './workflow-files.js';
 
@@ -22,11 +25,20 @@ export interface Change {
   readonly before: string;
 }
 
+/** What the server is to have besides the files. */
+interface Wishes {
+  /** Where the files come from. */
+  readonly origin: string | null;
+  /** Definitions to disable. */
+  readonly stale: readonly DefinitionSummary[];
+}
+
 export interface Deployed {
   /** The last version that was stored, by path. */
   readonly versions: ReadonlyMap<string, number>;
   /** What the server rejected; then nothing after it was stored. */
   readonly rejected: FileProblems | null;
+  readonly disabled: readonly DefinitionSummary[];
 }
 
 const ROUNDS_MAX = 30;
@@ -51,18 +63,23 @@ export async function planOf(
 export async function deploy(
   server: ServerCalls,
   files: readonly WorkflowFile[],
+  { origin, stale }: Wishes = { origin: null, stale: [] },
 ): Promise<Deployed> {
   const versions = new Map<string, number>();
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     // Somebody has changed files meanwhile: give one of us the time to finish.
     if (round > 1) await pause(randomInt(PAUSE_MS * round));
     const pending = (await planOf(server, files)).filter(({ action }) => action !== 'unchanged');
-    if (pending.length === 0) return { versions, rejected: null };
+    if (pending.length === 0) {
+      // Last: what was in the folder before may start it.
+      const disabled = await pruneAll(server, stale, origin);
+      return { versions, rejected: null, disabled };
+    }
     for (const { file } of pending) {
-      const stored = await storeFile(server, file);
+      const stored = await storeFile(server, file, origin);
       if (stored === null) continue;
       const { problems, version } = stored;
-      if (version === null) return { versions, rejected: { file, problems } };
+      if (version === null) return { versions, rejected: { file, problems }, disabled: [] };
       versions.set(file.path, version);
     }
   }
@@ -70,6 +87,18 @@ export async function deploy(
     'others keep changing the same definitions or scripts on the server',
     'Apply one folder at a time, then repeat the command',
   );
+}
+
+async function pruneAll(
+  server: ServerCalls,
+  stale: readonly DefinitionSummary[],
+  origin: string | null,
+): Promise<DefinitionSummary[]> {
+  const disabled: DefinitionSummary[] = [];
+  if (origin === null) return disabled;
+  const client = new ServerClient(server);
+  for (const each of stale) if (await prune(client, each.id, origin)) disabled.push(each);
+  return disabled;
 }
 
 function checkNames(files: readonly WorkflowFile[]): void {

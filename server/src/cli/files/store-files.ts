@@ -53,10 +53,15 @@ export async function checkDefinition(
 
 /**
  * Stores a definition or a script, unless the server has exactly this text as the latest version.
+ * @param origin where a definition comes from
  * @returns null if nothing has changed
  * @throws Error if the server does not answer
  */
-export async function storeFile(server: ServerCalls, file: WorkflowFile): Promise<Stored | null> {
+export async function storeFile(
+  server: ServerCalls,
+  file: WorkflowFile,
+  origin: string | null = null,
+): Promise<Stored | null> {
   if (file.unreadable !== null) {
     return { version: null, problems: [unreadableProblem(file.unreadable)] };
   }
@@ -65,7 +70,9 @@ export async function storeFile(server: ServerCalls, file: WorkflowFile): Promis
     file.kind === 'script'
       ? `/api/step/${encodeURIComponent(stepNameOf(file.path))}`
       : '/api/definition';
-  const answer = await post(server, place, file);
+  const isKept = file.kind === 'definition' && origin !== null;
+  const query = isKept ? `?origin=${encodeURIComponent(origin)}` : '';
+  const answer = await post(server, place + query, file);
   return { version: answer.version ?? null, problems: problemsOf(answer) };
 }
 
