@@ -1,5 +1,5 @@
-/** Goal: the commands in docs/cli.md work as printed. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+/** Goal: the commands in docs/cli.md and in the example of a deployment work as printed. */
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CommandLine } from './command-line.js';
@@ -13,6 +13,7 @@ Steps:
     Inputs:
       Message: '"hello"'
 `;
+const DEPLOYMENT = new URL('../../examples/deployment/', import.meta.url);
 const blocks = [...PAGE.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, text = '']) => text);
 
 let line: CommandLine;
@@ -68,4 +69,42 @@ it('checks and applies a folder', async () => {
 
 it('has no block that is not tested', () => {
   expect(blocks).toHaveLength(4);
+});
+
+/** What the jobs run, one after the other, as bash gets it from GitHub Actions. */
+function commandsOfWorkflow(): string[] {
+  const text = readFileSync(new URL('definitions.yml', DEPLOYMENT), 'utf8');
+  const steps = [...text.matchAll(/^ +(?:- )?run: (?:\|\n((?: {10}.*\n)+)|(.*)\n)/gm)];
+  const commands = steps.map(([, lines, line]) => lines?.replaceAll(/^ {10}/gm, '') ?? line);
+  // Steps of a shape that the pattern does not know must not be left out silently.
+  expect(commands).toHaveLength(text.split('run:').length - 1);
+  // The command under test is the one that npm would install.
+  return commands
+    .filter((command) => command !== 'npm ci')
+    .map((command = '') => command.replaceAll('npx stepwright', 'stepwright'));
+}
+
+it('deploys a repository as the example does, and disables what was deleted from it', async () => {
+  const repository = path.join(line.folder, 'shop');
+  cpSync(new URL('flows', DEPLOYMENT), path.join(repository, 'flows'), { recursive: true });
+  writeFileSync(path.join(repository, 'flows/greet.yaml'), GREETING.replace('greet', 'goodbye'));
+  const git = 'git -c user.name=a -c user.email=a@example.com';
+  const commit = `cd '${repository}'; git add .; ${git} commit --quiet --message change`;
+  const summary = path.join(line.folder, 'summary.md');
+  const variables = `export GITHUB_STEP_SUMMARY='${summary}'`;
+  const commands = commandsOfWorkflow();
+  const remote = 'git remote add origin https://github.com/acme/shop.git';
+  const made = `cd '${repository}'; git init --quiet; ${remote}`;
+  const first = await line.shell([made, commit, variables, ...commands].join('\n'));
+  expect(first.code, first.stderr).toBe(0);
+  const { origin } = await line.client.definitions.get('goodbye');
+  expect(origin).toMatch(/^github\.com\/acme\/shop\/flows@[0-9a-f]{12}$/);
+
+  rmSync(path.join(repository, 'flows/greet.yaml'));
+  const changes = commands.filter((command) => /stepwright (?:diff|apply)/.test(command));
+  const second = await line.shell([commit, variables, ...changes].join('\n'));
+  expect(second.code, second.stderr).toBe(0);
+  expect(readFileSync(summary, 'utf8')).toContain('goodbye: would be disabled');
+  expect((await line.client.definitions.get('goodbye')).disabled).toBe(true);
+  expect((await line.client.definitions.get('reminder')).disabled).toBe(false);
 });
