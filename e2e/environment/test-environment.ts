@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createClient, type StepwrightClient } from '@stepwright/sdk';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { IS_NIGHTLY } from '../../sdk/test/support/nightly.js';
 import { newDatabase, REMOTE_STORES, serverOf, type StoreName } from './databases.js';
 import { startNode, type ServerNode } from './server-node.js';
 
@@ -98,7 +99,11 @@ type Scenario = (environment: TestEnvironment) => Promise<void>;
 
 const MODES = ['one node', 'two nodes', 'restart'] as const;
 
-/** Runs each scenario on every database server and in every mode. */
+/** Two nodes do what one does and more, and a restart depends least on the store: the rest is for the night. */
+const isDaily = (store: StoreName, mode: Mode): boolean =>
+  mode === 'two nodes' || (mode === 'restart' && store === 'postgres');
+
+/** Runs each scenario on every database server; by night, in every mode. */
 export function scenarios(
   topic: string,
   cases: Readonly<Record<string, Scenario>>,
@@ -106,6 +111,7 @@ export function scenarios(
 ): void {
   for (const store of REMOTE_STORES) {
     for (const mode of modes) {
+      if (!IS_NIGHTLY && modes.length > 1 && !isDaily(store, mode)) continue;
       const isMissing = store === 'postgres' && serverOf(store) === null;
       describe.skipIf(isMissing)(`${topic} (${store}, ${mode})`, () => {
         let environment: TestEnvironment;

@@ -8,6 +8,7 @@ import type { StepwrightClient } from '@stepwright/sdk';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../../sdk/test/support/eventually.js';
+import { IS_NIGHTLY } from '../../../sdk/test/support/nightly.js';
 import { ROUTES } from '../src/app/routes.js';
 import { openAgency } from './support/agency.js';
 import { allProblems, contrastProblems } from './support/axe.js';
@@ -20,14 +21,16 @@ import { VIEWS, type Seeded, type View } from './support/views.js';
 
 const SOURCES = join(import.meta.dirname, '../src');
 const WIDTHS = [1440, 390] as const;
-const THEMES = ['light', 'dark'] as const;
+/** Each theme in one window: the theme changes the colors alone, which depend little on the width. By night: both in both. */
+const themesAt = (width: number): readonly ('light' | 'dark')[] =>
+  IS_NIGHTLY ? ['light', 'dark'] : [width < 500 ? 'dark' : 'light'];
 
 const windowOf = (width: number) => ({ viewport: { width, height: width < 500 ? 780 : 900 } });
 
-/** The problems of what is shown, in both themes, and whether the window scrolls sideways. */
+/** The problems of what is shown, and whether the window scrolls sideways. */
 async function problemsOf(page: Page, width: number): Promise<string[]> {
   const found: string[] = [];
-  for (const colorScheme of THEMES) {
+  for (const colorScheme of themesAt(width)) {
     await page.emulateMedia({ colorScheme });
     found.push(...(await allProblems(page)).map((problem) => `${colorScheme}: ${problem}`));
   }
