@@ -41,6 +41,18 @@ export type FoundWorkflow = Schemas['FoundWorkflow'];
 export type WorkflowMatch = Schemas['WorkflowMatch'];
 /** Explanations of several runs. */
 export type Explanations = Schemas['Explanations'];
+/** Whom to tell about which changes of runs. */
+export type NotificationRequest = Schemas['NotificationRequest'];
+/** A notification, without its secret. */
+export type Notification = Schemas['Notification'];
+/** A change of a run that notifications can tell. */
+export type NotifiedChange = Schemas['NotifiedChange'];
+/** A message to the target of a notification. */
+export type Delivery = Schemas['Delivery'];
+/** What became of an attempt to deliver a message. */
+export type DeliveryAnswer = Schemas['DeliveryAnswer'];
+/** Whether a delivery will be tried, was accepted, or was given up. */
+export type DeliveryState = Schemas['DeliveryState'];
 /** A bulk job with its progress and its first failures. */
 export type BulkJob = Schemas['BulkJob'];
 /** A bulk job in a list: everything except its failures. */

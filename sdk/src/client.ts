@@ -6,6 +6,7 @@ import { ActivitiesResource } from './resources/activities.js';
 import { BulkResource } from './resources/bulk.js';
 import { DefinitionsResource } from './resources/definitions.js';
 import { EventsResource } from './resources/events.js';
+import { NotificationsResource } from './resources/notifications.js';
 import { NodesResource } from './resources/nodes.js';
 import { WorkersResource } from './resources/workers.js';
 import { StepsResource } from './resources/steps.js';
@@ -23,6 +24,7 @@ export interface StepwrightClient<D extends ActivityDeclarations = ActivityDecla
   readonly events: EventsResource;
   readonly activities: ActivitiesResource<D>;
   readonly steps: StepsResource;
+  readonly notifications: NotificationsResource;
   readonly nodes: NodesResource;
   readonly workers: WorkersResource;
   /** The declared activities, for workers that use this client. */
@@ -88,6 +90,7 @@ export function createClient<const D extends ActivityDeclarations = ActivityDecl
     events: new EventsResource(transport),
     activities: new ActivitiesResource<D>(transport),
     steps: new StepsResource(transport),
+    notifications: new NotificationsResource(transport),
     nodes: new NodesResource(transport),
     workers: new WorkersResource(transport),
     // Without declarations, D is the general type, and `Declared<D>` is undefined.

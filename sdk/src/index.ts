@@ -32,6 +32,9 @@ export type {
   DefinitionCheck,
   DefinitionDocument,
   DefinitionSummary,
+  Delivery,
+  DeliveryAnswer,
+  DeliveryState,
   EndedWorkflow,
   EventSummary,
   EventWaiter,
@@ -44,6 +47,9 @@ export type {
   FailureGroups,
   OpenSteps,
   ModificationRequest,
+  Notification,
+  NotificationRequest,
+  NotifiedChange,
   OpenWorkflow,
   Overview,
   OverviewBucket,
@@ -118,6 +124,7 @@ export type {
 export type { BulkRequest, BulkResource, FollowOptions } from './resources/bulk.js';
 export type { DefinitionsResource } from './resources/definitions.js';
 export type { EventFilter, EventsResource, PublishOptions } from './resources/events.js';
+export type { DeliveryListOptions, NotificationsResource } from './resources/notifications.js';
 export type { NodesResource } from './resources/nodes.js';
 export type { WorkerListOptions, WorkersResource } from './resources/workers.js';
 export type { StepsResource } from './resources/steps.js';

@@ -103,6 +103,8 @@ export async function compose(options: ComposeOptions): Promise<Server> {
     clock: sharedClock ?? systemClock,
     ids: systemIds,
     ...chanceOf(options),
+    // Connections of their own: targets do not keep steps waiting.
+    webhookRequest: createHttpRequest(config, logger, callMemory, WEBHOOK_LIMITS),
     seal: sealOf(config),
     logger,
     metrics,
@@ -230,7 +232,12 @@ export function createScripts({
 }
 
 /** The first call takes a moment longer. */
-function createHttpRequest(config: Config, logger: Logger, memory: CallMemory): StepBody {
+function createHttpRequest(
+  config: Config,
+  logger: Logger,
+  memory: CallMemory,
+  limits: Partial<HttpRequestOptions> = {},
+): StepBody {
   const options: HttpRequestOptions = {
     ...httpLimits(config),
     allowPrivate: config.http_allow_private,
@@ -239,6 +246,7 @@ function createHttpRequest(config: Config, logger: Logger, memory: CallMemory): 
     denyHosts: config.http_deny_hosts,
     memory,
     logger,
+    ...limits,
   };
   try {
     createAddressPolicy(options);
@@ -258,6 +266,13 @@ function createHttpRequest(config: Config, logger: Logger, memory: CallMemory): 
     },
   };
 }
+
+/** Targets of notifications answer with few bytes, and many of them may be slow at the same time. */
+const WEBHOOK_LIMITS = {
+  responseBytesMax: 64 << 10,
+  connectionsPerHost: 64,
+  connectionsMax: 1000,
+} as const;
 
 function sealOf({ data_dir: dataDir, secrets_dir: secretsDir }: Config): Seal {
   const keyFile = join(secretsDir ?? dataDir, 'sealing-key');

@@ -484,6 +484,154 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notification": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List notifications
+         * @description Lists all notifications without their secrets.
+         */
+        get: operations["listNotifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notification/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a notification
+         * @description Returns a notification without its secret.
+         */
+        get: operations["getNotification"];
+        /**
+         * Set up a notification
+         * @description Sets up a notification, or replaces the one of this name: whom to tell about which changes of runs. Messages follow Standard Webhooks, and are tried for three days until the target answers with a status of 200 to 299. A notification that was paused continues.
+         */
+        put: operations["putNotification"];
+        post?: never;
+        /**
+         * Remove a notification
+         * @description Removes a notification with its deliveries. Nothing more is sent, except by attempts that are in progress.
+         */
+        delete: operations["removeNotification"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notification/{name}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries
+         * @description Lists the deliveries of a notification, the newest first, in pages. They are removed a week after their end.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notification/{name}/deliveries/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redeliver
+         * @description Tries a delivery again, in whatever state it is, with the same id and body. If it fails, it is tried for another three days.
+         */
+        post: operations["redeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notification/{name}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Pause a notification
+         * @description Pauses a notification: nothing is sent, and changes are not recorded until it is resumed.
+         */
+        put: operations["pauseNotification"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notification/{name}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Resume a notification
+         * @description Ends the pause of a notification. Deliveries that were waiting are tried again.
+         */
+        put: operations["resumeNotification"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notification/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message
+         * @description Sends a message of the type `workflow.test` to the target, once, also if the notification is paused, and returns what became of it.
+         */
+        post: operations["testNotification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/overview": {
         parameters: {
             query?: never;
@@ -1639,6 +1787,72 @@ export interface components {
             /** @description Where this version comes from, such as a commit: the `origin` with which it was stored; null if there was none. */
             origin: string | null;
         };
+        /**
+         * @description A message to the target of a notification.
+         * @example {
+         *       "id": "msg_zWc1mHk0",
+         *       "type": "workflow.completed",
+         *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+         *       "state": "waiting",
+         *       "attempts": 1,
+         *       "createdTime": "2026-05-04T10:20:30.123Z",
+         *       "nextAttemptTime": "2026-05-04T10:20:35.423Z",
+         *       "endTime": null,
+         *       "lastAnswer": {
+         *         "time": "2026-05-04T10:20:30.201Z",
+         *         "status": 503,
+         *         "error": null,
+         *         "body": "try later",
+         *         "durationMs": 12
+         *       }
+         *     }
+         */
+        Delivery: {
+            /** @description The same in all attempts; receivers find it in the header `webhook-id`. */
+            id: string;
+            /** @description Such as `workflow.completed`; `workflow.test` for tests. */
+            type: string;
+            /** @description The run that has changed; null for tests. */
+            workflowId: string | null;
+            state: components["schemas"]["DeliveryState"];
+            /** Format: int32 */
+            attempts: number;
+            /** @description ISO 8601, UTC. */
+            createdTime: string;
+            /** @description When it is tried next: ISO 8601, UTC; null if it is not. */
+            nextAttemptTime: string | null;
+            /** @description When it was delivered or given up: ISO 8601, UTC; null while it is waiting. */
+            endTime: string | null;
+            /** @description What became of the last attempt; null before the first one has ended. */
+            lastAnswer: components["schemas"]["DeliveryAnswer"] | null;
+        };
+        /** @description What became of an attempt. */
+        DeliveryAnswer: {
+            /** @description When it was sent: ISO 8601, UTC. */
+            time: string;
+            /**
+             * Format: int32
+             * @description The HTTP status; null if there was no answer.
+             */
+            status: number | null;
+            /** @description Why there was no answer, or what was wrong with it. */
+            error: string | null;
+            /** @description The first 500 characters of the answer. */
+            body: string | null;
+            /** Format: int32 */
+            durationMs: number;
+        };
+        /** @description A page of deliveries, the newest first. */
+        DeliveryPage: {
+            items: components["schemas"]["Delivery"][];
+            /** @description The `cursor` of the next page; null on the last one. */
+            nextCursor: string | null;
+        };
+        /**
+         * @description `waiting`: it will be tried. `delivered`: the target has accepted it. `failed`: it was given up.
+         * @enum {string}
+         */
+        DeliveryState: "waiting" | "delivered" | "failed";
         /** @description A duration: seconds as a number, `hh:mm:ss[.fff]`, `d.hh:mm:ss`, or ISO 8601 such as `PT5S`. */
         Duration: string | number | null;
         /**
@@ -2220,6 +2434,88 @@ export interface components {
             /** @description Always null. */
             nextCursor: string | null;
         };
+        /**
+         * @description A notification. Its secret is not shown.
+         * @example {
+         *       "name": "billing",
+         *       "url": "https://billing.example/hooks",
+         *       "on": [
+         *         "completed",
+         *         "failed"
+         *       ],
+         *       "definitionId": "order",
+         *       "where": [
+         *         "customer=C-17"
+         *       ],
+         *       "include": "summary",
+         *       "paused": false,
+         *       "pausedBecause": null,
+         *       "changedBy": "ada",
+         *       "changedTime": "2026-05-04T10:20:30.123Z"
+         *     }
+         */
+        Notification: {
+            name: string;
+            url: string;
+            on: components["schemas"]["NotifiedChange"][];
+            /** @description Null: of all definitions. */
+            definitionId: string | null;
+            where: string[];
+            /** @enum {string} */
+            include: "summary" | "data";
+            /** @description While it is paused, nothing is sent, and changes are not recorded. */
+            paused: boolean;
+            /** @description Why it is paused; null if it is not. */
+            pausedBecause: string | null;
+            /** @description The subject (`sub`) of the token of the caller who set it up; `anonymous` if there was none. */
+            changedBy: string;
+            /** @description ISO 8601, UTC. */
+            changedTime: string;
+        };
+        /** @description All notifications, in the order of their names. */
+        NotificationPage: {
+            items: components["schemas"]["Notification"][];
+            /** @description Always null: there is one page. */
+            nextCursor: string | null;
+        };
+        /**
+         * @description Whom to tell about which changes of runs.
+         * @example {
+         *       "url": "https://billing.example/hooks",
+         *       "on": [
+         *         "completed",
+         *         "failed"
+         *       ],
+         *       "definitionId": "order",
+         *       "where": [
+         *         "customer=C-17"
+         *       ],
+         *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+         *       "include": "summary"
+         *     }
+         */
+        NotificationRequest: {
+            /** @description Where messages are sent: an address that begins with `http:` or `https:`. The rules of HttpRequest steps for addresses and redirects apply. */
+            url: string;
+            /** @description The changes to tell. */
+            on: components["schemas"]["NotifiedChange"][];
+            /** @description Only of runs of this definition. Without it, of all. */
+            definitionId?: string;
+            /** @description Only of runs that fulfill these conditions on tags and index fields when they change, as in the list of runs: one as text, or a list. */
+            where?: string | string[];
+            /** @description The secret that signs messages: `whsec_` and at least 16 random bytes in Base64. Required for a new notification; without it, the one that the notification has stays. It is never shown. */
+            secret?: string;
+            /**
+             * @description What messages contain: a summary of the run (the default), or also its data.
+             * @enum {string}
+             */
+            include?: "summary" | "data";
+        };
+        /**
+         * @description A change of a run. `failed`: an error ended it. `terminated`: a person or another run did.
+         * @enum {string}
+         */
+        NotifiedChange: "started" | "completed" | "failed" | "suspended" | "terminated";
         /** @description Construct a type with the properties of T except for those in type K. */
         "Omit_ModificationRequest.reason-or-dryRun_": components["schemas"]["Pick_ModificationRequest.Exclude_keyofModificationRequest.reason-or-dryRun__"];
         /**
@@ -6061,6 +6357,887 @@ export interface operations {
             };
             /** @description The token lacks the scope */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listNotifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "billing",
+                     *           "url": "https://billing.example/hooks",
+                     *           "on": [
+                     *             "completed",
+                     *             "failed"
+                     *           ],
+                     *           "definitionId": "order",
+                     *           "where": [
+                     *             "customer=C-17"
+                     *           ],
+                     *           "include": "summary",
+                     *           "paused": false,
+                     *           "pausedBecause": null,
+                     *           "changedBy": "ada",
+                     *           "changedTime": "2026-05-04T10:20:30.123Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NotificationPage"];
+                    /**
+                     * @example items:
+                     *       - name: billing
+                     *         url: https://billing.example/hooks
+                     *         on:
+                     *           - completed
+                     *           - failed
+                     *         definitionId: order
+                     *         where:
+                     *           - customer=C-17
+                     *         include: summary
+                     *         paused: false
+                     *         pausedBecause: null
+                     *         changedBy: ada
+                     *         changedTime: 2026-05-04T10:20:30.123Z
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["NotificationPage"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getNotification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the notification */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "billing",
+                     *       "url": "https://billing.example/hooks",
+                     *       "on": [
+                     *         "completed",
+                     *         "failed"
+                     *       ],
+                     *       "definitionId": "order",
+                     *       "where": [
+                     *         "customer=C-17"
+                     *       ],
+                     *       "include": "summary",
+                     *       "paused": false,
+                     *       "pausedBecause": null,
+                     *       "changedBy": "ada",
+                     *       "changedTime": "2026-05-04T10:20:30.123Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Notification"];
+                    /**
+                     * @example name: billing
+                     *     url: https://billing.example/hooks
+                     *     on:
+                     *       - completed
+                     *       - failed
+                     *     definitionId: order
+                     *     where:
+                     *       - customer=C-17
+                     *     include: summary
+                     *     paused: false
+                     *     pausedBecause: null
+                     *     changedBy: ada
+                     *     changedTime: 2026-05-04T10:20:30.123Z
+                     */
+                    "application/yaml": components["schemas"]["Notification"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such notification */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    putNotification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the notification */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://billing.example/hooks",
+                 *       "on": [
+                 *         "completed",
+                 *         "failed"
+                 *       ],
+                 *       "definitionId": "order",
+                 *       "where": [
+                 *         "customer=C-17"
+                 *       ],
+                 *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+                 *       "include": "summary"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NotificationRequest"];
+                /**
+                 * @example url: https://billing.example/hooks
+                 *     on:
+                 *       - completed
+                 *       - failed
+                 *     definitionId: order
+                 *     where:
+                 *       - customer=C-17
+                 *     secret: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+                 *     include: summary
+                 */
+                "application/yaml": components["schemas"]["NotificationRequest"];
+            };
+        };
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "billing",
+                     *       "url": "https://billing.example/hooks",
+                     *       "on": [
+                     *         "completed",
+                     *         "failed"
+                     *       ],
+                     *       "definitionId": "order",
+                     *       "where": [
+                     *         "customer=C-17"
+                     *       ],
+                     *       "include": "summary",
+                     *       "paused": false,
+                     *       "pausedBecause": null,
+                     *       "changedBy": "ada",
+                     *       "changedTime": "2026-05-04T10:20:30.123Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Notification"];
+                    /**
+                     * @example name: billing
+                     *     url: https://billing.example/hooks
+                     *     on:
+                     *       - completed
+                     *       - failed
+                     *     definitionId: order
+                     *     where:
+                     *       - customer=C-17
+                     *     include: summary
+                     *     paused: false
+                     *     pausedBecause: null
+                     *     changedBy: ada
+                     *     changedTime: 2026-05-04T10:20:30.123Z
+                     */
+                    "application/yaml": components["schemas"]["Notification"];
+                };
+            };
+            /** @description The name or the body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeNotification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the notification */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such notification */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Only deliveries in this state */
+                state?: components["schemas"]["DeliveryState"];
+                /** @description The maximum number of items on a page */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the notification */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "msg_zWc1mHk0",
+                     *           "type": "workflow.completed",
+                     *           "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *           "state": "waiting",
+                     *           "attempts": 1,
+                     *           "createdTime": "2026-05-04T10:20:30.123Z",
+                     *           "nextAttemptTime": "2026-05-04T10:20:35.423Z",
+                     *           "endTime": null,
+                     *           "lastAnswer": {
+                     *             "time": "2026-05-04T10:20:30.201Z",
+                     *             "status": 503,
+                     *             "error": null,
+                     *             "body": "try later",
+                     *             "durationMs": 12
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeliveryPage"];
+                    /**
+                     * @example items:
+                     *       - id: msg_zWc1mHk0
+                     *         type: workflow.completed
+                     *         workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *         state: waiting
+                     *         attempts: 1
+                     *         createdTime: 2026-05-04T10:20:30.123Z
+                     *         nextAttemptTime: 2026-05-04T10:20:35.423Z
+                     *         endTime: null
+                     *         lastAnswer:
+                     *           time: 2026-05-04T10:20:30.201Z
+                     *           status: 503
+                     *           error: null
+                     *           body: try later
+                     *           durationMs: 12
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["DeliveryPage"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such notification */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    redeliver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the notification */
+                name: string;
+                /** @description The id of the delivery */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "msg_zWc1mHk0",
+                     *       "type": "workflow.completed",
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "state": "waiting",
+                     *       "attempts": 1,
+                     *       "createdTime": "2026-05-04T10:20:30.123Z",
+                     *       "nextAttemptTime": "2026-05-04T10:20:35.423Z",
+                     *       "endTime": null,
+                     *       "lastAnswer": {
+                     *         "time": "2026-05-04T10:20:30.201Z",
+                     *         "status": 503,
+                     *         "error": null,
+                     *         "body": "try later",
+                     *         "durationMs": 12
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delivery"];
+                    /**
+                     * @example id: msg_zWc1mHk0
+                     *     type: workflow.completed
+                     *     workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     state: waiting
+                     *     attempts: 1
+                     *     createdTime: 2026-05-04T10:20:30.123Z
+                     *     nextAttemptTime: 2026-05-04T10:20:35.423Z
+                     *     endTime: null
+                     *     lastAnswer:
+                     *       time: 2026-05-04T10:20:30.201Z
+                     *       status: 503
+                     *       error: null
+                     *       body: try later
+                     *       durationMs: 12
+                     */
+                    "application/yaml": components["schemas"]["Delivery"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such notification or delivery */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pauseNotification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the notification */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "billing",
+                     *       "url": "https://billing.example/hooks",
+                     *       "on": [
+                     *         "completed",
+                     *         "failed"
+                     *       ],
+                     *       "definitionId": "order",
+                     *       "where": [
+                     *         "customer=C-17"
+                     *       ],
+                     *       "include": "summary",
+                     *       "paused": false,
+                     *       "pausedBecause": null,
+                     *       "changedBy": "ada",
+                     *       "changedTime": "2026-05-04T10:20:30.123Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Notification"];
+                    /**
+                     * @example name: billing
+                     *     url: https://billing.example/hooks
+                     *     on:
+                     *       - completed
+                     *       - failed
+                     *     definitionId: order
+                     *     where:
+                     *       - customer=C-17
+                     *     include: summary
+                     *     paused: false
+                     *     pausedBecause: null
+                     *     changedBy: ada
+                     *     changedTime: 2026-05-04T10:20:30.123Z
+                     */
+                    "application/yaml": components["schemas"]["Notification"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such notification */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeNotification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the notification */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "billing",
+                     *       "url": "https://billing.example/hooks",
+                     *       "on": [
+                     *         "completed",
+                     *         "failed"
+                     *       ],
+                     *       "definitionId": "order",
+                     *       "where": [
+                     *         "customer=C-17"
+                     *       ],
+                     *       "include": "summary",
+                     *       "paused": false,
+                     *       "pausedBecause": null,
+                     *       "changedBy": "ada",
+                     *       "changedTime": "2026-05-04T10:20:30.123Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Notification"];
+                    /**
+                     * @example name: billing
+                     *     url: https://billing.example/hooks
+                     *     on:
+                     *       - completed
+                     *       - failed
+                     *     definitionId: order
+                     *     where:
+                     *       - customer=C-17
+                     *     include: summary
+                     *     paused: false
+                     *     pausedBecause: null
+                     *     changedBy: ada
+                     *     changedTime: 2026-05-04T10:20:30.123Z
+                     */
+                    "application/yaml": components["schemas"]["Notification"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such notification */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testNotification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the notification */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "msg_zWc1mHk0",
+                     *       "type": "workflow.completed",
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "state": "waiting",
+                     *       "attempts": 1,
+                     *       "createdTime": "2026-05-04T10:20:30.123Z",
+                     *       "nextAttemptTime": "2026-05-04T10:20:35.423Z",
+                     *       "endTime": null,
+                     *       "lastAnswer": {
+                     *         "time": "2026-05-04T10:20:30.201Z",
+                     *         "status": 503,
+                     *         "error": null,
+                     *         "body": "try later",
+                     *         "durationMs": 12
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delivery"];
+                    /**
+                     * @example id: msg_zWc1mHk0
+                     *     type: workflow.completed
+                     *     workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     state: waiting
+                     *     attempts: 1
+                     *     createdTime: 2026-05-04T10:20:30.123Z
+                     *     nextAttemptTime: 2026-05-04T10:20:35.423Z
+                     *     endTime: null
+                     *     lastAnswer:
+                     *       time: 2026-05-04T10:20:30.201Z
+                     *       status: 503
+                     *       error: null
+                     *       body: try later
+                     *       durationMs: 12
+                     */
+                    "application/yaml": components["schemas"]["Delivery"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such notification */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

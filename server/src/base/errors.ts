@@ -17,6 +17,8 @@ export type ErrorCode =
   | 'input_not_found'
   | 'workflow_not_found'
   | 'bulk_job_not_found'
+  | 'notification_not_found'
+  | 'delivery_not_found'
   | 'event_not_found'
   | 'execution_not_found'
   | 'step_not_found'

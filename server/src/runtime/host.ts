@@ -81,9 +81,25 @@ function areasOf(services: NodeServices) {
       ...gate.before(services.activityQueries, 'listQueues', 'listItems'),
     },
     bulk: gate.before(services.bulk.jobs, 'create', 'preview', 'get', 'list', 'listRuns', 'stop'),
+    notifications: notificationCalls(services),
     nodes: gate.before(services.nodeQueries, 'list'),
     workers: gate.before(services.workerQueries, 'list'),
   };
+}
+
+function notificationCalls({ gate, notifications }: NodeServices) {
+  return gate.before(
+    notifications.calls,
+    'put',
+    'get',
+    'list',
+    'pause',
+    'resume',
+    'remove',
+    'listDeliveries',
+    'redeliver',
+    'test',
+  );
 }
 
 type Areas = ReturnType<typeof areasOf>;
@@ -95,6 +111,7 @@ export class Host implements Service {
   readonly events: Areas['events'];
   readonly activities: Areas['activities'];
   readonly bulk: Areas['bulk'];
+  readonly notifications: Areas['notifications'];
   readonly nodes: Areas['nodes'];
   readonly workers: Areas['workers'];
   readonly overview: Pick<OverviewQueries, 'overview'>;
@@ -116,6 +133,7 @@ export class Host implements Service {
     this.events = areas.events;
     this.activities = areas.activities;
     this.bulk = areas.bulk;
+    this.notifications = areas.notifications;
     this.nodes = areas.nodes;
     this.workers = areas.workers;
     this.changes = this.#services.changes;
@@ -137,6 +155,7 @@ export class Host implements Service {
     await backplane.start();
     await scripts.start();
     await this.#services.nodes.start();
+    await this.#services.notifications.deliverer.start();
     await this.#services.runner.start();
     await this.#services.broker.start();
     await this.#services.housekeeping.start();
@@ -160,6 +179,7 @@ export class Host implements Service {
     await this.#services.publisher.stop();
     this.#services.results.stop();
     await this.#services.runner.stop();
+    await this.#services.notifications.deliverer.stop();
     this.#services.followUp.stop();
     await this.#services.inputSchemas.stop();
     await this.#services.nodes.stop();

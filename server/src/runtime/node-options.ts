@@ -18,7 +18,8 @@ export interface NodeServicesOptions {
   readonly backplane: Backplane;
   readonly scripts: ScriptRuntime;
   readonly httpRequest: StepBody;
-  /** Protects secrets in the store. */
+  /** Delivers notifications, by the same rules as HttpRequest steps. */
+  readonly webhookRequest: StepBody;
   readonly seal: Seal;
   /** The body of custom steps; it finds its scripts through `find`. */
   readonly customStep: (find: CustomStepOptions['find']) => CustomStepBody;

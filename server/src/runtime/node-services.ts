@@ -43,6 +43,7 @@ import { LoadMeter } from './fleet/load-meter.js';
 import type { NodeServicesOptions } from './node-options.js';
 import { WorkerQueries } from './activities/worker-queries.js';
 import * as details from './fleet/node-details.js';
+import { createNotifications } from './notifications/create-notifications.js';
 import { NodeRegistry } from './fleet/node-registry.js';
 import { RunHistory } from './fleet/run-history.js';
 import { readPolling } from './fleet/node-views.js';
@@ -84,6 +85,7 @@ export class NodeServices {
   readonly exports: InstanceExports;
   readonly repairs: InstanceRepairs;
   readonly bulk: BulkServices;
+  readonly notifications: ReturnType<typeof createNotifications>;
   readonly eventQueries: EventQueries;
   readonly history: RunHistory;
   readonly activityQueries: ActivityQueries;
@@ -107,14 +109,14 @@ export class NodeServices {
     this.catalog = this.#createCatalog();
     this.claims = this.#createClaims();
     this.broker = this.#createBroker();
-    this.results = new ResultResender({
-      ...options,
-      posted: (...message) => this.runner.postedByClient(...message),
-    });
+    const posted: typeof this.runner.postedByClient = (...message) =>
+      this.runner.postedByClient(...message);
+    this.results = new ResultResender({ ...options, posted });
     this.bodies = new StepBodies(
       options.httpRequest,
       options.customStep((name) => this.steps.find(name)),
     );
+    this.notifications = createNotifications({ ...options, isShared: () => this.isShared });
     this.followUp = this.#createFollowUp();
     this.environment = this.#createEnvironment();
     this.nodes = this.#createNodes();
@@ -376,6 +378,7 @@ export class NodeServices {
     const { scripts, settings } = this.#options;
     return new NodeEnvironment({
       ...this.#options,
+      announcer: this.notifications.announcer,
       evaluator: new Evaluator(scripts),
       limits: settings,
       workers: this.broker,

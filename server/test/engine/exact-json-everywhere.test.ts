@@ -29,6 +29,7 @@ const OWN_JSON = [
   'engine/values/convert-input.ts',
   'engine/values/exact-json.ts',
   'runtime/fleet/node-details.ts',
+  'runtime/notifications/notification-codec.ts',
   'runtime/operations/instance-control.ts',
   'runtime/operations/paging.ts',
   'runtime/operations/parse-condition.ts',

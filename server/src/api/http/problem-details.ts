@@ -17,6 +17,8 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   body_too_large: { status: 413, title: 'Body too large' },
   definition_not_found: { status: 404, title: 'Definition not found' },
   input_not_found: { status: 404, title: 'Input not found' },
+  notification_not_found: { status: 404, title: 'Notification not found' },
+  delivery_not_found: { status: 404, title: 'Delivery not found' },
   workflow_not_found: { status: 404, title: 'Run not found' },
   bulk_job_not_found: { status: 404, title: 'Bulk job not found' },
   event_not_found: { status: 404, title: 'Event not found' },

@@ -52,6 +52,7 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
     spilled: 0,
     recent: [],
     outbox: [],
+    told: 'new',
     joinedBy: [],
     completed: [],
     completedItemsLength: 0,

@@ -5,6 +5,7 @@
  * stored one again. Instances share nothing. Values inside `data` are never changed in place, only replaced, so references
  * to them may be kept.
  */
+import type { InstanceChange, ToldStatus } from './instance-change.js';
 import type { IndexFields } from '../values/index-fields.js';
 import type { ModificationAnswer } from '../repair/modification.js';
 import type { JsonObject } from '../values/json.js';
@@ -65,6 +66,14 @@ export type OutboxMessage =
       readonly workflowId: string;
       /** Terminate with clean-up, and wait for the end. */
       readonly compensate?: true;
+    }
+  /** Tells these notifications about a change of this instance. */
+  | {
+      readonly kind: 'notify';
+      readonly change: InstanceChange;
+      /** When it happened. */
+      readonly time: number;
+      readonly names: readonly string[];
     };
 
 /** The SubWorkflow step that started this instance. */
@@ -137,6 +146,8 @@ export interface WorkflowInstance {
   /** The newest records, stored with the instance. */
   recent: StepRecord[];
   outbox: OutboxMessage[];
+  /** The change that others could be told about last; as in the newest commit. */
+  told: ToldStatus;
   /** Steps of other instances that joined this one and still wait. */
   joinedBy: JoinedBy[];
   /** The newest completed steps outside sagas that can be compensated, in order of completion. */

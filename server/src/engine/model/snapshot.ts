@@ -16,6 +16,7 @@ import type {
   TakenEvents,
   WorkflowInstance,
 } from './instance.js';
+import type { ToldStatus } from './instance-change.js';
 import type { ModificationAnswer } from '../repair/modification.js';
 import type { StepError, StepRecord } from './step-record.js';
 import type { IndexFields } from '../values/index-fields.js';
@@ -56,6 +57,8 @@ export interface StateText {
   readonly spilled: number;
   readonly recent: readonly StepRecord[];
   readonly outbox: readonly OutboxMessage[];
+  /** Omitted: running. */
+  readonly told?: ToldStatus;
   /** Omitted while there are none. */
   readonly joinedBy?: readonly JoinedBy[];
   /** Omitted while there are none. */
@@ -96,6 +99,7 @@ export function stateOf(instance: WorkflowInstance): StateText {
     spilled: instance.spilled,
     recent: instance.recent,
     outbox: instance.outbox,
+    ...(instance.told !== 'running' && { told: instance.told }),
     ...(instance.joinedBy.length > 0 && { joinedBy: instance.joinedBy }),
     ...(instance.completed.length > 0 && { completed: completedOf(instance) }),
     ...(instance.cleanUp !== null && { cleanUp: instance.cleanUp }),
@@ -152,6 +156,7 @@ function instanceOf(columns: InstanceColumns, state: StateText): WorkflowInstanc
     spilled: state.spilled,
     recent: [...state.recent],
     outbox: [...state.outbox],
+    told: state.told ?? 'running',
     joinedBy: [...(state.joinedBy ?? [])],
     completed: [...(state.completed?.entries ?? [])],
     completedItemsLength: state.completed?.itemsLength ?? 0,

@@ -119,6 +119,11 @@ export class RuntimeMetrics {
     ['what'],
   );
 
+  readonly #deliveries = this.#counter(
+    'stepwright_deliveries_total',
+    'Attempts to deliver notifications, by result: delivered, retried (failed, and tried again later) or failed (given up).',
+    ['result'],
+  );
   readonly #bulkActions = this.#counter(
     'stepwright_bulk_actions_total',
     'Runs on which bulk jobs acted on this node, by action and outcome: done, skipped or failed.',
@@ -238,6 +243,10 @@ export class RuntimeMetrics {
 
   activity(what: 'handed_out' | 'completed' | 'failed' | 'released'): void {
     this.#activities.inc({ what });
+  }
+
+  deliveryTried(result: 'delivered' | 'retried' | 'failed'): void {
+    this.#deliveries.inc({ result });
   }
 
   bulkActed(action: string, outcome: 'done' | 'skipped' | 'failed'): void {

@@ -60,6 +60,11 @@ export interface ActorEnvironment {
    * @param hasRoom whether an event of this many bytes can be loaded into memory now
    */
   lookForEvents(run: Run, hasRoom: (bytes: number) => boolean): Promise<boolean>;
+  /**
+   * Adds to the outbox what others want to be told about the instance; call it just before the instance is written. The
+   * returned function takes it back.
+   */
+  announce(instance: WorkflowInstance): () => void;
   sendOutbox(instance: WorkflowInstance, message: OutboxMessage): Promise<void>;
   /** Retries the store call, with pauses, until it succeeds. Returns null once `cancelled` returns true. */
   retryStore<Value>(ask: () => Promise<Value>, cancelled: () => boolean): Promise<Value | null>;

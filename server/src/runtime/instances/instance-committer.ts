@@ -16,7 +16,7 @@ import { applyStatus } from '../../engine/flow/lifecycle.js';
 import type { Run } from '../../engine/flow/run.js';
 import { forgetAnswers } from '../../engine/repair/answers.js';
 import { StoreUnavailableError } from '../../store/store.js';
-import type { InstanceRecord, InstanceStatus } from '../../store/records/instances.js';
+import type { IndexChange, InstanceRecord, InstanceStatus } from '../../store/records/instances.js';
 import type { ActorMemory } from '../memory/actor-memory.js';
 import { StateLength } from '../passes/instance-bounds.js';
 import { CrashCount } from '../recovery/crash-count.js';
@@ -58,6 +58,7 @@ interface Stored {
 export interface CommitterParts {
   readonly environment: Pick<
     ActorEnvironment,
+    | 'announce'
     | 'clock'
     | 'indexPaths'
     | 'limits'
@@ -236,10 +237,11 @@ export class InstanceCommitter implements FirstPass {
     const { clock, logger, metrics, store } = environment;
     const { definition, instance } = this.run;
     const { epoch, revision } = this.#stored;
-    const state = await writeStored(instance);
     const known = environment.indexPaths(definition);
     const paths = known instanceof Promise ? await known : known;
     const indexChange = this.#indexed.changeOf(instance, paths);
+    const takeBack = this.#announce(indexChange);
+    const state = await writeStored(instance);
     const now = clock.now();
     const wakeAt = this.wakeAt();
     const crashes = this.#crashes.next(instance, wakeAt === 0);
@@ -264,20 +266,31 @@ export class InstanceCommitter implements FirstPass {
       );
       if (outcome !== 'committed') {
         metrics.commitLost();
+        takeBack();
         return 'refused';
       }
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
       const fields = { workflowId: instance.id, err: error };
       logger.warn(fields, 'the store did not answer a commit; reading the instance back');
-      return this.#readBack(state);
+      return this.#readBack(state, takeBack);
     }
     if (indexChange !== undefined) instance.index = indexChange.after;
     this.#written({ state, crashes, lastChangeAt: now, revision: revision + 1 });
     return 'committed';
   }
 
-  async #readBack(state: string): Promise<'committed' | Refreshed> {
+  /** What is announced may depend on index fields that this commit changes. */
+  #announce(indexChange: IndexChange | undefined): () => void {
+    const { instance } = this.run;
+    const stored = instance.index;
+    if (indexChange !== undefined) instance.index = indexChange.after;
+    const takeBack = this.#parts.environment.announce(instance);
+    instance.index = stored;
+    return takeBack;
+  }
+
+  async #readBack(state: string, takeBack: () => void): Promise<'committed' | Refreshed> {
     const stored = this.#stored;
     const record = await this.#loadRecord();
     if (record?.epoch !== stored.epoch) {
@@ -287,6 +300,7 @@ export class InstanceCommitter implements FirstPass {
     // Of two commits without a response, the first arrived late: the state in memory does not build on it.
     if (isCommitted && record.state !== state) return this.#lose('outdated');
     if (isCommitted) this.#written(record);
+    else takeBack();
     this.#merge(record);
     return isCommitted ? 'committed' : 'merged';
   }

@@ -75,7 +75,12 @@ export class InstanceRunner implements Service, ActorOwner {
     this.#options = options;
     const { environment } = options;
     this.#environment = environment;
-    this.#quarantine = new Quarantine({ ...environment, changed: options.changed });
+    this.#quarantine = new Quarantine({
+      ...environment,
+      announce: (instance) => environment.announce(instance),
+      sendOutbox: (instance, message) => environment.sendOutbox(instance, message),
+      changed: options.changed,
+    });
     this.#residents = new ResidentSet({
       limits: environment.limits,
       left: (id) => this.#rested(id),

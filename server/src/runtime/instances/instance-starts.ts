@@ -143,6 +143,7 @@ export class InstanceStarts {
   ): Promise<InsertInstanceResult> {
     const { environment, nodeId } = this.#options;
     const { clock, limits, store } = environment;
+    environment.announce(instance);
     const state = await writeStored(instance);
     const input = await writeInput(start.input ?? start.data);
     const now = clock.now();

@@ -13,6 +13,7 @@ import type { StepBodyContext } from '../../step-bodies/step-body.js';
 import type { StepBodies } from '../../step-bodies/step-bodies.js';
 import type { Store } from '../../store/store.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+import type { ChangeAnnouncer } from '../notifications/change-announcer.js';
 import type { Evaluator } from '../passes/evaluator.js';
 import { ChildStarts, type StartChild } from './child-starts.js';
 import { EventLookup } from './event-lookup.js';
@@ -25,6 +26,7 @@ import type { WorkerReservations } from './unsaved-changes.js';
 type FindDefinition = (id: string, version: number) => Promise<WorkflowDefinition | null>;
 
 export interface NodeEnvironmentOptions extends Pick<OutboxOptions, 'posted' | 'controlled'> {
+  readonly announcer: ChangeAnnouncer;
   readonly node: { readonly id: string };
   readonly store: Store;
   readonly clock: Clock;
@@ -51,6 +53,7 @@ export class NodeEnvironment implements RunnerEnvironment {
   readonly #bodies: StepBodies;
   readonly #turns: Turns;
   readonly #childStarts: ChildStarts;
+  readonly #announcer: ChangeAnnouncer;
   readonly #outbox: Outbox;
   readonly #events: EventLookup;
   readonly #retry: StoreRetry;
@@ -72,6 +75,7 @@ export class NodeEnvironment implements RunnerEnvironment {
     this.#findDefinition = options.findDefinition;
     this.#turns = new Turns(options.limits.concurrencyMax);
     this.#childStarts = new ChildStarts(options);
+    this.#announcer = options.announcer;
     this.#outbox = new Outbox(options);
     this.#retry = new StoreRetry(clock);
     this.#events = new EventLookup(store, clock, this.#retry);
@@ -129,6 +133,10 @@ export class NodeEnvironment implements RunnerEnvironment {
 
   lookForEvents(run: Run, hasRoom: (bytes: number) => boolean): Promise<boolean> {
     return this.#events.look(run, hasRoom);
+  }
+
+  announce(instance: WorkflowInstance): () => void {
+    return this.#announcer.announce(instance);
   }
 
   sendOutbox(instance: WorkflowInstance, message: OutboxMessage): Promise<void> {

@@ -6,6 +6,7 @@ import type { Clock } from '../../base/clock.js';
 import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
+import type { ChangeAnnouncer } from '../notifications/change-announcer.js';
 import { compensateInstance } from '../operations/termination.js';
 import { readStored } from './long-states.js';
 import { childReference, inboxMessage, type ChildReference } from './message-codec.js';
@@ -14,6 +15,7 @@ import { terminationWith } from './terminated-child.js';
 export interface OutboxOptions {
   readonly store: Pick<Store, 'controlInstance' | 'getInstance' | 'listAudit' | 'postMessages'>;
   readonly clock: Clock;
+  readonly announcer: Pick<ChangeAnnouncer, 'send'>;
   /** A message was stored: the node that runs its instance must be notified. */
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
   /** The status of an instance was changed in the store. */
@@ -46,6 +48,8 @@ export class Outbox {
         return this.#join(instance, message);
       case 'child-ended':
         return this.#announceEnd(instance, message);
+      case 'notify':
+        return this.#options.announcer.send(instance, message);
       default:
         // Written by a later version of the server.
         return;

@@ -5,14 +5,18 @@ import type { Logger, LogFields } from '../../base/logger.js';
 import type { InstanceRecord, InstanceSummary } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
+import type { ActorEnvironment } from '../instances/actor-environment.js';
 import { InstanceTooLargeError } from '../passes/instance-bounds.js';
-import { setAsideCommit } from './set-aside-state.js';
+import { setAside } from './set-aside-state.js';
 
 export interface QuarantineOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly changed: (record: InstanceSummary) => void;
+  /** Tell others about the suspension. */
+  readonly announce: ActorEnvironment['announce'];
+  readonly sendOutbox: ActorEnvironment['sendOutbox'];
 }
 
 export interface QuarantineReason {
@@ -92,7 +96,7 @@ export class Quarantine {
     record: InstanceRecord,
     { evidence, message, type }: QuarantineReason,
   ): Promise<void> {
-    const { changed, clock, logger, store } = this.#options;
+    const { announce, changed, clock, logger, sendOutbox, store } = this.#options;
     const fields = { workflowId: record.id, reason: type, ...evidence };
     logger.error(fields, `quarantined an instance: ${message}`);
     this.#ids.add(record.id);
@@ -101,10 +105,12 @@ export class Quarantine {
       if (result.outcome === 'done') changed(result.record);
       return;
     }
-    const commit = await setAsideCommit(record, { type, message, time: clock.now() });
-    if ((await store.commitInstance(commit)) === 'committed') {
-      const { errorAt, failure, lastChangeAt, status } = commit;
-      changed({ ...record, status, errorAt, failure, lastChangeAt });
-    }
+    const reason = { type, message, time: clock.now() };
+    const { commit, instance, messages } = await setAside(record, reason, announce);
+    if ((await store.commitInstance(commit)) !== 'committed') return;
+    const { errorAt, failure, lastChangeAt, status } = commit;
+    changed({ ...record, status, errorAt, failure, lastChangeAt });
+    if (instance === null) return;
+    for (const notice of messages) await sendOutbox(instance, notice);
   }
 }

@@ -2,6 +2,7 @@
 import { describeFailure } from '../instances/instance-failure.js';
 import { readStored, writeStored } from '../instances/long-states.js';
 import { noSideRecords } from '../instances/unsaved-changes.js';
+import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
 import type { InstanceCommit, InstanceRecord } from '../../store/records/instances.js';
 
 export interface SetAsideReason {
@@ -10,11 +11,33 @@ export interface SetAsideReason {
   readonly time: number;
 }
 
+/** Adds to the outbox what others want to be told about the instance. */
+type Announce = (instance: WorkflowInstance) => unknown;
+
+/** An instance that is set aside sends nothing, except these messages, which its next run repeats. */
+export interface SetAside {
+  readonly commit: Omit<InstanceCommit, 'owner'>;
+  readonly instance: WorkflowInstance | null;
+  readonly messages: readonly OutboxMessage[];
+}
+
 /** The commit that suspends the instance with the reason. */
-export async function setAsideCommit(
+export async function setAside(
   record: InstanceRecord,
   reason: SetAsideReason,
-): Promise<Omit<InstanceCommit, 'owner'>> {
+  announce: Announce,
+): Promise<SetAside> {
+  const { instance, state } = await withError(record, reason, announce);
+  const commit = setAsideCommit(record, reason, state);
+  const messages = instance?.outbox.filter(({ kind }) => kind === 'notify') ?? [];
+  return { commit, instance, messages };
+}
+
+function setAsideCommit(
+  record: InstanceRecord,
+  reason: SetAsideReason,
+  state: string,
+): SetAside['commit'] {
   const { epoch, id, inSeq, revision, schemaVersion } = record;
   return {
     id,
@@ -30,7 +53,7 @@ export async function setAsideCommit(
     failure: describeFailure(record.definitionId, { stepId: '', ...reason }),
     wakeAt: null,
     underWay: false,
-    state: await withError(record, reason),
+    state,
     schemaVersion,
     keepInbox: true,
     side: noSideRecords(),
@@ -41,7 +64,11 @@ export async function setAsideCommit(
 }
 
 /** The state with the reason added, if it can be read. */
-async function withError(record: InstanceRecord, reason: SetAsideReason): Promise<string> {
+async function withError(
+  record: InstanceRecord,
+  reason: SetAsideReason,
+  announce: Announce,
+): Promise<{ readonly state: string; readonly instance: WorkflowInstance | null }> {
   try {
     const instance = await readStored(record);
     instance.lastError = {
@@ -52,8 +79,10 @@ async function withError(record: InstanceRecord, reason: SetAsideReason): Promis
       attempt: 1,
       ...reason,
     };
-    return await writeStored(instance);
+    instance.status = 'Suspended';
+    announce(instance);
+    return { state: await writeStored(instance), instance };
   } catch {
-    return record.state;
+    return { state: record.state, instance: null };
   }
 }

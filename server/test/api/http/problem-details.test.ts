@@ -20,6 +20,8 @@ const STATUSES: Record<ErrorCode, number> = {
   event_not_found: 404,
   workflow_not_found: 404,
   bulk_job_not_found: 404,
+  notification_not_found: 404,
+  delivery_not_found: 404,
   execution_not_found: 404,
   step_not_found: 404,
   activity_not_found: 404,

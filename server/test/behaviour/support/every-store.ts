@@ -35,6 +35,7 @@ const ON_POSTGRES: ReadonlySet<string> = new Set([
   'events',
   'kept runs',
   'bulk jobs',
+  'notifications',
   'operator actions',
   'operator lists',
   'repairs',

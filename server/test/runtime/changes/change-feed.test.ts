@@ -41,6 +41,7 @@ function instance(id: string, members: Partial<WorkflowInstance> = {}): Workflow
     spilled: 0,
     recent: [],
     outbox: [],
+    told: 'running',
     joinedBy: [],
     completed: [],
     completedItemsLength: 0,

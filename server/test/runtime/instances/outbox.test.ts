@@ -19,6 +19,7 @@ import { INBOX_BYTES_MAX, messageBytes } from '../../../src/store/records/messag
 const outbox = new Outbox({
   store: createMemoryStore(),
   clock: systemClock,
+  announcer: { send: () => Promise.reject(new Error('nobody is told')) },
   posted: () => undefined,
   controlled: () => undefined,
 });

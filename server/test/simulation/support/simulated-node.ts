@@ -75,6 +75,9 @@ export class SimulatedNode implements Life {
           return result;
         },
       },
+      webhookRequest: {
+        run: () => Promise.reject(new Violation('no notifications in simulations')),
+      },
       customStep: () => ({
         run: () => Promise.reject(new Violation('no custom steps in simulations')),
       }),

@@ -35,6 +35,8 @@ export async function commitRepair(
   unsaved.collect(run, NO_WORKERS);
   const paths = await environment.indexPaths(run.definition);
   const indexChange = new IndexTracker().changeOf(instance, paths);
+  instance.index = indexChange?.after ?? instance.index;
+  environment.announce(instance);
   const { epoch, inSeq, revision, version } = record;
   const { retentionMs } = run.definition;
   const commit = commitOf(instance, {

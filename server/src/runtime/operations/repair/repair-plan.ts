@@ -28,7 +28,8 @@ import type { ModifyRequest } from './repair-types.js';
 import { copyRun, type CopyEnvironment } from './stored-run.js';
 
 export interface PlanOptions {
-  readonly environment: CopyEnvironment & Pick<ActorEnvironment, 'indexPaths' | 'limits'>;
+  readonly environment: CopyEnvironment &
+    Pick<ActorEnvironment, 'announce' | 'indexPaths' | 'limits'>;
   readonly store: Pick<Store, 'listInstances' | 'readHistory'>;
   readonly catalog: Pick<DefinitionCatalog, 'find' | 'latest'>;
   readonly inputSchemas: Pick<InputSchemas, 'admit'>;

@@ -1,0 +1,26 @@
+/** Connects the services of notifications. */
+import type { NodeServicesOptions } from '../node-options.js';
+import { ChangeAnnouncer } from './change-announcer.js';
+import { Deliverer } from './deliverer.js';
+import { DeliveryAttempts } from './delivery-attempts.js';
+import { NotificationList } from './notification-list.js';
+import { Notifications } from './notifications.js';
+
+export function createNotifications(
+  options: NodeServicesOptions & { readonly isShared: () => boolean },
+) {
+  const { store, webhookRequest: http } = options;
+  const list = new NotificationList(store);
+  const attempts = new DeliveryAttempts({ ...options, http, paused: () => list.refresh() });
+  const deliverer = new Deliverer({ ...options, notifications: list, attempts });
+  const announcer = new ChangeAnnouncer({
+    ...options,
+    notifications: list,
+    queued: (name) => deliverer.wake(name),
+  });
+  return {
+    announcer,
+    deliverer,
+    calls: new Notifications({ ...options, list, attempts, deliverer }),
+  };
+}

@@ -1,0 +1,131 @@
+/**
+ * Delivers what is due, on every node: whoever claims a delivery first tries it. What a dead node has claimed is due again
+ * when its lease is over.
+ */
+import { PeriodicTask } from '../../base/periodic-task.js';
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { Service } from '../../base/service.js';
+import type { DeliveryRecord } from '../../store/records/notifications.js';
+import type { Store } from '../../store/store.js';
+import type { Attempted, DeliveryAttempts } from './delivery-attempts.js';
+import { DeliveryLane } from './delivery-lane.js';
+import type { NotificationList } from './notification-list.js';
+
+export interface DelivererOptions {
+  readonly store: Pick<Store, 'claimDeliveries' | 'purgeDeliveries'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly notifications: NotificationList;
+  readonly attempts: Pick<DeliveryAttempts, 'make'>;
+  /** Whether other nodes may change notifications. */
+  readonly isShared: () => boolean;
+}
+
+const LOOK_MS = 1000;
+/** A single node knows its notifications. */
+const REFRESH_MS_ALONE = 30_000;
+const PURGE_MS = 60_000;
+const PURGED_AT_ONCE = 500;
+/** How long a delivery is kept after its end. */
+const KEPT_MS = 7 * 24 * 60 * 60_000;
+
+export class Deliverer implements Service {
+  readonly #options: DelivererOptions;
+  readonly #lanes = new Map<string, DeliveryLane>();
+  readonly #stopping = new AbortController();
+  readonly #look: PeriodicTask;
+  readonly #purge: PeriodicTask;
+  #refreshedAt = 0;
+
+  constructor(options: DelivererOptions) {
+    this.#options = options;
+    const { clock, logger } = options;
+    this.#look = new PeriodicTask({
+      name: 'deliver notifications',
+      clock,
+      logger,
+      intervalMs: LOOK_MS,
+      run: () => this.#lookOnce(),
+    });
+    this.#purge = new PeriodicTask({
+      name: 'remove old deliveries',
+      clock,
+      logger,
+      intervalMs: PURGE_MS,
+      run: () => this.purge(),
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  /** Reads the notifications. From then on, every commit is compared with them. */
+  async start(): Promise<void> {
+    await this.#options.notifications.refresh();
+    this.#refreshedAt = this.#options.clock.now();
+    this.#look.startInBackground();
+    this.#purge.startInBackground();
+  }
+
+  /** Attempts in progress are given back: another node tries them at once. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#look.stop();
+    await this.#purge.stop();
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.ended()));
+  }
+
+  /** Deliveries of this notification are due. */
+  wake(name: string): void {
+    if (!this.#stopping.signal.aborted) this.#laneOf(name).wake();
+  }
+
+  async purge(): Promise<void> {
+    const { clock, store } = this.#options;
+    const endedBefore = clock.now() - KEPT_MS;
+    while (!this.#stopping.signal.aborted) {
+      if ((await store.purgeDeliveries(endedBefore, PURGED_AT_ONCE)) < PURGED_AT_ONCE) return;
+    }
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { clock, isShared, notifications } = this.#options;
+    const now = clock.now();
+    if (isShared() || now - this.#refreshedAt >= REFRESH_MS_ALONE) {
+      await notifications.refresh();
+      this.#refreshedAt = now;
+    }
+    for (const { name, paused } of notifications.all) {
+      if (paused === null) this.#laneOf(name).look();
+    }
+    for (const name of this.#lanes.keys()) {
+      if (notifications.get(name) === null) this.#lanes.delete(name);
+    }
+  }
+
+  #laneOf(name: string): DeliveryLane {
+    const known = this.#lanes.get(name);
+    if (known !== undefined) return known;
+    const { clock, logger, notifications, store } = this.#options;
+    const lane = new DeliveryLane({
+      name,
+      store,
+      clock,
+      attempt: (delivery) => this.#attempt(delivery),
+      isOpen: () => notifications.get(name)?.paused === null && !this.#stopping.signal.aborted,
+      failed: (err: unknown) =>
+        logger.warn({ err, notification: name }, 'could not deliver notifications'),
+    });
+    this.#lanes.set(name, lane);
+    return lane;
+  }
+
+  async #attempt(delivery: DeliveryRecord): Promise<Attempted | null> {
+    const { attempts, notifications } = this.#options;
+    const notification = notifications.get(delivery.notification);
+    if (notification === null) return null;
+    return attempts.make(notification, delivery, this.#stopping.signal);
+  }
+}

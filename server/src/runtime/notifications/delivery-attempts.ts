@@ -1,0 +1,155 @@
+/** One attempt of a delivery: signs the message, sends it, and saves what became of it. */
+import { writeJson } from '../../engine/values/exact-json.js';
+import type { Json } from '../../engine/values/json.js';
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { Seal } from '../../base/seal.js';
+import type { StepBody } from '../../step-bodies/step-body.js';
+import type { DeliveryRecord } from '../../store/records/notifications.js';
+import type { Store } from '../../store/store.js';
+import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+import { writeAnswer, type KnownNotification } from './notification-codec.js';
+import type { DeliveryAnswer } from './notification-types.js';
+import { pauseAfter, TRIED_MS } from './retry-pauses.js';
+import { webhookHeaders } from './standard-webhook.js';
+
+export interface DeliveryAttemptsOptions {
+  readonly store: Pick<Store, 'saveDelivery' | 'pauseNotification'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<RuntimeMetrics, 'deliveryTried'>;
+  readonly seal: Seal;
+  /** Follows the rules of outgoing HTTP: addresses, redirects, limits. */
+  readonly http: StepBody;
+  /** A notification was paused. */
+  readonly paused: () => Promise<void>;
+}
+
+export interface Attempted {
+  readonly succeeded: boolean;
+  /** When the next attempt is due; null: there is none. */
+  readonly retryAt: number | null;
+  readonly answer: DeliveryAnswer;
+}
+
+/** Time limit of an attempt. */
+const ATTEMPT_SECONDS = 15;
+/** How long a node may work on a delivery before others may. */
+export const DELIVERY_LEASE_MS = 20_000;
+const SHOWN_BODY_MAX = 500;
+const SHOWN_ERROR_MAX = 500;
+const GONE = 410;
+
+export class DeliveryAttempts {
+  readonly #options: DeliveryAttemptsOptions;
+
+  constructor(options: DeliveryAttemptsOptions) {
+    this.#options = options;
+  }
+
+  /** @param isOnly there is no further attempt, whatever becomes of this one */
+  async make(
+    notification: KnownNotification,
+    delivery: DeliveryRecord,
+    signal: AbortSignal,
+    isOnly = false,
+  ): Promise<Attempted> {
+    const { clock, metrics } = this.#options;
+    const answer = await this.#send(notification, delivery, signal);
+    const succeeded = answer.status !== null && answer.status >= 200 && answer.status < 300;
+    const now = clock.now();
+    const isLeft = signal.aborted && answer.status === null;
+    const pauseMs = isLeft ? 0 : pauseAfter(delivery.attempts);
+    const isLast = isOnly || now + pauseMs > delivery.since + TRIED_MS || answer.status === GONE;
+    const state = succeeded ? 'delivered' : isLast ? 'failed' : 'waiting';
+    const retryAt = state === 'waiting' ? now + pauseMs : null;
+    await this.#options.store.saveDelivery({
+      id: delivery.id,
+      attempts: delivery.attempts,
+      state,
+      dueAt: retryAt ?? now,
+      endedAt: retryAt === null ? now : null,
+      answer: writeAnswer(answer),
+    });
+    metrics.deliveryTried(state === 'waiting' ? 'retried' : state);
+    this.#log(notification, delivery, { answer, retryAt, succeeded });
+    if (answer.status === GONE) await this.#pause(notification);
+    return { succeeded, retryAt, answer };
+  }
+
+  async #send(
+    { name, sealedSecret, url }: KnownNotification,
+    { attempts, body, id, workflowId }: DeliveryRecord,
+    signal: AbortSignal,
+  ): Promise<DeliveryAnswer> {
+    const { clock, http, seal } = this.#options;
+    const time = clock.now();
+    const answered = (values: Partial<DeliveryAnswer>): DeliveryAnswer => ({
+      time,
+      status: null,
+      error: null,
+      body: null,
+      durationMs: clock.now() - time,
+      ...values,
+    });
+    let headers: Readonly<Record<string, string>>;
+    try {
+      const secret = seal.open(sealedSecret, secretPlace(name));
+      headers = webhookHeaders(secret, { id, sentAt: time, body });
+    } catch (error) {
+      return answered({ error: error instanceof Error ? error.message : String(error) });
+    }
+    const inputs = { BaseUrl: url, Method: 'POST', Body: body, Timeout: ATTEMPT_SECONDS };
+    const result = await http.run(
+      { ...inputs, Headers: headers },
+      {
+        workflowId: workflowId ?? '',
+        definitionId: name,
+        stepId: '',
+        attempt: attempts,
+        idempotencyKey: id,
+        signal,
+      },
+    );
+    if (!result.ok) return answered({ error: cut(result.failure.message, SHOWN_ERROR_MAX) });
+    const { ErrorMessage, ResponseBody = null, ResponseCode } = result.values;
+    const status = typeof ResponseCode === 'number' && ResponseCode > 0 ? ResponseCode : null;
+    const error = typeof ErrorMessage === 'string' ? cut(ErrorMessage, SHOWN_ERROR_MAX) : null;
+    return answered({ status, error, body: shownBody(ResponseBody) });
+  }
+
+  async #pause({ name }: KnownNotification): Promise<void> {
+    const { logger, paused, store } = this.#options;
+    logger.warn({ notification: name }, 'paused a notification: its target answered 410 Gone');
+    await store.pauseNotification(name, 'the target answered 410 Gone');
+    await paused();
+  }
+
+  /** Without the path of the target: it may contain confidential data. */
+  #log(
+    { name, url }: KnownNotification,
+    { attempts, id, type }: DeliveryRecord,
+    { answer, retryAt, succeeded }: Attempted,
+  ): void {
+    const { logger } = this.#options;
+    const { error, status } = answer;
+    const { origin } = new URL(url);
+    const fields = { notification: name, delivery: id, attempt: attempts, origin, status, error };
+    if (succeeded) logger.debug(fields, 'delivered a notification');
+    else if (retryAt !== null) logger.debug(fields, 'a delivery failed, and will be tried again');
+    else logger.warn({ ...fields, type }, 'gave up a delivery');
+  }
+}
+
+export function secretPlace(name: string): string {
+  return `notification/${name}`;
+}
+
+function shownBody(body: Json): string | null {
+  if (body === null) return null;
+  return cut(typeof body === 'string' ? body : writeJson(body), SHOWN_BODY_MAX);
+}
+
+function cut(text: string, lengthMax: number): string {
+  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`;
+}

@@ -1,0 +1,54 @@
+/**
+ * The notifications that this node knows: all of them, read again now and then. A change on another node counts here after
+ * a second.
+ */
+import type { InstanceChange } from '../../engine/model/instance-change.js';
+import type { WorkflowInstance } from '../../engine/model/instance.js';
+import { fulfills } from '../../store/records/index-conditions.js';
+import type { Store } from '../../store/store.js';
+import { readNotification, type KnownNotification } from './notification-codec.js';
+
+/** Maximum number of notifications: every commit that changes a status is compared with all of them. */
+export const NOTIFICATIONS_MAX = 200;
+
+export class NotificationList {
+  readonly #store: Pick<Store, 'listNotifications'>;
+  #known: ReadonlyMap<string, KnownNotification> = new Map();
+
+  constructor(store: Pick<Store, 'listNotifications'>) {
+    this.#store = store;
+  }
+
+  get all(): readonly KnownNotification[] {
+    return [...this.#known.values()];
+  }
+
+  get(name: string): KnownNotification | null {
+    return this.#known.get(name) ?? null;
+  }
+
+  async refresh(): Promise<void> {
+    const records = await this.#store.listNotifications(NOTIFICATIONS_MAX);
+    const read = records.flatMap((record) => readNotification(record) ?? []);
+    this.#known = new Map(read.map((known) => [known.name, known]));
+  }
+
+  /** The names of those that are told about this change now. */
+  namesFor(change: InstanceChange, instance: WorkflowInstance): readonly string[] {
+    if (this.#known.size === 0) return [];
+    return this.all.filter((known) => isToldOf(known, change, instance)).map(({ name }) => name);
+  }
+}
+
+function isToldOf(
+  { conditions, definitionId, on, paused }: KnownNotification,
+  change: InstanceChange,
+  instance: WorkflowInstance,
+): boolean {
+  return (
+    paused === null &&
+    on.includes(change) &&
+    (definitionId === null || definitionId === instance.definitionId) &&
+    conditions.every((condition) => fulfills(instance, condition))
+  );
+}

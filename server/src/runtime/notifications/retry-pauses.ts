@@ -1,0 +1,29 @@
+/** When a failed delivery is tried again: soon at first, then less and less often, for three days. */
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** A delivery is given up after this time. */
+export const TRIED_MS = 72 * HOUR;
+
+/** After the first attempt, the second, and so on; then always the last one. */
+const PAUSES_MS = [
+  SECOND,
+  10 * SECOND,
+  MINUTE,
+  5 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  2 * HOUR,
+  4 * HOUR,
+  8 * HOUR,
+];
+/** Spreads the attempts of many deliveries that failed together. */
+const SPREAD = 0.2;
+
+/** @param attempts the number of attempts so far, at least 1 */
+export function pauseAfter(attempts: number, random: () => number = Math.random): number {
+  const pauseMs = PAUSES_MS[Math.min(attempts, PAUSES_MS.length) - 1] ?? 8 * HOUR;
+  return Math.round(pauseMs * (1 + SPREAD * (random() * 2 - 1)));
+}
