@@ -88,6 +88,8 @@ export async function compose(options: ComposeOptions): Promise<Server> {
   // Nodes on an embedded store are on one machine, and have its clock.
   const storeChoice = storeAt(config.dbhost);
   const sharedClock = storeChoice.isRemote ? new SharedClock(logger) : null;
+  const clock = options.chance?.clock ?? sharedClock ?? systemClock;
+  const calls = { clock, memory: callMemory };
   const store = await chooseStore(options, storeChoice, sharedClock);
   const host = new Host({
     store: measured(options.wrapStore?.(store) ?? store, metrics),
@@ -99,12 +101,11 @@ export async function compose(options: ComposeOptions): Promise<Server> {
       logger,
     }),
     scripts,
-    ...outsideBodies(options, scripts, callMemory),
-    clock: sharedClock ?? systemClock,
-    ids: systemIds,
-    ...chanceOf(options),
+    ...outsideBodies(options, scripts, calls),
+    clock,
+    ids: options.chance?.ids ?? systemIds,
     // Connections of their own: targets do not keep steps waiting.
-    webhookRequest: createHttpRequest(config, logger, callMemory, WEBHOOK_LIMITS),
+    webhookRequest: createHttpRequest(config, logger, { ...calls, ...WEBHOOK_LIMITS }),
     seal: sealOf(config),
     logger,
     metrics,
@@ -137,18 +138,17 @@ export async function compose(options: ComposeOptions): Promise<Server> {
   return { app, host };
 }
 
-function chanceOf({ chance }: ComposeOptions): Partial<Pick<Chance, 'clock' | 'ids'>> {
-  return chance === undefined ? {} : { clock: chance.clock, ids: chance.ids };
-}
+/** What calls share with the rest of the server. */
+type CallParts = Required<Pick<HttpRequestOptions, 'clock' | 'memory'>>;
 
 function outsideBodies(
   { config, logger, outside }: ComposeOptions,
   scripts: ScriptRuntime,
-  memory: CallMemory,
+  parts: CallParts,
 ): OutsideBodies {
   const bodies: OutsideBodies = {
-    httpRequest: createHttpRequest(config, logger, memory),
-    customStep: (find) => createCustomStepBody({ scripts, find, logger, memory }),
+    httpRequest: createHttpRequest(config, logger, parts),
+    customStep: (find) => createCustomStepBody({ scripts, find, logger, memory: parts.memory }),
   };
   return outside?.(bodies) ?? bodies;
 }
@@ -235,8 +235,7 @@ export function createScripts({
 function createHttpRequest(
   config: Config,
   logger: Logger,
-  memory: CallMemory,
-  limits: Partial<HttpRequestOptions> = {},
+  own: CallParts & Partial<HttpRequestOptions>,
 ): StepBody {
   const options: HttpRequestOptions = {
     ...httpLimits(config),
@@ -244,9 +243,8 @@ function createHttpRequest(
     allowLoopback: config.http_allow_loopback,
     allowHosts: config.http_allow_hosts,
     denyHosts: config.http_deny_hosts,
-    memory,
     logger,
-    ...limits,
+    ...own,
   };
   try {
     createAddressPolicy(options);

@@ -17,6 +17,7 @@ import { Agent, errors, type Dispatcher } from 'undici';
 import { setField, type Json, type JsonObject } from '../engine/values/json.js';
 import type { EffectResult } from '../engine/flow/messages.js';
 import { InputError } from '../engine/primitives/primitive.js';
+import { systemClock, type Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { memoryCost } from '../engine/values/memory-cost.js';
 import { createAddressPolicy, type AddressPolicy } from './http-request/address-policy.js';
@@ -52,6 +53,8 @@ export interface HttpRequestOptions extends AddressPolicyOptions {
   /** For responses that are being read or saved. @default without a limit */
   readonly memory?: CallMemory;
   readonly logger?: Logger;
+  /** @default the machine's clock */
+  readonly clock?: Pick<Clock, 'now'>;
   /** @default the operating system's resolution */
   readonly lookup?: AddressLookup;
 }
@@ -99,6 +102,7 @@ class Caller implements HttpRequestBody {
   readonly #timeoutMsMax: number;
   readonly #responseBytesMax: number;
   readonly #logger: Logger | null;
+  readonly #clock: Pick<Clock, 'now'>;
 
   constructor(options: HttpRequestOptions) {
     this.#policy = createAddressPolicy(options);
@@ -109,6 +113,7 @@ class Caller implements HttpRequestBody {
     this.#timeoutMsMax = options.timeoutMsMax;
     this.#responseBytesMax = options.responseBytesMax;
     this.#logger = options.logger ?? null;
+    this.#clock = options.clock ?? systemClock;
     this.#agent = new Agent({
       connections: perHostMax,
       keepAliveMaxTimeout: IDLE_MS_MAX,
@@ -147,7 +152,7 @@ class Caller implements HttpRequestBody {
         retain(share.release);
         release = NOTHING;
       }
-      return judged(call, answer);
+      return judged(call, answer, this.#clock.now());
     } catch (error) {
       return this.#withoutAnswer(error, { call, context, deadline });
     } finally {
@@ -293,10 +298,10 @@ function nameOf({ method, url }: HttpCall): string {
   return `${method} ${url.origin}`;
 }
 
-function judged(call: HttpCall & CallTerms, answer: Answer): EffectResult {
+function judged(call: HttpCall & CallTerms, answer: Answer, now: number): EffectResult {
   if (call.succeedOn === null) return answered(answer);
   const retryAfter = field(answer.headers, 'retry-after');
-  const judged = { ...answer, retryAfter, now: Date.now() };
+  const judged = { ...answer, retryAfter, now };
   return failureOf(call.succeedOn, nameOf(call), judged) ?? answered(answer);
 }
 

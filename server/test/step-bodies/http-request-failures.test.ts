@@ -205,3 +205,13 @@ describe('a misbehaving server', () => {
     }
   });
 });
+
+it('is asked again after the date of Retry-After, by the clock of the server', async () => {
+  const server = await serve((_request, response) => {
+    response.writeHead(503, { 'Retry-After': 'Sun, 06 Nov 1994 08:49:37 GMT' }).end();
+  });
+  const clock = { now: () => Date.parse('1994-11-06T08:48:07Z') };
+  const inputs = { BaseUrl: server.url, SucceedOn: ['2xx'] };
+  const result = await body({ clock }).run(inputs, contextOf());
+  expect(result).toMatchObject({ ok: false, failure: { retryAfterMs: 90_000 } });
+});
