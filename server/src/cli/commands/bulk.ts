@@ -9,8 +9,10 @@ import type {
   CreatedBulkJob,
 } from '../../api/wire/models/bulk.js';
 import type { WorkflowSummary } from '../../api/wire/models/workflow.js';
+import type { JsonObject } from '../../engine/values/json.js';
 import { readObject } from '../arguments/data.js';
 import { filterOf, type FilterOptions } from '../arguments/run-filter.js';
+import { explained } from '../connection/call-failures.js';
 import { patiently } from '../connection/changes.js';
 import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
@@ -183,7 +185,9 @@ function printJob(job: BulkJob, { json }: ServerCommandOptions): void {
     ['Ended', endTime === null ? '' : fullTime(endTime, output.now)],
   ]);
   for (const { problem, workflowId } of failures) {
-    output.line(`${output.paint('red', plain(workflowId))}  ${plain(problem.detail)}`);
+    const [detail = '', ...details] = explained({ ...problem } as JsonObject).map(plain);
+    output.line(`${output.paint('red', plain(workflowId))}  ${detail}`);
+    for (const line of details) output.line(line);
   }
 }
 

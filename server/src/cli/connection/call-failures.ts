@@ -41,9 +41,18 @@ export function refusal(url: string, status: number, text: string): CommandFailu
       EXIT_CODES.unreachable,
     );
   }
-  const message = [textIn(problem, 'detail') || textIn(problem, 'title'), ...itemsOf(problem)];
   const { exitCode, hint } = adviceOn(status, url);
-  return new CommandFailure(message.join('\n'), hint, exitCode);
+  return new CommandFailure(explained(problem).join('\n'), hint, exitCode);
+}
+
+/** What a problem document says, on several lines. */
+export function explained(problem: JsonObject): string[] {
+  const errorId = textIn(problem, 'errorId');
+  return [
+    textIn(problem, 'detail') || textIn(problem, 'title'),
+    ...itemsOf(problem),
+    ...(errorId === '' ? [] : [`  errorId: ${errorId}`]),
+  ];
 }
 
 function adviceOn(status: number, url: string): Pick<CommandFailure, 'exitCode' | 'hint'> {
