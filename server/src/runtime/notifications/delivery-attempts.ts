@@ -33,9 +33,9 @@ export interface Attempted {
 }
 
 /** Time limit of an attempt. */
-const ATTEMPT_SECONDS = 15;
+const ATTEMPT_SECONDS = 10;
 /** How long a node may work on a delivery before others may. */
-export const DELIVERY_LEASE_MS = 20_000;
+export const DELIVERY_LEASE_MS = 12_000;
 const SHOWN_BODY_MAX = 500;
 const SHOWN_ERROR_MAX = 500;
 const GONE = 410;
