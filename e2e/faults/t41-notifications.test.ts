@@ -33,11 +33,13 @@ async function startTarget(random: Random): Promise<Target> {
       .then(async (body) => {
         const { data } = JSON.parse(body) as { readonly data: { readonly workflowId: string } };
         const { workflowId } = data;
-        const ids = target.arrived.get(workflowId) ?? new Set();
+        const before = target.arrived.get(workflowId);
+        const ids = before ?? new Set();
         target.arrived.set(workflowId, ids.add(String(request.headers['webhook-id'])));
         target.attempts += 1;
         await setTimeout(ANSWER_MS);
-        const isRefused = random() < REFUSED_SHARE;
+        // Only once: the pauses before later attempts are long.
+        const isRefused = before === undefined && random() < REFUSED_SHARE;
         if (!isRefused) target.accepted.add(workflowId);
         response.writeHead(isRefused ? 503 : 204).end();
       })
@@ -80,7 +82,7 @@ describe.each(
           ids.push((started.body as Instance).workflowId);
         }
       });
-      for (const victim of [0, 1]) {
+      for (const victim of process.env['FAULTS'] === 'all' ? [0, 1] : [0]) {
         await eventually('half of the runs', () => ids.length > ((victim + 1) * count) / 4);
         await eventually('deliveries', () => target.attempts > 5 * (victim + 1));
         await fleet.kill(victim);

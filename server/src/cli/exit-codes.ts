@@ -21,7 +21,7 @@ export const EXIT_CODE_MEANINGS: Readonly<Record<keyof typeof EXIT_CODES, string
   misused: 'the arguments or a setting are wrong',
   unreachable: 'the server cannot be reached, or cannot answer now',
   denied: 'the server rejects the token, or the token lacks a scope',
-  notFound: 'there is no such run, definition, event or bulk job',
+  notFound: 'there is no such run, definition, event, bulk job or notification',
   runFailed: 'with --wait or --follow: the run has failed',
   runTerminated: 'with --wait or --follow: the run was terminated',
   runCompensated: 'with --wait or --follow: the run was compensated',

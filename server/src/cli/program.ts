@@ -5,6 +5,7 @@ import { addAccessCommands } from './arguments/access.js';
 import { addActionCommands } from './arguments/actions.js';
 import { addDefinitionCommands } from './arguments/definitions.js';
 import { addFileCommands } from './arguments/files.js';
+import { addNotificationCommands } from './arguments/notifications.js';
 import { addOutsideCommands } from './arguments/outside.js';
 import { addRunCommands } from './arguments/runs.js';
 import { addServerCommands } from './arguments/server.js';
@@ -38,7 +39,8 @@ NO_COLOR is set.`,
   addDefinitionCommands(program);
   addRunCommands(program.commandsGroup('Runs:'));
   addActionCommands(program.commandsGroup('Change runs:'));
-  addOutsideCommands(program.commandsGroup('Events, activities and types:'));
+  addOutsideCommands(program.commandsGroup('Events, activities, types and notifications:'));
+  addNotificationCommands(program);
   addAccessCommands(program.commandsGroup('Access and shell:'));
   return program;
 }

@@ -172,7 +172,7 @@ export class NotificationController extends Controller {
    * @param limit The maximum number of items on a page
    * @isInt limit must be a whole number
    * @minimum limit 1 must be at least 1
-   * @maximum limit 100 must be at most 100
+   * @maximum limit 500 must be at most 500
    * @param cursor `nextCursor` of the previous page
    */
   @Get('{name}/deliveries')
