@@ -324,6 +324,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/definition/{id}/triggers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the triggers of a definition
+         * @description Lists the triggers of the newest version of a definition, in the order of the definition.
+         */
+        get: operations["listTriggers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/definition/{id}/triggers/{name}/backfill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start the runs of a period
+         * @description Starts runs for the due times of a cron trigger in a period, at most 1,000, in order and by the rules of its `Overlap`. A due time that has started a run before starts no other.
+         */
+        post: operations["backfillTrigger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/definition/{id}/triggers/{name}/fire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fire a trigger
+         * @description Starts a run of a trigger now, also of a paused one, and also while others are open. The response shows the run before its first step; it contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
+         */
+        post: operations["fireTrigger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/definition/{id}/triggers/{name}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Pause a trigger
+         * @description Pauses a trigger on all nodes. Due times and events that pass while it is paused start no runs, also not later.
+         */
+        put: operations["pauseTrigger"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/definition/{id}/triggers/{name}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Resume a trigger
+         * @description Resumes a paused trigger, from now on.
+         */
+        put: operations["resumeTrigger"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/definition/{id}/types": {
         parameters: {
             query?: never;
@@ -1387,6 +1487,32 @@ export interface components {
             nextCursor: string | null;
         };
         /**
+         * @description A period whose due times are to start runs.
+         * @example {
+         *       "from": "2026-05-01T00:00:00Z",
+         *       "to": "2026-05-04T00:00:00Z"
+         *     }
+         */
+        Backfill: {
+            /** @description The first time that counts. ISO 8601. */
+            from: string;
+            /** @description The first time that does not count. */
+            to: string;
+        };
+        /**
+         * @description The due times of a backfill.
+         * @example {
+         *       "times": [
+         *         "2026-05-01T00:00:00.000Z",
+         *         "2026-05-02T00:00:00.000Z"
+         *       ]
+         *     }
+         */
+        BackfillTimes: {
+            /** @description ISO 8601, UTC, the earliest first. */
+            times: string[];
+        };
+        /**
          * @description What to do with each run.
          * @enum {string}
          */
@@ -1622,6 +1748,7 @@ export interface components {
          *       "failureTime": null,
          *       "restartOf": null,
          *       "restartedAs": null,
+         *       "trigger": null,
          *       "parent": null
          *     }
          */
@@ -1653,6 +1780,8 @@ export interface components {
             restartOf: string | null;
             /** @description The newest run that this one was started again as; null: none. */
             restartedAs: string | null;
+            /** @description The trigger that started the run; null: none did. */
+            trigger: components["schemas"]["StartedBy"] | null;
             /** @description As in Workflow. Omitted for callers without the scope `conductor:viewer`: its values are part of the data. */
             index?: components["schemas"]["IndexFields"];
             /** @description Omitted for callers without the scope `conductor:viewer`. */
@@ -1695,7 +1824,15 @@ export interface components {
          * @example {
          *       "valid": true,
          *       "errors": [],
-         *       "warnings": []
+         *       "warnings": [],
+         *       "triggers": [
+         *         {
+         *           "name": "nightly",
+         *           "nextTimes": [
+         *             "2026-05-05T02:00:00.000Z"
+         *           ]
+         *         }
+         *       ]
          *     }
          */
         DefinitionCheck: {
@@ -1703,6 +1840,8 @@ export interface components {
             valid: boolean;
             errors: components["schemas"]["ProblemItem"][];
             warnings: components["schemas"]["ProblemItem"][];
+            /** @description The triggers; empty if there are errors. */
+            triggers: components["schemas"]["TriggerTimes"][];
         };
         /**
          * @description A definition. A run begins with the first step. The server accepts member names in any casing.
@@ -1755,6 +1894,8 @@ export interface components {
             } | null;
             /** @description How long ended runs are kept, from 1 second. Overrides `instance_retention_seconds` of the server. */
             retention?: components["schemas"]["Duration"];
+            /** @description What starts runs without a client. */
+            triggers?: components["schemas"]["TriggerDocument"][] | null;
             /** @description The steps, at least one. A run begins with the first. */
             steps: components["schemas"]["StepDocument"][];
         };
@@ -2027,6 +2168,8 @@ export interface components {
             restartOf: string | null;
             /** @description The newest run that this one was started again as; null: none. */
             restartedAs: string | null;
+            /** @description The trigger that started the run; null: none did. */
+            trigger: components["schemas"]["StartedBy"] | null;
             /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
             index: components["schemas"]["IndexFields"];
             /** @description Null unless the run is failed: it shows an error, and is open or has the outcome `Failed`. */
@@ -2876,7 +3019,8 @@ export interface components {
          *         "failureTime": null,
          *         "parent": null,
          *         "restartOf": null,
-         *         "restartedAs": null
+         *         "restartedAs": null,
+         *         "trigger": null
          *       },
          *       "cancelled": [
          *         {
@@ -2987,6 +3131,12 @@ export interface components {
             endSessionEndpoint: string | null;
             /** @description The algorithms with which the issuer signs id tokens. */
             idTokenAlgorithms: string[];
+        };
+        /** @description The trigger that started a run. */
+        StartedBy: {
+            name: string;
+            /** @description The planned time, or the time of the event. ISO 8601, UTC. */
+            time: string;
         };
         /** @description The number of runs in each status. */
         StatusCounts: {
@@ -3292,6 +3442,94 @@ export interface components {
         Tags: {
             [key: string]: string;
         };
+        /**
+         * @description A trigger of a definition.
+         * @example {
+         *       "name": "nightly",
+         *       "kind": "cron",
+         *       "cron": "0 2 * * *",
+         *       "timeZone": "Europe/Zurich",
+         *       "eventName": null,
+         *       "eventKey": null,
+         *       "paused": false,
+         *       "nextTimes": [
+         *         "2026-05-05T00:00:00.000Z"
+         *       ],
+         *       "last": {
+         *         "time": "2026-05-04T00:00:00.000Z",
+         *         "workflowId": "01hx5v3x9t6k2m4n8p0q",
+         *         "outcome": "Started",
+         *         "reason": null
+         *       }
+         *     }
+         */
+        Trigger: {
+            name: string;
+            /** @enum {string} */
+            kind: "cron" | "event";
+            /** @description Null for an event trigger. */
+            cron: string | null;
+            timeZone: string | null;
+            /** @description Null for a cron trigger. */
+            eventName: string | null;
+            /** @description Null: any key. */
+            eventKey: string | null;
+            paused: boolean;
+            /** @description The next five times, as if the trigger were not paused. ISO 8601, UTC. */
+            nextTimes: string[];
+            /** @description Null: it has not fired yet. */
+            last: components["schemas"]["TriggerFiring"] | null;
+        };
+        /** @description A trigger of a definition: exactly one of `cron` and `event`. `timeZone`, `overlap`, `catchUp` and `jitter` belong to `cron`. */
+        TriggerDocument: {
+            /** @description Unique among the triggers of the definition. */
+            name: string;
+            /**
+             * @description 5 fields, or 6 with seconds first, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+             * @example 0 2 * * *
+             */
+            cron?: string | null;
+            /** @description An IANA time zone; by default, UTC. */
+            timeZone?: string | null;
+            /**
+             * @description What happens when the run before is still open. The default is Skip.
+             * @enum {string}
+             */
+            overlap?: "Skip" | "Allow" | "Queue" | "Terminate";
+            /** @description Missed times no older than this are made up for. The default is one minute. */
+            catchUp?: components["schemas"]["Duration"];
+            /** @description Each start is delayed by up to this time. */
+            jitter?: components["schemas"]["Duration"];
+            /** @description The events that start a run; without a key, those of any key. */
+            event?: {
+                key?: string | null;
+                name: string;
+            } | null;
+            /** @description The start data; expressions can use `context.Trigger`. */
+            data?: unknown;
+            /** @description The reference of the run, an expression. */
+            reference?: components["schemas"]["Expression"];
+        };
+        /** @description What came of the last due time or event. */
+        TriggerFiring: {
+            /** @description The planned time, or the time of the event. ISO 8601, UTC. */
+            time: string;
+            /** @description The run that was started; null: none was. */
+            workflowId: string | null;
+            /**
+             * @description `Skipped`: the run before was still open. `Failed`: an expression failed, or the data was rejected. `Missed`: no server ran within the catch-up time.
+             * @enum {string}
+             */
+            outcome: "Started" | "Skipped" | "Failed" | "Missed";
+            /** @description Why it did not start a run; null if it did. */
+            reason: string | null;
+        };
+        /** @description When a trigger would start runs. */
+        TriggerTimes: {
+            name: string;
+            /** @description The next five times, ISO 8601, UTC. None for an event trigger. */
+            nextTimes: string[];
+        };
         /** @description One reason for the current state of a run. */
         WaitReason: {
             kind: components["schemas"]["WaitReasonKind"];
@@ -3509,6 +3747,7 @@ export interface components {
          *       "failure": null,
          *       "restartOf": null,
          *       "restartedAs": null,
+         *       "trigger": null,
          *       "data": {
          *         "name": "Ada"
          *       },
@@ -3544,6 +3783,8 @@ export interface components {
             restartOf: string | null;
             /** @description The newest run that this one was started again as; null: none. */
             restartedAs: string | null;
+            /** @description The trigger that started the run; null: none did. */
+            trigger: components["schemas"]["StartedBy"] | null;
             /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
             index: components["schemas"]["IndexFields"];
             /** @description Null unless the run is failed: it shows an error, and is open or has the outcome `Failed`. */
@@ -3780,7 +4021,11 @@ export interface components {
          *       "failureTime": null,
          *       "failure": null,
          *       "restartOf": null,
-         *       "restartedAs": null
+         *       "restartedAs": null,
+         *       "trigger": {
+         *         "name": "nightly",
+         *         "time": "2026-05-04T10:20:30.000Z"
+         *       }
          *     }
          */
         WorkflowSummary: {
@@ -3811,6 +4056,8 @@ export interface components {
             restartOf: string | null;
             /** @description The newest run that this one was started again as; null: none. */
             restartedAs: string | null;
+            /** @description The trigger that started the run; null: none did. */
+            trigger: components["schemas"]["StartedBy"] | null;
             /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
             index: components["schemas"]["IndexFields"];
             /** @description Null unless the run is failed: it shows an error, and is open or has the outcome `Failed`. */
@@ -4870,7 +5117,11 @@ export interface operations {
                      *           "failureTime": null,
                      *           "failure": null,
                      *           "restartOf": null,
-                     *           "restartedAs": null
+                     *           "restartedAs": null,
+                     *           "trigger": {
+                     *             "name": "nightly",
+                     *             "time": "2026-05-04T10:20:30.000Z"
+                     *           }
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -4897,6 +5148,9 @@ export interface operations {
                      *         failure: null
                      *         restartOf: null
                      *         restartedAs: null
+                     *         trigger:
+                     *           name: nightly
+                     *           time: 2026-05-04T10:20:30.000Z
                      *     nextCursor: null
                      */
                     "application/yaml": components["schemas"]["WorkflowPage"];
@@ -5230,7 +5484,15 @@ export interface operations {
                      * @example {
                      *       "valid": true,
                      *       "errors": [],
-                     *       "warnings": []
+                     *       "warnings": [],
+                     *       "triggers": [
+                     *         {
+                     *           "name": "nightly",
+                     *           "nextTimes": [
+                     *             "2026-05-05T02:00:00.000Z"
+                     *           ]
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["DefinitionCheck"];
@@ -5238,6 +5500,10 @@ export interface operations {
                      * @example valid: true
                      *     errors: []
                      *     warnings: []
+                     *     triggers:
+                     *       - name: nightly
+                     *         nextTimes:
+                     *           - 2026-05-05T02:00:00.000Z
                      */
                     "application/yaml": components["schemas"]["DefinitionCheck"];
                 };
@@ -5651,6 +5917,498 @@ export interface operations {
                 };
             };
             /** @description There is no such definition or version */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTriggers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the definition */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trigger"][];
+                    "application/yaml": components["schemas"]["Trigger"][];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such definition */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    backfillTrigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the definition */
+                id: string;
+                /** @description The name of the trigger */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "from": "2026-05-01T00:00:00Z",
+                 *       "to": "2026-05-04T00:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Backfill"];
+                /**
+                 * @example from: 2026-05-01T00:00:00Z
+                 *     to: 2026-05-04T00:00:00Z
+                 */
+                "application/yaml": components["schemas"]["Backfill"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "times": [
+                     *         "2026-05-01T00:00:00.000Z",
+                     *         "2026-05-02T00:00:00.000Z"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BackfillTimes"];
+                    /**
+                     * @example times:
+                     *       - 2026-05-01T00:00:00.000Z
+                     *       - 2026-05-02T00:00:00.000Z
+                     */
+                    "application/yaml": components["schemas"]["BackfillTimes"];
+                };
+            };
+            /** @description The period is invalid or has too many times, or the trigger has none */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such definition or trigger */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fireTrigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the definition */
+                id: string;
+                /** @description The name of the trigger */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Started */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "definitionId": "greeting",
+                     *       "version": 1,
+                     *       "reference": null,
+                     *       "tags": {
+                     *         "team": "billing"
+                     *       },
+                     *       "status": "Suspended",
+                     *       "outcome": null,
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
+                     *       "failureTime": null,
+                     *       "restartOf": null,
+                     *       "restartedAs": null,
+                     *       "trigger": null,
+                     *       "parent": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ControlledWorkflow"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     definitionId: greeting
+                     *     version: 1
+                     *     reference: null
+                     *     tags:
+                     *       team: billing
+                     *     status: Suspended
+                     *     outcome: null
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     lastChangeTime: 2026-05-04T10:20:31.456Z
+                     *     failureTime: null
+                     *     restartOf: null
+                     *     restartedAs: null
+                     *     trigger: null
+                     *     parent: null
+                     */
+                    "application/yaml": components["schemas"]["ControlledWorkflow"];
+                };
+            };
+            /** @description An expression failed, or the data does not fit the definition */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such definition or trigger */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The definition is disabled */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pauseTrigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the definition */
+                id: string;
+                /** @description The name of the trigger */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "nightly",
+                     *       "kind": "cron",
+                     *       "cron": "0 2 * * *",
+                     *       "timeZone": "Europe/Zurich",
+                     *       "eventName": null,
+                     *       "eventKey": null,
+                     *       "paused": false,
+                     *       "nextTimes": [
+                     *         "2026-05-05T00:00:00.000Z"
+                     *       ],
+                     *       "last": {
+                     *         "time": "2026-05-04T00:00:00.000Z",
+                     *         "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *         "outcome": "Started",
+                     *         "reason": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Trigger"];
+                    /**
+                     * @example name: nightly
+                     *     kind: cron
+                     *     cron: 0 2 * * *
+                     *     timeZone: Europe/Zurich
+                     *     eventName: null
+                     *     eventKey: null
+                     *     paused: false
+                     *     nextTimes:
+                     *       - 2026-05-05T00:00:00.000Z
+                     *     last:
+                     *       time: 2026-05-04T00:00:00.000Z
+                     *       workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *       outcome: Started
+                     *       reason: null
+                     */
+                    "application/yaml": components["schemas"]["Trigger"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such definition or trigger */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeTrigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the definition */
+                id: string;
+                /** @description The name of the trigger */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "nightly",
+                     *       "kind": "cron",
+                     *       "cron": "0 2 * * *",
+                     *       "timeZone": "Europe/Zurich",
+                     *       "eventName": null,
+                     *       "eventKey": null,
+                     *       "paused": false,
+                     *       "nextTimes": [
+                     *         "2026-05-05T00:00:00.000Z"
+                     *       ],
+                     *       "last": {
+                     *         "time": "2026-05-04T00:00:00.000Z",
+                     *         "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *         "outcome": "Started",
+                     *         "reason": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Trigger"];
+                    /**
+                     * @example name: nightly
+                     *     kind: cron
+                     *     cron: 0 2 * * *
+                     *     timeZone: Europe/Zurich
+                     *     eventName: null
+                     *     eventKey: null
+                     *     paused: false
+                     *     nextTimes:
+                     *       - 2026-05-05T00:00:00.000Z
+                     *     last:
+                     *       time: 2026-05-04T00:00:00.000Z
+                     *       workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *       outcome: Started
+                     *       reason: null
+                     */
+                    "application/yaml": components["schemas"]["Trigger"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such definition or trigger */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7962,7 +8720,11 @@ export interface operations {
                      *           "failureTime": null,
                      *           "failure": null,
                      *           "restartOf": null,
-                     *           "restartedAs": null
+                     *           "restartedAs": null,
+                     *           "trigger": {
+                     *             "name": "nightly",
+                     *             "time": "2026-05-04T10:20:30.000Z"
+                     *           }
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -7989,6 +8751,9 @@ export interface operations {
                      *         failure: null
                      *         restartOf: null
                      *         restartedAs: null
+                     *         trigger:
+                     *           name: nightly
+                     *           time: 2026-05-04T10:20:30.000Z
                      *     nextCursor: null
                      */
                     "application/yaml": components["schemas"]["WorkflowPage"];
@@ -8572,6 +9337,7 @@ export interface operations {
                      *       "failure": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
+                     *       "trigger": null,
                      *       "data": {
                      *         "name": "Ada"
                      *       },
@@ -8598,6 +9364,7 @@ export interface operations {
                      *     failure: null
                      *     restartOf: null
                      *     restartedAs: null
+                     *     trigger: null
                      *     data:
                      *       name: Ada
                      *     lastError: null
@@ -8721,6 +9488,7 @@ export interface operations {
                      *       "failureTime": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
+                     *       "trigger": null,
                      *       "parent": null
                      *     }
                      */
@@ -8740,6 +9508,7 @@ export interface operations {
                      *     failureTime: null
                      *     restartOf: null
                      *     restartedAs: null
+                     *     trigger: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -8768,6 +9537,7 @@ export interface operations {
                      *       "failureTime": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
+                     *       "trigger": null,
                      *       "parent": null
                      *     }
                      */
@@ -8787,6 +9557,7 @@ export interface operations {
                      *     failureTime: null
                      *     restartOf: null
                      *     restartedAs: null
+                     *     trigger: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -8906,6 +9677,7 @@ export interface operations {
                      *       "failureTime": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
+                     *       "trigger": null,
                      *       "parent": null
                      *     }
                      */
@@ -8925,6 +9697,7 @@ export interface operations {
                      *     failureTime: null
                      *     restartOf: null
                      *     restartedAs: null
+                     *     trigger: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -9390,7 +10163,8 @@ export interface operations {
                      *         "failureTime": null,
                      *         "parent": null,
                      *         "restartOf": null,
-                     *         "restartedAs": null
+                     *         "restartedAs": null,
+                     *         "trigger": null
                      *       },
                      *       "cancelled": [
                      *         {
@@ -9430,6 +10204,7 @@ export interface operations {
                      *       parent: null
                      *       restartOf: null
                      *       restartedAs: null
+                     *       trigger: null
                      *     cancelled:
                      *       - executionId: 4
                      *         stepId: send
@@ -9579,7 +10354,8 @@ export interface operations {
                      *         "failureTime": null,
                      *         "parent": null,
                      *         "restartOf": null,
-                     *         "restartedAs": null
+                     *         "restartedAs": null,
+                     *         "trigger": null
                      *       },
                      *       "cancelled": [
                      *         {
@@ -9619,6 +10395,7 @@ export interface operations {
                      *       parent: null
                      *       restartOf: null
                      *       restartedAs: null
+                     *       trigger: null
                      *     cancelled:
                      *       - executionId: 4
                      *         stepId: send
@@ -9769,6 +10546,7 @@ export interface operations {
                      *       "failureTime": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
+                     *       "trigger": null,
                      *       "parent": null
                      *     }
                      */
@@ -9788,6 +10566,7 @@ export interface operations {
                      *     failureTime: null
                      *     restartOf: null
                      *     restartedAs: null
+                     *     trigger: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -9902,6 +10681,7 @@ export interface operations {
                      *       "failureTime": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
+                     *       "trigger": null,
                      *       "parent": null
                      *     }
                      */
@@ -9921,6 +10701,7 @@ export interface operations {
                      *     failureTime: null
                      *     restartOf: null
                      *     restartedAs: null
+                     *     trigger: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -10008,6 +10789,7 @@ export interface operations {
                      *       "failureTime": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
+                     *       "trigger": null,
                      *       "parent": null
                      *     }
                      */
@@ -10027,6 +10809,7 @@ export interface operations {
                      *     failureTime: null
                      *     restartOf: null
                      *     restartedAs: null
+                     *     trigger: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -10480,6 +11263,7 @@ export interface operations {
                      *       "failureTime": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
+                     *       "trigger": null,
                      *       "parent": null
                      *     }
                      */
@@ -10499,6 +11283,7 @@ export interface operations {
                      *     failureTime: null
                      *     restartOf: null
                      *     restartedAs: null
+                     *     trigger: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
@@ -10601,6 +11386,7 @@ export interface operations {
                      *       "failureTime": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
+                     *       "trigger": null,
                      *       "parent": null
                      *     }
                      */
@@ -10620,6 +11406,7 @@ export interface operations {
                      *     failureTime: null
                      *     restartOf: null
                      *     restartedAs: null
+                     *     trigger: null
                      *     parent: null
                      */
                     "application/yaml": components["schemas"]["ControlledWorkflow"];

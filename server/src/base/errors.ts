@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'body_too_large'
   | 'definition_not_found'
+  | 'trigger_not_found'
   | 'definition_disabled'
   | 'reference_in_use'
   | 'input_not_found'

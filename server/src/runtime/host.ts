@@ -27,17 +27,7 @@ export interface HostOptions extends NodeServicesOptions {
 function areasOf(services: NodeServices) {
   const { gate } = services;
   return {
-    definitions: gate.before(
-      services.catalog,
-      'register',
-      'check',
-      'get',
-      'types',
-      'setDisabled',
-      'source',
-      'list',
-      'listVersions',
-    ),
+    definitions: definitionCalls(services),
     customSteps: gate.before(services.steps, 'put', 'get', 'list', 'listVersions'),
     instances: {
       ...gate.before(services.starts, 'start'),
@@ -65,12 +55,12 @@ function areasOf(services: NodeServices) {
         'setTags',
         'listActions',
       ),
-      // Each read passes the gate, so that a wait for the result ends when the server stops.
+      // Each of their reads passes the gate, so that a wait ends when the server stops.
       modify: services.repairs.modify.bind(services.repairs),
       rerun: services.repairs.rerun.bind(services.repairs),
-      // Each check for the end passes the gate, so that a wait ends when the server stops.
       wait: services.ends.wait.bind(services.ends),
     },
+    triggers: gate.before(services.triggers.control, 'list', 'pause', 'resume', 'fire', 'backfill'),
     events: {
       ...gate.before(services.publisher, 'publish'),
       ...gate.before(services.eventQueries, 'get', 'list', 'listWaiters'),
@@ -85,6 +75,20 @@ function areasOf(services: NodeServices) {
     nodes: gate.before(services.nodeQueries, 'list'),
     workers: gate.before(services.workerQueries, 'list'),
   };
+}
+
+function definitionCalls({ catalog, gate }: NodeServices) {
+  return gate.before(
+    catalog,
+    'register',
+    'check',
+    'get',
+    'types',
+    'setDisabled',
+    'source',
+    'list',
+    'listVersions',
+  );
 }
 
 function notificationCalls({ gate, notifications }: NodeServices) {
@@ -108,6 +112,7 @@ export class Host implements Service {
   readonly definitions: Areas['definitions'];
   readonly customSteps: Areas['customSteps'];
   readonly instances: Areas['instances'];
+  readonly triggers: Areas['triggers'];
   readonly events: Areas['events'];
   readonly activities: Areas['activities'];
   readonly bulk: Areas['bulk'];
@@ -130,6 +135,7 @@ export class Host implements Service {
     this.definitions = areas.definitions;
     this.customSteps = areas.customSteps;
     this.instances = areas.instances;
+    this.triggers = areas.triggers;
     this.events = areas.events;
     this.activities = areas.activities;
     this.bulk = areas.bulk;
@@ -161,6 +167,7 @@ export class Host implements Service {
     await this.#services.housekeeping.start();
     await this.#services.indexRefresh.start();
     await this.#services.bulk.runner.start();
+    await this.#services.triggers.scan.start();
     this.#services.gate.open();
   }
 
@@ -171,6 +178,7 @@ export class Host implements Service {
     gate.close();
     this.#services.changes.close();
     this.#services.endWaiters.endAll();
+    await this.#services.triggers.scan.stop();
     await this.#services.bulk.runner.stop();
     await this.#services.broker.stop();
     await this.#services.claims.stop();
@@ -257,6 +265,7 @@ export class Host implements Service {
       case 'definition':
         this.#services.catalog.forget(hint.id);
         this.#services.indexRefresh.noted(hint.id);
+        this.#services.triggers.scan.soon();
         break;
       case 'step':
         this.#services.steps.forget(hint.name);

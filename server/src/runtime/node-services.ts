@@ -48,6 +48,7 @@ import { NodeRegistry } from './fleet/node-registry.js';
 import { RunHistory } from './fleet/run-history.js';
 import { readPolling } from './fleet/node-views.js';
 import { createReadingGates } from './memory/reading-gates.js';
+import { createTriggers, type TriggerServices } from './triggers/create-triggers.js';
 import { StepScripts } from './definitions/step-scripts.js';
 
 /** Scan interval while the store is the only way to learn of changes on other nodes. */
@@ -86,6 +87,7 @@ export class NodeServices {
   readonly repairs: InstanceRepairs;
   readonly bulk: BulkServices;
   readonly notifications: ReturnType<typeof createNotifications>;
+  readonly triggers: TriggerServices;
   readonly eventQueries: EventQueries;
   readonly history: RunHistory;
   readonly activityQueries: ActivityQueries;
@@ -123,7 +125,7 @@ export class NodeServices {
     this.runner = this.#createRunner();
     const { explaining, exporting, reading } = createReadingGates(options.settings);
     const { catalog, nodes } = this;
-    this.failureQueries = new FailureQueries({ store, clock });
+    this.failureQueries = new FailureQueries(options);
     this.queries = new InstanceQueries({ store, clock, nodes, catalog, reading, explaining });
     this.ends = this.#createEnds();
     this.starts = this.#createStarts();
@@ -134,6 +136,7 @@ export class NodeServices {
     this.exports = new InstanceExports({ store, catalog, queries, gate: exporting });
     this.repairs = this.#createRepairs();
     this.bulk = this.#createBulk();
+    this.triggers = createTriggers(options, this, () => this.#news().mayBeStale());
     this.publisher = this.#createPublisher();
     this.indexRefresh = this.#createIndexRefresh();
     this.housekeeping = new Housekeeping({
@@ -146,10 +149,10 @@ export class NodeServices {
       results: this.results,
     });
     this.eventQueries = new EventQueries(store, reading, (id) => this.publisher.findDelivery(id));
+    const { broker, claims } = this;
     const polling = () => readPolling(store, nodes);
     this.activityQueries = new ActivityQueries({ store, clock, polling });
     this.nodeQueries = new NodeQueries(store, nodes);
-    const { broker, claims } = this;
     this.workerQueries = new WorkerQueries({ store, clock, nodes, broker, claims });
   }
 
@@ -158,21 +161,18 @@ export class NodeServices {
     return this.nodes.others.length > 0;
   }
 
-  get #archives(): boolean {
-    return this.#options.archive !== undefined;
-  }
-
   get #otherArchivers(): readonly NodeRecord[] {
     return this.nodes.others.filter((node) => details.readArchives(node.details));
   }
 
   #createNodes(): NodeRegistry {
+    const { archive } = this.#options;
     return new NodeRegistry({
       ...this.#options,
       ...this.#options.settings,
       self: this.#options.node,
       details: () =>
-        details.writeDetails(this.#details(), this.runner.followedUntil, this.#archives),
+        details.writeDetails(this.#details(), this.runner.followedUntil, archive !== undefined),
       onDead: async (nodeId) => {
         await this.runner.takeOver(nodeId);
         await this.bulk.runner.takeOver();
@@ -286,6 +286,7 @@ export class NodeServices {
       ...this.#news(),
       stepScripts: this.steps,
       inputSchemas: this.inputSchemas,
+      triggers: () => this.triggers.registry,
       stored: (id, version) => {
         this.changes.definitionStored(id, version);
         if (version > 1) this.indexRefresh.noted(id);
@@ -318,15 +319,8 @@ export class NodeServices {
 
   #createEnds(): WorkflowEnds {
     const { endWaiters, gate, queries, runner } = this;
-    const { clock } = this.#options;
-    return new WorkflowEnds({
-      clock,
-      gate,
-      queries,
-      runner,
-      endWaiters,
-      isShared: () => this.isShared,
-    });
+    const services = { endWaiters, gate, queries, runner };
+    return new WorkflowEnds({ ...this.#options, ...services, isShared: () => this.isShared });
   }
 
   #createPublisher(): EventPublisher {
@@ -334,6 +328,7 @@ export class NodeServices {
       ...this.#options,
       queries: this.queries,
       control: this.control,
+      triggers: this.triggers.events,
       posted: (...message) => this.runner.postedByClient(...message),
     });
   }

@@ -16,6 +16,7 @@ import type {
 } from './records/definitions.js';
 import type { EventRecord, SubscriptionRecord } from './records/events.js';
 import type { HistoryRecord, InstanceRecord } from './records/instances.js';
+import type { TriggerRecord } from './records/triggers.js';
 import type { NodeRecord } from './records/nodes.js';
 import type { DeliveryRecord, NotificationRecord } from './records/notifications.js';
 
@@ -58,6 +59,7 @@ export interface ArchivedRecords {
   readonly bulkIds: BulkIdsRecord;
   readonly notification: NotificationRecord;
   readonly delivery: DeliveryRecord;
+  readonly trigger: TriggerRecord;
   /** Nodes that have died, so that others take over their instances. */
   readonly node: NodeRecord;
 }
@@ -78,6 +80,7 @@ export const RECORD_KINDS: readonly RecordKind[] = [
   'bulkIds',
   'notification',
   'delivery',
+  'trigger',
   'node',
 ];
 
@@ -128,6 +131,7 @@ const LENGTHS: { readonly [Kind in RecordKind]: (record: ArchivedRecords[Kind]) 
   bulkIds: ({ ids }) => ids.length,
   notification: ({ settings }) => settings.length,
   delivery: ({ body }) => body.length,
+  trigger: ({ body }) => body.length,
   node: ({ details }) => details?.length ?? 0,
 };
 

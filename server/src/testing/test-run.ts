@@ -6,7 +6,16 @@ import type { Explanation } from '../runtime/operations/explain/explanation.js';
 
 export interface TestRun extends Pick<
   InstanceView,
-  'definitionId' | 'id' | 'lastError' | 'outcome' | 'reference' | 'status' | 'tags' | 'version'
+  | 'definitionId'
+  | 'id'
+  | 'lastError'
+  | 'outcome'
+  | 'reference'
+  | 'startTime'
+  | 'status'
+  | 'tags'
+  | 'trigger'
+  | 'version'
 > {
   readonly data: JsonObject;
   /** All executions, in the order in which they ended, followed by open ones. */
@@ -26,12 +35,15 @@ export async function readRun(host: Host, workflowId: string): Promise<TestRun> 
   const steps = await allSteps(host, workflowId);
   const explanation = await host.instances.explain(workflowId);
   const { data, definitionId, id, lastError, outcome, reference, status, tags, version } = view;
+  const { startTime, trigger } = view;
   return {
     id,
     definitionId,
     version,
     reference,
     tags,
+    startTime,
+    trigger,
     status,
     outcome,
     data,

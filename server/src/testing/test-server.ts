@@ -63,6 +63,8 @@ const UNDISTURBED = {
   instanceRetentionMs: NEVER_MS,
   eventRetentionMs: NEVER_MS,
 };
+/** The size of a page. */
+const RUNS_MAX = 500;
 /** More timers than this in one call are an endless loop of waits. */
 const TIMERS_MAX = 100_000;
 
@@ -175,6 +177,15 @@ export class TestServer implements AsyncDisposable {
   /** The run as it is now. @throws AppError `workflow_not_found` */
   run(id: string): Promise<TestRun> {
     return readRun(this.#host, id);
+  }
+
+  /** The runs of a definition, the oldest first: also those that triggers or other runs have started. At most 500. */
+  async runs(definitionId: string): Promise<readonly TestRun[]> {
+    const request = { definitionId, limit: RUNS_MAX, cursor: null };
+    const { items } = await this.#call(() => this.#host.instances.list(request));
+    const runs: TestRun[] = [];
+    for (const { id } of items.toReversed()) runs.push(await this.run(id));
+    return runs;
   }
 
   /** Waits until nothing moves. @throws UnmockedCallError if something outside was called without an answer */

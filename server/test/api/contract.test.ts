@@ -63,7 +63,10 @@ describe('the definition endpoints', () => {
   it('validate a document without storing it', async () => {
     const id = freshName('d');
     const good = await call('POST /api/definition/validate', { json: { id, steps: [GREET] } });
-    expect([good.status, good.body]).toEqual([200, { valid: true, errors: [], warnings: [] }]);
+    expect([good.status, good.body]).toEqual([
+      200,
+      { valid: true, errors: [], warnings: [], triggers: [] },
+    ]);
     const bad = await call('POST /api/definition/validate', { json: { id } });
     expect(bad.status).toBe(200);
     expect(bad.body).toMatchObject({ valid: false });

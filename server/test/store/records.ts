@@ -41,6 +41,7 @@ export function instanceOf(id: string, changes: Partial<InstanceRecord> = {}): I
     schemaVersion: 1,
     requestHash: null,
     restartOf: null,
+    startedBy: null,
     restartedAs: null,
     retentionMs: null,
     ...changes,

@@ -16,6 +16,7 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   body_too_large: { status: 413, title: 'Body too large' },
   definition_not_found: { status: 404, title: 'Definition not found' },
+  trigger_not_found: { status: 404, title: 'Trigger not found' },
   input_not_found: { status: 404, title: 'Input not found' },
   notification_not_found: { status: 404, title: 'Notification not found' },
   delivery_not_found: { status: 404, title: 'Delivery not found' },

@@ -12,7 +12,7 @@ import {
   toTimeMs,
   type Conversion,
 } from '../values/convert-input.js';
-import type { InputValue } from '../model/definition.js';
+import type { InputValue } from '../model/input-value.js';
 import { EMIT_LEVELS } from '../values/input-choices.js';
 import type { Json } from '../values/json.js';
 import { toStatusList } from '../values/status-list.js';

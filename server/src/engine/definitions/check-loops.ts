@@ -2,7 +2,8 @@
  * Finds endless loops: loops in which no step waits and no step changes the values that their conditions read. A loop
  * that counts is not endless.
  */
-import type { InputValue, StepDefinition, WorkflowDefinition } from '../model/definition.js';
+import type { StepDefinition, WorkflowDefinition } from '../model/definition.js';
+import type { InputValue } from '../model/input-value.js';
 import type { ExamineExpression } from './expression-facts.js';
 import type { DocumentWarningCode, ProblemList } from './problem-list.js';
 import { traitsOf } from './step-types.js';

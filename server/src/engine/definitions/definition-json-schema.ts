@@ -5,15 +5,20 @@
  * parser accepts. The reverse does not hold: a schema cannot check unique ids, references to steps, or expressions.
  */
 import { ERROR_BEHAVIORS } from '../model/definition.js';
+import { OVERLAPS } from '../model/trigger.js';
 import { TAG_NAME_LENGTH_MAX, TAG_VALUE_LENGTH_MAX, TAGS_MAX } from '../model/tags.js';
 import type { JsonObject } from '../values/json.js';
 import { caseless, hasMember, objectOf } from './caseless-schema.js';
+import { TRIGGERS_MAX } from './parse-triggers.js';
 import { INDEX_FIELDS_MAX } from './parse-search-members.js';
 import {
   DEFINITION_MEMBER_SUMMARIES,
+  EVENT_MEMBER_SUMMARIES,
   STEP_MEMBER_SUMMARIES,
+  TRIGGER_MEMBER_SUMMARIES,
   type DefinitionMember,
   type StepMember,
+  type TriggerMember,
 } from './step-members.js';
 import { BUILT_IN_STEP_TYPES } from './step-type-names.js';
 import { builtInStepType, type StepType } from './step-types.js';
@@ -51,6 +56,7 @@ const DEFINITION_SCHEMAS: Readonly<Record<DefinitionMember, JsonObject>> = {
     additionalProperties: { type: 'string', maxLength: TAG_VALUE_LENGTH_MAX },
   },
   retention: { ...DURATION, minimum: 1 },
+  triggers: { type: ['array', 'null'], maxItems: TRIGGERS_MAX, items: { $ref: '#/$defs/trigger' } },
   steps: { type: 'array', minItems: 1, items: STEP },
 };
 
@@ -77,6 +83,26 @@ const STEP_SCHEMAS: Readonly<Record<StepMember, JsonObject>> = {
   saga: FLAG,
 };
 
+const TRIGGER_SCHEMAS: Readonly<Record<TriggerMember, JsonObject>> = {
+  name: NAME,
+  cron: TEXT,
+  timeZone: TEXT,
+  overlap: {
+    anyOf: [
+      { enum: [...OVERLAPS, null] },
+      { type: 'string', pattern: caseless(OVERLAPS.join('|'), '\\s*') },
+    ],
+  },
+  catchUp: DURATION,
+  jitter: DURATION,
+  event: {
+    ...objectOf({ name: TEXT, key: TEXT }, EVENT_MEMBER_SUMMARIES),
+    type: ['object', 'null'],
+  },
+  data: VALUE,
+  reference: VALUE,
+};
+
 export function definitionJsonSchema(): JsonObject {
   const byType = BUILT_IN_STEP_TYPES.map((name) => inputsOf(builtInStepType(name)));
   return {
@@ -87,6 +113,10 @@ export function definitionJsonSchema(): JsonObject {
     ...objectOf(DEFINITION_SCHEMAS, DEFINITION_MEMBER_SUMMARIES),
     allOf: [hasMember('id'), hasMember('steps')],
     $defs: {
+      trigger: {
+        ...objectOf(TRIGGER_SCHEMAS, TRIGGER_MEMBER_SUMMARIES),
+        allOf: [hasMember('name')],
+      },
       step: {
         ...objectOf(STEP_SCHEMAS, STEP_MEMBER_SUMMARIES),
         allOf: [hasMember('id'), hasMember('stepType'), ...byType],

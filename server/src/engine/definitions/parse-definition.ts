@@ -26,15 +26,23 @@ import { parseInputSchema } from './parse-input-schema.js';
 import { parseIndex, parseTags } from './parse-search-members.js';
 import {
   ParseState,
+  type CronUse,
   type CustomStepUse,
   type ExpressionSource,
   type LiteralText,
   type ParseOptions,
 } from './parse-state.js';
+import { parseTriggers } from './parse-triggers.js';
 import { parseSteps, type ParsedSteps } from './parse-step.js';
 import { DEFINITION_MEMBERS, type DefinitionMember } from './step-members.js';
 
-export type { CustomStepUse, ExpressionSource, LiteralText, ParseOptions } from './parse-state.js';
+export type {
+  CronUse,
+  CustomStepUse,
+  ExpressionSource,
+  LiteralText,
+  ParseOptions,
+} from './parse-state.js';
 
 export interface ParsedDefinition {
   /** Null if there are errors. */
@@ -51,6 +59,8 @@ export interface ParsedDefinition {
   /** The schema in `Input` and its position, even if there are errors elsewhere. */
   readonly input: { readonly schema: InputSchema; readonly pointer: string } | null;
   readonly indexPointer: string;
+  /** Every cron expression, even if there are errors. */
+  readonly crons: readonly CronUse[];
   /** Every use of a custom step, so that the server can look them up together. */
   readonly customSteps: readonly CustomStepUse[];
 }
@@ -73,6 +83,7 @@ export function parseDefinition(document: unknown, options: ParseOptions = {}): 
   const index = parseIndex(reader);
   const tags = parseTags(reader);
   const retentionMs = parseRetention(reader);
+  const triggers = parseTriggers(reader);
   const { entryStepId } = parseAllSteps(reader);
   checkReferences(state);
   if (!state.errors.isEmpty || id === null || entryStepId === null) {
@@ -96,6 +107,7 @@ export function parseDefinition(document: unknown, options: ParseOptions = {}): 
     index,
     tags,
     retentionMs,
+    triggers,
     entryStepId,
     steps: inDocumentOrder(state),
   };
@@ -112,6 +124,7 @@ function findings(state: ParseState): Omit<ParsedDefinition, 'definition' | 'can
     customSteps: state.customSteps,
     input: state.input,
     indexPointer: state.indexPointer,
+    crons: state.crons,
   };
 }
 

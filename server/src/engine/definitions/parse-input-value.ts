@@ -7,7 +7,7 @@
  *  IV3 A value without expressions becomes one constant, so that evaluating it costs nothing.
  */
 import { quoteText } from '../values/convert-input.js';
-import type { InputValue } from '../model/definition.js';
+import type { InputValue } from '../model/input-value.js';
 import { EXPRESSION_TOO_LONG, isExpressionTooLong } from '../values/expression-length.js';
 import { isJsonObject, setField, type Json, type JsonObject } from '../values/json.js';
 import { childPointer } from './json-pointer.js';

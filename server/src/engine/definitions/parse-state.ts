@@ -48,6 +48,16 @@ export interface CustomStepUse {
   readonly pointer: string;
 }
 
+/** A cron expression, its time zone, and their positions in the document. */
+export interface CronUse {
+  /** Of the trigger. */
+  readonly name: string;
+  readonly cron: string;
+  readonly timeZone: string;
+  readonly pointer: string;
+  readonly timeZonePointer: string;
+}
+
 /** A member that names a step, which must exist. */
 export interface StepReference {
   readonly stepId: string;
@@ -77,6 +87,8 @@ export class ParseState {
   input: { readonly schema: InputSchema; readonly pointer: string } | null = null;
   /** The position of the member Index. */
   indexPointer = '';
+  /** The cron expressions of triggers, even of invalid ones. */
+  readonly crons: CronUse[] = [];
   readonly maxSteps: number;
   readonly maxDepth: number;
   readonly isStored: boolean;

@@ -1,6 +1,7 @@
 /** The members of a step with evaluated values: the maps Inputs, Outputs and SelectNextStep, and CancelCondition. */
 import { describeValue, quoteText } from '../values/convert-input.js';
-import type { InputValue, StepDefinition } from '../model/definition.js';
+import type { StepDefinition } from '../model/definition.js';
+import type { InputValue } from '../model/input-value.js';
 import { isJsonObject } from '../values/json.js';
 import { checkLiteralInput } from './check-literal-input.js';
 import { childPointer } from './json-pointer.js';

@@ -22,6 +22,9 @@ export const DOCUMENT_ERROR_CODES = [
   'too_many_entries',
   'foreign_reference',
   'invalid_schema',
+  'missing_trigger_member',
+  'duplicate_trigger',
+  'invalid_cron',
 ] as const;
 export type DocumentErrorCode = (typeof DOCUMENT_ERROR_CODES)[number];
 

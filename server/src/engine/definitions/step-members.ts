@@ -11,6 +11,7 @@ export const DEFINITION_MEMBERS = [
   'index',
   'tags',
   'retention',
+  'triggers',
   'steps',
 ] as const;
 
@@ -38,6 +39,23 @@ export const STEP_MEMBERS = [
   'saga',
 ] as const;
 
+/** The members of a trigger, in canonical order. */
+export const TRIGGER_MEMBERS = [
+  'name',
+  'cron',
+  'timeZone',
+  'overlap',
+  'catchUp',
+  'jitter',
+  'event',
+  'data',
+  'reference',
+] as const;
+
+export const EVENT_MEMBERS = ['name', 'key'] as const;
+
+export type TriggerMember = (typeof TRIGGER_MEMBERS)[number];
+export type EventMember = (typeof EVENT_MEMBERS)[number];
 export type DefinitionMember = (typeof DEFINITION_MEMBERS)[number];
 export type StepMember = (typeof STEP_MEMBERS)[number];
 
@@ -57,7 +75,25 @@ export const DEFINITION_MEMBER_SUMMARIES: Readonly<Record<DefinitionMember, stri
   tags: 'Tags of every run. A start can add to them and override them',
   retention:
     'How long ended runs are kept, from 1 second. Overrides instance_retention_seconds of the server',
+  triggers: 'What starts runs without a client: times (Cron) and events (Event)',
   steps: 'The steps; a run starts with the first one',
+};
+
+export const TRIGGER_MEMBER_SUMMARIES: Readonly<Record<TriggerMember, string>> = {
+  name: 'Unique among the triggers of the definition',
+  cron: 'The times: a cron expression of 5 or 6 fields, or @hourly, @daily, @weekly, @monthly or @yearly',
+  timeZone: 'IANA time zone of the cron expression; default UTC',
+  overlap: 'What happens when the run before is still open; default Skip',
+  catchUp: 'Missed times no older than this are made up for; default 1 minute',
+  jitter: 'Each start is delayed by up to this time',
+  event: 'The Name of the events that start a run, and optionally their Key',
+  data: 'The start data; expressions can use context.Trigger',
+  reference: 'The reference of the run, an expression',
+};
+
+export const EVENT_MEMBER_SUMMARIES: Readonly<Record<EventMember, string>> = {
+  name: 'The name of the events',
+  key: 'The key of the events; default: any key',
 };
 
 export const STEP_MEMBER_SUMMARIES: Readonly<Record<StepMember, string>> = {

@@ -1,5 +1,6 @@
 /** One TypeScript module for a definition: the types of its start data, its data, and its activities. */
-import type { InputValue, StepDefinition, WorkflowDefinition } from '../model/definition.js';
+import type { StepDefinition, WorkflowDefinition } from '../model/definition.js';
+import type { InputValue } from '../model/input-value.js';
 import { isJsonObject, type Json } from '../values/json.js';
 import { quotedText } from './parse-input-value.js';
 import { comment, memberName, TypesOfSchema, united } from './typescript-types.js';

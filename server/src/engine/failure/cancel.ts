@@ -1,7 +1,7 @@
 /** Cancel conditions: which must be evaluated, and what happens when one is true. */
 import { cancelInside } from './cancel-inside.js';
 import { passOnCompleted } from './completed-steps.js';
-import type { InputValue } from '../model/definition.js';
+import type { InputValue } from '../model/input-value.js';
 import { endCancelled } from '../flow/end-path.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';

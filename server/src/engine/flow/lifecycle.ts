@@ -5,6 +5,7 @@ import { completeIfDone } from './end-path.js';
 import { terminate } from '../failure/error-behaviors.js';
 import type { InstanceStatus, ParentLink, WorkflowInstance } from '../model/instance.js';
 import type { Tags } from '../model/tags.js';
+import type { TriggerStart } from '../model/trigger.js';
 import { jsonLength } from '../values/json-length.js';
 import { NO_INDEX, NO_TAGS } from '../values/index-fields.js';
 import type { JsonObject } from '../values/json.js';
@@ -21,6 +22,8 @@ export interface StartOptions {
   readonly tags?: Tags;
   /** The instance that this one is started again from. Default: none. */
   readonly restartOf?: string;
+  /** The trigger that starts it. Default: none. */
+  readonly trigger?: TriggerStart;
   /** When the first step runs; null or a time in the past: immediately. */
   readonly startAt?: number | null;
 }
@@ -36,6 +39,7 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
     index: NO_INDEX,
     restartOf: start.restartOf ?? null,
     restartedAs: null,
+    trigger: start.trigger ?? null,
     startTime: now,
     parent: start.parent,
     status: 'Runnable',

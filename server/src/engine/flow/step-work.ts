@@ -6,7 +6,8 @@
  * `leaveStep`. Failures go to `failStep`.
  */
 import { traitsOf } from '../definitions/step-types.js';
-import type { InputValue, StepDefinition } from '../model/definition.js';
+import type { StepDefinition } from '../model/definition.js';
+import type { InputValue } from '../model/input-value.js';
 import { endPointer, openSuccessors } from './end-path.js';
 import { failStep, type Failure } from '../failure/fail-step.js';
 import { goOnCompensated } from '../failure/compensate.js';

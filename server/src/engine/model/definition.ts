@@ -3,26 +3,16 @@
  * and all expressions extracted. `parse-definition.ts` creates it from a posted document.
  */
 import type { BuiltInStepType } from '../definitions/step-type-names.js';
-import type { Json, JsonObject } from '../values/json.js';
+import type { JsonObject } from '../values/json.js';
+import type { InputValue } from './input-value.js';
 import type { Tags } from './tags.js';
+import type { TriggerDefinition } from './trigger.js';
 
 export const ERROR_BEHAVIORS = ['Retry', 'Suspend', 'Terminate', 'Compensate'] as const;
 export type ErrorBehavior = (typeof ERROR_BEHAVIORS)[number];
 
 /** What a step does once its retries are exhausted. */
 export type ExhaustedBehavior = Exclude<ErrorBehavior, 'Retry'>;
-
-/**
- * How one input gets its value.
- * - `constant`: a number, boolean, null or list in the document.
- * - `expression`: a Python expression.
- * - `graph` and `list`: literal structure in which only the parts marked with `@` are evaluated.
- */
-export type InputValue =
-  | { readonly kind: 'constant'; readonly value: Json }
-  | { readonly kind: 'expression'; readonly source: string }
-  | { readonly kind: 'graph'; readonly fields: readonly (readonly [string, InputValue])[] }
-  | { readonly kind: 'list'; readonly items: readonly InputValue[] };
 
 export interface StepDefinition {
   readonly id: string;
@@ -77,6 +67,8 @@ export interface WorkflowDefinition {
   readonly tags: Tags;
   /** How long ended instances are kept; null: as long as the server says. */
   readonly retentionMs: number | null;
+  /** What starts runs by itself, in document order. */
+  readonly triggers: readonly TriggerDefinition[];
   readonly entryStepId: string;
   /** Every step by id, including nested and compensation steps. */
   readonly steps: ReadonlyMap<string, StepDefinition>;

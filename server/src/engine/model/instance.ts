@@ -10,6 +10,7 @@ import type { IndexFields } from '../values/index-fields.js';
 import type { ModificationAnswer } from '../repair/modification.js';
 import type { JsonObject } from '../values/json.js';
 import type { CompensationEntry, Pointer } from './pointer.js';
+import type { TriggerStart } from './trigger.js';
 import type { Tags } from './tags.js';
 import type { StepError, StepRecord } from './step-record.js';
 
@@ -110,6 +111,8 @@ export interface WorkflowInstance {
   index: IndexFields;
   /** The instance that this one was started again from. */
   readonly restartOf: string | null;
+  /** The trigger that started it. */
+  readonly trigger: TriggerStart | null;
   /** The newest instance that this one was started again as: as last read from the store. */
   restartedAs: string | null;
   readonly startTime: number;

@@ -23,6 +23,7 @@ import type { IndexFields } from '../values/index-fields.js';
 import { isJsonObject, type Json, type JsonObject } from '../values/json.js';
 import type { CompensationEntry, Pointer } from './pointer.js';
 import type { Tags } from './tags.js';
+import type { TriggerStart } from './trigger.js';
 
 /** Incremented when nodes that know only the previous format could not continue a stored instance. */
 export const STATE_VERSION = 1;
@@ -59,6 +60,8 @@ export interface StateText {
   readonly outbox: readonly OutboxMessage[];
   /** Omitted: running. */
   readonly told?: ToldStatus;
+  /** Omitted if no trigger started the instance. */
+  readonly trigger?: TriggerStart;
   /** Omitted while there are none. */
   readonly joinedBy?: readonly JoinedBy[];
   /** Omitted while there are none. */
@@ -100,6 +103,7 @@ export function stateOf(instance: WorkflowInstance): StateText {
     recent: instance.recent,
     outbox: instance.outbox,
     ...(instance.told !== 'running' && { told: instance.told }),
+    ...(instance.trigger !== null && { trigger: instance.trigger }),
     ...(instance.joinedBy.length > 0 && { joinedBy: instance.joinedBy }),
     ...(instance.completed.length > 0 && { completed: completedOf(instance) }),
     ...(instance.cleanUp !== null && { cleanUp: instance.cleanUp }),
@@ -157,6 +161,7 @@ function instanceOf(columns: InstanceColumns, state: StateText): WorkflowInstanc
     recent: [...state.recent],
     outbox: [...state.outbox],
     told: state.told ?? 'running',
+    trigger: state.trigger ?? null,
     joinedBy: [...(state.joinedBy ?? [])],
     completed: [...(state.completed?.entries ?? [])],
     completedItemsLength: state.completed?.itemsLength ?? 0,

@@ -3,6 +3,7 @@
  *
  * - a number: seconds
  * - `h:m[:s[.fff]]`, `d.h:m[:s[.fff]]`: the format of .NET clients
+ * - `90s`, `15m`, `1h`, `2d`
  * - `P[nW][nD][T[nH][nM][nS]]`: ISO 8601; years and months are rejected, because their length varies
  *
  * A negative duration counts as zero: a wait until a time in the past ends immediately.
@@ -15,7 +16,7 @@ export const MAX_DURATION_MS = 100 * 365.25 * 24 * 3600 * 1000;
 
 /** For messages: the accepted formats in one phrase. */
 export const DURATION_FORMS =
-  'a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"';
+  'a number of seconds, "90s", "15m", "1h", "2d", "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"';
 
 /** No valid duration is longer; the bound keeps huge texts away from the patterns below. */
 const MAX_TEXT_LENGTH = 64;
@@ -27,8 +28,16 @@ const ISO = new RegExp(
   'i',
 );
 
+const SUFFIX = /^(\d{1,15}(?:\.\d{1,9})?)\s?([smhd])$/i;
+
 const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
+const UNIT_SECONDS: Readonly<Record<string, number>> = {
+  s: 1,
+  m: 60,
+  h: HOUR_SECONDS,
+  d: DAY_SECONDS,
+};
 
 /**
  * The duration in whole milliseconds: 0 if it is negative, null if the value is not a valid duration or exceeds 100 years.
@@ -39,9 +48,19 @@ export function parseDurationMs(value: unknown): number | null {
   if (typeof value === 'bigint') return value < 0n ? 0 : null;
   if (typeof value !== 'string' || value.length > MAX_TEXT_LENGTH) return null;
   const text = value.trim();
-  if (!text.startsWith('-')) return parseClock(text) ?? parseIso(text);
-  const positive = text.slice(1);
-  return parseClock(positive) === null && parseIso(positive) === null ? null : 0;
+  if (!text.startsWith('-')) return parseText(text);
+  return parseText(text.slice(1)) === null ? null : 0;
+}
+
+function parseText(text: string): number | null {
+  return parseClock(text) ?? parseSuffixed(text) ?? parseIso(text);
+}
+
+function parseSuffixed(text: string): number | null {
+  const match = SUFFIX.exec(text);
+  if (match === null) return null;
+  const [, count, unit = ''] = match;
+  return toMs(toNumber(count) * (UNIT_SECONDS[unit.toLowerCase()] ?? 1));
 }
 
 function parseClock(text: string): number | null {

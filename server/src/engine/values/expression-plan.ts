@@ -3,7 +3,8 @@
  *
  * Plans are created once for each part of a definition (a definition does not change) and cached with it.
  */
-import type { InputValue, StepDefinition } from '../model/definition.js';
+import type { StepDefinition } from '../model/definition.js';
+import type { InputValue } from '../model/input-value.js';
 import { setField, type Json, type JsonObject } from './json.js';
 
 export interface InputPlan {

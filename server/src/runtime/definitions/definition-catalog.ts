@@ -1,6 +1,8 @@
 /** Definitions: checked, stored as versions, and cached in the form that the engine runs. */
 import { LRUCache } from 'lru-cache';
 import type { DocumentProblem, WorkflowDefinition } from '../../engine/model/definition.js';
+import type { TriggerDefinition } from '../../engine/model/trigger.js';
+import { nextTimesOf } from '../../schedules/trigger-times.js';
 import { parseDefinition } from '../../engine/definitions/parse-definition.js';
 import { typescriptModule } from '../../engine/definitions/typescript-module.js';
 import type { IndexPaths } from '../../engine/values/index-fields.js';
@@ -19,10 +21,12 @@ import type {
   DefinitionView,
   PostedDefinition,
   RegisteredDefinition,
+  TriggerTimes,
 } from './definition-types.js';
 import type { IdempotencyKey } from '../operations/idempotency-key.js';
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import { hashOf } from '../../base/ids.js';
+import type { TriggerRegistry } from '../triggers/trigger-registry.js';
 import type { InputSchemas } from '../../schemas/input-schemas.js';
 import type { StepScripts } from './step-scripts.js';
 
@@ -42,6 +46,8 @@ export interface DefinitionCatalogOptions {
   readonly mayBeStale: () => boolean;
   /** True while other nodes share the store. */
   readonly isShared: () => boolean;
+  /** Wraps the insert of a version. */
+  readonly triggers: () => Pick<TriggerRegistry, 'register'>;
   /** A new version was stored. */
   readonly stored: (id: string, version: number) => void;
 }
@@ -79,18 +85,20 @@ export class DefinitionCatalog {
       throw invalidDefinition(strict ? [...parsed.errors, ...warnings] : parsed.errors);
     }
     if (strict && warnings.length > 0) throw invalidDefinition(warnings);
-    const result = await this.#options.store.insertDefinition(
-      {
-        id: definition.id,
-        description: definition.description,
-        body: bodyWithOrigin(canonical, origin),
-        createdAt: this.#options.clock.now(),
-        source,
-      },
-      idempotency === null
-        ? null
-        : { id: hashOf('definition', idempotency.key), requestHash: idempotency.requestHash },
-    );
+    const insert = () =>
+      this.#options.store.insertDefinition(
+        {
+          id: definition.id,
+          description: definition.description,
+          body: bodyWithOrigin(canonical, origin),
+          createdAt: this.#options.clock.now(),
+          source,
+        },
+        idempotency === null
+          ? null
+          : { id: hashOf('definition', idempotency.key), requestHash: idempotency.requestHash },
+      );
+    const result = await this.#options.triggers().register(definition, insert);
     if (result.outcome === 'conflict') {
       throw new AppError(
         'idempotency_conflict',
@@ -105,10 +113,12 @@ export class DefinitionCatalog {
 
   /** Stores nothing. @throws AppError `invalid_definition` in strict mode if there is any problem or warning */
   async check(document: unknown, strict = false): Promise<DefinitionCheck> {
-    const { errors, warnings } = await this.#checker.check(document);
+    const { definition, errors, warnings } = await this.#checker.check(document);
     const problems = [...errors, ...warnings];
     if (strict && problems.length > 0) throw invalidDefinition(problems);
-    return { valid: errors.length === 0, errors, warnings };
+    const isValid = errors.length === 0;
+    const triggers = isValid ? timesOf(definition?.triggers ?? [], this.#options.clock.now()) : [];
+    return { valid: isValid, errors, warnings, triggers };
   }
 
   /** The document with canonical member names and its version. @throws AppError `definition_not_found` */
@@ -250,6 +260,10 @@ export class DefinitionCatalog {
     this.#versions.set(key, versioned, { size: record.body.length });
     return versioned;
   }
+}
+
+function timesOf(triggers: readonly TriggerDefinition[], now: number): readonly TriggerTimes[] {
+  return triggers.map(({ name, source }) => ({ name, nextTimes: nextTimesOf(source, now) }));
 }
 
 function keyOf(id: string, version: number): string {

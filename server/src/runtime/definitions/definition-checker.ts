@@ -22,6 +22,7 @@ import { notPython, unknownStepType } from '../../engine/definitions/late-proble
 import { warnAboutExpression, warnAboutLiteral } from '../../engine/definitions/late-warnings.js';
 import {
   parseDefinition,
+  type CronUse,
   type ExpressionSource,
   type ParsedDefinition,
 } from '../../engine/definitions/parse-definition.js';
@@ -32,6 +33,7 @@ import {
   type DocumentWarningCode,
 } from '../../engine/definitions/problem-list.js';
 import type { ScriptRuntime, SyntaxProblem } from '../../scripts/script-runtime.js';
+import { CronSchedule, parseCronSchedule } from '../../schedules/cron-schedule.js';
 import type { InputSchemas } from '../../schemas/input-schemas.js';
 import type { StepScripts } from './step-scripts.js';
 
@@ -58,8 +60,9 @@ export class DefinitionChecker {
     const parsed = parseDefinition(document);
     const withSchema = mergeProblems(parsed.errors, await this.#schemaErrors(parsed));
     const withSteps = mergeProblems(withSchema, await this.#unknownSteps(parsed));
-    const room = MAX_PROBLEMS - withSteps.length;
-    const errors = mergeProblems(withSteps, await this.#syntaxErrors(parsed.expressions, room));
+    const withCrons = mergeProblems(withSteps, cronErrors(parsed.crons));
+    const room = MAX_PROBLEMS - withCrons.length;
+    const errors = mergeProblems(withCrons, await this.#syntaxErrors(parsed.expressions, room));
     const warnings = mergeProblems(parsed.warnings, await this.#oddities(parsed));
     return { ...parsed, errors, warnings };
   }
@@ -131,6 +134,19 @@ export class DefinitionChecker {
       if (found.length > room) break;
     }
     return found;
+  }
+}
+
+function* cronErrors(crons: readonly CronUse[]): Generator<DocumentProblem> {
+  for (const { cron, pointer, timeZone, timeZonePointer } of crons) {
+    const parsed = parseCronSchedule(cron, timeZone);
+    if (parsed instanceof CronSchedule) continue;
+    const isZone = parsed.what === 'timeZone';
+    yield {
+      code: isZone ? 'invalid_value' : 'invalid_cron',
+      message: parsed.message,
+      pointer: isZone ? timeZonePointer : pointer,
+    };
   }
 }
 

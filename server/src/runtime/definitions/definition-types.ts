@@ -33,8 +33,16 @@ export interface RegisteredDefinition {
   readonly warnings: readonly DocumentProblem[];
 }
 
+/** The next due times of a cron trigger; none of an event trigger. */
+export interface TriggerTimes {
+  readonly name: string;
+  readonly nextTimes: readonly number[];
+}
+
 export interface DefinitionCheck {
   readonly valid: boolean;
   readonly errors: readonly DocumentProblem[];
   readonly warnings: readonly DocumentProblem[];
+  /** Empty if there are errors. */
+  readonly triggers: readonly TriggerTimes[];
 }

@@ -23,6 +23,7 @@ import type { Logger } from '../../base/logger.js';
 import { EventDeliveries } from './event-deliveries.js';
 import type { PublishedEvent, PublishRequest } from './event-types.js';
 import { hashOf, nameKeyOf, type Ids } from '../../base/ids.js';
+import type { EventTriggers } from '../triggers/event-triggers.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import { eventMessage } from '../instances/message-codec.js';
 import type { InstanceControl } from '../operations/instance-control.js';
@@ -40,6 +41,7 @@ export interface EventPublisherOptions {
   readonly metrics: Pick<RuntimeMetrics, 'eventPublished'>;
   readonly queries: Pick<InstanceQueries, 'load'>;
   readonly control: Pick<InstanceControl, 'notePublished'>;
+  readonly triggers: Pick<EventTriggers, 'fire' | 'has'>;
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
 }
 
@@ -101,7 +103,9 @@ export class EventPublisher {
       requestHash: idempotency?.requestHash ?? null,
     };
     const message = eventMessage(event);
-    const stored = await this.#options.store.insertEvent(event, message);
+    // Not delivered by the insert if it is to start runs: see #deliver.
+    const starts = await this.#options.triggers.has(name);
+    const stored = await this.#options.store.insertEvent(event, starts ? undefined : message);
     if (stored.outcome === 'inserted') {
       return { id: event.id, deliveredTo: await this.#deliverInserted(stored, event, message) };
     }
@@ -146,6 +150,7 @@ export class EventPublisher {
     reached: readonly string[] = [],
   ): Promise<number> {
     const { store } = this.#options;
+    const isFired = await this.#fire(event);
     const instances = new Set(reached);
     let afterId: string | null = null;
     for (;;) {
@@ -157,8 +162,23 @@ export class EventPublisher {
       if (last === undefined || page.length < PAGE) break;
       afterId = last.id;
     }
-    this.#noteDelivered(event, [...instances], true);
+    if (isFired) this.#noteDelivered(event, [...instances], true);
     return instances.size;
+  }
+
+  /** Starts the runs of triggers. Returns false if the event has to be delivered again: housekeeping does so. */
+  async #fire(event: FoundEvent): Promise<boolean> {
+    const { logger, triggers } = this.#options;
+    try {
+      await triggers.fire(event);
+      return true;
+    } catch (error) {
+      logger.warn(
+        { err: error, eventId: event.id },
+        'could not start runs on an event; it is tried again',
+      );
+      return false;
+    }
   }
 
   #noteDelivered(event: FoundEvent, instances: readonly string[], isConfirmed: boolean): void {

@@ -38,6 +38,11 @@ export class RuntimeMetrics {
     'stepwright_workflows_replaced_total',
     'Runs terminated by a start with the same reference.',
   );
+  readonly #triggers = this.#counter(
+    'stepwright_triggers_fired_total',
+    'Due times and events of triggers, by outcome: Started, Skipped, Failed or Missed.',
+    ['outcome'],
+  );
   readonly #ended = this.#counter(
     'stepwright_workflows_ended_total',
     'Instances ended, by status and outcome.',
@@ -176,6 +181,10 @@ export class RuntimeMetrics {
 
   startJoined(): void {
     this.#joinedStarts.inc();
+  }
+
+  triggerFired(outcome: string): void {
+    this.#triggers.inc({ outcome });
   }
 
   workflowReplaced(): void {

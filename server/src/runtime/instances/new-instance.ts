@@ -5,6 +5,7 @@ import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.j
 import type { JsonObject } from '../../engine/values/json.js';
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
 import type { Tags } from '../../engine/model/tags.js';
+import type { TriggerStart } from '../../engine/model/trigger.js';
 import type { ConflictRule, InstanceRecord } from '../../store/records/instances.js';
 import { failureOf } from './instance-failure.js';
 import { hasUnderWay } from './under-way.js';
@@ -18,6 +19,8 @@ export interface NewInstance {
   readonly tags?: Tags;
   /** The instance that this one is started again from. Default: none. */
   readonly restartOf?: string;
+  /** The trigger that starts it. Default: none. */
+  readonly trigger?: TriggerStart;
   readonly parent: ParentLink | null;
   readonly requestHash: string | null;
   readonly startTime: number;
@@ -68,6 +71,12 @@ export function newRecord(
     requestHash: start.requestHash,
     restartOf: instance.restartOf,
     restartedAs: instance.restartedAs,
+    startedBy: startedByText(instance.trigger),
     retentionMs: start.definition.retentionMs,
   };
+}
+
+/** What lists show of the trigger. */
+function startedByText(trigger: TriggerStart | null): string | null {
+  return trigger === null ? null : JSON.stringify({ name: trigger.name, time: trigger.time });
 }

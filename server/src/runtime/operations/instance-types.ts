@@ -1,6 +1,7 @@
 /** The calls of clients on instances, and their results. Times are milliseconds since 1970. */
 import type { OnConflict } from '../../engine/model/start-options.js';
 import type { Tags } from '../../engine/model/tags.js';
+import type { TriggerStart } from '../../engine/model/trigger.js';
 import type { IndexFields } from '../../engine/values/index-fields.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import type {
@@ -29,6 +30,8 @@ export interface StartRequest {
   readonly actor?: string;
   /** The instance that is started again: `tags` are all tags, with none from the definition. */
   readonly restartOf?: string;
+  /** The trigger that starts it, and the id of the instance, which is the same whenever the start is repeated. */
+  readonly trigger?: { readonly start: TriggerStart; readonly workflowId: string };
 }
 
 export interface RestartRequest {
@@ -76,6 +79,14 @@ export interface InstanceView {
   readonly restartOf: string | null;
   /** The newest instance that this one was started again as. */
   readonly restartedAs: string | null;
+  /** The trigger that started it. */
+  readonly trigger: TriggerView | null;
+}
+
+/** A trigger and the planned time, or that of the event. */
+export interface TriggerView {
+  readonly name: string;
+  readonly time: number;
 }
 
 /** A step error as users see it. */

@@ -17,7 +17,9 @@ import type {
   StepErrorView,
   StepView,
   WaitView,
+  TriggerView,
 } from './instance-types.js';
+import type { TriggerStart } from '../../engine/model/trigger.js';
 import { failureOf } from '../instances/instance-failure.js';
 import { readStored } from '../instances/long-states.js';
 
@@ -79,6 +81,7 @@ export function viewNew(
     parent: null,
     restartOf: request.restartOf ?? null,
     restartedAs: null,
+    trigger: triggerOf(request.trigger?.start ?? null),
   };
 }
 
@@ -97,7 +100,8 @@ export function committedItem(
   const times = { startTime, endTime, lastChangeTime, failureTime: lastError?.time ?? null };
   const own = { id, definitionId, version, reference, tags, index, status, outcome, parent };
   const failure = failureOf(instance);
-  return { ...own, ...times, failure, restartOf, restartedAs };
+  const trigger = triggerOf(instance.trigger);
+  return { ...own, ...times, failure, restartOf, restartedAs, trigger };
 }
 
 export function listItem(record: InstanceSummary): InstanceListItem {
@@ -118,7 +122,13 @@ export function listItem(record: InstanceSummary): InstanceListItem {
     failure,
     parent,
   };
-  return { ...own, ...times, restartOf, restartedAs };
+  // Written by newRecord.
+  const trigger = record.startedBy === null ? null : (JSON.parse(record.startedBy) as TriggerView);
+  return { ...own, ...times, restartOf, restartedAs, trigger };
+}
+
+function triggerOf(start: TriggerStart | null): TriggerView | null {
+  return start === null ? null : { name: start.name, time: start.time };
 }
 
 function parentOf(workflowId: string | null): InstanceListItem['parent'] {

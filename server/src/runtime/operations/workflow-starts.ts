@@ -110,7 +110,8 @@ export class WorkflowStarts {
     }
   }
 
-  #idOf({ definitionId, idempotency, restartOf }: StartRequest): string {
+  #idOf({ definitionId, idempotency, restartOf, trigger }: StartRequest): string {
+    if (trigger !== undefined) return trigger.workflowId;
     const { clock, ids } = this.#options;
     if (idempotency === null) return ids.newId(clock.now());
     const what = restartOf === undefined ? ['start', definitionId] : ['restart', restartOf];
@@ -134,6 +135,7 @@ export class WorkflowStarts {
       startAt: startAtOf(request, startTime),
       conflict: this.#ruleOf(onConflict, id, request.actor ?? ANONYMOUS),
       ...(restartOf !== undefined && { restartOf }),
+      ...(request.trigger !== undefined && { trigger: request.trigger.start }),
     };
     return this.#answer(request, start, await this.#insertAdmitted(start, request.tags));
   }

@@ -1,12 +1,14 @@
 /** Evaluates what the engine hands out: inputs, outputs with selectors, and cancel conditions of steps. */
 import { toBoolean } from '../../engine/values/convert-input.js';
-import type { InputValue, StepDefinition } from '../../engine/model/definition.js';
+import type { StepDefinition } from '../../engine/model/definition.js';
+import type { InputValue } from '../../engine/model/input-value.js';
 import { writeJson } from '../../engine/values/exact-json.js';
 import { planInputs, requestOf } from '../../engine/values/expression-plan.js';
 import type { Failure } from '../../engine/failure/fail-step.js';
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { setField, type Json, type JsonObject } from '../../engine/values/json.js';
 import { idempotencyKey, type Pointer } from '../../engine/model/pointer.js';
+import type { TriggerStart } from '../../engine/model/trigger.js';
 import type { StepResult } from '../../engine/flow/step-work.js';
 import type {
   CallOptions,
@@ -140,6 +142,7 @@ function contextOf({ instance, pointer }: EvaluationPlace): JsonObject {
       Reference: instance.reference,
       StartTime: new Date(instance.startTime).toISOString(),
     },
+    Trigger: instance.trigger === null ? null : triggerContext(instance.trigger),
     Item: pointer.item ?? null,
     Index: pointer.index ?? null,
     Step: {
@@ -147,6 +150,17 @@ function contextOf({ instance, pointer }: EvaluationPlace): JsonObject {
       Attempt: pointer.attempt,
       IdempotencyKey: idempotencyKey(instance.id, pointer),
     },
+  };
+}
+
+/** The value of `context.Trigger`. */
+export function triggerContext({ event, name, time }: TriggerStart): JsonObject {
+  return {
+    Name: name,
+    Time: new Date(time).toISOString(),
+    EventName: event?.name ?? null,
+    EventKey: event?.key ?? null,
+    EventData: event?.data ?? null,
   };
 }
 

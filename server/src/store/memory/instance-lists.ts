@@ -74,7 +74,7 @@ export function summaryOf(instance: InstanceRecord): InstanceSummary {
   const { owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash } = instance;
   const { lastChangeAt, errorAt, failure, outcome, parentId, rootId, underWay, tags, index } =
     instance;
-  const { restartOf, restartedAs, retentionMs } = instance;
+  const { restartOf, restartedAs, retentionMs, startedBy } = instance;
   return {
     id,
     definitionId,
@@ -103,5 +103,6 @@ export function summaryOf(instance: InstanceRecord): InstanceSummary {
     restartOf,
     restartedAs,
     retentionMs,
+    startedBy,
   };
 }

@@ -11,6 +11,7 @@ import type { EventRecord, SubscriptionRecord } from '../records/events.js';
 import type { HistoryRecord, InstanceRecord, InstanceStatus } from '../records/instances.js';
 import type { NodeRecord } from '../records/nodes.js';
 import type { DeliveryRecord, NotificationRecord } from '../records/notifications.js';
+import type { TriggerRecord } from '../records/triggers.js';
 
 export interface StoredActivity {
   readonly record: ActivityRecord;
@@ -64,6 +65,7 @@ export interface MemoryData {
   /** By name. */
   readonly notifications: Map<string, NotificationRecord>;
   readonly deliveries: Map<string, DeliveryRecord>;
+  readonly triggers: Map<string, TriggerRecord>;
   readonly nodes: Map<string, NodeRecord>;
 }
 
@@ -86,6 +88,7 @@ export function emptyMemoryData(): MemoryData {
     bulkIds: new Map(),
     notifications: new Map(),
     deliveries: new Map(),
+    triggers: new Map(),
     nodes: new Map(),
   };
 }

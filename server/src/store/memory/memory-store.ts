@@ -27,6 +27,7 @@ import * as instances from './instances.js';
 import { emptyMemoryData, type MemoryData } from './memory-data.js';
 import { postMessages } from './messages.js';
 import * as notifications from './notifications.js';
+import * as triggers from './triggers.js';
 
 const OPERATIONS: SynchronousOperations<MemoryData> = {
   ping: () => undefined,
@@ -47,6 +48,7 @@ const OPERATIONS: SynchronousOperations<MemoryData> = {
   ...instanceTerms,
   ...inserts,
   ...instances,
+  ...triggers,
 };
 
 export function createMemoryStore(): Store {

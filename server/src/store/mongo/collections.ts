@@ -22,6 +22,7 @@ import type {
   BulkIdsDocument,
   DeliveryDocument,
   NotificationDocument,
+  TriggerDocument,
   NodeDocument,
   ProbeDocument,
   MarkerDocument,
@@ -45,6 +46,7 @@ export interface Collections {
   readonly bulkIds: Collection<BulkIdsDocument>;
   readonly notifications: Collection<NotificationDocument>;
   readonly deliveries: Collection<DeliveryDocument>;
+  readonly triggers: Collection<TriggerDocument>;
   readonly nodes: Collection<NodeDocument>;
   readonly probes: Collection<ProbeDocument>;
   readonly markers: Collection<MarkerDocument>;
@@ -68,6 +70,7 @@ export function collectionsOf(db: Db): Collections {
     bulkIds: db.collection('bulkIds'),
     notifications: db.collection('notifications'),
     deliveries: db.collection('deliveries'),
+    triggers: db.collection('triggers'),
     nodes: db.collection('nodes'),
     probes: db.collection('probes'),
     markers: db.collection('markers'),
@@ -117,6 +120,11 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
   bulkJobs: [
     { startTime: -1, _id: -1 },
     { endTime: 1, _id: 1 },
+  ],
+  triggers: [
+    { definitionId: 1, _id: 1 },
+    { dueAt: 1, _id: 1 },
+    { eventHash: 1, _id: 1 },
   ],
   bulkIds: [{ listId: 1 }, { position: 1, at: 1 }],
   deliveries: [

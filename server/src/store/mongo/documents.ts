@@ -72,6 +72,8 @@ export interface InstanceDocument {
   readonly restartOf?: string;
   readonly restartedAs?: string;
   readonly retentionMs?: number;
+  /** Absent if no trigger started the instance. */
+  readonly startedBy?: string;
   /** Absent in documents that an earlier version of the server wrote last. */
   readonly lastChangeAt?: number;
   /** The same time while the instance is open; absent once it has ended. */
@@ -237,6 +239,15 @@ export interface NotificationDocument {
 
 export interface DeliveryDocument extends Omit<DeliverySummary, 'id'> {
   readonly _id: string;
+  readonly body: PackedText;
+}
+
+export interface TriggerDocument {
+  readonly _id: string;
+  readonly definitionId: string;
+  readonly dueAt: number | null;
+  readonly eventHash: string | null;
+  readonly revision: number;
   readonly body: PackedText;
 }
 

@@ -45,6 +45,7 @@ export const INSERTED_COLUMNS: Columns<InstanceRecord> = {
   restart_of: ['text', ({ restartOf }) => encodeOptional(restartOf)],
   restarted_as: ['text', ({ restartedAs }) => encodeOptional(restartedAs)],
   retention_ms: ['bigint', ({ retentionMs }) => retentionMs],
+  started_by: ['text', ({ startedBy }) => encodeOptional(startedBy)],
   state: ['text', ({ state }) => encodeTextWithoutNul(state)],
 };
 
@@ -95,6 +96,7 @@ export function summaryOf(row: Row): InstanceSummary {
     restartOf: row.textOrNull('restart_of'),
     restartedAs: row.textOrNull('restarted_as'),
     retentionMs: row.numberOrNull('retention_ms'),
+    startedBy: row.textOrNull('started_by'),
   };
 }
 

@@ -42,6 +42,8 @@ export interface InstanceRecord {
   readonly restartOf: string | null;
   /** The newest instance that this one was started again as; null: none. Changed by clients only, never by a commit. */
   readonly restartedAs: string | null;
+  /** The trigger that started it, as JSON text; null: none did. Never changes. */
+  readonly startedBy: string | null;
   /** How long the instance is kept after its end, if its definition says so; null: as long as the server says. */
   readonly retentionMs: number | null;
   /** The time of the newest commit or control action. */

@@ -9,9 +9,6 @@ import type { DatabaseSync } from 'node:sqlite';
 
 export const SCHEMA_VERSION = 8;
 
-const INSTANCES_VERSION =
-  'CREATE INDEX instances_version ON instances (definitionId, version, startTime, id);';
-
 const INSTANCES = `
 CREATE TABLE instances (
   id TEXT PRIMARY KEY, definitionId TEXT NOT NULL, version INTEGER NOT NULL, reference TEXT, tags TEXT,
@@ -19,7 +16,7 @@ CREATE TABLE instances (
   startTime INTEGER NOT NULL, endTime INTEGER, outcome TEXT, parentId TEXT, rootId TEXT, lastChangeAt INTEGER NOT NULL,
   errorAt INTEGER, failureKey TEXT, failure TEXT, wakeAt INTEGER, owner TEXT, epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL,
   revision INTEGER NOT NULL, underWay INTEGER NOT NULL, crashes INTEGER NOT NULL, schemaVersion INTEGER NOT NULL, requestHash TEXT,
-  restartOf TEXT, restartedAs TEXT, retentionMs INTEGER,
+  restartOf TEXT, restartedAs TEXT, retentionMs INTEGER, startedBy TEXT,
   inboxBytes INTEGER NOT NULL DEFAULT 0, input TEXT, state TEXT NOT NULL
 );
 CREATE INDEX instances_started ON instances (startTime, id);
@@ -32,7 +29,7 @@ CREATE INDEX instances_outcome ON instances (outcome, startTime, id) WHERE outco
 CREATE INDEX instances_status ON instances (status, startTime, id);
 CREATE INDEX instances_definition ON instances (definitionId, startTime, id);
 CREATE INDEX instances_definition_status ON instances (definitionId, status, startTime, id);
-${INSTANCES_VERSION}
+CREATE INDEX instances_version ON instances (definitionId, version, startTime, id);
 CREATE INDEX instances_reference ON instances (reference, startTime, id) WHERE reference IS NOT NULL;
 CREATE INDEX instances_open_reference ON instances (reference, definitionId, startTime, id)
   WHERE reference IS NOT NULL AND status IN ('Runnable', 'Suspended');
@@ -117,6 +114,16 @@ CREATE INDEX deliveries_state ON deliveries (notification, state, createdAt, id)
 CREATE INDEX deliveries_ended ON deliveries (endedAt, id) WHERE endedAt IS NOT NULL;
 `;
 
+/** See records/triggers.ts. */
+const TRIGGERS = `
+CREATE TABLE triggers (
+  id TEXT PRIMARY KEY, definitionId TEXT NOT NULL, dueAt INTEGER, eventHash TEXT, revision INTEGER NOT NULL, body TEXT NOT NULL
+);
+CREATE INDEX triggers_definition ON triggers (definitionId, id);
+CREATE INDEX triggers_due ON triggers (dueAt, id) WHERE dueAt IS NOT NULL;
+CREATE INDEX triggers_event ON triggers (eventHash, id) WHERE eventHash IS NOT NULL;
+`;
+
 const NODES = `
 CREATE TABLE nodes (
   id TEXT PRIMARY KEY, beatAt INTEGER NOT NULL, url TEXT NOT NULL, version TEXT NOT NULL, hostname TEXT NOT NULL,
@@ -162,7 +169,7 @@ CREATE INDEX activities_queue ON activities (name, availableAt, id) WHERE done =
 CREATE INDEX activities_instance ON activities (instanceId);
 CREATE INDEX activities_unsettled ON activities (doneAt, id) WHERE done = 1 AND settled = 0;
 CREATE INDEX activities_settled ON activities (doneAt, id) WHERE settled = 1;
-${TERMS}${ACTIONS}${EVENTS}${NODES}${STARTS}${BULK_JOBS}${NOTIFICATIONS}`;
+${TERMS}${ACTIONS}${EVENTS}${NODES}${STARTS}${BULK_JOBS}${TRIGGERS}${NOTIFICATIONS}`;
 
 const INSTANCE_INDEXES_1 = [
   'instances_started',
@@ -252,7 +259,7 @@ ALTER TABLE joined_starts ADD COLUMN body TEXT;
 CREATE INDEX joined_starts_time ON joined_starts (joinedAt);
 `;
 
-/** Schema 3 to 5. New columns are null. */
+/** Schema 3 to 7. New columns are null. */
 function fromNewer(connection: DatabaseSync): string {
   const namesIn = (query: string): readonly string[] =>
     connection
@@ -290,13 +297,12 @@ export function prepareSchema(connection: DatabaseSync, path: string): void {
   if (version === 0) connection.exec(TABLES);
   if (version === 1) connection.exec(FROM_1);
   if (version === 2) connection.exec(FROM_2);
-  if (version >= 3 && version < 6) connection.exec(fromNewer(connection));
+  if (version >= 3 && version < 8) connection.exec(fromNewer(connection));
   if (version > 0 && version < 5) connection.exec(TERMS + STARTS);
   if (version === 5) connection.exec(FROM_5);
   if (version > 0 && version < 6) connection.exec(BULK_JOBS);
   if (version > 0 && version < 6) connection.exec('ALTER TABLE definitions ADD COLUMN source TEXT');
-  if (version === 6) connection.exec(INSTANCES_VERSION);
-  if (version > 0 && version < 8) connection.exec(NOTIFICATIONS);
+  if (version > 0 && version < 8) connection.exec(`${TRIGGERS}${NOTIFICATIONS}`);
   if (version < SCHEMA_VERSION) connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

@@ -113,7 +113,7 @@ describe('POST /api/definition', () => {
 
 describe('POST /api/definition/validate', () => {
   it('answers 200 with the problems found, and stores nothing', async () => {
-    const check = { valid: false, errors: [PROBLEMS[0]!], warnings: [PROBLEMS[1]!] };
+    const check = { valid: false, errors: [PROBLEMS[0]!], warnings: [PROBLEMS[1]!], triggers: [] };
     const api = await startApi({ host: { 'definitions.check': async () => check } });
     const response = await api.post('/api/definition/validate', YAML_DOCUMENT, 'text/yaml');
     expect(response.status).toBe(200);
@@ -121,6 +121,7 @@ describe('POST /api/definition/validate', () => {
       valid: false,
       errors: [{ ...PROBLEMS[0], line: 5, column: 9 }],
       warnings: [{ ...PROBLEMS[1], line: 5, column: 5 }],
+      triggers: [],
     });
     expect(api.calls.map(({ method }) => method)).toEqual(['definitions.check']);
   });

@@ -21,6 +21,7 @@ const SOME_WORKFLOW = {
   failure: null,
   restartOf: null,
   restartedAs: null,
+  trigger: null,
   lastError: null,
   parent: null,
 };

@@ -22,6 +22,7 @@ const STATUSES: Record<ErrorCode, number> = {
   bulk_job_not_found: 404,
   notification_not_found: 404,
   delivery_not_found: 404,
+  trigger_not_found: 404,
   execution_not_found: 404,
   step_not_found: 404,
   activity_not_found: 404,

@@ -79,4 +79,5 @@ export const SOME_INSTANCE: InstanceView = {
   data: { name: 'Ada' },
   lastError: null,
   parent: null,
+  trigger: null,
 };

@@ -135,7 +135,7 @@ describe('parseDefinition — messages', () => {
     ],
     [
       documentWithInputs('Delay', { Period: "'soon'" }),
-      'Period: expected a duration (a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the string "soon".',
+      'Period: expected a duration (a number of seconds, "90s", "15m", "1h", "2d", "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the string "soon".',
     ],
   ])('say how to fix the problem (%#)', (document, message) => {
     expect(messageOf(document)).toBe(message);

@@ -25,6 +25,7 @@ describe('parseDefinition — definition members', () => {
       index: new Map(),
       tags: {},
       retentionMs: null,
+      triggers: [],
       entryStepId: 'a',
       steps: new Map([
         [

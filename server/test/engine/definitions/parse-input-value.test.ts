@@ -3,7 +3,7 @@
  * Method: a table of posted values and the expected results.
  */
 import { describe, expect, it } from 'vitest';
-import type { InputValue } from '../../../src/engine/model/definition.js';
+import type { InputValue } from '../../../src/engine/model/input-value.js';
 import type { Json } from '../../../src/engine/values/json.js';
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
 import { documentWithInputs, errorsOf, parseStepA } from './documents.js';

@@ -1,6 +1,6 @@
 /** The expressions that inputs consist of, and how their values are inserted. */
 import { describe, expect, it } from 'vitest';
-import type { InputValue } from '../../../src/engine/model/definition.js';
+import type { InputValue } from '../../../src/engine/model/input-value.js';
 import { planInputs, requestOf } from '../../../src/engine/values/expression-plan.js';
 
 const expression = (source: string): InputValue => ({ kind: 'expression', source });

@@ -25,6 +25,7 @@ function instance(id: string, members: Partial<WorkflowInstance> = {}): Workflow
     index: {},
     restartOf: null,
     restartedAs: null,
+    trigger: null,
     startTime: 5,
     status: 'Runnable',
     endTime: null,

@@ -28,6 +28,7 @@ function viewOf(
     failureTime: null,
     restartOf: null,
     restartedAs: null,
+    trigger: null,
     failure: null,
     lastError,
     data,

@@ -22,6 +22,7 @@ const STAMPS = [
   { id: 'stamp-b', definitionId: 'b:1' },
 ];
 
+const TRIGGERED = ['a', '\ud800'];
 const BULK_JOBS = ['job', '\ud800', 'é', '\u0001'];
 
 /** The same numbers for the same seed. */
@@ -67,6 +68,7 @@ export async function fillStore(store: Store, seed: number): Promise<FilledStore
   }
   await fillBulkJobs(store, pick);
   await fillNotifications(store, pick);
+  await fillTriggers(store, pick);
   const node = { url: 'http://x', version: '1', hostname: 'h', pid: 7 };
   await store.putNode({ ...node, id: `dead-${seed}`, beatAt: 5, details: pick([null, '{"a":1}']) });
   return { instanceIds, eventIds };
@@ -110,6 +112,20 @@ async function fillNotifications(store: Store, pick: Pick): Promise<void> {
     }),
   );
   await store.insertDeliveries(deliveries);
+}
+
+async function fillTriggers(store: Store, pick: Pick): Promise<void> {
+  for (let n = 0; n < 10; n += 1) {
+    const trigger = {
+      id: `t${n}`,
+      definitionId: pick(TRIGGERED),
+      dueAt: pick([null, 5, 1_800_000_000_123]),
+      eventHash: pick([null, 'h']),
+      revision: 1,
+      body: pick(TEXTS),
+    };
+    await store.saveTrigger(trigger, null);
+  }
 }
 
 async function fillBulkJobs(store: Store, pick: Pick): Promise<void> {
@@ -262,6 +278,8 @@ export async function contentsOf(
       BULK_JOBS.flatMap((id) => [0, 1, 2].map((position) => store.readBulkIds(id, position))),
     ),
     runningBulkJobs: await store.findRunningBulkJobs(99),
+    triggers: await Promise.all(TRIGGERED.map((id) => store.listTriggers(id, 99))),
+    notifications: await store.listNotifications(99),
     nodes: await store.listNodes(),
     statistics: await store.statistics(),
     ...(await hiddenContentsOf(store, instanceIds)),

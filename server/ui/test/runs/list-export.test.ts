@@ -18,6 +18,7 @@ const RUN: WorkflowSummary = {
   parent: null,
   restartOf: null,
   restartedAs: null,
+  trigger: null,
   tags: { team: 'red' },
   index: { total: -3, name: '=HYPERLINK("x")', list: [1, 2] },
 };

@@ -25,12 +25,16 @@ export function toRegisteredDefinition(
 
 export function toDefinitionCheck(
   request: Request,
-  { valid, errors, warnings }: host.DefinitionCheck,
+  { valid, errors, triggers, warnings }: host.DefinitionCheck,
 ): wire.DefinitionCheck {
   return {
     valid,
     errors: itemsWithPosition(request, errors),
     warnings: itemsWithPosition(request, warnings),
+    triggers: triggers.map(({ name, nextTimes }) => ({
+      name,
+      nextTimes: nextTimes.map(toWireTime),
+    })),
   };
 }
 

@@ -125,14 +125,30 @@ function toParentId(parent: string): string | null {
 
 export function toWorkflowSummary(instance: host.InstanceListItem): wire.WorkflowSummary {
   const { failure, index, restartedAs, restartOf, tags } = instance;
+  const trigger = toTrigger(instance.trigger);
   // A `bigint` is written as a number.
   const fields = index as wire.IndexFields;
-  return { ...toWorkflowChange(instance), tags, index: fields, failure, restartOf, restartedAs };
+  return {
+    ...toWorkflowChange(instance),
+    tags,
+    index: fields,
+    failure,
+    restartOf,
+    restartedAs,
+    trigger,
+  };
+}
+
+function toTrigger(trigger: host.TriggerView | null): wire.StartedBy | null {
+  return trigger === null ? null : { name: trigger.name, time: toWireTime(trigger.time) };
 }
 
 /** As listeners of the stream get it: without what may be long. */
 export function toWorkflowChange(
-  instance: Omit<host.InstanceListItem, 'failure' | 'index' | 'tags' | 'restartOf' | 'restartedAs'>,
+  instance: Omit<
+    host.InstanceListItem,
+    'failure' | 'index' | 'tags' | 'restartOf' | 'restartedAs' | 'trigger'
+  >,
 ): wire.ChangedWorkflow {
   return {
     workflowId: instance.id,
@@ -166,7 +182,8 @@ export function toControlledWorkflow(
 ): wire.ControlledWorkflow {
   if (mayRead) return toWorkflow(instance);
   const { parent, restartedAs, restartOf, tags } = instance;
-  return { ...toWorkflowChange(instance), tags, parent, restartOf, restartedAs };
+  const trigger = toTrigger(instance.trigger);
+  return { ...toWorkflowChange(instance), tags, parent, restartOf, restartedAs, trigger };
 }
 
 export function toStepExecution(step: host.StepView): StepExecution {

@@ -105,6 +105,50 @@ export interface StepDocument {
 }
 
 /**
+ * A trigger of a definition: exactly one of `cron` and `event`. `timeZone`, `overlap`, `catchUp` and `jitter` belong to
+ * `cron`.
+ */
+export interface TriggerDocument {
+  /**
+   * Unique among the triggers of the definition.
+   */
+  name: string;
+  /**
+   * 5 fields, or 6 with seconds first, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+   * @example "0 2 * * *"
+   */
+  cron?: string | null;
+  /**
+   * An IANA time zone; by default, UTC.
+   */
+  timeZone?: string | null;
+  /**
+   * What happens when the run before is still open. The default is Skip.
+   */
+  overlap?: 'Skip' | 'Allow' | 'Queue' | 'Terminate';
+  /**
+   * Missed times no older than this are made up for. The default is one minute.
+   */
+  catchUp?: Duration;
+  /**
+   * Each start is delayed by up to this time.
+   */
+  jitter?: Duration;
+  /**
+   * The events that start a run; without a key, those of any key.
+   */
+  event?: { name: string; key?: string | null } | null;
+  /**
+   * The start data; expressions can use `context.Trigger`.
+   */
+  data?: unknown;
+  /**
+   * The reference of the run, an expression.
+   */
+  reference?: Expression;
+}
+
+/**
  * A definition. A run begins with the first step. The server accepts member names in any casing.
  *
  * @example {
@@ -166,6 +210,10 @@ export interface DefinitionDocument {
    */
   retention?: Duration;
   /**
+   * What starts runs without a client.
+   */
+  triggers?: TriggerDocument[] | null;
+  /**
    * The steps, at least one. A run begins with the first.
    */
   steps: StepDocument[];
@@ -192,7 +240,12 @@ export interface RegisteredDefinition {
 /**
  * The result of checking a definition.
  *
- * @example { "valid": true, "errors": [], "warnings": [] }
+ * @example {
+ *   "valid": true,
+ *   "errors": [],
+ *   "warnings": [],
+ *   "triggers": [{ "name": "nightly", "nextTimes": ["2026-05-05T02:00:00.000Z"] }]
+ * }
  */
 export interface DefinitionCheck {
   /**
@@ -201,6 +254,21 @@ export interface DefinitionCheck {
   valid: boolean;
   errors: ProblemItem[];
   warnings: ProblemItem[];
+  /**
+   * The triggers; empty if there are errors.
+   */
+  triggers: TriggerTimes[];
+}
+
+/**
+ * When a trigger would start runs.
+ */
+export interface TriggerTimes {
+  name: string;
+  /**
+   * The next five times, ISO 8601, UTC. None for an event trigger.
+   */
+  nextTimes: string[];
 }
 
 /**

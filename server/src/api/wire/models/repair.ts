@@ -171,7 +171,8 @@ export interface RepairWarning {
  *     "failureTime": null,
  *     "parent": null,
  *     "restartOf": null,
- *     "restartedAs": null
+ *     "restartedAs": null,
+ *     "trigger": null
  *   },
  *   "cancelled": [{ "executionId": 4, "stepId": "send" }],
  *   "started": [{ "executionId": 5, "stepId": "ship" }],

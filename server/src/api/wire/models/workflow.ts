@@ -142,6 +142,17 @@ export interface WorkflowFailure {
 }
 
 /**
+ * The trigger that started a run.
+ */
+export interface StartedBy {
+  name: string;
+  /**
+   * The planned time, or the time of the event. ISO 8601, UTC.
+   */
+  time: string;
+}
+
+/**
  * A run in a list, without its data.
  *
  * @example {
@@ -160,7 +171,8 @@ export interface WorkflowFailure {
  *   "failureTime": null,
  *   "failure": null,
  *   "restartOf": null,
- *   "restartedAs": null
+ *   "restartedAs": null,
+ *   "trigger": { "name": "nightly", "time": "2026-05-04T10:20:30.000Z" }
  * }
  */
 export interface WorkflowSummary extends ChangedWorkflow {
@@ -173,6 +185,10 @@ export interface WorkflowSummary extends ChangedWorkflow {
    * The newest run that this one was started again as; null: none.
    */
   restartedAs: string | null;
+  /**
+   * The trigger that started the run; null: none did.
+   */
+  trigger: StartedBy | null;
   /**
    * The values of the `Index` fields of the definition, as of the last change of the data.
    */
@@ -217,6 +233,7 @@ export interface WorkflowParent extends WorkflowReference {
  *   "failure": null,
  *   "restartOf": null,
  *   "restartedAs": null,
+ *   "trigger": null,
  *   "data": { "name": "Ada" },
  *   "lastError": null,
  *   "parent": null
@@ -252,6 +269,7 @@ export interface Workflow extends WorkflowSummary {
  *   "failureTime": null,
  *   "restartOf": null,
  *   "restartedAs": null,
+ *   "trigger": null,
  *   "parent": null
  * }
  */
@@ -265,6 +283,10 @@ export interface ControlledWorkflow extends ChangedWorkflow {
    * The newest run that this one was started again as; null: none.
    */
   restartedAs: string | null;
+  /**
+   * The trigger that started the run; null: none did.
+   */
+  trigger: StartedBy | null;
   /**
    * As in Workflow. Omitted for callers without the scope `conductor:viewer`: its values are part of the data.
    */

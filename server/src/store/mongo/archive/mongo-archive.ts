@@ -32,6 +32,7 @@ const RECORD_COLLECTIONS = [
   'bulkIds',
   'notifications',
   'deliveries',
+  'triggers',
 ] as const;
 
 /** @throws Error if the database cannot be reached */
@@ -81,6 +82,7 @@ const CHANGING_NUMBERS: Readonly<Partial<Record<keyof Collections, readonly stri
   bulkJobs: ['epoch', 'matched', 'done', 'skipped', 'failed', 'startTime', 'endTime'],
   bulkIds: ['position', 'epoch', 'at'],
   deliveries: ['attempts', 'dueAt', 'since', 'createdAt', 'endedAt'],
+  triggers: ['revision', 'dueAt'],
   nodes: ['beatAt'],
 };
 const OTHER_MARKS: Readonly<Partial<Record<keyof Collections, Document>>> = {

@@ -22,6 +22,7 @@ import { joinedStartDocumentOf, joinedStartOf } from '../joined-start-documents.
 import { nodeDocumentOf, nodeOf } from '../housekeeping.js';
 import { historyDocumentOf, subscriptionDocumentOf } from '../side-records.js';
 import { BULK_CHUNK } from '../../records/bulk-jobs.js';
+import { triggerDocumentOf, triggerOf } from '../triggers.js';
 import * as records from './records.js';
 
 interface RecordAccess<Item> {
@@ -105,6 +106,11 @@ export const RECORD_ACCESS: {
     collectionOf: ({ deliveries }) => deliveries,
     recordOf: deliveryOf,
     documentOf: deliveryDocumentOf,
+  }),
+  trigger: documents({
+    collectionOf: ({ triggers }) => triggers,
+    recordOf: triggerOf,
+    documentOf: triggerDocumentOf,
   }),
   node: documents({
     collectionOf: ({ nodes }) => nodes,

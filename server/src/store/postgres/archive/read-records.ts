@@ -10,6 +10,7 @@ import { eventOf, subscriptionOf } from '../events.js';
 import { nodeOf } from '../housekeeping.js';
 import { instanceOf } from '../instance-rows.js';
 import { encodeTextWithoutNul } from '../../text-codec.js';
+import { triggerOf } from '../triggers.js';
 import type { Row } from '../row.js';
 
 interface Source<Item> {
@@ -91,6 +92,7 @@ export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Ki
     recordOf: notificationOf,
   },
   delivery: { table: 'deliveries', key: { id: ({ id }) => id }, recordOf: deliveryOf },
+  trigger: { table: 'triggers', key: { id: ({ id }) => id }, recordOf: triggerOf },
   node: { table: 'nodes', key: { id: ({ id }) => id }, recordOf: nodeOf },
 };
 

@@ -19,6 +19,7 @@ import type { Database } from '../database.js';
 import { setDefinitionDisabled } from '../definitions.js';
 import { insertAll } from '../inserts.js';
 import { encodeOptional } from '../instance-rows.js';
+import { TRIGGER_COLUMNS } from '../triggers.js';
 import { type Columns, Parameters } from '../parameters.js';
 
 type Writers = {
@@ -70,6 +71,7 @@ export const WRITERS: Writers = {
   notification: (database, records) =>
     insert(database, 'notifications', records, NOTIFICATION_COLUMNS),
   delivery: (database, records) => insert(database, 'deliveries', records, DELIVERY_COLUMNS),
+  trigger: (database, records) => insert(database, 'triggers', records, TRIGGER_COLUMNS),
   node: (database, records) => insert(database, 'nodes', records, NODES),
 };
 

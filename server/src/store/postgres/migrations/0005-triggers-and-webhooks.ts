@@ -1,4 +1,4 @@
-/** Notifications and their deliveries: see store/records/notifications.ts. */
+/** Triggers, and notifications with their deliveries: see store/records/triggers.ts and notifications.ts. */
 import type { Migration } from './migration.js';
 
 const ID = 'text COLLATE "C"';
@@ -17,8 +17,20 @@ const NOTIFICATIONS = [
   'CREATE INDEX deliveries_ended ON @deliveries (ended_at, id) WHERE ended_at IS NOT NULL',
 ];
 
+const TRIGGERS = [
+  `CREATE TABLE @triggers (
+     id ${ID} PRIMARY KEY, definition_id ${ID} NOT NULL, due_at bigint, event_hash ${ID}, revision bigint NOT NULL,
+     body text NOT NULL
+   ) WITH (fillfactor = 70)`,
+  'CREATE INDEX triggers_definition ON @triggers (definition_id, id)',
+  'CREATE INDEX triggers_due ON @triggers (due_at, id) WHERE due_at IS NOT NULL',
+  'CREATE INDEX triggers_event ON @triggers (event_hash, id) WHERE event_hash IS NOT NULL',
+  // The trigger that started an instance.
+  'ALTER TABLE @instances ADD COLUMN started_by text',
+];
+
 export const TRIGGERS_AND_WEBHOOKS: Migration = {
   version: 5,
   name: 'triggers-and-webhooks',
-  statements: [...NOTIFICATIONS],
+  statements: [...TRIGGERS, ...NOTIFICATIONS],
 };

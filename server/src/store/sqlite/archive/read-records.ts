@@ -9,6 +9,7 @@ import { IS_DISABLED, storedDefinitionOf } from '../operations/definitions.js';
 import { eventOf, takenByOf } from '../operations/events.js';
 import { nodeOf } from '../operations/housekeeping.js';
 import { readInput, summaryOf } from '../operations/instance-rows.js';
+import { triggerOf } from '../operations/triggers.js';
 import { readInbox } from '../operations/messages.js';
 import type { Row } from '../row.js';
 
@@ -112,6 +113,7 @@ export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Ki
     recordOf: notificationOf,
   },
   delivery: { table: 'deliveries', sql: 'SELECT * FROM deliveries', recordOf: deliveryOf },
+  trigger: { table: 'triggers', sql: 'SELECT * FROM triggers', recordOf: triggerOf },
   node: {
     table: 'nodes',
     sql: 'SELECT * FROM nodes',

@@ -3,6 +3,7 @@ import type { ArchivedRecords, RecordKind } from '../../archive.js';
 import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { noteAction } from '../operations/audit.js';
+import { saveTrigger } from '../operations/triggers.js';
 import { insertBulkJobRow, putChunk } from '../operations/bulk-jobs.js';
 import { insertDelivery, putNotification } from '../operations/notifications.js';
 import { setDefinitionDisabled } from '../operations/definitions.js';
@@ -115,6 +116,9 @@ export const WRITERS: Writers = {
     putNotification(database, [notification]);
   },
   delivery: insertDelivery,
+  trigger(database, trigger) {
+    saveTrigger(database, [trigger, null]);
+  },
   node(database, node) {
     putNode(database, [node]);
   },

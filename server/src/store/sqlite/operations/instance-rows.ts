@@ -16,10 +16,10 @@ import { insertInbox, readInbox } from './messages.js';
 
 export const SUMMARY_COLUMNS =
   'id, definitionId, version, reference, tags, fields, status, startTime, endTime, outcome, parentId, rootId, lastChangeAt, errorAt, ' +
-  'failureKey, failure, wakeAt, owner, epoch, inSeq, revision, underWay, crashes, schemaVersion, requestHash, restartOf, restartedAs, retentionMs';
+  'failureKey, failure, wakeAt, owner, epoch, inSeq, revision, underWay, crashes, schemaVersion, requestHash, restartOf, restartedAs, retentionMs, startedBy';
 
 const INSERT_INSTANCE = `INSERT INTO instances (${SUMMARY_COLUMNS}, inboxBytes, input, state)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** Longer inputs are in a table of their own: every commit writes the whole row of its instance. */
 const INPUT_LENGTH_MAX = 1000;
@@ -68,6 +68,7 @@ export function insertInstanceRow(
     encodeOptional(record.restartOf),
     encodeOptional(record.restartedAs),
     record.retentionMs,
+    encodeOptional(record.startedBy),
     inboxBytes(record.inbox),
     input === null || isLong ? null : encodeText(input),
     encodeText(record.state),
@@ -123,6 +124,7 @@ export function summaryOf(row: Row): InstanceSummary {
     restartOf: row.textOrNull('restartOf'),
     restartedAs: row.textOrNull('restartedAs'),
     retentionMs: row.numberOrNull('retentionMs'),
+    startedBy: row.textOrNull('startedBy'),
   };
 }
 

@@ -1,0 +1,43 @@
+/** What a definition says about starting by itself: at times (cron) or on events. */
+import type { InputValue } from './input-value.js';
+import type { Json } from '../values/json.js';
+
+/** What happens at a due time while a run of the same trigger is open. */
+export const OVERLAPS = ['Skip', 'Allow', 'Queue', 'Terminate'] as const;
+export type Overlap = (typeof OVERLAPS)[number];
+
+export interface CronSource {
+  readonly kind: 'cron';
+  readonly cron: string;
+  readonly timeZone: string;
+  readonly overlap: Overlap;
+  /** Missed times that are no older than this are made up for. */
+  readonly catchUpMs: number;
+  /** Each start is delayed by up to this time. */
+  readonly jitterMs: number;
+}
+
+export interface EventSource {
+  readonly kind: 'event';
+  readonly eventName: string;
+  /** Null: any key. */
+  readonly eventKey: string | null;
+}
+
+export interface TriggerDefinition {
+  /** Unique in the definition. */
+  readonly name: string;
+  readonly source: CronSource | EventSource;
+  readonly data: InputValue | null;
+  readonly reference: InputValue | null;
+  /** Equal in two versions if the trigger has not changed between them. */
+  readonly content: string;
+}
+
+/** The trigger that started a run; the value of `context.Trigger`. */
+export interface TriggerStart {
+  readonly name: string;
+  /** The planned time, or the time of the event. */
+  readonly time: number;
+  readonly event: { readonly name: string; readonly key: string; readonly data: Json } | null;
+}

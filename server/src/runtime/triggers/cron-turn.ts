@@ -1,0 +1,162 @@
+/**
+ * One look at a cron trigger: decides on the times that are due, starts their runs, and saves how far it has come.
+ *
+ *  TG1 A run is started before the trigger is saved, under an id made of trigger and time. So after a crash between the two,
+ *      the repeated start finds the same run, and each due time starts exactly one.
+ *  TG2 A save is a compare-and-set. Whoever loses it has started nothing that the winner would not start.
+ */
+import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import type { CronSource, TriggerDefinition } from '../../engine/model/trigger.js';
+import type { Clock } from '../../base/clock.js';
+import type { TriggerRecord } from '../../store/records/triggers.js';
+import type { Store } from '../../store/store.js';
+import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+import type { InstanceControl } from '../operations/instance-control.js';
+import { dueAtOf, missedTimes, nextDue, passed, queued, type DueTime } from './due-times.js';
+import type { TriggerStarter } from './trigger-starter.js';
+import {
+  readTriggerState,
+  recordOf,
+  runIdOf,
+  type LastFiring,
+  type TriggerState,
+} from './trigger-state.js';
+
+/** Starts of one trigger before others have their turn. */
+const STARTS_MAX = 50;
+/** How soon a trigger looks again for the end of the run that it waits for. */
+const BLOCKED_MS = 1000;
+/** Runs of a trigger that are remembered as open. */
+export const OPEN_MAX = 100;
+
+export interface CronTurnOptions {
+  readonly store: Pick<Store, 'getDefinition' | 'getInstance' | 'saveTrigger'>;
+  readonly clock: Clock;
+  readonly metrics: Pick<RuntimeMetrics, 'triggerFired'>;
+  readonly starter: Pick<TriggerStarter, 'start'>;
+  readonly control: Pick<InstanceControl, 'control'>;
+}
+
+export interface CronTrigger {
+  readonly definition: WorkflowDefinition;
+  readonly trigger: TriggerDefinition;
+  readonly source: CronSource;
+  readonly record: TriggerRecord;
+}
+
+type Decision = 'decided' | 'blocked' | 'disabled';
+
+export class CronTurn {
+  readonly #options: CronTurnOptions;
+  readonly #at: CronTrigger;
+  #state: TriggerState;
+
+  constructor(options: CronTurnOptions, at: CronTrigger) {
+    this.#options = options;
+    this.#at = at;
+    this.#state = readTriggerState(at.record);
+  }
+
+  /** Returns false if somebody else has changed the trigger meanwhile. */
+  async run(): Promise<boolean> {
+    const { clock } = this.#options;
+    const { record, source } = this.#at;
+    const now = clock.now();
+    this.#passOverMissed(now);
+    let isBlocked = false;
+    for (let count = 0; count < STARTS_MAX && !isBlocked; count += 1) {
+      const due = nextDue(record.id, source, this.#state, now);
+      if (due === null) break;
+      const decision = await this.#decide(due);
+      if (decision === 'disabled') this.#state = { ...this.#state, cursor: now, backlog: [] };
+      isBlocked = decision === 'blocked';
+    }
+    return this.#save(isBlocked, now);
+  }
+
+  #passOverMissed(now: number): void {
+    const { record, source } = this.#at;
+    const missed = missedTimes(record.id, source, this.#state, now);
+    if (missed === null) return;
+    this.#state = { ...this.#state, cursor: missed.cursor };
+    const reason = `The server could not start it within the catch-up time; ${missed.count} missed`;
+    this.#note({ time: missed.newest, workflowId: null, outcome: 'Missed', reason });
+  }
+
+  async #decide(due: DueTime): Promise<Decision> {
+    const { source } = this.#at;
+    if (source.overlap === 'Allow') return this.#start(due);
+    await this.#forgetEnded();
+    const { open } = this.#state;
+    if (open.length === 0) return this.#start(due);
+    if (await this.#isDisabled()) return 'disabled';
+    // A node that has died may have started it.
+    const runId = runIdOf(this.#at.record, due.time);
+    if ((await this.#options.store.getInstance(runId)) !== null) return this.#start(due);
+    if (source.overlap === 'Queue') {
+      if (!due.isBacklog) this.#state = queued(this.#state, due.time);
+      return 'blocked';
+    }
+    if (source.overlap === 'Skip') {
+      this.#state = passed(this.#state, due);
+      const reason = `The run ${open[0] ?? ''} was still open`;
+      this.#note({ time: due.time, workflowId: null, outcome: 'Skipped', reason });
+      return 'decided';
+    }
+    for (const id of open) {
+      await this.#options.control.control(id, 'terminate', `trigger ${this.#state.name}`);
+    }
+    return this.#start(due);
+  }
+
+  async #start(due: DueTime): Promise<Decision> {
+    const { definition, record, source, trigger } = this.#at;
+    const { time } = due;
+    const attempt = await this.#options.starter.start({
+      definition,
+      trigger,
+      start: { name: trigger.name, time, event: null },
+      workflowId: runIdOf(record, time),
+    });
+    if (attempt.outcome === 'disabled') return 'disabled';
+    this.#state = passed(this.#state, due);
+    if (attempt.outcome === 'failed') {
+      const reason = attempt.error.message;
+      this.#note({ time, workflowId: null, outcome: 'Failed', reason });
+      return 'decided';
+    }
+    const { id } = attempt.instance;
+    if (source.overlap !== 'Allow') {
+      this.#state = { ...this.#state, open: [...this.#state.open, id].slice(-OPEN_MAX) };
+    }
+    this.#note({ time, workflowId: id, outcome: 'Started', reason: null });
+    return 'decided';
+  }
+
+  async #forgetEnded(): Promise<void> {
+    const open: string[] = [];
+    for (const id of this.#state.open) {
+      const found = await this.#options.store.getInstance(id);
+      if (found !== null && found.endTime === null) open.push(id);
+    }
+    this.#state = { ...this.#state, open };
+  }
+
+  async #isDisabled(): Promise<boolean> {
+    const found = await this.#options.store.getDefinition(this.#at.definition.id, 'latest');
+    return found?.disabled === true;
+  }
+
+  #note(last: LastFiring): void {
+    this.#state = { ...this.#state, last };
+    this.#options.metrics.triggerFired(last.outcome);
+  }
+
+  #save(isBlocked: boolean, now: number): Promise<boolean> {
+    const { definition, record, source, trigger } = this.#at;
+    const dueAt = isBlocked ? now + BLOCKED_MS : dueAtOf(record.id, source, this.#state, now);
+    const revision = record.revision + 1;
+    const changed = recordOf(definition.id, trigger, this.#state, { dueAt, revision });
+    return this.#options.store.saveTrigger(changed, record.revision);
+  }
+}

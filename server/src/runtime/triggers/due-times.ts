@@ -1,0 +1,105 @@
+/** When a cron trigger is due next, and what is due. Pure: the caller knows the time. */
+import type { CronSource } from '../../engine/model/trigger.js';
+import { hashOf } from '../../base/ids.js';
+import { scheduleOf } from '../../schedules/trigger-times.js';
+import type { DueRange, TriggerState } from './trigger-state.js';
+
+/** A due time that is later than this counts as missed, however short CatchUp is: a healthy server is less late. */
+const LATE_MS = 2000;
+/** Missed times that are counted; more are passed over without counting. */
+const MISSED_MAX = 1000;
+
+export interface DueTime {
+  readonly time: number;
+  /** Whether it was queued before, or belongs to a backfill. */
+  readonly isBacklog: boolean;
+}
+
+/** The delay of the start at that time: always the same. */
+export function jitterOf(recordId: string, { jitterMs }: CronSource, time: number): number {
+  if (jitterMs <= 0) return 0;
+  const fraction = Number.parseInt(
+    Buffer.from(hashOf(recordId, String(time)), 'base64url')
+      .toString('hex')
+      .slice(0, 12),
+    16,
+  );
+  return Math.floor((fraction / 2 ** 48) * jitterMs);
+}
+
+/** When a node must look at the trigger; null: only when somebody changes it. */
+export function dueAtOf(
+  recordId: string,
+  source: CronSource,
+  { backlog, cursor, paused }: TriggerState,
+  now: number,
+): number | null {
+  if (backlog.length > 0) return now;
+  if (paused) return null;
+  const next = scheduleOf(source).nextAfter(cursor);
+  return next === null ? null : next + jitterOf(recordId, source, next);
+}
+
+/** The due time that comes next, if it is due now. */
+export function nextDue(
+  recordId: string,
+  source: CronSource,
+  state: TriggerState,
+  now: number,
+): DueTime | null {
+  const schedule = scheduleOf(source);
+  for (const { from, to } of state.backlog) {
+    const time = schedule.nextAfter(from);
+    if (time !== null && time <= to) return { time, isBacklog: true };
+  }
+  if (state.paused) return null;
+  const time = schedule.nextAfter(state.cursor);
+  if (time === null || time + jitterOf(recordId, source, time) > now) return null;
+  return { time, isBacklog: false };
+}
+
+/** The state after the decision on a due time. */
+export function passed(state: TriggerState, { isBacklog, time }: DueTime): TriggerState {
+  if (!isBacklog) return { ...state, cursor: time };
+  const backlog = state.backlog.flatMap((range): readonly DueRange[] => {
+    if (range.to <= time) return [];
+    return [range.from < time ? { from: time, to: range.to } : range];
+  });
+  return { ...state, backlog };
+}
+
+/** The due times after the cursor, up to the given one, are kept for later. */
+export function queued(state: TriggerState, time: number): TriggerState {
+  const last = state.backlog.at(-1);
+  const range = { from: state.cursor, to: time };
+  const backlog =
+    last !== undefined && last.to === range.from
+      ? [...state.backlog.slice(0, -1), { from: last.from, to: time }]
+      : [...state.backlog, range];
+  return { ...state, cursor: time, backlog };
+}
+
+/** Due times that are too old to be made up for; the newest of those that were counted. */
+export function missedTimes(
+  recordId: string,
+  source: CronSource,
+  state: TriggerState,
+  now: number,
+): { readonly count: number; readonly newest: number; readonly cursor: number } | null {
+  if (state.paused) return null;
+  const schedule = scheduleOf(source);
+  const { catchUpMs, jitterMs } = source;
+  const lateMs = Math.max(catchUpMs, LATE_MS);
+  let count = 0;
+  let newest = state.cursor;
+  let cursor = state.cursor;
+  for (;;) {
+    const time = schedule.nextAfter(cursor);
+    if (time === null || time + jitterOf(recordId, source, time) + lateMs >= now) break;
+    count += 1;
+    newest = time;
+    // Beyond the limit: no time before this can be made up for.
+    cursor = count >= MISSED_MAX ? Math.max(time, now - lateMs - jitterMs - 1) : time;
+  }
+  return count === 0 ? null : { count, newest, cursor };
+}

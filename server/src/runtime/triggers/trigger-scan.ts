@@ -1,0 +1,129 @@
+/**
+ * Looks at the triggers that are due, and sleeps until the next one is: one timer for all. One node does so for all nodes; if
+ * two nodes take themselves for that one, they start the same runs (TG1).
+ */
+import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { Service } from '../../base/service.js';
+import type { TriggerRecord } from '../../store/records/triggers.js';
+import { FAR_FUTURE_MS, StoreUnavailableError, type Store } from '../../store/store.js';
+import { CronTurn, type CronTurnOptions } from './cron-turn.js';
+import type { TriggerRegistry } from './trigger-registry.js';
+import { isRegistration, readTriggerState } from './trigger-state.js';
+
+const PAGE = 500;
+const AT_ONCE = 100;
+/** When a trigger that could not be looked at is tried again. */
+const FAILED_PAUSE_MS = 10_000;
+const OUTAGE_PAUSE_MS = 1000;
+
+export interface TriggerScanOptions extends CronTurnOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly registry: Pick<TriggerRegistry, 'complete' | 'reconcile'>;
+  readonly findDefinition: (id: string, version: number) => Promise<WorkflowDefinition | null>;
+  /** Whether this node is the one that does it. */
+  readonly isChosen: () => boolean;
+  /** How long this node may sleep; null: until the next trigger is due, because it learns of all changes. */
+  readonly sleepMsMax: () => number | null;
+}
+
+export class TriggerScan implements Service {
+  readonly #options: TriggerScanOptions;
+  #cancel: () => void = () => undefined;
+  #running: Promise<void> | null = null;
+  #isWanted = false;
+  #isStopped = false;
+
+  constructor(options: TriggerScanOptions) {
+    this.#options = options;
+  }
+
+  start(): Promise<void> {
+    this.soon();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancel();
+    await this.#running;
+  }
+
+  /** Something may be due earlier than before. */
+  soon(): void {
+    if (this.#isStopped) return;
+    this.#isWanted = true;
+    if (this.#running !== null) return;
+    this.#cancel();
+    this.#running = this.#rounds().finally(() => {
+      this.#running = null;
+      if (this.#isWanted) this.soon();
+    });
+  }
+
+  async #rounds(): Promise<void> {
+    const { clock, isChosen, logger, sleepMsMax } = this.#options;
+    let wakeAt: number | null = null;
+    try {
+      while (this.#isWanted && !this.#isStopped) {
+        this.#isWanted = false;
+        wakeAt = isChosen() ? await this.#round() : null;
+      }
+    } catch (error) {
+      logger.warn({ err: error }, 'could not look for due triggers; they are looked for again');
+      wakeAt = clock.now() + OUTAGE_PAUSE_MS;
+    }
+    if (this.#isStopped || this.#isWanted) return;
+    const pauseMs = sleepMsMax();
+    const latest = pauseMs === null ? Infinity : clock.now() + pauseMs;
+    const at = Math.min(wakeAt ?? Infinity, latest);
+    if (at < Infinity) this.#cancel = clock.at(at, () => this.soon(), at === latest);
+  }
+
+  /** Returns when the next trigger is due; null: none is. */
+  async #round(): Promise<number | null> {
+    const { clock, store } = this.#options;
+    for (;;) {
+      const [next] = await store.findDueTriggers(FAR_FUTURE_MS, 1);
+      if (next === undefined) return null;
+      if ((next.dueAt ?? 0) > clock.now() || this.#isStopped) return next.dueAt;
+      const due = await store.findDueTriggers(clock.now(), PAGE);
+      const waiting = due[Symbol.iterator]();
+      const work = async (): Promise<void> => {
+        for (const record of waiting) {
+          if (this.#isStopped) return;
+          await this.#look(record);
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+    }
+  }
+
+  async #look(record: TriggerRecord): Promise<void> {
+    const { clock, logger, store } = this.#options;
+    try {
+      if (isRegistration(record)) await this.#options.registry.complete(record);
+      else await this.#turn(record);
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) throw error;
+      const { definitionId } = record;
+      logger.warn({ definitionId, err: error }, 'could not fire a trigger; it is tried again');
+      const later = { dueAt: clock.now() + FAILED_PAUSE_MS, revision: record.revision + 1 };
+      await store.saveTrigger({ ...record, ...later }, record.revision);
+    }
+  }
+
+  async #turn(record: TriggerRecord): Promise<void> {
+    const { name, version } = readTriggerState(record);
+    const definition = await this.#options.findDefinition(record.definitionId, version);
+    const trigger = definition?.triggers.find((each) => each.name === name);
+    if (definition === null || trigger?.source.kind !== 'cron') {
+      throw new Error(`Version ${version} of ${record.definitionId} has no cron trigger ${name}`);
+    }
+    const { source } = trigger;
+    await new CronTurn(this.#options, { definition, trigger, source, record }).run();
+  }
+}

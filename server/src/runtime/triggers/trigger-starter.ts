@@ -1,0 +1,120 @@
+/** Starts the runs of triggers: evaluates Data and Reference, and calls the same start as clients. */
+import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import type { TriggerDefinition, TriggerStart } from '../../engine/model/trigger.js';
+import { toObject, toText } from '../../engine/values/convert-input.js';
+import { planInputs } from '../../engine/values/expression-plan.js';
+import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
+import { AppError, type ErrorCode } from '../../base/errors.js';
+import { isRefusal, type ScriptRuntime } from '../../scripts/script-runtime.js';
+import type { InstanceView } from '../operations/instance-types.js';
+import type { WorkflowStarts } from '../operations/workflow-starts.js';
+import { triggerContext } from '../passes/evaluator.js';
+
+const REASON_LENGTH_MAX = 1000;
+/** Errors that say nothing about the start: it is repeated. */
+const TRANSIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'overloaded',
+  'stopping',
+  'store_unavailable',
+  'python_unavailable',
+  'too_many_requests',
+]);
+
+export interface TriggerStarterOptions {
+  readonly scripts: Pick<ScriptRuntime, 'evaluate'>;
+  readonly starts: Pick<WorkflowStarts, 'start'>;
+}
+
+export interface TriggeredStart {
+  readonly definition: WorkflowDefinition;
+  readonly trigger: TriggerDefinition;
+  readonly start: TriggerStart;
+  readonly workflowId: string;
+}
+
+export type StartAttempt =
+  | { readonly outcome: 'started'; readonly instance: InstanceView }
+  /** The definition is disabled: it rests. */
+  | { readonly outcome: 'disabled' }
+  | { readonly outcome: 'failed'; readonly error: AppError };
+
+export class TriggerStarter {
+  readonly #options: TriggerStarterOptions;
+
+  constructor(options: TriggerStarterOptions) {
+    this.#options = options;
+  }
+
+  /** @throws unknown if the start has to be repeated */
+  async start(triggered: TriggeredStart): Promise<StartAttempt> {
+    const { definition, start, trigger, workflowId } = triggered;
+    try {
+      const { data, reference } = await this.#evaluate(triggered);
+      const { instance } = await this.#options.starts.start({
+        definitionId: definition.id,
+        version: definition.version,
+        data,
+        reference,
+        idempotency: null,
+        actor: `trigger ${trigger.name}`,
+        trigger: { start, workflowId },
+      });
+      return { outcome: 'started', instance };
+    } catch (error) {
+      if (!(error instanceof AppError) || TRANSIENT.has(error.code)) throw error;
+      if (error.code === 'definition_disabled') return { outcome: 'disabled' };
+      return { outcome: 'failed', error };
+    }
+  }
+
+  /** @throws AppError `invalid_data` */
+  async #evaluate({
+    definition,
+    start,
+    trigger,
+  }: TriggeredStart): Promise<{ readonly data: JsonObject; readonly reference: string | null }> {
+    const inputs = [
+      ...(trigger.data === null ? [] : [{ name: 'Data', value: trigger.data }]),
+      ...(trigger.reference === null ? [] : [{ name: 'Reference', value: trigger.reference }]),
+    ];
+    const plan = planInputs(inputs);
+    const context = {
+      Trigger: triggerContext(start),
+      Workflow: { DefinitionId: definition.id, Version: definition.version },
+    };
+    const variables = { data: {}, context };
+    const expressions = plan.sources.map((source) => ({ source }));
+    const options = { definitionId: definition.id };
+    const result = await this.#options.scripts.evaluate(expressions, variables, options);
+    if (!result.ok) {
+      const { message } = result.error;
+      if (isRefusal(result.error)) throw new AppError('python_unavailable', message);
+      const source = plan.sources[result.index] ?? '';
+      throw invalid(`Trigger '${trigger.name}': ${message} in expression '${source}'`);
+    }
+    const values = plan.build(result.values);
+    return { data: dataOf(trigger, start, values), reference: referenceOf(trigger, values) };
+  }
+}
+
+function dataOf(trigger: TriggerDefinition, start: TriggerStart, values: JsonObject): JsonObject {
+  if (trigger.data === null) {
+    const data = start.event?.data;
+    return isJsonObject(data) ? data : {};
+  }
+  const data = toObject(values['Data'] ?? null);
+  if (!data.ok) throw invalid(`Trigger '${trigger.name}': Data: ${data.message}`);
+  return data.value;
+}
+
+function referenceOf(trigger: TriggerDefinition, values: JsonObject): string | null {
+  const value = values['Reference'] ?? null;
+  if (value === null) return null;
+  const reference = toText(value);
+  if (!reference.ok) throw invalid(`Trigger '${trigger.name}': Reference: ${reference.message}`);
+  return reference.value;
+}
+
+function invalid(message: string): AppError {
+  return new AppError('invalid_data', message.slice(0, REASON_LENGTH_MAX));
+}

@@ -1,0 +1,88 @@
+/** Triggers of definitions. */
+import type { OperationArguments } from '../operations.js';
+import type { TriggerRecord } from '../records/triggers.js';
+import { decodeText, encodeText } from '../text-codec.js';
+import type { TriggerDocument } from './documents.js';
+import type { MongoContext } from './mongo-context.js';
+import { isDuplicateKey } from './mongo-errors.js';
+import { packText, unpackText } from './packed-text.js';
+
+export async function saveTrigger(
+  { triggers }: MongoContext,
+  [trigger, expected]: OperationArguments<'saveTrigger'>,
+): Promise<boolean> {
+  const document = triggerDocumentOf(trigger);
+  if (expected !== null) {
+    const filter = { _id: document._id, revision: expected };
+    return (await triggers.replaceOne(filter, document)).matchedCount > 0;
+  }
+  try {
+    await triggers.insertOne(document);
+    return true;
+  } catch (error) {
+    if (isDuplicateKey(error)) return false;
+    throw error;
+  }
+}
+
+export async function removeTrigger(
+  { triggers }: MongoContext,
+  [id, revision]: OperationArguments<'removeTrigger'>,
+): Promise<boolean> {
+  return (await triggers.deleteOne({ _id: encodeText(id), revision })).deletedCount > 0;
+}
+
+export async function getTrigger(
+  { triggers }: MongoContext,
+  [id]: OperationArguments<'getTrigger'>,
+): Promise<TriggerRecord | null> {
+  const document = await triggers.findOne({ _id: encodeText(id) });
+  return document === null ? null : triggerOf(document);
+}
+
+export async function listTriggers(
+  { triggers }: MongoContext,
+  [definitionId, limit]: OperationArguments<'listTriggers'>,
+): Promise<readonly TriggerRecord[]> {
+  const found = triggers.find({ definitionId: encodeText(definitionId) });
+  return (await found.sort({ _id: 1 }).limit(limit).toArray()).map(triggerOf);
+}
+
+export async function findDueTriggers(
+  { triggers }: MongoContext,
+  [dueBefore, limit]: OperationArguments<'findDueTriggers'>,
+): Promise<readonly TriggerRecord[]> {
+  // Numbers only: a comparison does not match a trigger without a time.
+  const found = triggers.find({ dueAt: { $lte: dueBefore } });
+  return (await found.sort({ dueAt: 1, _id: 1 }).limit(limit).toArray()).map(triggerOf);
+}
+
+export async function findEventTriggers(
+  { triggers }: MongoContext,
+  [eventHash, afterId, limit]: OperationArguments<'findEventTriggers'>,
+): Promise<readonly TriggerRecord[]> {
+  const found = triggers.find({ eventHash, _id: { $gt: encodeText(afterId ?? '') } });
+  return (await found.sort({ _id: 1 }).limit(limit).toArray()).map(triggerOf);
+}
+
+export function triggerOf(document: TriggerDocument): TriggerRecord {
+  return {
+    id: decodeText(document._id),
+    definitionId: decodeText(document.definitionId),
+    dueAt: document.dueAt,
+    eventHash: document.eventHash,
+    revision: document.revision,
+    body: unpackText(document.body),
+  };
+}
+
+export function triggerDocumentOf(trigger: TriggerRecord): TriggerDocument {
+  return {
+    _id: encodeText(trigger.id),
+    definitionId: encodeText(trigger.definitionId),
+    dueAt: trigger.dueAt,
+    eventHash: trigger.eventHash,
+    revision: trigger.revision,
+    body: packText(trigger.body),
+  };
+}
