@@ -40,6 +40,7 @@ everyStore(
           parent: null,
           restartOf: null,
           restartedAs: null,
+          trigger: null,
         });
         expect(answer.headers.get('location')).toBe(`/api/workflow/${workflowId}`);
         expect(Date.parse(startTime)).toBeGreaterThanOrEqual(before);
@@ -289,6 +290,7 @@ everyStore(
           'startTime',
           'status',
           'tags',
+          'trigger',
           'version',
           'workflowId',
         ]);

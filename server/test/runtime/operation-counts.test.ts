@@ -41,7 +41,7 @@ const POSTGRES_STATEMENTS: ReadonlySet<string> = new Set([STATEMENT]);
 const INDEXED = { Index: { n: 'data.n', y: 'data.y', r: 'data.r' }, Tags: { team: 'a' } };
 
 /** Writes and reads of a run that waits for an event. */
-const EVENT_MAXIMA = { sqlite: [3, 0], memory: [3, 0], postgres: [3, 1], mongo: [4, 2] } as const;
+const EVENT_MAXIMA = { sqlite: [3, 1], memory: [3, 1], postgres: [3, 2], mongo: [4, 3] } as const;
 
 interface OpenedStore {
   readonly store: Store;
@@ -229,7 +229,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       },
     );
 
-    it('an event that wakes a run takes at most three writes and no read, on PostgreSQL three and one, on MongoDB four and two', async () => {
+    it('an event that wakes a run takes at most three writes and one read, on PostgreSQL three and two, on MongoDB four and three', async () => {
       const name = fresh('event');
       const definition = await client.define([
         step(
@@ -252,11 +252,11 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       // Many events are marked as delivered together, a little later: some of these may be earlier ones.
       const own = writes.filter((write) => write !== 'markEventsDelivered');
       expect(own.length, own.join(' ')).toBeLessThanOrEqual(writesMax);
-      // MongoDB: the earlier events, and the subscriptions for this one.
+      // The triggers on the event. PostgreSQL: the earlier events. MongoDB: those, and the subscriptions for this one.
       expect(reads.length, reads.join(' ')).toBeLessThanOrEqual(readsMax);
       if (kind !== 'postgres') return;
-      // The start, the search for earlier events, the event with its message, the commit, and the mark.
-      expect((await fewest(roundTrip, POSTGRES_STATEMENTS)).length).toBeLessThanOrEqual(5);
+      // The start, the search for earlier events, the triggers, the event with its message, the commit, and the mark.
+      expect((await fewest(roundTrip, POSTGRES_STATEMENTS)).length).toBeLessThanOrEqual(6);
     });
 
     it('operations per iteration and the document do not grow in a While of 10,000 iterations', async () => {

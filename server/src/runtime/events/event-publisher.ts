@@ -107,7 +107,7 @@ export class EventPublisher {
     const starts = await this.#options.triggers.has(name);
     const stored = await this.#options.store.insertEvent(event, starts ? undefined : message);
     if (stored.outcome === 'inserted') {
-      return { id: event.id, deliveredTo: await this.#deliverInserted(stored, event, message) };
+      return { id: event.id, deliveredTo: await this.#deliverInserted(stored, event, starts) };
     }
     if (stored.event.requestHash !== event.requestHash) {
       throw new AppError(
@@ -121,11 +121,12 @@ export class EventPublisher {
   async #deliverInserted(
     { delivery, posted }: InsertedEvent,
     event: EventRecord,
-    message: InboxMessage,
+    starts: boolean,
   ): Promise<number> {
+    const message = eventMessage(event);
     for (const answer of posted) this.#options.posted(answer, message);
     const reached = posted.map(({ instanceId }) => instanceId);
-    if (delivery === 'partial') return this.#deliver(event, message, reached);
+    if (delivery === 'partial') return this.#deliver(event, message, reached, starts);
     if (delivery === 'unconfirmed') this.#noteDelivered(event, reached, false);
     return reached.length;
   }
@@ -143,14 +144,18 @@ export class EventPublisher {
     return deliveredTo ?? this.#deliver(event);
   }
 
-  /** @param reached instances that have received the event */
+  /**
+   * @param reached instances that have received the event
+   * @param starts whether it may start runs
+   */
   async #deliver(
     event: FoundEvent,
     message = eventMessage(event),
     reached: readonly string[] = [],
+    starts = true,
   ): Promise<number> {
     const { store } = this.#options;
-    const isFired = await this.#fire(event);
+    const isFired = !starts || (await this.#fire(event));
     const instances = new Set(reached);
     let afterId: string | null = null;
     for (;;) {
