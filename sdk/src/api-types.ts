@@ -41,6 +41,8 @@ export type FoundWorkflow = Schemas['FoundWorkflow'];
 export type WorkflowMatch = Schemas['WorkflowMatch'];
 /** Explanations of several runs. */
 export type Explanations = Schemas['Explanations'];
+/** A trigger of a definition. */
+export type Trigger = Schemas['Trigger'];
 /** Whom to tell about which changes of runs. */
 export type NotificationRequest = Schemas['NotificationRequest'];
 /** A notification, without its secret. */

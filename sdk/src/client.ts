@@ -8,6 +8,7 @@ import { DefinitionsResource } from './resources/definitions.js';
 import { EventsResource } from './resources/events.js';
 import { NotificationsResource } from './resources/notifications.js';
 import { NodesResource } from './resources/nodes.js';
+import { TriggersResource } from './resources/triggers.js';
 import { WorkersResource } from './resources/workers.js';
 import { StepsResource } from './resources/steps.js';
 import { WorkflowsResource } from './resources/workflows.js';
@@ -24,6 +25,7 @@ export interface StepwrightClient<D extends ActivityDeclarations = ActivityDecla
   readonly events: EventsResource;
   readonly activities: ActivitiesResource<D>;
   readonly steps: StepsResource;
+  readonly triggers: TriggersResource;
   readonly notifications: NotificationsResource;
   readonly nodes: NodesResource;
   readonly workers: WorkersResource;
@@ -90,6 +92,7 @@ export function createClient<const D extends ActivityDeclarations = ActivityDecl
     events: new EventsResource(transport),
     activities: new ActivitiesResource<D>(transport),
     steps: new StepsResource(transport),
+    triggers: new TriggersResource(transport),
     notifications: new NotificationsResource(transport),
     nodes: new NodesResource(transport),
     workers: new WorkersResource(transport),

@@ -71,6 +71,7 @@ export type {
   StepSummary,
   StoredStep,
   SucceededWorkflow,
+  Trigger,
   WaitReason,
   WorkerList,
   WorkItem,
@@ -125,6 +126,7 @@ export type { BulkRequest, BulkResource, FollowOptions } from './resources/bulk.
 export type { DefinitionsResource } from './resources/definitions.js';
 export type { EventFilter, EventsResource, PublishOptions } from './resources/events.js';
 export type { DeliveryListOptions, NotificationsResource } from './resources/notifications.js';
+export type { BackfillPeriod, TriggersResource } from './resources/triggers.js';
 export type { NodesResource } from './resources/nodes.js';
 export type { WorkerListOptions, WorkersResource } from './resources/workers.js';
 export type { StepsResource } from './resources/steps.js';

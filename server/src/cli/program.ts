@@ -10,6 +10,7 @@ import { addOutsideCommands } from './arguments/outside.js';
 import { addRunCommands } from './arguments/runs.js';
 import { addServerCommands } from './arguments/server.js';
 import { addTestCommand } from './arguments/tests.js';
+import { addTriggerCommands } from './arguments/triggers.js';
 import { EXIT_CODES, EXIT_CODE_MEANINGS } from './exit-codes.js';
 
 export function createProgram(): Command {
@@ -37,6 +38,7 @@ NO_COLOR is set.`,
   addFileCommands(program.commandsGroup('Definitions and scripts:'));
   addTestCommand(program);
   addDefinitionCommands(program);
+  addTriggerCommands(program);
   addRunCommands(program.commandsGroup('Runs:'));
   addActionCommands(program.commandsGroup('Change runs:'));
   addOutsideCommands(program.commandsGroup('Events, activities, types and notifications:'));

@@ -1,0 +1,126 @@
+/** Triggers: what starts runs of a definition by time or by event. */
+import type { ControlledWorkflow, DataObject, Trigger } from '../api-types.js';
+import type { CallOptions } from '../options.js';
+import type { Transport } from '../transport.js';
+
+/** A period. Dates, or ISO 8601 texts. */
+export interface BackfillPeriod {
+  /** The first time that counts. */
+  readonly from: Date | string;
+  /** The first time that does not count. */
+  readonly to: Date | string;
+}
+
+/** Shows and controls the triggers of definitions: `client.triggers`. */
+export class TriggersResource {
+  readonly #transport: Transport;
+
+  /** @internal Created by `createClient`. */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Returns the triggers of the newest version of a definition, in its order, each with its next five times and its last outcome.
+   *
+   * @throws ApiError `definition_not_found`
+   *
+   * @example
+   * ```ts
+   * await client.definitions.register(`
+   * id: report
+   * triggers:
+   *   - name: nightly
+   *     cron: 0 2 * * *
+   *     timeZone: Europe/Zurich
+   * steps:
+   *   - id: write
+   *     stepType: EmitLog
+   *     inputs:
+   *       Message: '"report"'
+   * `);
+   * const [nightly] = await client.triggers.list('report');
+   * console.log(nightly?.name, nightly?.nextTimes.length); // nightly 5
+   * ```
+   */
+  async list(definitionId: string, options: CallOptions = {}): Promise<readonly Trigger[]> {
+    return this.#transport.call(
+      'get',
+      '/api/definition/{id}/triggers',
+      { path: { id: definitionId }, repeatable: 'always', subject: { definitionId } },
+      options,
+    );
+  }
+
+  /**
+   * Pauses a trigger. What passes meanwhile starts no runs, also not later.
+   *
+   * @throws ApiError `definition_not_found`, `trigger_not_found`
+   */
+  pause(definitionId: string, name: string, options: CallOptions = {}): Promise<Trigger> {
+    const call = triggerOf(definitionId, name);
+    return this.#transport.call('put', '/api/definition/{id}/triggers/{name}/pause', call, options);
+  }
+
+  /** Resumes a trigger, from now on. @throws ApiError `definition_not_found`, `trigger_not_found` */
+  resume(definitionId: string, name: string, options: CallOptions = {}): Promise<Trigger> {
+    const call = triggerOf(definitionId, name);
+    return this.#transport.call(
+      'put',
+      '/api/definition/{id}/triggers/{name}/resume',
+      call,
+      options,
+    );
+  }
+
+  /**
+   * Starts a run of a trigger now, also if it is paused and while other runs of it are open. A request without a response is not
+   * repeated: it could start a second run.
+   *
+   * @throws ApiError `definition_not_found`, `trigger_not_found`, `definition_disabled`, `invalid_data`
+   */
+  async fire<TData extends object = DataObject>(
+    definitionId: string,
+    name: string,
+    options: CallOptions = {},
+  ): Promise<ControlledWorkflow<TData>> {
+    const workflow = await this.#transport.call(
+      'post',
+      '/api/definition/{id}/triggers/{name}/fire',
+      { ...triggerOf(definitionId, name), repeatable: 'refused' },
+      options,
+    );
+    return workflow as ControlledWorkflow<TData>;
+  }
+
+  /**
+   * Starts runs for the due times of a cron trigger in a period, at most 1,000, by its `overlap`. A due time that has started a run
+   * before starts no other.
+   *
+   * @returns the due times, ISO 8601
+   * @throws ApiError `invalid_request` if there are more, or if the trigger is no cron trigger; `trigger_not_found`
+   */
+  async backfill(
+    definitionId: string,
+    name: string,
+    { from, to }: BackfillPeriod,
+    options: CallOptions = {},
+  ): Promise<readonly string[]> {
+    const json = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+    const { times } = await this.#transport.call(
+      'post',
+      '/api/definition/{id}/triggers/{name}/backfill',
+      { ...triggerOf(definitionId, name), body: { json } },
+      options,
+    );
+    return times;
+  }
+}
+
+function triggerOf(definitionId: string, name: string) {
+  return {
+    path: { id: definitionId, name },
+    repeatable: 'always',
+    subject: { definitionId },
+  } as const;
+}

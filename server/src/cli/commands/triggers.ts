@@ -1,0 +1,93 @@
+/** `stepwright triggers`: what starts runs of a definition, and when. */
+import type { BackfillTimes, Trigger } from '../../api/wire/models/trigger.js';
+import type { ControlledWorkflow } from '../../api/wire/models/workflow.js';
+import { connect } from '../connection/connect.js';
+import type { ServerCommandOptions } from '../connection/options.js';
+import { jsonContent, pathTo } from '../connection/server-client.js';
+import { Output } from '../output/output.js';
+import { fullTime, relativeTime } from '../output/times.js';
+
+export type TriggerSwitch = 'pause' | 'resume';
+
+export interface BackfillOptions extends ServerCommandOptions {
+  readonly from: string;
+  readonly to: string;
+}
+
+export async function listTriggers(
+  definitionId: string,
+  options: ServerCommandOptions,
+): Promise<void> {
+  const client = await connect(options);
+  const triggers = await client.get<Trigger[]>(pathTo`/api/definition/${definitionId}/triggers`);
+  const output = new Output();
+  if (options.json) {
+    output.json(triggers);
+    return;
+  }
+  if (triggers.length === 0) {
+    output.note(`The definition ${definitionId} has no triggers.`);
+    return;
+  }
+  output.table(triggers, [
+    { title: 'TRIGGER', text: ({ name }) => name },
+    { title: 'STATE', text: ({ paused }) => (paused ? 'paused' : 'active') },
+    { title: 'FIRES', text: sourceOf, canShrink: true },
+    { title: 'NEXT', text: ({ nextTimes: [next] }) => (next ? fullTime(next, output.now) : '') },
+    { title: 'LAST', text: ({ last }) => relativeTime(last?.time ?? null, output.now) },
+    { title: 'OUTCOME', text: ({ last }) => last?.outcome ?? '' },
+    { title: 'REASON', isOptional: true, text: ({ last }) => last?.reason ?? '', canShrink: true },
+  ]);
+}
+
+export async function switchTrigger(
+  action: TriggerSwitch,
+  definitionId: string,
+  name: string,
+  options: ServerCommandOptions,
+): Promise<void> {
+  const client = await connect(options);
+  const path = pathTo`/api/definition/${definitionId}/triggers/${name}/${action}`;
+  const trigger = await client.send<Trigger>('PUT', path);
+  const output = new Output();
+  if (options.json) output.json(trigger);
+  else output.note(`The trigger ${name} is ${trigger.paused ? 'paused' : 'active'}.`);
+}
+
+/** Prints the id of the run, as `stepwright run` does. */
+export async function fireTrigger(
+  definitionId: string,
+  name: string,
+  options: ServerCommandOptions,
+): Promise<void> {
+  const client = await connect(options);
+  const path = pathTo`/api/definition/${definitionId}/triggers/${name}/fire`;
+  const run = await client.send<ControlledWorkflow>('POST', path);
+  const output = new Output();
+  if (options.json) output.json(run);
+  else output.line(run.workflowId);
+}
+
+export async function backfillTrigger(
+  definitionId: string,
+  name: string,
+  { from, to, ...options }: BackfillOptions,
+): Promise<void> {
+  const client = await connect(options);
+  const path = pathTo`/api/definition/${definitionId}/triggers/${name}/backfill`;
+  const answer = await client.send<BackfillTimes>('POST', path, {
+    body: jsonContent({ from, to }),
+  });
+  const output = new Output();
+  if (options.json) {
+    output.json(answer);
+    return;
+  }
+  for (const time of answer.times) output.line(time);
+  if (answer.times.length === 0) output.note('No time of the trigger is in this period.');
+}
+
+function sourceOf({ cron, eventKey, eventName, timeZone }: Trigger): string {
+  if (cron !== null) return timeZone === 'UTC' ? cron : `${cron} (${timeZone})`;
+  return `event ${eventName}${eventKey === null ? '' : `, key ${eventKey}`}`;
+}
