@@ -71,8 +71,6 @@ function project(
 
 export default defineConfig({
   test: {
-    // A defect that fails everything, and each test only after its time limit, would make a run take hours.
-    bail: 25,
     projects: [
       ...project('server', {
         ...UNIT,

@@ -154,7 +154,8 @@ describe('the server process', () => {
     // The log is complete once the process has ended.
     await server.stop();
     const warnings = logOf(server.output).filter(({ level }) => level === 'warn');
-    expect(warnings.some(({ msg }) => /auth/.test(String(msg)))).toBe(warns);
+    const isWarned = warnings.some(({ msg }) => /auth/.test(String(msg)));
+    expect(isWarned, server.output).toBe(warns);
   });
 
   it('exits with a message if its port is unavailable', async () => {
