@@ -166,4 +166,19 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     shows: /expected undefined to deeply equal/,
     expected: 'red',
   },
+  {
+    name: 'trigger-run-id',
+    patches: [
+      {
+        file: 'runtime/triggers/trigger-state.js',
+        find: 'return `t-${hashOf(record.id,',
+        replace: 'return `t-${hashOf(record.id, String(Math.random()),',
+      },
+    ],
+    test: 't42',
+    only: 'on sqlite',
+    scale: 0.3,
+    shows: /started two runs for one time/,
+    expected: 'red',
+  },
 ];
