@@ -120,6 +120,11 @@ describe('toDurationMs', () => {
   it('accepts every form of a duration', () => {
     checkConverted(toDurationMs, [
       [5, 5000],
+      ['90s', 90_000],
+      ['15m', 900_000],
+      ['1.5h', 5_400_000],
+      ['2D', 172_800_000],
+      ['-1h', 0],
       ['00:00:05', 5000],
       ['PT5S', 5000],
     ]);
@@ -129,7 +134,7 @@ describe('toDurationMs', () => {
     checkRefused(toDurationMs, [
       [
         'soon',
-        'expected a duration (a number of seconds, "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the string "soon"',
+        'expected a duration (a number of seconds, "90s", "15m", "1h", "2d", "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the string "soon"',
       ],
     ]);
   });
