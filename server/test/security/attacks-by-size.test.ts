@@ -88,7 +88,7 @@ describe('responses as large as states may be (S-46)', () => {
   it(
     'are sent in YAML and JSON while other requests are served',
     // Its longest turn is near the limit, and takes more CPU time while other processes share the core.
-    { timeout: 300_000, retry: 3 },
+    { timeout: 300_000, retry: 5 },
     async () => {
       const { pid, url } = await start();
       const workflow = await startWorkflow(url, LARGE);
