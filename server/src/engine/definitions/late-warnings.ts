@@ -28,6 +28,7 @@ const CONTEXT_FIELDS: ReadonlyMap<string, readonly string[] | null> = new Map([
   ['Step', ['Id', 'Attempt', 'IdempotencyKey']],
   ['Item', null],
   ['Index', null],
+  ['Trigger', ['Name', 'Time', 'EventName', 'EventKey', 'EventData']],
 ]);
 
 const DICT_METHODS: ReadonlySet<string> = new Set(
