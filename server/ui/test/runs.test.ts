@@ -7,7 +7,6 @@ import { usePages } from './support/page-test.js';
 import { openShop, type Shop } from './support/shop.js';
 
 const RETRYING = `
-Id: retrying
 Steps:
   - Id: fix
     StepType: NoOp
@@ -249,14 +248,17 @@ describe.runIf(browserPath !== null)('the list of runs', () => {
   });
 
   test('filters by the runs that are retrying now', async () => {
-    await pages.client.definitions.register(RETRYING);
-    const { id } = await pages.client.workflows.start('retrying', {});
-    await pages.client.workflows.start('retrying', { fixed: true });
-    const page = await pages.open('/runs?definitionId=retrying&unchanged=10m');
+    // A second attempt must not find the runs of the first one.
+    const name = `retrying-${Date.now()}`;
+    await pages.client.definitions.register(`Id: ${name}${RETRYING}`);
+    const { id } = await pages.client.workflows.start(name, {});
+    await pages.client.workflows.start(name, { fixed: true });
+    await expect.poll(async () => (await pages.client.workflows.get(id)).lastError).not.toBeNull();
+    const page = await pages.open(`/runs?definitionId=${name}&unchanged=10m`);
     await page.getByLabel('Status').selectOption('Retrying, or compensating an error');
     await row(page, id).getByText('Retrying').waitFor();
     await expect.poll(() => rowCount(page)).toBe(1);
-    expect(new URL(page.url()).search).toBe('?status=Runnable&definitionId=retrying&failed=any');
+    expect(new URL(page.url()).search).toBe(`?status=Runnable&definitionId=${name}&failed=any`);
     await page.reload();
     await row(page, id).waitFor();
     expect(await page.getByLabel('Status').inputValue()).toContain('Retrying');
@@ -270,7 +272,7 @@ describe.runIf(browserPath !== null)('the list of runs', () => {
     await page.getByLabel('Status').selectOption('Suspended');
     await expect
       .poll(() => new URL(page.url()).search)
-      .toBe('?status=Suspended&definitionId=retrying');
+      .toBe(`?status=Suspended&definitionId=${name}`);
   });
 
   test('reports a broken stream, reconnects, and fetches the changes that it missed', async () => {
