@@ -38,6 +38,7 @@ export class BenchServer {
       DATA_DIR: folder,
       LOG_LEVEL: 'error',
       ...(dbhost === undefined ? {} : databaseOf(dbhost)),
+      ...tracingVariables(),
     };
     const spawned = await SpawnedServer.start(environment, { nodeOptions });
     const server = new BenchServer(spawned, folder, performance.now() - startedAt);
@@ -55,6 +56,12 @@ export class BenchServer {
     await this.#server.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+/** To measure what tracing costs: see docs/tracing.md. */
+function tracingVariables(): Record<string, string> {
+  const given = Object.entries(process.env).filter(([name]) => name.startsWith('OTEL_'));
+  return Object.fromEntries(given.map(([name, value]) => [name, value ?? '']));
 }
 
 /** An empty database on that server; on PostgreSQL a schema of the database in the address. */

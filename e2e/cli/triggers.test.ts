@@ -45,6 +45,23 @@ it('triggers are listed, paused, fired, resumed and made up for', async () => {
   expect(JSON.parse(json.stdout)).toHaveLength(2);
 });
 
+it('the schedule of all definitions is listed', async () => {
+  await line.client.definitions.register({
+    ...REPORT,
+    id: 'sweep',
+    triggers: [{ name: 'quarterly', cron: '*/15 * * * *' }],
+  });
+  const { code, stdout } = await call('schedule', '--hours', '2');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/sweep +quarterly +\*\/15 \* \* \* \* +8$/m);
+  const json = await call('schedule', '--hours', '2', '--json');
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    items: [{ definitionId: 'sweep' }],
+    more: false,
+  });
+  expect((await call('schedule', '--hours', '0')).code).toBe(2);
+});
+
 it('wrong names and periods are reported', async () => {
   expect((await call('list', 'nope')).code).toBe(5);
   expect((await call('fire', 'report', 'nope')).code).toBe(5);

@@ -10,8 +10,17 @@
  * Called by: `pnpm build`, every script of package.json that needs the build, the `prepack` of both SDKs, the
  * Dockerfile.
  */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { generateApi, generateSdkSchema } from './generate.mjs';
 import { isMain, listFiles, root, runMain, startTool } from '../tool.mjs';
 import { runStage } from './stage.mjs';
@@ -95,25 +104,27 @@ async function copyServerAssets() {
   });
 }
 
-/** Three files of the 12 MB of its package, which users therefore need not install, and the licenses of these files. */
+/**
+ * Three files of the 12 MB of its package, which users therefore need not install, and the licenses of these files. Those
+ * that are served compressed are stored compressed.
+ */
 async function copySwaggerUi() {
   const from = 'server/node_modules/swagger-ui-dist';
   const to = 'server/dist/swagger-ui';
-  const files = [
-    'swagger-ui.css',
-    'swagger-ui-bundle.js',
-    'favicon-32x32.png',
-    'LICENSE',
-    'NOTICE',
-    'swagger-ui-bundle.js.LICENSE.txt',
-  ];
+  const compressed = ['swagger-ui.css', 'swagger-ui-bundle.js'];
+  const files = ['favicon-32x32.png', 'LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt'];
   await runStage({
     name: 'swagger ui',
     // Its version is in the lockfile, an input of every stage.
     inputs: [],
-    outputs: files.map((file) => `${to}/${file}`),
+    outputs: [...files, ...compressed.map((file) => `${file}.gz`)].map((file) => `${to}/${file}`),
     run: () => {
+      rmSync(join(root, to), { recursive: true, force: true });
       mkdirSync(join(root, to), { recursive: true });
+      for (const file of compressed) {
+        const bytes = gzipSync(readFileSync(join(root, from, file)), { level: 9 });
+        writeFileSync(join(root, to, `${file}.gz`), bytes);
+      }
       for (const file of files) copyFileSync(join(root, from, file), join(root, to, file));
     },
   });

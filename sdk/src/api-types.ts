@@ -43,10 +43,28 @@ export type WorkflowMatch = Schemas['WorkflowMatch'];
 export type Explanations = Schemas['Explanations'];
 /** A trigger of a definition. */
 export type Trigger = Schemas['Trigger'];
+/** The triggers that fire in the next hours. */
+export type Schedule = Schemas['Schedule'];
+/** A trigger with its times in the next hours. */
+export type ScheduledTrigger = Schemas['ScheduledTrigger'];
 /** Whom to tell about which changes of runs. */
 export type NotificationRequest = Schemas['NotificationRequest'];
 /** A notification, without its secret. */
 export type Notification = Schemas['Notification'];
+/** A secret without its value. */
+export type Secret = Schemas['Secret'];
+/** A change that a client has made. */
+export type AuditEntry = Schemas['AuditEntry'];
+/** An API key to create. */
+export type ApiKeyRequest = Schemas['ApiKeyRequest'];
+/** An API key, without the key itself. */
+export type ApiKey = Schemas['ApiKey'];
+/** A key that was just created. */
+export type CreatedApiKey = Schemas['CreatedApiKey'];
+/** What signed calls of another system do. */
+export type WebhookRequest = Schemas['WebhookRequest'];
+/** A webhook, without its secret. */
+export type Webhook = Schemas['Webhook'];
 /** A change of a run that notifications can tell. */
 export type NotifiedChange = Schemas['NotifiedChange'];
 /** A message to the target of a notification. */

@@ -7,6 +7,10 @@ import { BulkResource } from './resources/bulk.js';
 import { DefinitionsResource } from './resources/definitions.js';
 import { EventsResource } from './resources/events.js';
 import { NotificationsResource } from './resources/notifications.js';
+import { AuditResource } from './resources/audit.js';
+import { KeysResource } from './resources/keys.js';
+import { SecretsResource } from './resources/secrets.js';
+import { WebhooksResource } from './resources/webhooks.js';
 import { NodesResource } from './resources/nodes.js';
 import { TriggersResource } from './resources/triggers.js';
 import { WorkersResource } from './resources/workers.js';
@@ -27,6 +31,14 @@ export interface StepwrightClient<D extends ActivityDeclarations = ActivityDecla
   readonly steps: StepsResource;
   readonly triggers: TriggersResource;
   readonly notifications: NotificationsResource;
+  /** Bearer tokens that the server can end at any time. */
+  readonly keys: KeysResource;
+  /** Who changed what. */
+  readonly audit: AuditResource;
+  /** The names of values that the operator gives to definitions. */
+  readonly secrets: SecretsResource;
+  /** Calls of other systems that publish events and start runs. */
+  readonly webhooks: WebhooksResource;
   readonly nodes: NodesResource;
   readonly workers: WorkersResource;
   /** The declared activities, for workers that use this client. */
@@ -94,6 +106,10 @@ export function createClient<const D extends ActivityDeclarations = ActivityDecl
     steps: new StepsResource(transport),
     triggers: new TriggersResource(transport),
     notifications: new NotificationsResource(transport),
+    keys: new KeysResource(transport),
+    audit: new AuditResource(transport),
+    secrets: new SecretsResource(transport),
+    webhooks: new WebhooksResource(transport),
     nodes: new NodesResource(transport),
     workers: new WorkersResource(transport),
     // Without declarations, D is the general type, and `Declared<D>` is undefined.

@@ -49,6 +49,13 @@ export type {
   ModificationRequest,
   Notification,
   NotificationRequest,
+  ApiKey,
+  AuditEntry,
+  ApiKeyRequest,
+  CreatedApiKey,
+  Secret,
+  Webhook,
+  WebhookRequest,
   NotifiedChange,
   OpenWorkflow,
   Overview,
@@ -71,6 +78,8 @@ export type {
   StepSummary,
   StoredStep,
   SucceededWorkflow,
+  Schedule,
+  ScheduledTrigger,
   Trigger,
   WaitReason,
   WorkerList,
@@ -125,8 +134,12 @@ export type {
 export type { BulkRequest, BulkResource, FollowOptions } from './resources/bulk.js';
 export type { DefinitionsResource } from './resources/definitions.js';
 export type { EventFilter, EventsResource, PublishOptions } from './resources/events.js';
+export type { AuditFilter, AuditResource } from './resources/audit.js';
+export type { KeysResource } from './resources/keys.js';
+export type { SecretsResource } from './resources/secrets.js';
+export type { WebhooksResource } from './resources/webhooks.js';
 export type { DeliveryListOptions, NotificationsResource } from './resources/notifications.js';
-export type { BackfillPeriod, TriggersResource } from './resources/triggers.js';
+export type { BackfillPeriod, ScheduleOptions, TriggersResource } from './resources/triggers.js';
 export type { NodesResource } from './resources/nodes.js';
 export type { WorkerListOptions, WorkersResource } from './resources/workers.js';
 export type { StepsResource } from './resources/steps.js';

@@ -13,7 +13,7 @@ import type { AuthConfig } from './api/access/access-control.js';
 import { createApp } from './api/create-app.js';
 import { RequestMemory } from './api/http/request-memory.js';
 import { apiLimits, httpLimits, pythonLimits } from './config/limits.js';
-import { ConfigError, visibleEnvironment } from './config/read-config.js';
+import { ConfigError, secretVariables, visibleEnvironment } from './config/read-config.js';
 import type { Logger } from './base/logger.js';
 import { defaultBudget, memoryBudget, type MemoryBudget } from './base/memory-budget.js';
 import { systemClock, type Clock } from './base/clock.js';
@@ -38,7 +38,11 @@ import { createBackplane, type BackplaneOptions } from './backplane/backplanes.j
 import { storeAt, type StoreChoice } from './store/stores.js';
 import { observeStore } from './store/observed-store.js';
 import type { Store } from './store/store.js';
+import { SecretMasker } from './runtime/secrets/secret-masker.js';
+import { createSecretSource, NO_SECRETS, type SecretSource } from './secrets/secret-source.js';
 import { SERVER_NAME, SERVER_VERSION } from './base/version.js';
+import { isTracingOn } from './tracing/tracing-settings.js';
+import type { Tracing } from './tracing/tracing.js';
 
 export interface Server {
   readonly app: Express;
@@ -57,6 +61,8 @@ export interface ComposeOptions {
   readonly scripts?: ScriptRuntime;
   /** Everything that is a clock or random, where time is virtual. @default the machine's */
   readonly chance?: Chance;
+  /** Null: a server that only checks definitions, and knows no secrets. @default those of the settings */
+  readonly secretSource?: SecretSource | null;
   /** What steps do outside the server, where it is replaced. */
   readonly outside?: (bodies: OutsideBodies) => OutsideBodies;
   /** Changes intervals and limits that are no settings. */
@@ -91,6 +97,8 @@ export async function compose(options: ComposeOptions): Promise<Server> {
   const clock = options.chance?.clock ?? sharedClock ?? systemClock;
   const calls = { clock, memory: callMemory };
   const store = await chooseStore(options, storeChoice, sharedClock);
+  const secretSource = secretsOf(options);
+  const tracing = await tracingOf(options, nodeId);
   const host = new Host({
     store: measured(options.wrapStore?.(store) ?? store, metrics),
     backplane: await (options.createBackplane ?? createBackplane)({
@@ -101,7 +109,8 @@ export async function compose(options: ComposeOptions): Promise<Server> {
       logger,
     }),
     scripts,
-    ...outsideBodies(options, scripts, calls),
+    ...outsideBodies(options, maskedScripts(scripts, secretSource ?? NO_SECRETS), calls),
+    ...(secretSource !== null && { secretSource }),
     clock,
     ids: options.chance?.ids ?? systemIds,
     // Connections of their own: targets do not keep steps waiting.
@@ -114,6 +123,7 @@ export async function compose(options: ComposeOptions): Promise<Server> {
     processIsGone: (node) => processIsGone(node, { hostname: hostname(), pid: process.pid }),
     info: serverInfo(),
     settings: { ...hostSettings(config, budget), ...options.hostSettings },
+    ...tracing,
   });
   const requestMemory = new RequestMemory({
     bodiesMax: budget.bodies,
@@ -129,13 +139,31 @@ export async function compose(options: ComposeOptions): Promise<Server> {
     host,
     logger,
     limits: apiLimits(config),
+    ...accessOf(config),
+    requestMemory,
+    ...tracing,
+  });
+  return { app, host };
+}
+
+function accessOf(config: Config) {
+  return {
     auth: authOf(config),
     trustedProxies: config.trusted_proxies,
     allowedHosts: [...config.allowed_hosts, config.host],
     corsOrigins: config.cors_origins,
-    requestMemory,
-  });
-  return { app, host };
+    traceUrl: config.trace_url,
+  };
+}
+
+/** The SDK is much JavaScript, and optional: only servers that record traces load it. */
+async function tracingOf(
+  { environment, logger }: ComposeOptions,
+  nodeId: string,
+): Promise<{ readonly tracing?: Tracing }> {
+  if (!isTracingOn(environment)) return {};
+  const { createTracing } = await import('./tracing/open-telemetry.js');
+  return { tracing: await createTracing({ environment, nodeId, logger }) };
 }
 
 /** What calls share with the rest of the server. */
@@ -143,7 +171,7 @@ type CallParts = Required<Pick<HttpRequestOptions, 'clock' | 'memory'>>;
 
 function outsideBodies(
   { config, logger, outside }: ComposeOptions,
-  scripts: ScriptRuntime,
+  scripts: Pick<ScriptRuntime, 'runScript'>,
   parts: CallParts,
 ): OutsideBodies {
   const bodies: OutsideBodies = {
@@ -151,6 +179,21 @@ function outsideBodies(
     customStep: (find) => createCustomStepBody({ scripts, find, logger, memory: parts.memory }),
   };
   return outside?.(bodies) ?? bodies;
+}
+
+function secretsOf({ config, environment, secretSource }: ComposeOptions): SecretSource | null {
+  if (secretSource !== undefined) return secretSource;
+  const variables = secretVariables(environment);
+  return createSecretSource({ directory: config.secrets_dir, variables });
+}
+
+/** What scripts print and return comes back without the values of secrets, before anything logs it. */
+function maskedScripts(
+  scripts: ScriptRuntime,
+  source: SecretSource,
+): Pick<ScriptRuntime, 'runScript'> {
+  const masker = new SecretMasker(source);
+  return { runScript: async (...call) => masker.script(await scripts.runScript(...call)) };
 }
 
 function thisNode(id: string, { host, port }: Config): HostOptions['node'] {
@@ -293,8 +336,10 @@ function hostSettings(config: Config, budget: MemoryBudget): HostSettings {
     startsMax: config.starts_concurrent_max,
     emitLinesPerSecondMax: config.emit_log_lines_per_second_max,
     waitersMax: config.pollers_max,
+    webhookCallsPerMinuteMax: config.webhook_calls_per_minute_max,
     instanceRetentionMs: config.instance_retention_seconds * 1000,
     eventRetentionMs: config.event_retention_seconds * 1000,
+    auditRetentionMs: config.audit_retention_seconds * 1000,
     scanIntervalMs: 2000,
     beatIntervalMs: Math.min(4000, Math.floor(config.node_lease_ms / 3)),
     leaseMs: config.node_lease_ms,

@@ -1,7 +1,7 @@
 /**
  * Builds the operator's page as static files, which the server serves below `/ui/`. It loads nothing from other sites.
  */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -11,7 +11,7 @@ const ASSETS = fileURLToPath(new URL('dist/assets/', import.meta.url));
 /** Smaller files fit into one packet uncompressed. */
 const COMPRESSED_BYTES_MIN = 1400;
 
-/** Writes compressed variants of each file next to it, which the server sends as they are. */
+/** Replaces each file by its compressed forms, which the server sends as they are. */
 function compressFiles(): Plugin {
   return {
     name: 'stepwright:compress-files',
@@ -23,6 +23,7 @@ function compressFiles(): Plugin {
         const params = { [constants.BROTLI_PARAM_QUALITY]: 10 };
         await writeFile(`${ASSETS}${name}.br`, await promisify(brotliCompress)(bytes, { params }));
         await writeFile(`${ASSETS}${name}.gz`, await promisify(gzip)(bytes, { level: 9 }));
+        await unlink(ASSETS + name);
       }
     },
   };

@@ -13,6 +13,8 @@ export interface ActivityContext {
    * key of the payment, mail or record, so that doing the work twice has the same effect as doing it once.
    */
   readonly idempotencyKey: string;
+  /** The span that this work belongs to, as the header `traceparent`; undefined if the server records no traces. */
+  readonly traceparent?: string;
   /** The number of this attempt, from 1. Later attempts follow a failure or a lost lease. */
   readonly attempt: number;
   /**

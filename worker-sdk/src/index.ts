@@ -15,6 +15,8 @@ export type {
 export { ActivityFailure, InvalidDataError, LeaseLostError, WorkerStoppedError } from './errors.js';
 export type { ActivityFailureOptions, SchemaIssue } from './errors.js';
 export type { WorkerLog } from './log.js';
+export { openTelemetry } from './open-telemetry.js';
+export type { ActivitySpan, OpenTelemetryApi, SpanSettings } from './open-telemetry.js';
 export type { ActivityWork, Middleware } from './run-handler.js';
 export { stopOnSignals } from './stop-on-signals.js';
 export { Worker } from './worker-constructor.js';

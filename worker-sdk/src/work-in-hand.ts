@@ -97,11 +97,12 @@ export class WorkInHand {
   }
 
   #context(): ActivityContext {
-    const { executionId, idempotencyKey } = this.#options.item;
+    const { executionId, idempotencyKey, traceparent } = this.#options.item;
     return {
       ...this.#subject,
       executionId,
       idempotencyKey,
+      ...(traceparent !== undefined && { traceparent }),
       signal: this.#lease.signal,
       log: this.#log,
       heartbeat: () => this.#lease.extend(),

@@ -19,6 +19,9 @@ export interface RunningServer {
 /** The command that `pnpm start` runs after the build. */
 export const SERVER_COMMAND = 'node server/dist/main.js';
 
+/** As the README of example 31 says. */
+const SECRETS = { secret_CARRIER_TOKEN: 'example-carrier-token' };
+
 export async function prepareServer(): Promise<RunningServer> {
   // Chosen before the first start, because a restarted server must use the same port.
   const port = await freePort();
@@ -32,7 +35,7 @@ export async function prepareServer(): Promise<RunningServer> {
     start: async (command) => {
       await stop();
       const started = startCommand(command, {
-        environment: { PORT: String(port), DATA_DIR: dataFolder },
+        environment: { PORT: String(port), DATA_DIR: dataFolder, ...SECRETS },
       });
       commands.push(started);
       await started.untilPrinted('listens on');

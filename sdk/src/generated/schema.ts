@@ -128,6 +128,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List changes
+         * @description Lists the changes that clients have made, the newest first, in pages: to definitions, scripts, triggers, webhooks, notifications and API keys, and all actions that control runs. A page with filters can have fewer items than its limit although more follow: continue while there is a `nextCursor`.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/bulk": {
         parameters: {
             query?: never;
@@ -564,6 +584,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List API keys
+         * @description Lists all API keys with their last use, without the keys themselves.
+         */
+        get: operations["listKeys"];
+        put?: never;
+        /**
+         * Create an API key
+         * @description Creates an API key: a bearer token that the server can end at any time. The response is the only one that has the key.
+         */
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/key/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove an API key
+         * @description Removes an API key. A second later, no node accepts it any more.
+         */
+        delete: operations["removeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/node": {
         parameters: {
             query?: never;
@@ -752,6 +816,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what fires soon
+         * @description Lists the cron triggers of all definitions that fire in the next hours, each with its times. Triggers that are paused, and those of disabled definitions, are omitted.
+         */
+        get: operations["getSchedule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List secrets
+         * @description Lists the names of secrets, with the definitions that use them. Values are never shown.
+         */
+        get: operations["listSecrets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/step": {
         parameters: {
             query?: never;
@@ -839,6 +943,54 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description Lists all webhooks without their secrets.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhook/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook
+         * @description Returns a webhook without its secret.
+         */
+        get: operations["getWebhook"];
+        /**
+         * Set up a webhook
+         * @description Sets up a webhook, or replaces the one of this name: what a signed call of `POST /hooks/{name}` does.
+         */
+        put: operations["putWebhook"];
+        post?: never;
+        /**
+         * Remove a webhook
+         * @description Removes a webhook: its calls are rejected from then on.
+         */
+        delete: operations["removeWebhook"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1324,6 +1476,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/hooks/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call a webhook
+         * @description What other systems call: verifies the signature of the body as it was sent, and publishes the event or starts the run that the webhook is set up for. No bearer token is needed. A delivery whose id was seen in the last 24 hours changes nothing, and has the same response.
+         */
+        post: operations["callWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -1485,6 +1657,98 @@ export interface components {
             items: components["schemas"]["ActivityQueue"][];
             /** @description Always null: there is only one page. */
             nextCursor: string | null;
+        };
+        /**
+         * @description An API key, without the key itself.
+         * @example {
+         *       "id": "01hx5v3x9t6k2m4n8p0q",
+         *       "name": "billing-worker",
+         *       "scopes": [
+         *         "conductor:worker"
+         *       ],
+         *       "createdBy": "ada",
+         *       "createdTime": "2026-05-04T10:20:30.123Z",
+         *       "expires": "2027-05-04T00:00:00.000Z",
+         *       "lastUsedTime": null
+         *     }
+         */
+        ApiKey: {
+            id: string;
+            name: string;
+            scopes: components["schemas"]["KeyScope"][];
+            /** @description The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none. */
+            createdBy: string;
+            /** @description ISO 8601, UTC. */
+            createdTime: string;
+            /** @description ISO 8601, UTC; null: it does not expire. */
+            expires: string | null;
+            /** @description ISO 8601, UTC, to about a minute; null: it was never used. */
+            lastUsedTime: string | null;
+        };
+        /** @description All keys, in the order of their creation. */
+        ApiKeyPage: {
+            items: components["schemas"]["ApiKey"][];
+            /** @description Always null: there is one page. */
+            nextCursor: string | null;
+        };
+        /**
+         * @description A key to create.
+         * @example {
+         *       "name": "billing-worker",
+         *       "scopes": [
+         *         "conductor:worker"
+         *       ],
+         *       "expires": "2027-05-04T00:00:00Z"
+         *     }
+         */
+        ApiKeyRequest: {
+            /** @description Whose key it is. The audit and control actions show it as the actor. */
+            name: string;
+            scopes: components["schemas"]["KeyScope"][];
+            /** @description When it expires: ISO 8601. Without it, the key is valid until it is removed. */
+            expires?: string;
+        };
+        /**
+         * @description A change that a client has made.
+         * @example {
+         *       "id": "998111222333444-999999998-01hx5v7c2r8d4f6g9h1j",
+         *       "time": "2026-05-04T10:20:30.123Z",
+         *       "actor": "ada",
+         *       "address": "192.0.2.7",
+         *       "action": "webhook.put",
+         *       "target": {
+         *         "kind": "webhook",
+         *         "id": "shop"
+         *       },
+         *       "detail": null
+         *     }
+         */
+        AuditEntry: {
+            id: string;
+            /** @description ISO 8601, UTC. */
+            time: string;
+            /** @description The subject (`sub`) of the caller's token, or the name of its API key; `anonymous` if it has none, or if the server requires no token. */
+            actor: string;
+            /** @description From which address the call came. */
+            address: string;
+            /** @description The kind of the target and what was done, such as `workflow.suspend`. */
+            action: string;
+            target: components["schemas"]["AuditedTarget"];
+            /** @description The new version, the action of a bulk job, or the reason that the caller gave. */
+            detail: string | null;
+        };
+        /** @description A page of the audit log. */
+        AuditPage: {
+            items: components["schemas"]["AuditEntry"][];
+            /** @description Pass it as `cursor` to get the next page; null on the last page. */
+            nextCursor: string | null;
+        };
+        /** @description What was changed. */
+        AuditedTarget: {
+            /** @description `definition`, `script`, `trigger`, `webhook`, `notification`, `key`, `workflow` or `bulk`. */
+            kind: string;
+            /** @description The id or the name; of a trigger `<definition>/<trigger>`. */
+            id: string;
         };
         /**
          * @description A period whose due times are to start runs.
@@ -1792,6 +2056,36 @@ export interface components {
             failure?: components["schemas"]["WorkflowFailure"] | null;
         };
         /**
+         * @description A key that was just created.
+         * @example {
+         *       "id": "01hx5v3x9t6k2m4n8p0q",
+         *       "name": "billing-worker",
+         *       "scopes": [
+         *         "conductor:worker"
+         *       ],
+         *       "createdBy": "ada",
+         *       "createdTime": "2026-05-04T10:20:30.123Z",
+         *       "expires": null,
+         *       "lastUsedTime": null,
+         *       "key": "sw_01hx5v3x9t6k2m4n8p0q_dGhpcyBpcyBub3QgYSByZWFsIGtleSBvZiBhbnlib2R5"
+         *     }
+         */
+        CreatedApiKey: {
+            id: string;
+            name: string;
+            scopes: components["schemas"]["KeyScope"][];
+            /** @description The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none. */
+            createdBy: string;
+            /** @description ISO 8601, UTC. */
+            createdTime: string;
+            /** @description ISO 8601, UTC; null: it does not expire. */
+            expires: string | null;
+            /** @description ISO 8601, UTC, to about a minute; null: it was never used. */
+            lastUsedTime: string | null;
+            /** @description The bearer token. It is not stored and not shown again. */
+            key: string;
+        };
+        /**
          * @description The bulk job that was created.
          * @example {
          *       "id": "01hx5v3x9t6k2m4n8p0q",
@@ -1913,7 +2207,8 @@ export interface components {
          *       "description": "Greets the person in the data",
          *       "createdAt": "2026-05-04T10:20:30.000Z",
          *       "disabled": false,
-         *       "origin": "github.com/acme/shop/flows@3f2c1a9"
+         *       "origin": "github.com/acme/shop/flows@3f2c1a9",
+         *       "createdBy": "ada"
          *     }
          */
         DefinitionSummary: {
@@ -1927,6 +2222,8 @@ export interface components {
             disabled: boolean;
             /** @description Where this version comes from, such as a commit: the `origin` with which it was stored; null if there was none. */
             origin: string | null;
+            /** @description Who stored this version: the subject (`sub`) of the caller's token, or the name of its API key; `anonymous` if it had none; null if it is not known, as of versions that an older server stored. */
+            createdBy: string | null;
         };
         /**
          * @description A message to the target of a notification.
@@ -2416,6 +2713,11 @@ export interface components {
         IndexValue: string | number | boolean;
         /** @description Any JSON value: an object, list, string, number, boolean or null. */
         JsonValue: unknown;
+        /**
+         * @description What the holder of a key may do.
+         * @enum {string}
+         */
+        KeyScope: "conductor:admin" | "conductor:author" | "conductor:controller" | "conductor:viewer" | "conductor:worker";
         /** @description The process is running. */
         Liveness: {
             /** @enum {string} */
@@ -2941,6 +3243,16 @@ export interface components {
             reasons: string[];
         };
         /**
+         * @description A call that was accepted.
+         * @example {
+         *       "id": "01j8zq3v7m9k4n2p5r6s8t0w1x"
+         *     }
+         */
+        ReceivedDelivery: {
+            /** @description Of the event that was published, or of the run that was started. A repeated delivery has the same. */
+            id: string;
+        };
+        /**
          * @description A stored definition.
          * @example {
          *       "id": "greeting",
@@ -3096,6 +3408,60 @@ export interface components {
              */
             version?: number;
         };
+        /**
+         * @description What cron triggers fire in a period, over all definitions.
+         * @example {
+         *       "from": "2026-05-03T12:00:00.000Z",
+         *       "to": "2026-05-04T12:00:00.000Z",
+         *       "items": [
+         *         {
+         *           "definitionId": "report",
+         *           "name": "nightly",
+         *           "cron": "0 2 * * *",
+         *           "timeZone": "Europe/Zurich",
+         *           "times": [
+         *             "2026-05-04T00:00:00.000Z"
+         *           ],
+         *           "more": false
+         *         }
+         *       ],
+         *       "more": false
+         *     }
+         */
+        Schedule: {
+            /** @description The time of the request. ISO 8601, UTC. */
+            from: string;
+            to: string;
+            /** @description The trigger that fires first comes first. */
+            items: components["schemas"]["ScheduledTrigger"][];
+            /** @description Whether further triggers fire in the period. */
+            more: boolean;
+        };
+        /** @description A cron trigger that fires soon. */
+        ScheduledTrigger: {
+            definitionId: string;
+            name: string;
+            cron: string;
+            timeZone: string;
+            /** @description Its times in the period, at most 24. ISO 8601, UTC, the earliest first. */
+            times: string[];
+            /** @description Whether it fires more often in the period. */
+            more: boolean;
+        };
+        /** @description A secret of the server, or one that definitions use and the server does not have. */
+        Secret: {
+            name: string;
+            /** @description Definitions use it, but the server does not have it: their steps fail. */
+            missing: boolean;
+            /** @description The definitions whose newest version uses it, in ascending order. */
+            definitions: string[];
+        };
+        /** @description All secrets, in the order of their names. */
+        SecretPage: {
+            items: components["schemas"]["Secret"][];
+            /** @description Always null: there is one page. */
+            nextCursor: string | null;
+        };
         /** @description Information about the server that responded. */
         ServerInfo: {
             name: string;
@@ -3114,6 +3480,8 @@ export interface components {
             store: string;
             /** @description The kind of backplane. */
             backplane: string;
+            /** @description The address of a trace: replace `{trace_id}` in it with the `traceId` of a run. Absent: the operator has set none. */
+            traceUrl?: string;
             /** @description How users of the operator's page sign in. Absent: with a token that they enter, or not at all. */
             signIn?: components["schemas"]["SignInInfo"];
         };
@@ -3344,7 +3712,8 @@ export interface components {
          * @example {
          *       "name": "add",
          *       "version": 1,
-         *       "createdAt": "2026-05-04T10:20:30.000Z"
+         *       "createdAt": "2026-05-04T10:20:30.000Z",
+         *       "createdBy": "ada"
          *     }
          */
         StepSummary: {
@@ -3356,6 +3725,8 @@ export interface components {
             version: number;
             /** @description ISO 8601, UTC. */
             createdAt: string;
+            /** @description As of a definition: who stored this version; null if it is not known. */
+            createdBy: string | null;
         };
         /**
          * @description What an open step is waiting for. `kind` determines which other members are present.
@@ -3570,6 +3941,119 @@ export interface components {
          */
         WaitReasonKind: "suspended" | "set-aside" | "compensating" | "timer" | "retry" | "event" | "activity" | "workflow" | "running" | "scheduled" | "ended";
         /**
+         * @description A webhook. Its secret is not shown.
+         * @example {
+         *       "name": "github",
+         *       "path": "/hooks/github",
+         *       "scheme": "github",
+         *       "publish": {
+         *         "name": "'push'",
+         *         "key": "hook.body['repository']['full_name']"
+         *       },
+         *       "changedBy": "ada",
+         *       "changedTime": "2026-05-04T10:20:30.123Z"
+         *     }
+         */
+        Webhook: {
+            /** @description Of `hmac`, required: the name of the header with the signature. */
+            header?: string;
+            /**
+             * @description Of `hmac`. Default: sha256.
+             * @enum {string}
+             */
+            algorithm?: "sha256" | "sha384" | "sha512";
+            /**
+             * @description Of `hmac`. Default: hex.
+             * @enum {string}
+             */
+            encoding?: "hex" | "base64";
+            /** @description Of `hmac`: what stands before the signature in its header, such as `sha256=`. Default: nothing. */
+            prefix?: string;
+            /** @description Of `hmac`: the name of the header with the id of the delivery. Without it, repeated deliveries are not recognized. */
+            idHeader?: string;
+            name: string;
+            /** @description Where the sender calls it, on any node. */
+            path: string;
+            scheme: components["schemas"]["WebhookSchemeName"];
+            publish?: components["schemas"]["WebhookPublish"];
+            start?: components["schemas"]["WebhookStart"];
+            /** @description The subject (`sub`) of the token of the caller who set it up; `anonymous` if there was none. */
+            changedBy: string;
+            /** @description ISO 8601, UTC. */
+            changedTime: string;
+        };
+        /**
+         * @description The answer to the call with which Slack checks an address (`url_verification`).
+         * @example {
+         *       "challenge": "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P"
+         *     }
+         */
+        WebhookChallenge: {
+            /** @description The one of the call. */
+            challenge: string;
+        };
+        /** @description All webhooks, in the order of their names. */
+        WebhookPage: {
+            items: components["schemas"]["Webhook"][];
+            /** @description Always null: there is one page. */
+            nextCursor: string | null;
+        };
+        /** @description Publishes an event for each call. Its members are expressions over `hook.body`, `hook.headers` and `hook.query`. */
+        WebhookPublish: {
+            name: string;
+            key: string;
+            /** @description An expression, or an object whose members that begin with `@` are expressions. Default: `hook.body`. */
+            data?: components["schemas"]["JsonValue"];
+        };
+        /**
+         * @description What calls of a webhook do, and how their signature is verified. Exactly one of `publish` and `start` is required.
+         * @example {
+         *       "scheme": "github",
+         *       "secret": "a long random text",
+         *       "publish": {
+         *         "name": "'push'",
+         *         "key": "hook.body['repository']['full_name']"
+         *       }
+         *     }
+         */
+        WebhookRequest: {
+            /** @description Of `hmac`, required: the name of the header with the signature. */
+            header?: string;
+            /**
+             * @description Of `hmac`. Default: sha256.
+             * @enum {string}
+             */
+            algorithm?: "sha256" | "sha384" | "sha512";
+            /**
+             * @description Of `hmac`. Default: hex.
+             * @enum {string}
+             */
+            encoding?: "hex" | "base64";
+            /** @description Of `hmac`: what stands before the signature in its header, such as `sha256=`. Default: nothing. */
+            prefix?: string;
+            /** @description Of `hmac`: the name of the header with the id of the delivery. Without it, repeated deliveries are not recognized. */
+            idHeader?: string;
+            scheme: components["schemas"]["WebhookSchemeName"];
+            /** @description The secret that the sender signs with. Required for a new webhook; without it, the one that the webhook has stays. It is never shown. */
+            secret?: string;
+            publish?: components["schemas"]["WebhookPublish"];
+            start?: components["schemas"]["WebhookStart"];
+        };
+        /**
+         * @description How the sender signs its calls.
+         * @enum {string}
+         */
+        WebhookSchemeName: "standard" | "github" | "stripe" | "slack" | "hmac";
+        /** @description Starts a run for each call. */
+        WebhookStart: {
+            /** @description Plain text, not an expression. */
+            definitionId: string;
+            /** @description An expression, or an object whose members that begin with `@` are expressions. Default: `hook.body`. */
+            data?: components["schemas"]["JsonValue"];
+            /** @description An expression. */
+            reference?: string;
+        };
+        /**
          * @description A work item for a worker, which reports its result with the token.
          * @example {
          *       "token": "Zk3v0q1m8yQm5n7c2b4x6w8e0r1t3u5i",
@@ -3607,6 +4091,8 @@ export interface components {
              * @description The number of this delivery of the item, starting at 1.
              */
             attempt: number;
+            /** @description The span of this delivery, as in the header `traceparent` of W3C Trace Context: the worker's spans belong into it. Absent if the server records no traces. */
+            traceparent?: string;
         };
         /**
          * @description A worker: a client that polls for work items, or holds some.
@@ -3792,6 +4278,8 @@ export interface components {
             data: components["schemas"]["DataObject"];
             /** @description The most recent step error. While the run is open, this is an error that still matters; when it has ended, an error after which no later attempt of the same step succeeded. */
             lastError: components["schemas"]["StepError"] | null;
+            /** @description The id of its trace: 32 hexadecimal digits. Absent if the server recorded no traces when the run was started. */
+            traceId?: string;
         };
         /**
          * @description An action on a run.
@@ -4685,6 +5173,114 @@ export interface operations {
             };
         };
     };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description Only changes by this actor */
+                actor?: string;
+                /** @description Only this action, such as `workflow.suspend` */
+                action?: string;
+                /** @description Only calls from this address */
+                address?: string;
+                /** @description Only changes of targets of this kind, such as `webhook` */
+                targetKind?: string;
+                /** @description Only changes of targets with this id or name */
+                targetId?: string;
+                /** @description Only changes at this time or later, ISO 8601 */
+                from?: string;
+                /** @description Only changes before this time, ISO 8601 */
+                to?: string;
+                /** @description The maximum number of items on a page */
+                limit?: number;
+                /** @description `nextCursor` of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "998111222333444-999999998-01hx5v7c2r8d4f6g9h1j",
+                     *           "time": "2026-05-04T10:20:30.123Z",
+                     *           "actor": "ada",
+                     *           "address": "192.0.2.7",
+                     *           "action": "webhook.put",
+                     *           "target": {
+                     *             "kind": "webhook",
+                     *             "id": "shop"
+                     *           },
+                     *           "detail": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditPage"];
+                    /**
+                     * @example items:
+                     *       - id: 998111222333444-999999998-01hx5v7c2r8d4f6g9h1j
+                     *         time: 2026-05-04T10:20:30.123Z
+                     *         actor: ada
+                     *         address: 192.0.2.7
+                     *         action: webhook.put
+                     *         target:
+                     *           kind: webhook
+                     *           id: shop
+                     *         detail: null
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["AuditPage"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listBulkJobs: {
         parameters: {
             query?: {
@@ -5232,7 +5828,8 @@ export interface operations {
                      *           "description": "Greets the person in the data",
                      *           "createdAt": "2026-05-04T10:20:30.000Z",
                      *           "disabled": false,
-                     *           "origin": "github.com/acme/shop/flows@3f2c1a9"
+                     *           "origin": "github.com/acme/shop/flows@3f2c1a9",
+                     *           "createdBy": "ada"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -5247,6 +5844,7 @@ export interface operations {
                      *         createdAt: 2026-05-04T10:20:30.000Z
                      *         disabled: false
                      *         origin: github.com/acme/shop/flows@3f2c1a9
+                     *         createdBy: ada
                      *     nextCursor: null
                      */
                     "application/yaml": components["schemas"]["DefinitionPage"];
@@ -6531,7 +7129,8 @@ export interface operations {
                      *           "description": "Greets the person in the data",
                      *           "createdAt": "2026-05-04T10:20:30.000Z",
                      *           "disabled": false,
-                     *           "origin": "github.com/acme/shop/flows@3f2c1a9"
+                     *           "origin": "github.com/acme/shop/flows@3f2c1a9",
+                     *           "createdBy": "ada"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -6546,6 +7145,7 @@ export interface operations {
                      *         createdAt: 2026-05-04T10:20:30.000Z
                      *         disabled: false
                      *         origin: github.com/acme/shop/flows@3f2c1a9
+                     *         createdBy: ada
                      *     nextCursor: null
                      */
                     "application/yaml": components["schemas"]["DefinitionPage"];
@@ -7012,6 +7612,261 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ServerInfo"];
                     "application/yaml": components["schemas"]["ServerInfo"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "01hx5v3x9t6k2m4n8p0q",
+                     *           "name": "billing-worker",
+                     *           "scopes": [
+                     *             "conductor:worker"
+                     *           ],
+                     *           "createdBy": "ada",
+                     *           "createdTime": "2026-05-04T10:20:30.123Z",
+                     *           "expires": "2027-05-04T00:00:00.000Z",
+                     *           "lastUsedTime": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiKeyPage"];
+                    /**
+                     * @example items:
+                     *       - id: 01hx5v3x9t6k2m4n8p0q
+                     *         name: billing-worker
+                     *         scopes:
+                     *           - conductor:worker
+                     *         createdBy: ada
+                     *         createdTime: 2026-05-04T10:20:30.123Z
+                     *         expires: 2027-05-04T00:00:00.000Z
+                     *         lastUsedTime: null
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["ApiKeyPage"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "billing-worker",
+                 *       "scopes": [
+                 *         "conductor:worker"
+                 *       ],
+                 *       "expires": "2027-05-04T00:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ApiKeyRequest"];
+                /**
+                 * @example name: billing-worker
+                 *     scopes:
+                 *       - conductor:worker
+                 *     expires: 2027-05-04T00:00:00Z
+                 */
+                "application/yaml": components["schemas"]["ApiKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01hx5v3x9t6k2m4n8p0q",
+                     *       "name": "billing-worker",
+                     *       "scopes": [
+                     *         "conductor:worker"
+                     *       ],
+                     *       "createdBy": "ada",
+                     *       "createdTime": "2026-05-04T10:20:30.123Z",
+                     *       "expires": null,
+                     *       "lastUsedTime": null,
+                     *       "key": "sw_01hx5v3x9t6k2m4n8p0q_dGhpcyBpcyBub3QgYSByZWFsIGtleSBvZiBhbnlib2R5"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedApiKey"];
+                    /**
+                     * @example id: 01hx5v3x9t6k2m4n8p0q
+                     *     name: billing-worker
+                     *     scopes:
+                     *       - conductor:worker
+                     *     createdBy: ada
+                     *     createdTime: 2026-05-04T10:20:30.123Z
+                     *     expires: null
+                     *     lastUsedTime: null
+                     *     key: sw_01hx5v3x9t6k2m4n8p0q_dGhpcyBpcyBub3QgYSByZWFsIGtleSBvZiBhbnlib2R5
+                     */
+                    "application/yaml": components["schemas"]["CreatedApiKey"];
+                };
+            };
+            /** @description The body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the key */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such key */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
@@ -8132,6 +8987,148 @@ export interface operations {
             };
         };
     };
+    getSchedule: {
+        parameters: {
+            query?: {
+                /** @description The length of the period */
+                hours?: number;
+                /** @description The maximum number of triggers */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-05-03T12:00:00.000Z",
+                     *       "to": "2026-05-04T12:00:00.000Z",
+                     *       "items": [
+                     *         {
+                     *           "definitionId": "report",
+                     *           "name": "nightly",
+                     *           "cron": "0 2 * * *",
+                     *           "timeZone": "Europe/Zurich",
+                     *           "times": [
+                     *             "2026-05-04T00:00:00.000Z"
+                     *           ],
+                     *           "more": false
+                     *         }
+                     *       ],
+                     *       "more": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Schedule"];
+                    /**
+                     * @example from: 2026-05-03T12:00:00.000Z
+                     *     to: 2026-05-04T12:00:00.000Z
+                     *     items:
+                     *       - definitionId: report
+                     *         name: nightly
+                     *         cron: 0 2 * * *
+                     *         timeZone: Europe/Zurich
+                     *         times:
+                     *           - 2026-05-04T00:00:00.000Z
+                     *         more: false
+                     *     more: false
+                     */
+                    "application/yaml": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description A parameter is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSecrets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretPage"];
+                    "application/yaml": components["schemas"]["SecretPage"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listSteps: {
         parameters: {
             query?: {
@@ -8158,7 +9155,8 @@ export interface operations {
                      *         {
                      *           "name": "add",
                      *           "version": 1,
-                     *           "createdAt": "2026-05-04T10:20:30.000Z"
+                     *           "createdAt": "2026-05-04T10:20:30.000Z",
+                     *           "createdBy": "ada"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -8170,6 +9168,7 @@ export interface operations {
                      *       - name: add
                      *         version: 1
                      *         createdAt: 2026-05-04T10:20:30.000Z
+                     *         createdBy: ada
                      *     nextCursor: null
                      */
                     "application/yaml": components["schemas"]["StepPage"];
@@ -8420,7 +9419,8 @@ export interface operations {
                      *         {
                      *           "name": "add",
                      *           "version": 1,
-                     *           "createdAt": "2026-05-04T10:20:30.000Z"
+                     *           "createdAt": "2026-05-04T10:20:30.000Z",
+                     *           "createdBy": "ada"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -8432,6 +9432,7 @@ export interface operations {
                      *       - name: add
                      *         version: 1
                      *         createdAt: 2026-05-04T10:20:30.000Z
+                     *         createdBy: ada
                      *     nextCursor: null
                      */
                     "application/yaml": components["schemas"]["StepPage"];
@@ -8527,6 +9528,347 @@ export interface operations {
             };
             /** @description The token lacks the scope */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "github",
+                     *           "path": "/hooks/github",
+                     *           "scheme": "github",
+                     *           "publish": {
+                     *             "name": "'push'",
+                     *             "key": "hook.body['repository']['full_name']"
+                     *           },
+                     *           "changedBy": "ada",
+                     *           "changedTime": "2026-05-04T10:20:30.123Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookPage"];
+                    /**
+                     * @example items:
+                     *       - name: github
+                     *         path: /hooks/github
+                     *         scheme: github
+                     *         publish:
+                     *           name: "'push'"
+                     *           key: hook.body['repository']['full_name']
+                     *         changedBy: ada
+                     *         changedTime: 2026-05-04T10:20:30.123Z
+                     *     nextCursor: null
+                     */
+                    "application/yaml": components["schemas"]["WebhookPage"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the webhook */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "github",
+                     *       "path": "/hooks/github",
+                     *       "scheme": "github",
+                     *       "publish": {
+                     *         "name": "'push'",
+                     *         "key": "hook.body['repository']['full_name']"
+                     *       },
+                     *       "changedBy": "ada",
+                     *       "changedTime": "2026-05-04T10:20:30.123Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                    /**
+                     * @example name: github
+                     *     path: /hooks/github
+                     *     scheme: github
+                     *     publish:
+                     *       name: "'push'"
+                     *       key: hook.body['repository']['full_name']
+                     *     changedBy: ada
+                     *     changedTime: 2026-05-04T10:20:30.123Z
+                     */
+                    "application/yaml": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such webhook */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    putWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the webhook */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "scheme": "github",
+                 *       "secret": "a long random text",
+                 *       "publish": {
+                 *         "name": "'push'",
+                 *         "key": "hook.body['repository']['full_name']"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookRequest"];
+                /**
+                 * @example scheme: github
+                 *     secret: a long random text
+                 *     publish:
+                 *       name: "'push'"
+                 *       key: hook.body['repository']['full_name']
+                 */
+                "application/yaml": components["schemas"]["WebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description Ok */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "github",
+                     *       "path": "/hooks/github",
+                     *       "scheme": "github",
+                     *       "publish": {
+                     *         "name": "'push'",
+                     *         "key": "hook.body['repository']['full_name']"
+                     *       },
+                     *       "changedBy": "ada",
+                     *       "changedTime": "2026-05-04T10:20:30.123Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                    /**
+                     * @example name: github
+                     *     path: /hooks/github
+                     *     scheme: github
+                     *     publish:
+                     *       name: "'push'"
+                     *       key: hook.body['repository']['full_name']
+                     *     changedBy: ada
+                     *     changedTime: 2026-05-04T10:20:30.123Z
+                     */
+                    "application/yaml": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description The name or the body is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is neither JSON nor YAML */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the webhook */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The token is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token lacks the scope */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such webhook */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11554,6 +12896,118 @@ export interface operations {
                      *     reasons: []
                      */
                     "application/yaml": components["schemas"]["Readiness"];
+                };
+            };
+            /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    callWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the webhook */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Slack has checked the address */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "challenge": "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookChallenge"];
+                    /** @example challenge: 3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P */
+                    "application/yaml": components["schemas"]["WebhookChallenge"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceivedDelivery"] | components["schemas"]["WebhookChallenge"];
+                    "application/yaml": components["schemas"]["ReceivedDelivery"] | components["schemas"]["WebhookChallenge"];
+                };
+            };
+            /** @description The signature is right, but the body or what expressions make of it is not */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The signature or its time is wrong, or there is no such webhook */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such definition */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The definition is disabled */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is compressed, or not in UTF-8 */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many calls */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Any other error, such as 429 or 503 with `Retry-After`, or 500 */

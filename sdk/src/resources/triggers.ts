@@ -1,5 +1,5 @@
 /** Triggers: what starts runs of a definition by time or by event. */
-import type { ControlledWorkflow, DataObject, Trigger } from '../api-types.js';
+import type { ControlledWorkflow, DataObject, Schedule, Trigger } from '../api-types.js';
 import type { CallOptions } from '../options.js';
 import type { Transport } from '../transport.js';
 
@@ -9,6 +9,14 @@ export interface BackfillPeriod {
   readonly from: Date | string;
   /** The first time that does not count. */
   readonly to: Date | string;
+}
+
+/** Which part of the schedule to show. */
+export interface ScheduleOptions extends CallOptions {
+  /** The length of the period, at most 168; 24 by default. */
+  readonly hours?: number;
+  /** The maximum number of triggers, at most 500; 100 by default. */
+  readonly limit?: number;
 }
 
 /** Shows and controls the triggers of definitions: `client.triggers`. */
@@ -50,6 +58,27 @@ export class TriggersResource {
       { path: { id: definitionId }, repeatable: 'always', subject: { definitionId } },
       options,
     );
+  }
+
+  /**
+   * Returns the cron triggers of all definitions that fire in the next hours, each with its times; without those that are paused
+   * or whose definition is disabled.
+   *
+   * @example
+   * ```ts
+   * await client.definitions.register({
+   *   id: 'sweep',
+   *   triggers: [{ name: 'hourly', cron: '@hourly' }],
+   *   steps: [{ id: 'end', stepType: 'NoOp' }],
+   * });
+   * const { items } = await client.triggers.schedule({ hours: 12 });
+   * const sweep = items.find(({ definitionId }) => definitionId === 'sweep');
+   * console.log(sweep?.cron, sweep?.times.length); // @hourly 12
+   * ```
+   */
+  schedule({ hours, limit, ...options }: ScheduleOptions = {}): Promise<Schedule> {
+    const call = { query: { hours, limit }, repeatable: 'always', subject: {} } as const;
+    return this.#transport.call('get', '/api/schedule', call, options);
   }
 
   /**

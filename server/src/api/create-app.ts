@@ -14,6 +14,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import { RegisterRoutes } from '../generated/routes.js';
 import type { Logger } from '../base/logger.js';
 import type { Host } from '../runtime/host.js';
+import type { Tracing } from '../tracing/tracing.js';
 import { GuessLimit, RefusalLimit, WaitingLimit } from './http/address-limits.js';
 import { sendAnswer } from './http/answer-format.js';
 import type { ApiLimits } from './http/api-limits.js';
@@ -23,6 +24,7 @@ import { registerForeignPageRules } from './http/foreign-pages.js';
 import { registerOperatorPage } from './pages/operator-page.js';
 import { parseQuery } from './http/query-names.js';
 import { attachContext } from './http/request-context.js';
+import { traceRequests } from './http/request-span.js';
 import type { RequestMemory } from './http/request-memory.js';
 import { registerSwaggerPage } from './pages/swagger-page.js';
 import { refuseHead, unmatched } from './http/unmatched.js';
@@ -39,6 +41,10 @@ export interface AppOptions {
   readonly allowedHosts?: readonly string[];
   readonly corsOrigins?: readonly string[];
   readonly requestMemory: RequestMemory;
+  /** Default: no traces are recorded. */
+  readonly tracing?: Tracing;
+  /** See the setting `trace_url`. */
+  readonly traceUrl?: string | null;
 }
 
 /** @throws Error with a message if the public key or the address of a proxy is invalid */
@@ -62,12 +68,21 @@ export function createApp(options: AppOptions): Express {
     logger,
     limits,
     access,
-    refusals: new RefusalLimit({ perMinuteMax: limits.wrongBearersPerMinuteMax, now }),
+    refusals: new RefusalLimit('bearer tokens', {
+      perMinuteMax: limits.wrongBearersPerMinuteMax,
+      now,
+    }),
+    wrongSignatures: new RefusalLimit('signatures', {
+      perMinuteMax: limits.wrongSignaturesPerMinuteMax,
+      now,
+    }),
     guesses: new GuessLimit({ perMinuteMax: limits.wrongTokensPerMinuteMax, now }),
     waiting: new WaitingLimit(limits.waitingPerAddressMax),
     memory: options.requestMemory,
+    traceUrl: options.traceUrl ?? null,
   };
   app.use(attachContext(services));
+  if (options.tracing !== undefined) app.use(traceRequests(options.tracing));
   app.use(securityHeaders);
   registerForeignPageRules(app, {
     allowedHosts: options.allowedHosts ?? [],

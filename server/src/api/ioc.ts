@@ -1,11 +1,13 @@
 /** Creates the controllers for tsoa's routes: one for each request, with the services of its application. */
 import type { Request } from 'express';
-import { contextOf, type ApiServices } from './http/request-context.js';
+import { createAudited } from './access/audited-calls.js';
+import type { ApiServices } from './http/request-context.js';
 
 type ControllerClass<T> = new (services: ApiServices) => T;
 
 /** A controller holds the status and headers of one response, so requests must not share controllers. */
-export function iocContainer(request: Request): { get<T>(controller: ControllerClass<T>): T } {
-  const { services } = contextOf(request);
-  return { get: (controller) => new controller(services) };
+export function iocContainer(request: Request): {
+  get<T extends object>(controller: ControllerClass<T>): T;
+} {
+  return { get: (controller) => createAudited(controller, request) };
 }

@@ -20,6 +20,8 @@ export type ErrorCode =
   | 'bulk_job_not_found'
   | 'notification_not_found'
   | 'delivery_not_found'
+  | 'webhook_not_found'
+  | 'key_not_found'
   | 'event_not_found'
   | 'execution_not_found'
   | 'step_not_found'

@@ -6,6 +6,8 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 /** Creates everything that is random in ids and tokens. Tests and simulations replace it. */
 export interface Ids {
   readonly newId: (now: number) => string;
+  /** 256 random bits in base64url, of an API key. */
+  readonly newSecret: () => string;
   readonly newToken: (
     activityId: string,
     leaseMs: number | null,
@@ -21,6 +23,7 @@ export function createIds(fill: (bytes: Buffer) => void): Ids {
   const nextId = idMaker(bytes);
   return {
     newId: nextId,
+    newSecret: () => bytes.take(32).toString('base64url'),
     newToken: (activityId, leaseMs) => newToken(bytes, activityId, leaseMs),
   };
 }
@@ -85,6 +88,12 @@ function digit(value: number): string {
 /** A hash of several strings that distinguishes `'ab', 'c'` from `'a', 'bc'`. */
 export function hashOf(...parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url');
+}
+
+/** A number from 0 to 1, excluding 1, that is always the same for the same strings. */
+export function fractionOf(...parts: readonly string[]): number {
+  const bits = hash('sha256', JSON.stringify(parts), 'hex').slice(0, 12);
+  return Number.parseInt(bits, 16) / 2 ** 48;
 }
 
 /** The key by which events match subscriptions of the same name and key. */

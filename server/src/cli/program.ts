@@ -3,8 +3,12 @@ import { Command, Help, type Option } from 'commander';
 import { SERVER_VERSION } from '../base/version.js';
 import { addAccessCommands } from './arguments/access.js';
 import { addActionCommands } from './arguments/actions.js';
+import { addAuditCommand } from './arguments/audit.js';
 import { addDefinitionCommands } from './arguments/definitions.js';
 import { addFileCommands } from './arguments/files.js';
+import { addKeyCommands } from './arguments/keys.js';
+import { addSecretCommands } from './arguments/secrets.js';
+import { addWebhookCommands } from './arguments/webhooks.js';
 import { addNotificationCommands } from './arguments/notifications.js';
 import { addOutsideCommands } from './arguments/outside.js';
 import { addRunCommands } from './arguments/runs.js';
@@ -43,6 +47,10 @@ NO_COLOR is set.`,
   addActionCommands(program.commandsGroup('Change runs:'));
   addOutsideCommands(program.commandsGroup('Events, activities, types and notifications:'));
   addNotificationCommands(program);
+  addWebhookCommands(program);
+  addKeyCommands(program);
+  addSecretCommands(program);
+  addAuditCommand(program);
   addAccessCommands(program.commandsGroup('Access and shell:'));
   return program;
 }

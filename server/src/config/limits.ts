@@ -7,6 +7,7 @@ export function apiLimits(config: Config): ApiLimits {
     bodyBytesMax: config.body_bytes_max,
     yamlBytesMax: Math.min(config.yaml_bytes_max, config.body_bytes_max),
     scriptBytesMax: Math.min(config.script_bytes_max, config.body_bytes_max),
+    webhookBytesMax: config.webhook_bytes_max,
     bodyDepthMax: config.body_depth_max,
     bodyNodesMax: config.body_values_max,
     yamlTokensMax: 100_000,
@@ -17,6 +18,7 @@ export function apiLimits(config: Config): ApiLimits {
     waitingPerAddressMax: config.waiting_per_address_max,
     wrongTokensPerMinuteMax: config.wrong_tokens_per_minute_max,
     wrongBearersPerMinuteMax: config.wrong_bearers_per_minute_max,
+    wrongSignaturesPerMinuteMax: config.wrong_signatures_per_minute_max,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Turns the environment into one frozen configuration, or reports what is wrong with it. */
 import { problemWithAccess } from './check-access.js';
 import { problemWithPostgres } from './check-postgres.js';
+import { isSecretName } from '../secrets/secret-source.js';
 import type { Setting } from './setting.js';
 import { SETTINGS, type Config, type SettingName } from './settings.js';
 
@@ -70,7 +71,7 @@ export function visibleEnvironment(
   const secrets = secretValues(environment);
   const visible: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
-    if (value === undefined || isOwnSetting(name)) continue;
+    if (value === undefined || isOwnSetting(name) || isSecretVariable(name)) continue;
     // A copy of a secret under another name is still a secret.
     if (secrets.some((secret) => value.includes(secret))) continue;
     if (allowed.some((entry) => matches(entry, name))) visible[name] = value;
@@ -78,18 +79,40 @@ export function visibleEnvironment(
   return visible;
 }
 
+/** The secrets that are given as variables, by the names after `secret_`, which is accepted in any case. */
+export function secretVariables(environment: Environment): ReadonlyMap<string, string> {
+  const secrets = new Map<string, string>();
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === undefined || value === '' || !isSecretVariable(name)) continue;
+    const secret = name.slice(SECRET_PREFIX.length);
+    if (isSecretName(secret)) secrets.set(secret, value);
+  }
+  return secrets;
+}
+
+const SECRET_PREFIX = 'secret_';
+
+function isSecretVariable(name: string): boolean {
+  return name.toLowerCase().startsWith(SECRET_PREFIX);
+}
+
 /** An entry that ends with `*` matches every name that starts with the text before it. */
 function matches(entry: string, name: string): boolean {
   return entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry;
 }
 
+/** Headers for the collector may contain credentials. */
+const COLLECTOR = /^OTEL_EXPORTER_/i;
+
 function isOwnSetting(name: string): boolean {
-  return Object.hasOwn(SETTINGS, name.toLowerCase());
+  return Object.hasOwn(SETTINGS, name.toLowerCase()) || COLLECTOR.test(name);
 }
 
 function secretValues(environment: Environment): readonly string[] {
   return Object.entries(environment).flatMap(([name, value]) =>
-    value !== undefined && value.length > 3 && isSecretSetting(name) ? [value] : [],
+    value !== undefined && value.length > 3 && (isSecretSetting(name) || isSecretVariable(name))
+      ? [value]
+      : [],
   );
 }
 

@@ -83,6 +83,14 @@ export const secureUrl: Reader<string> = (value) => {
   );
 };
 
+/** The page makes links of it. */
+export const traceUrl: Reader<string> = (value) => {
+  const example = value.replaceAll('{trace_id}', '0'.repeat(32));
+  const isWeb = URL.canParse(example) && /^https?:$/.test(new URL(example).protocol);
+  if (isWeb && value.includes('{trace_id}')) return value;
+  throw new Error('must be an http:// or https:// address that contains {trace_id}');
+};
+
 /** Parameters of an address, without the question mark. */
 export const queryText: Reader<string> = (value) => {
   if (/^[^\s?#&=]+=[^\s?#&]*(&[^\s?#&=]+=[^\s?#&]*)*$/.test(value)) return value;

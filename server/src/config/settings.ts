@@ -18,6 +18,7 @@ import {
   origins,
   setting,
   text,
+  traceUrl,
   url,
   type Setting,
 } from './setting.js';
@@ -112,6 +113,11 @@ export const SETTINGS = {
     256 * 1024,
     'Maximum size of a YAML request body, which is far more expensive to parse, in bytes; at most `body_bytes_max`.',
   ),
+  webhook_bytes_max: setting(
+    integer(1024, 64 * 1024 * 1024),
+    1024 * 1024,
+    'Maximum size of the body of a webhook call, which is read before its sender is known, in bytes.',
+  ),
   script_bytes_max: setting(
     integer(1024, 4 * 1024 * 1024),
     256 * 1024,
@@ -166,6 +172,16 @@ export const SETTINGS = {
     integer(1, 1_000_000_000),
     1000,
     'Maximum number of invalid bearer tokens per client address and minute that get 401; after that, they get 429. Valid tokens are always accepted.',
+  ),
+  wrong_signatures_per_minute_max: setting(
+    integer(1, 1_000_000_000),
+    1000,
+    'Maximum number of webhook calls with invalid signatures per client address and minute that get 401; after that, they get 429. Valid calls are always accepted.',
+  ),
+  webhook_calls_per_minute_max: setting(
+    integer(1, 1_000_000_000),
+    6000,
+    'Maximum number of valid calls of one webhook per minute on one node; further calls get 429.',
   ),
   lease_seconds_max: setting(
     integer(1, 30 * DAY_SECONDS),
@@ -311,6 +327,12 @@ export const SETTINGS = {
     200,
     'Maximum average number of log lines per second from the EmitLog steps of one definition. Bursts of up to ten times as many are allowed; further lines are only counted.',
   ),
+  trace_url: setting<string | null>(
+    traceUrl,
+    null,
+    'Address of a trace in your tracing backend, with `{trace_id}` in place of its id, such as `https://jaeger.example.com/trace/{trace_id}`. The operator’s page links runs to it.',
+    unset,
+  ),
   instance_retention_seconds: setting(
     integer(60, 100 * 365 * DAY_SECONDS),
     30 * DAY_SECONDS,
@@ -326,6 +348,11 @@ export const SETTINGS = {
     integer(60, 100 * 365 * DAY_SECONDS),
     7 * DAY_SECONDS,
     'How long published events are kept, in seconds.',
+  ),
+  audit_retention_seconds: setting(
+    integer(60, 100 * 365 * DAY_SECONDS),
+    365 * DAY_SECONDS,
+    'How long entries of the audit log are kept, in seconds, from when they are added.',
   ),
   node_lease_ms: setting(
     integer(1000, 600_000),

@@ -17,6 +17,7 @@ import { StoreFigures } from './fleet/store-figures.js';
 import type { Readiness, ServerInfo } from './fleet/node-types.js';
 import type { NodeServicesOptions } from './node-options.js';
 import { NodeServices } from './node-services.js';
+import { SecretList } from './secrets/secret-list.js';
 import { OverviewQueries } from './operations/overview-queries.js';
 
 export interface HostOptions extends NodeServicesOptions {
@@ -29,38 +30,8 @@ function areasOf(services: NodeServices) {
   return {
     definitions: definitionCalls(services),
     customSteps: gate.before(services.steps, 'put', 'get', 'list', 'listVersions'),
-    instances: {
-      ...gate.before(services.starts, 'start'),
-      ...gate.before(services.restarts, 'restart'),
-      ...gate.before(services.purges, 'purge'),
-      ...gate.before(services.exports, 'export'),
-      ...gate.before(
-        services.queries,
-        'get',
-        'getInput',
-        'list',
-        'count',
-        'countOpenSteps',
-        'listSteps',
-        'explain',
-        'explainMany',
-        'find',
-      ),
-      ...gate.before(services.failureQueries, 'listFailures'),
-      ...gate.before(
-        services.control,
-        'control',
-        'controlMany',
-        'answerActivity',
-        'setTags',
-        'listActions',
-      ),
-      // Each of their reads passes the gate, so that a wait ends when the server stops.
-      modify: services.repairs.modify.bind(services.repairs),
-      rerun: services.repairs.rerun.bind(services.repairs),
-      wait: services.ends.wait.bind(services.ends),
-    },
-    triggers: gate.before(services.triggers.control, 'list', 'pause', 'resume', 'fire', 'backfill'),
+    instances: instanceCalls(services),
+    triggers: triggerCalls(services),
     events: {
       ...gate.before(services.publisher, 'publish'),
       ...gate.before(services.eventQueries, 'get', 'list', 'listWaiters'),
@@ -72,8 +43,54 @@ function areasOf(services: NodeServices) {
     },
     bulk: gate.before(services.bulk.jobs, 'create', 'preview', 'get', 'list', 'listRuns', 'stop'),
     notifications: notificationCalls(services),
+    keys: keyCalls(services),
+    secrets: gate.before(new SecretList(services.catalog, services.secrets), 'list'),
+    webhooks: {
+      ...gate.before(services.webhooks.calls, 'put', 'get', 'list', 'remove'),
+      ...gate.before(services.webhooks.receiver, 'receive'),
+    },
+    audit: {
+      ...gate.before(services.access.auditLog, 'list'),
+      // What has been done is recorded even while the server stops.
+      record: services.access.auditLog.record.bind(services.access.auditLog),
+    },
     nodes: gate.before(services.nodeQueries, 'list'),
     workers: gate.before(services.workerQueries, 'list'),
+  };
+}
+
+function instanceCalls(services: NodeServices) {
+  const { gate } = services;
+  return {
+    ...gate.before(services.starts, 'start'),
+    ...gate.before(services.restarts, 'restart'),
+    ...gate.before(services.purges, 'purge'),
+    ...gate.before(services.exports, 'export'),
+    ...gate.before(
+      services.queries,
+      'get',
+      'getInput',
+      'list',
+      'count',
+      'countOpenSteps',
+      'listSteps',
+      'explain',
+      'explainMany',
+      'find',
+    ),
+    ...gate.before(services.failureQueries, 'listFailures'),
+    ...gate.before(
+      services.control,
+      'control',
+      'controlMany',
+      'answerActivity',
+      'setTags',
+      'listActions',
+    ),
+    // Each of their reads passes the gate, so that a wait ends when the server stops.
+    modify: services.repairs.modify.bind(services.repairs),
+    rerun: services.repairs.rerun.bind(services.repairs),
+    wait: services.ends.wait.bind(services.ends),
   };
 }
 
@@ -89,6 +106,18 @@ function definitionCalls({ catalog, gate }: NodeServices) {
     'list',
     'listVersions',
   );
+}
+
+function triggerCalls({ gate, triggers }: NodeServices) {
+  const { control } = triggers;
+  return gate.before(control, 'list', 'schedule', 'pause', 'resume', 'fire', 'backfill');
+}
+
+function keyCalls({ access, gate }: NodeServices) {
+  return {
+    ...gate.before(access.keys, 'create', 'list', 'remove'),
+    ...gate.before(access.verifier, 'verify'),
+  };
 }
 
 function notificationCalls({ gate, notifications }: NodeServices) {
@@ -113,6 +142,10 @@ export class Host implements Service {
   readonly customSteps: Areas['customSteps'];
   readonly instances: Areas['instances'];
   readonly triggers: Areas['triggers'];
+  readonly keys: Areas['keys'];
+  readonly secrets: Areas['secrets'];
+  readonly webhooks: Areas['webhooks'];
+  readonly audit: Areas['audit'];
   readonly events: Areas['events'];
   readonly activities: Areas['activities'];
   readonly bulk: Areas['bulk'];
@@ -136,6 +169,10 @@ export class Host implements Service {
     this.customSteps = areas.customSteps;
     this.instances = areas.instances;
     this.triggers = areas.triggers;
+    this.keys = areas.keys;
+    this.secrets = areas.secrets;
+    this.webhooks = areas.webhooks;
+    this.audit = areas.audit;
     this.events = areas.events;
     this.activities = areas.activities;
     this.bulk = areas.bulk;
@@ -194,6 +231,7 @@ export class Host implements Service {
     await this.#options.scripts.stop();
     await this.#options.backplane.stop();
     await this.#options.store.stop();
+    await this.#options.tracing?.stop();
   }
 
   info(): ServerInfo {

@@ -9,7 +9,9 @@ import type { NodeRecord } from '../store/records/nodes.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../base/clock.js';
 import type { Ids } from '../base/ids.js';
+import type { SecretSource } from '../secrets/secret-source.js';
 import type { Seal } from '../base/seal.js';
+import type { Tracing } from '../tracing/tracing.js';
 import type { RuntimeMetrics } from './fleet/runtime-metrics.js';
 import type { RunnerLimits } from './instances/runner-environment.js';
 
@@ -21,6 +23,8 @@ export interface NodeServicesOptions {
   /** Delivers notifications, by the same rules as HttpRequest steps. */
   readonly webhookRequest: StepBody;
   readonly seal: Seal;
+  /** Default: there are no secrets. */
+  readonly secretSource?: SecretSource;
   /** The body of custom steps; it finds its scripts through `find`. */
   readonly customStep: (find: CustomStepOptions['find']) => CustomStepBody;
   readonly clock: Clock;
@@ -31,6 +35,8 @@ export interface NodeServicesOptions {
   readonly node: Omit<NodeRecord, 'beatAt' | 'details'>;
   readonly processIsGone: (node: NodeRecord) => boolean;
   readonly settings: HostSettings;
+  /** Default: no traces are recorded. */
+  readonly tracing?: Tracing;
   /** Where expired instances are copied to before they are removed. Default: nowhere. */
   readonly archive?: Pick<RunArchiveOptions, 'directory' | 'textOf'>;
 }
@@ -41,8 +47,11 @@ export interface HostSettings extends RunnerLimits {
   /** Maximum number of lines per second that the EmitLog steps of one definition may write. */
   readonly emitLinesPerSecondMax: number;
   readonly waitersMax: number;
+  /** Maximum number of valid calls of a webhook per minute on this node. */
+  readonly webhookCallsPerMinuteMax: number;
   readonly instanceRetentionMs: number;
   readonly eventRetentionMs: number;
+  readonly auditRetentionMs: number;
   readonly scanIntervalMs: number;
   readonly drainMs: number;
   readonly crashesMax: number;

@@ -14,8 +14,6 @@ import { WorkflowEnds } from './operations/workflow-ends.js';
 import { WorkflowStarts } from './operations/workflow-starts.js';
 import { RequestGate } from './request-gate.js';
 import { ResultResender } from './activities/result-resender.js';
-import { createRunArchive } from './archive/create-run-archive.js';
-import type { NodeRecord } from '../store/records/nodes.js';
 import { ActivityBroker } from './activities/activity-broker.js';
 import { ActivityQueries } from './activities/activity-queries.js';
 import { ChangeFeed } from './changes/change-feed.js';
@@ -24,7 +22,8 @@ import { EndWaiters } from './instances/end-waiters.js';
 import { Evaluator } from './passes/evaluator.js';
 import { EventPublisher } from './events/event-publisher.js';
 import { EventQueries } from './events/event-queries.js';
-import { Housekeeping } from './recovery/housekeeping.js';
+import { createHousekeeping } from './recovery/create-housekeeping.js';
+import type { Housekeeping } from './recovery/housekeeping.js';
 import { IndexRefresh } from './recovery/index-refresh.js';
 import { createBulk, type BulkServices } from './bulk/create-bulk.js';
 import { InstanceControl } from './operations/instance-control.js';
@@ -49,6 +48,10 @@ import { RunHistory } from './fleet/run-history.js';
 import { readPolling } from './fleet/node-views.js';
 import { createReadingGates } from './memory/reading-gates.js';
 import { createTriggers, type TriggerServices } from './triggers/create-triggers.js';
+import { createAccess, type AccessServices } from './access/create-access.js';
+import { createWebhooks } from './webhooks/create-webhooks.js';
+import { NO_SECRETS } from '../secrets/secret-source.js';
+import { Secrets } from './secrets/secrets.js';
 import { StepScripts } from './definitions/step-scripts.js';
 
 /** Scan interval while the store is the only way to learn of changes on other nodes. */
@@ -64,6 +67,7 @@ export class NodeServices {
   readonly changes: ChangeFeed;
   readonly steps: StepScripts;
   readonly catalog: DefinitionCatalog;
+  readonly secrets: Secrets;
   readonly claims: WorkClaims;
   readonly broker: ActivityBroker;
   readonly results: ResultResender;
@@ -88,6 +92,8 @@ export class NodeServices {
   readonly bulk: BulkServices;
   readonly notifications: ReturnType<typeof createNotifications>;
   readonly triggers: TriggerServices;
+  readonly access: AccessServices;
+  readonly webhooks: ReturnType<typeof createWebhooks>;
   readonly eventQueries: EventQueries;
   readonly history: RunHistory;
   readonly activityQueries: ActivityQueries;
@@ -109,6 +115,7 @@ export class NodeServices {
     });
     this.steps = this.#createSteps();
     this.catalog = this.#createCatalog();
+    this.secrets = new Secrets({ ...options, source: options.secretSource ?? NO_SECRETS });
     this.claims = this.#createClaims();
     this.broker = this.#createBroker();
     const posted: typeof this.runner.postedByClient = (...message) =>
@@ -117,6 +124,7 @@ export class NodeServices {
     this.bodies = new StepBodies(
       options.httpRequest,
       options.customStep((name) => this.steps.find(name)),
+      this.secrets,
     );
     this.notifications = createNotifications({ ...options, isShared: () => this.isShared });
     this.followUp = this.#createFollowUp();
@@ -138,16 +146,10 @@ export class NodeServices {
     this.bulk = this.#createBulk();
     this.triggers = createTriggers(options, this, () => this.#news().mayBeStale());
     this.publisher = this.#createPublisher();
+    this.webhooks = createWebhooks(options, this);
+    this.access = createAccess(options);
     this.indexRefresh = this.#createIndexRefresh();
-    this.housekeeping = new Housekeeping({
-      ...options,
-      ...options.settings,
-      archive: createRunArchive(options, this),
-      isChosen: () => this.#otherArchivers.every(({ id }) => nodes.id < id),
-      isArchivedElsewhere: () => this.#otherArchivers.length > 0,
-      publisher: this.publisher,
-      results: this.results,
-    });
+    this.housekeeping = createHousekeeping(options, this);
     this.eventQueries = new EventQueries(store, reading, (id) => this.publisher.findDelivery(id));
     const { broker, claims } = this;
     const polling = () => readPolling(store, nodes);
@@ -159,10 +161,6 @@ export class NodeServices {
   /** True while other nodes share the store. */
   get isShared(): boolean {
     return this.nodes.others.length > 0;
-  }
-
-  get #otherArchivers(): readonly NodeRecord[] {
-    return this.nodes.others.filter((node) => details.readArchives(node.details));
   }
 
   #createNodes(): NodeRegistry {
@@ -229,6 +227,7 @@ export class NodeServices {
   #createControl(): InstanceControl {
     return new InstanceControl({
       ...this.#options,
+      secrets: this.secrets,
       queries: this.queries,
       controlled: (...change) => this.#controlled(...change),
       changed: (record) => {
@@ -281,11 +280,13 @@ export class NodeServices {
   }
 
   #createCatalog(): DefinitionCatalog {
+    const { secretSource } = this.#options;
     return new DefinitionCatalog({
       ...this.#options,
       ...this.#news(),
       stepScripts: this.steps,
       inputSchemas: this.inputSchemas,
+      secretNames: secretSource === undefined ? null : () => secretSource.names(),
       triggers: () => this.triggers.registry,
       stored: (id, version) => {
         this.changes.definitionStored(id, version);
@@ -297,11 +298,12 @@ export class NodeServices {
 
   #createStarts(): WorkflowStarts {
     const { catalog, endWaiters, ends, environment, gate, history, inputSchemas, runner } = this;
-    const { clock, ids, metrics, settings } = this.#options;
+    const { clock, ids, metrics, settings, tracing } = this.#options;
     return new WorkflowStarts({
       clock,
       ids,
       metrics,
+      tracing,
       catalog,
       ends,
       environment,
@@ -336,6 +338,7 @@ export class NodeServices {
   #createClaims(): WorkClaims {
     return new WorkClaims({
       ...this.#options,
+      secrets: this.secrets,
       posted: (...message) => this.#resultPosted(...message),
       offer: (name) => this.broker.announce(name),
     });
@@ -374,7 +377,7 @@ export class NodeServices {
     return new NodeEnvironment({
       ...this.#options,
       announcer: this.notifications.announcer,
-      evaluator: new Evaluator(scripts),
+      evaluator: new Evaluator(scripts, this.secrets),
       limits: settings,
       workers: this.broker,
       bodies: this.bodies,

@@ -20,6 +20,10 @@ export interface EvaluationVariables {
   readonly context: JsonObject;
   /** Present while outputs are evaluated. */
   readonly step?: JsonObject;
+  /** Present while the expressions of a webhook are evaluated. */
+  readonly hook?: JsonObject;
+  /** Present while the inputs of calls are evaluated. */
+  readonly secrets?: JsonObject;
 }
 
 /** An expression, or a constant of the definition between expressions of a batch. */

@@ -131,9 +131,9 @@ class Caller implements HttpRequestBody {
   async run(inputs: JsonObject, context: StepBodyContext): Promise<EffectResult> {
     let call: ReturnType<typeof readHttpCall>;
     try {
-      const { idempotencyKey } = context;
+      const { idempotencyKey, trace } = context;
       const limits = { timeoutMs: this.#timeoutMs, timeoutMsMax: this.#timeoutMsMax };
-      call = readHttpCall(inputs, { idempotencyKey, ...limits });
+      call = readHttpCall(inputs, { idempotencyKey, traceparent: trace?.traceparent, ...limits });
     } catch (error) {
       if (error instanceof InputError) return failure('InputError', error.message);
       throw error;
@@ -284,10 +284,12 @@ class Caller implements HttpRequestBody {
 
   /** Without path and query: they may contain confidential data. */
   #log(call: HttpCall, context: StepBodyContext, statusCode: number): void {
-    const { workflowId, stepId, attempt } = context;
+    const { workflowId, stepId, attempt, mask, trace } = context;
     const { method, url } = call;
+    const origin = mask?.(url.origin) ?? url.origin;
+    trace?.sent?.({ method, origin, statusCode });
     this.#logger?.debug(
-      { workflowId, stepId, attempt, method, origin: url.origin, statusCode },
+      { workflowId, stepId, attempt, method, origin, statusCode },
       'an HttpRequest step made a call',
     );
   }

@@ -6,13 +6,23 @@ import type { JsonObject } from '../engine/values/json.js';
 import type { CustomStepBody } from './custom-step.js';
 import type { StepBody, StepBodyContext } from './step-body.js';
 
+/** What calls need to know of secrets: see runtime/secrets/secrets.ts. */
+export interface CallSecrets {
+  /** The inputs with the values of their secrets. @throws MissingSecretError */
+  fill(inputs: JsonObject, execution: string): Promise<JsonObject>;
+  /** Takes the values of secrets out of results. */
+  readonly masker: { result(result: EffectResult): EffectResult; text(text: string): string };
+}
+
 export class StepBodies {
   readonly #httpRequest: StepBody;
   readonly #customStep: CustomStepBody;
+  readonly #secrets: CallSecrets;
   #underWay = 0;
 
-  constructor(httpRequest: StepBody, customStep: CustomStepBody) {
+  constructor(httpRequest: StepBody, customStep: CustomStepBody, secrets: CallSecrets) {
     this.#httpRequest = httpRequest;
+    this.#secrets = secrets;
     this.#customStep = customStep;
   }
 
@@ -28,9 +38,19 @@ export class StepBodies {
   ): Promise<EffectResult> {
     this.#underWay += 1;
     try {
-      return await (traitsOf(step).body === 'http'
-        ? this.#httpRequest.run(inputs, context)
-        : this.#customStep.run(step.typeName, inputs, context));
+      const { masker } = this.#secrets;
+      const filled = await this.#secrets.fill(inputs, context.idempotencyKey);
+      const masked = { mask: (text: string) => masker.text(text), ...context };
+      const result = await (traitsOf(step).body === 'http'
+        ? this.#httpRequest.run(filled, masked)
+        : this.#customStep.run(step.typeName, filled, masked));
+      return masker.result(result);
+    } catch (error) {
+      if (!(error instanceof Error) || error.name !== 'MissingSecretError') throw error;
+      return {
+        ok: false,
+        failure: { type: 'SecretError', message: error.message, traceback: null },
+      };
     } finally {
       this.#underWay -= 1;
     }

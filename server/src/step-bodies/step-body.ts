@@ -16,8 +16,28 @@ export interface StepBodyContext {
   readonly idempotencyKey: string;
   /** Fires when the result is no longer needed, or the server stops. */
   readonly signal: AbortSignal;
+  /** Takes the values of secrets out of texts that leave the body by another way than its result. */
+  readonly mask?: (text: string) => string;
   /** Keeps memory counted that the result takes, until the result is saved or no longer needed: then calls `release`. */
   readonly retain?: (release: () => void) => void;
+  /** Omitted: the call belongs to no trace. */
+  readonly trace?: CallTrace;
+}
+
+export interface CallTrace {
+  /** Of the span of this call, for the callee. */
+  readonly traceparent: string;
+  /** Told once, when the call has ended. Omitted: nobody wants to know. */
+  readonly sent?: (request: SentRequest) => void;
+}
+
+/** What a trace shows of a request. */
+export interface SentRequest {
+  readonly method: string;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** 0: there was no response. */
+  readonly statusCode: number;
 }
 
 export interface StepBody {

@@ -16,6 +16,7 @@ import type {
 } from './records/definitions.js';
 import type { EventRecord, SubscriptionRecord } from './records/events.js';
 import type { HistoryRecord, InstanceRecord } from './records/instances.js';
+import type { ResourceRecord } from './records/resources.js';
 import type { TriggerRecord } from './records/triggers.js';
 import type { NodeRecord } from './records/nodes.js';
 import type { DeliveryRecord, NotificationRecord } from './records/notifications.js';
@@ -60,6 +61,7 @@ export interface ArchivedRecords {
   readonly notification: NotificationRecord;
   readonly delivery: DeliveryRecord;
   readonly trigger: TriggerRecord;
+  readonly resource: ResourceRecord;
   /** Nodes that have died, so that others take over their instances. */
   readonly node: NodeRecord;
 }
@@ -81,6 +83,7 @@ export const RECORD_KINDS: readonly RecordKind[] = [
   'notification',
   'delivery',
   'trigger',
+  'resource',
   'node',
 ];
 
@@ -132,6 +135,7 @@ const LENGTHS: { readonly [Kind in RecordKind]: (record: ArchivedRecords[Kind]) 
   notification: ({ settings }) => settings.length,
   delivery: ({ body }) => body.length,
   trigger: ({ body }) => body.length,
+  resource: ({ body }) => body.length,
   node: ({ details }) => details?.length ?? 0,
 };
 

@@ -36,6 +36,7 @@ import type { EventStore } from './contract/events.js';
 import type { HousekeepingStore } from './contract/housekeeping.js';
 import type { InstanceStore } from './contract/instances.js';
 import type { NotificationStore } from './contract/notifications.js';
+import type { ResourceStore } from './contract/resources.js';
 import type { TriggerStore } from './contract/triggers.js';
 
 /** The store cannot be reached or did not respond in time; the outcome of the operation is unknown. */
@@ -57,6 +58,7 @@ export interface Store
     BulkJobStore,
     NotificationStore,
     TriggerStore,
+    ResourceStore,
     HousekeepingStore {
   readonly kind: 'sqlite' | 'mongo' | 'postgres' | 'memory';
 

@@ -47,10 +47,10 @@ function answerHttp(
   inputs: JsonObject,
   context: StepBodyContext,
 ): EffectResult {
-  const { idempotencyKey, stepId } = context;
+  const { idempotencyKey, mask = (text) => text, stepId } = context;
   try {
     const call = readHttpCall(inputs, { idempotencyKey, timeoutMs: 1, timeoutMsMax: 1 });
-    const what = `the HTTP call ${call.method} ${call.url.href} of step ${stepId}`;
+    const what = mask(`the HTTP call ${call.method} ${call.url.href} of step ${stepId}`);
     const answer = answers.next(what, stepId);
     if (answer === null || !('response' in answer)) return resultOf(answer, 'response');
     const { body = null, headers = {}, status = 200 } = answer.response;

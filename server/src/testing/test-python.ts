@@ -2,8 +2,9 @@
 import { createScripts } from '../compose.js';
 import { readConfig } from '../config/read-config.js';
 import { createLogger } from '../base/logger.js';
-import type { ScriptRuntime } from '../scripts/script-runtime.js';
+import type { EvaluationResult, ScriptRuntime } from '../scripts/script-runtime.js';
 import type { Quiescence } from './quiescence.js';
+import type { SeenConditions } from './seen-conditions.js';
 
 export interface TestPythonOptions {
   /** `environment` in expressions. */
@@ -31,7 +32,11 @@ export class TestPython implements AsyncDisposable {
   }
 
   /** The calls of this server see its time from now on. Its stop leaves the interpreter running. */
-  usedBy(quiescence: Quiescence, nextMoment: NextMoment): ScriptRuntime {
+  usedBy(
+    quiescence: Quiescence,
+    nextMoment: NextMoment,
+    conditions: SeenConditions | null = null,
+  ): ScriptRuntime {
     this.#nextMoment = nextMoment;
     const scripts = this.#scripts;
     return {
@@ -41,9 +46,15 @@ export class TestPython implements AsyncDisposable {
       waitUntilReady: () => scripts.waitUntilReady(),
       start: () => scripts.start(),
       stop: () => Promise.resolve(),
-      evaluate: (...call) => {
-        const result = scripts.evaluate(...call);
-        return result instanceof Promise ? quiescence.during(() => result) : result;
+      evaluate: (expressions, variables, options) => {
+        const note = (evaluated: EvaluationResult): EvaluationResult => {
+          conditions?.note(expressions, variables, evaluated);
+          return evaluated;
+        };
+        const result = scripts.evaluate(expressions, variables, options);
+        return result instanceof Promise
+          ? quiescence.during(() => result.then(note))
+          : note(result);
       },
       runScript: (...call) => quiescence.during(() => scripts.runScript(...call)),
       checkSyntax: (...call) => quiescence.during(() => scripts.checkSyntax(...call)),

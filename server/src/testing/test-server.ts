@@ -19,9 +19,11 @@ import { ADVANCE_FORMS, readAdvance } from './duration-text.js';
 import { Quiescence } from './quiescence.js';
 import { readDocument, type DefinitionSource } from './definition-source.js';
 import { seededChance } from './seeded-chance.js';
+import type { SeenConditions } from './seen-conditions.js';
 import { readRun, type TestRun } from './test-run.js';
 import { TestPython } from './test-python.js';
 import { nextAnswerIndex, standIn, standInActivity, subWorkflowsOf } from './stand-ins.js';
+import { testSecrets } from './test-secrets.js';
 import { TestWorker } from './test-worker.js';
 import { VirtualClock } from './virtual-clock.js';
 
@@ -39,10 +41,14 @@ export interface TestServerOptions {
   readonly seed?: number;
   /** `environment` in expressions. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Values of secrets by name; null: it is missing. @default `test value of NAME` */
+  readonly secrets?: Readonly<Record<string, string | null>>;
   /** An interpreter that several servers use, one after the other. @default one of its own */
   readonly python?: TestPython;
   /** Activities and missing sub-workflows without a handler or a mock are reported as an error. @default false */
   readonly mustAnswer?: boolean;
+  /** Notes which conditions were true and which were false. */
+  readonly conditions?: SeenConditions;
 }
 
 export interface TestStartOptions {
@@ -62,6 +68,7 @@ const UNDISTURBED = {
   purgeIntervalMs: NEVER_MS,
   instanceRetentionMs: NEVER_MS,
   eventRetentionMs: NEVER_MS,
+  auditRetentionMs: NEVER_MS,
 };
 /** The size of a page. */
 const RUNS_MAX = 500;
@@ -256,8 +263,9 @@ async function assemble(options: TestServerOptions, python: TestPython): Promise
   const { host } = await compose({
     config: readConfig({}),
     environment: options.environment ?? {},
+    secretSource: testSecrets(options.secrets ?? {}),
     logger: createLogger({ level: 'silent' }),
-    scripts: python.usedBy(quiescence, chance.nextMoment),
+    scripts: python.usedBy(quiescence, chance.nextMoment, options.conditions),
     chance,
     store: createMemoryStore(),
     outside: (real) => mockedBodies(real, answers, quiescence, clock),

@@ -2,8 +2,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { DefinitionCheck } from '../../src/api/wire/models/definition.js';
 import type { Problem } from '../../src/api/wire/models/problem.js';
-import type { BackfillTimes, Trigger } from '../../src/api/wire/models/trigger.js';
+import type { BackfillTimes, Schedule, Trigger } from '../../src/api/wire/models/trigger.js';
 import type { Workflow, WorkflowPage } from '../../src/api/wire/models/workflow.js';
+import { readTriggerState, triggerId } from '../../src/runtime/triggers/trigger-state.js';
 import type { JsonObject } from '../../src/engine/values/json.js';
 import { fresh } from './support/client.js';
 import { everyStore } from './support/every-store.js';
@@ -14,6 +15,8 @@ const eventually = (check: () => Promise<void> | void): Promise<void> =>
 
 const END = step('end', 'NoOp');
 const WAIT = step('wait', 'WaitFor', { EventName: '"never"', EventKey: '"1"' });
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const SECONDLY = '* * * * * *';
 const YEARLY = '@yearly';
 
@@ -127,6 +130,29 @@ everyStore(
         await act(id, 'pause');
         const times = (await runsOf(id)).map(({ trigger }) => trigger!.time);
         expect(new Set(times).size).toBe(times.length);
+      });
+
+      it('makes up for an outage of an hour as far as CatchUp reaches, each time once', async () => {
+        const id = await define({ Cron: '* * * * *', Overlap: 'Allow', CatchUp: '30m' });
+        // As if the server had stopped an hour ago.
+        await at.restart(async (store) => {
+          const record = (await store.getTrigger(triggerId(id, 'main')))!;
+          const state = readTriggerState(record);
+          const cursor = state.cursor - HOUR_MS;
+          const changes = { body: JSON.stringify({ ...state, cursor }), dueAt: cursor };
+          await store.saveTrigger({ ...record, ...changes, revision: 99 }, record.revision);
+        });
+        await eventually(async () => {
+          const { last } = await triggerOf(id);
+          expect(Date.now() - Date.parse(last!.time)).toBeLessThan(MINUTE_MS);
+        });
+        await act(id, 'pause');
+        const times = (await runsOf(id)).map(({ trigger }) => Date.parse(trigger!.time)).sort();
+        const gaps = times.slice(1).map((time, index) => time - times[index]!);
+        expect(new Set(gaps)).toEqual(new Set([MINUTE_MS]));
+        expect(times.length).toBeGreaterThanOrEqual(30);
+        // One more if a minute begins while the test runs.
+        expect(times.length).toBeLessThanOrEqual(32);
       });
     });
 
@@ -244,6 +270,69 @@ everyStore(
         await publish();
         await eventually(async () => expect(await runsOf(id)).toHaveLength(1));
       });
+    });
+
+    describe('the schedule', () => {
+      const schedule = async (query = ''): Promise<Schedule> =>
+        (await at.client.get<Schedule>(`/api/schedule${query}`)).body;
+      const scheduled = async (id: string, query = '?limit=500') =>
+        (await schedule(query)).items.find(({ definitionId }) => definitionId === id);
+
+      it('lists what fires in the period, without paused triggers and disabled definitions', async () => {
+        const id = await define({ Cron: '30 1 * * *', TimeZone: 'Asia/Tokyo' });
+        const often = await define({ Cron: '*/7 * * * *' });
+        const { nextTimes } = await triggerOf(id);
+        expect(await scheduled(id)).toEqual({
+          definitionId: id,
+          name: 'main',
+          cron: '30 1 * * *',
+          timeZone: 'Asia/Tokyo',
+          times: nextTimes.slice(0, 1),
+          more: false,
+        });
+        expect((await scheduled(id, '?hours=72&limit=500'))?.times).toEqual(nextTimes.slice(0, 3));
+        const frequent = await scheduled(often);
+        expect(frequent?.more).toBe(true);
+        expect(frequent?.times).toHaveLength(24);
+        await act(id, 'pause');
+        expect(await scheduled(id)).toBeUndefined();
+        await at.client.call('PUT', `/api/definition/${often}/disable`);
+        expect(await scheduled(often)).toBeUndefined();
+        await act(id, 'resume');
+        expect(await scheduled(id)).toBeDefined();
+        await act(id, 'pause');
+      });
+
+      it('contains neither triggers that fire later nor those of events', async () => {
+        const day = new Date(Date.now() + 3 * 86_400_000).getUTCDate();
+        const later = await define({ Cron: `0 0 ${day} * *` });
+        const event = await define({ Event: { Name: fresh('paid') } });
+        expect(await scheduled(later)).toBeUndefined();
+        expect(await scheduled(later, '?hours=96&limit=500')).toBeDefined();
+        expect(await scheduled(event)).toBeUndefined();
+      });
+
+      it('lists the triggers that fire first, and says that there are more', async () => {
+        const ids = [await define({ Cron: '@hourly' }), await define({ Cron: '@hourly' })];
+        const { from, items, more, to } = await schedule('?limit=1');
+        expect(Date.parse(to) - Date.parse(from)).toBe(24 * 3_600_000);
+        expect(items.length).toBeLessThanOrEqual(1);
+        expect(more).toBe(true);
+        const all = (await schedule('?limit=500')).items;
+        const first = all.map(({ times }) => Date.parse(times[0]!));
+        expect(first).toEqual(first.toSorted((a, b) => a - b));
+        expect(all.map(({ definitionId }) => definitionId)).toEqual(expect.arrayContaining(ids));
+      });
+
+      it.each(['hours=0', 'hours=169', 'hours=x', 'limit=0', 'limit=501', 'days=1'])(
+        'rejects %s',
+        async (query) => {
+          const { body, status } = await at.client.get<Problem>(`/api/schedule?${query}`);
+          expect(status).toBe(400);
+          expect(body.code).toBe('invalid_request');
+          expect(JSON.stringify(body)).toContain(query.split('=')[0]);
+        },
+      );
     });
 
     describe('a definition with triggers', () => {

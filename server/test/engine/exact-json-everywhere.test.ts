@@ -28,6 +28,8 @@ const OWN_JSON = [
   'engine/model/start-tags.ts',
   'engine/values/convert-input.ts',
   'engine/values/exact-json.ts',
+  'runtime/access/api-key-codec.ts',
+  'runtime/audit/audit-log.ts',
   'runtime/fleet/node-details.ts',
   'runtime/instances/new-instance.ts',
   'runtime/notifications/notification-codec.ts',
@@ -37,6 +39,7 @@ const OWN_JSON = [
   'runtime/operations/parse-condition.ts',
   'runtime/operations/step-list.ts',
   'runtime/passes/failed-attempts-log.ts',
+  'runtime/secrets/secret-marks.ts',
   'runtime/triggers/event-triggers.ts',
   'runtime/triggers/trigger-state.ts',
   'schemas/validation/exact-numbers.ts',
@@ -46,6 +49,7 @@ const OWN_JSON = [
   'scripts/pyodide/pyodide-module.ts',
   'scripts/pyodide/runner-calls.ts',
   'scripts/pyodide/test-seal.ts',
+  'secrets/secret-mask.ts',
   'step-bodies/http-request/address-policy.ts',
   'step-bodies/http-request/request-url.ts',
   'store/copy-store.ts',
@@ -64,6 +68,7 @@ const OWN_JSON = [
   'store/text-codec.ts',
   'testing/files/differences.ts',
   'testing/files/run-file.ts',
+  'testing/seen-conditions.ts',
 ];
 
 describe('the sources of the server', () => {

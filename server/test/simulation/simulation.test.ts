@@ -28,6 +28,7 @@ const FOUND: readonly (readonly [number, string])[] = [
   [56, 'a node taken for dead by mistake started something more and died before its next beat'],
   [84, 'an instance was set aside because the answer of its insert was lost'],
   [142, 'a take-over that failed after its claim left the instance to nobody'],
+  [147, 'a trigger on a server with little memory started the same runs again and again'],
   [213, 'two starts of one id at a time on one node became two actors'],
   [228, 'a read of the newest definition before each commit kept instances from being committed'],
   [409, 'an insert without an answer was forgotten when its node stopped'],

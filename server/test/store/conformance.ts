@@ -26,6 +26,7 @@ import { describeOddValues } from './conformance/odd-values.js';
 import { describeSideRecords } from './conformance/side-records.js';
 import { describeStarts } from './conformance/starts.js';
 import { describeTextSearch } from './conformance/text-search.js';
+import { describeResources } from './conformance/resources.js';
 import { describeTriggers } from './conformance/triggers.js';
 import { describeTermRaces } from './conformance/term-races.js';
 
@@ -80,6 +81,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeInstanceSearch(underTest);
     describeTermRaces(underTest);
     describeTextSearch(underTest);
+    describeResources(underTest);
     describeTriggers(underTest);
     describeSideRecords(underTest);
     describeStarts(underTest);

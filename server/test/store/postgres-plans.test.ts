@@ -93,6 +93,7 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     await operate();
     const plans: string[] = [];
     for (const { text, values } of statements) {
+      if (/^(BEGIN|COMMIT)/.test(text)) continue;
       const { rows } = await schema.client.query<Record<'QUERY PLAN', string>>({
         text: `EXPLAIN ${qualify(text, schema.name)}`,
         values: [...values],
@@ -197,6 +198,43 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
       expect(Number(rows[0]?.generic)).toBeGreaterThan(0);
     },
   );
+
+  const limits = {
+    instancesEndedBefore: 0,
+    untoldEndedBefore: 0,
+    eventsPublishedBefore: 0,
+    activitiesDoneBefore: 0,
+  };
+  const CHANGES_UP_TO_A_LIMIT: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['old records', () => store.purge({ ...limits, limit: 100, keepsInstances: true })],
+    ['a long history', () => removeLongHistory()],
+    ['bulk jobs', () => store.purgeBulkJobs(0, 100)],
+    ['resources', () => store.purgeResources(0, 100)],
+    ['deliveries', () => store.purgeDeliveries(0, 100)],
+    ['deliveries of a notification', () => store.removeDeliveries('n', 100)],
+    [
+      'due deliveries',
+      () => store.claimDeliveries({ notification: 'n', now: 1, until: 2, limit: 100 }),
+    ],
+  ];
+  it.each(CHANGES_UP_TO_A_LIMIT)(
+    'finds the rows once that it changes (PG9): %s',
+    async (_title, operate) => {
+      const plans = await plansOf(operate);
+      const limited = plans.filter((plan) => /^(Delete|Update)/.test(plan) && /Limit/.test(plan));
+      expect(limited).not.toEqual([]);
+      for (const plan of limited) expect(plan).toContain('InitPlan');
+    },
+  );
+
+  async function removeLongHistory(): Promise<void> {
+    const record = instanceOf('long', { status: 'Complete', endTime: 1 });
+    const history = Array.from({ length: 10_001 }, (_, sequence) => {
+      return { instanceId: 'long', sequence, body: 's' };
+    });
+    await store.insertInstance({ record, side: { ...NO_SIDE, history } });
+    await store.removeInstances([record]);
+  }
 
   it('writes most commits as HOT updates, which touch no index', async () => {
     await store.insertInstance({ record: instanceOf('hot'), side: NO_SIDE });

@@ -13,8 +13,11 @@ import { ROUTES } from '../src/app/routes.js';
 import { openAgency } from './support/agency.js';
 import { allProblems, contrastProblems } from './support/axe.js';
 import { browserPath } from './support/browser.js';
+import { openAccess } from './support/accessed.js';
+import { openNotifications } from './support/notified.js';
 import { usePages } from './support/page-test.js';
 import { openRefunds } from './support/refunds.js';
+import { openReports } from './support/reports.js';
 import { openShop } from './support/shop.js';
 import { AUTH_SETTINGS, makeToken } from './support/tokens.js';
 import { VIEWS, type Seeded, type View } from './support/views.js';
@@ -42,6 +45,9 @@ async function seedAll(client: StepwrightClient): Promise<Seeded> {
   const shop = await openShop(client);
   const refunds = await openRefunds(client);
   await openAgency(client);
+  await openReports(client);
+  await openNotifications(client);
+  await openAccess(client);
   const { id } = await client.bulk.create({
     action: 'suspend',
     workflowIds: [shop.reminder, shop.stopped],

@@ -8,9 +8,12 @@ import type { StepwrightClient } from '@stepwright/sdk';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { browserPath } from './support/browser.js';
+import { openAccess } from './support/accessed.js';
+import { openNotifications } from './support/notified.js';
 import { usePages } from './support/page-test.js';
 import { pasteText } from './support/paste-text.js';
 import { openRefunds } from './support/refunds.js';
+import { openReports } from './support/reports.js';
 import { openShop, type Shop } from './support/shop.js';
 
 const FOLDER = fileURLToPath(new URL('../../../docs/ui/', import.meta.url));
@@ -40,6 +43,25 @@ const PICTURES: readonly Picture[] = [
     options: { colorScheme: 'dark', viewport: { width: 1280, height: 560 } },
   },
   { name: 'workers', path: () => '/workers', shows: 'desk-2' },
+  { name: 'schedule', path: () => '/schedule', shows: 'nightly' },
+  {
+    name: 'notification',
+    path: () => '/notifications/audit',
+    shows: 'workflow.test',
+    prepare: (page) =>
+      page
+        .getByRole('row', { name: /workflow\.test/ })
+        .getByText('Answer')
+        .click(),
+  },
+  { name: 'webhooks', path: () => '/webhooks', shows: 'shop-paid' },
+  { name: 'keys', path: () => '/keys', shows: 'billing' },
+  {
+    name: 'triggers',
+    path: () => '/definitions/report?view=triggers',
+    shows: 'Europe/Zurich',
+    options: { viewport: { width: 1280, height: 640 } },
+  },
   {
     name: 'run-repair',
     path: ({ invoice }) => `/runs/${invoice}?repair=`,
@@ -193,6 +215,9 @@ describe.runIf(isWanted)('pictures for the documentation', () => {
       shop = await openShop(client);
       await openTravelAgency(client);
       await openRefunds(client);
+      await openReports(client);
+      await openNotifications(client);
+      await openAccess(client);
       await client.workflows.suspend(shop.reminder);
       await client.workflows.resume(shop.reminder);
     },

@@ -17,15 +17,21 @@ const ADDRESSES: Readonly<Record<RoutePath, readonly string[]>> = {
   '/definitions/*?': [
     '/definitions',
     '/definitions/d',
+    '/definitions/d?view=triggers',
     '/definitions/d/edit',
     '/definitions/d/start',
   ],
   '/new-definition': ['/new-definition'],
+  '/schedule': ['/schedule'],
   '/events': ['/events', '/events?name=n&key=k'],
   '/activities/*?': ['/activities', '/activities/a'],
   '/workers/*?': ['/workers', '/workers/w'],
   '/steps/*?': ['/steps', '/steps/s'],
   '/new-step': ['/new-step'],
+  '/notifications/*?': ['/notifications', '/notifications/n'],
+  '/webhooks': ['/webhooks'],
+  '/secrets': ['/secrets'],
+  '/keys': ['/keys'],
   '/nodes': ['/nodes'],
 };
 interface Opened {

@@ -1,5 +1,5 @@
 /**
- * Authorizes calls by their bearer tokens (JWT).
+ * Authorizes calls by their bearer tokens: JWTs and API keys.
  *
  * Invariants:
  *  A1 The algorithm is the configured one, whatever the token says about itself (`token-verifier.ts`).
@@ -9,7 +9,9 @@
  */
 import type { Request } from 'express';
 import { AppError } from '../../base/errors.js';
+import { isApiKey } from '../../runtime/access/api-key-codec.js';
 import { addressOf, contextOf } from '../http/request-context.js';
+import { StoreUnavailableError } from '../../store/store.js';
 import type { TokenVerifier, VerifiedToken } from './token-verifier.js';
 
 /** This scope allows everything. */
@@ -28,7 +30,7 @@ export async function expressAuthentication(
   const { access, logger, refusals } = context.services;
   if (access === null) return null;
   context.verifiedToken ??= verify(request, access.verify).catch((error: unknown) => {
-    if (error instanceof AppError) throw error;
+    if (error instanceof AppError || error instanceof StoreUnavailableError) throw error;
     refusals.count(addressOf(request));
     logger.debug({ err: error }, 'rejected a bearer token');
     throw unauthenticated('The bearer token is invalid', 'invalid_token');
@@ -49,11 +51,36 @@ function covers(token: VerifiedToken, scope: string): boolean {
 }
 
 async function verify(request: Request, tokens: TokenVerifier): Promise<VerifiedToken> {
-  const match = /^bearer +([\w.~+/=-]+)$/i.exec(request.headers.authorization ?? '');
-  if (match?.[1] === undefined) {
+  const bearer = bearerOf(request);
+  if (bearer === null) {
     throw unauthenticated('This call requires a bearer token in the Authorization header');
   }
-  return tokens(match[1]);
+  return isApiKey(bearer) ? verifyKey(request, bearer) : tokens(bearer);
+}
+
+/** @throws Error if there is no such key */
+async function verifyKey(request: Request, text: string): Promise<VerifiedToken> {
+  const key = await contextOf(request).services.host.keys.verify(text);
+  if (key === null) throw new Error('There is no such API key, or it has expired');
+  return { subject: key.name, scopes: new Set(key.scopes), expiresAt: key.expiresAt };
+}
+
+/** Whether the caller of an admitted request would be admitted now: a key can be removed at any time. */
+export async function isStillAdmitted(request: Request): Promise<boolean> {
+  const { access, host } = contextOf(request).services;
+  const bearer = bearerOf(request);
+  if (access === null || bearer === null || !isApiKey(bearer)) return true;
+  try {
+    return (await host.keys.verify(bearer)) !== null;
+  } catch (error) {
+    // Nothing changes while the store does not answer.
+    if (error instanceof StoreUnavailableError) return true;
+    throw error;
+  }
+}
+
+function bearerOf(request: Request): string | null {
+  return /^bearer +([\w.~+/=-]+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
 }
 
 function unauthenticated(detail: string, reason?: string): AppError {

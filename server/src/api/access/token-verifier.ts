@@ -21,8 +21,8 @@ export type TokenKeys = { readonly publicKey: string } | { readonly find: JWTVer
 export interface VerifiedToken {
   readonly subject: string | null;
   readonly scopes: ReadonlySet<string>;
-  /** Milliseconds since 1970. */
-  readonly expiresAt: number;
+  /** Milliseconds since 1970; null: only when it is removed. */
+  readonly expiresAt: number | null;
 }
 
 export type TokenVerifier = (token: string) => Promise<VerifiedToken>;

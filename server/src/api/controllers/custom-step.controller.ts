@@ -24,7 +24,7 @@ import { toStepSummary, toStoredStep } from '../wire/map/step.js';
 import type { Problem } from '../wire/models/problem.js';
 import type { StepPage, StoredStep } from '../wire/models/step.js';
 import { knownQuery } from '../http/query-names.js';
-import { responseOf, type ApiServices } from '../http/request-context.js';
+import { actorOf, responseOf, type ApiServices } from '../http/request-context.js';
 
 @Route('api/step')
 @Tags('Custom steps')
@@ -66,7 +66,8 @@ export class CustomStepController extends Controller {
   ): Promise<StoredStep> {
     const name = checkedName(id, 'step name');
     const { host } = this.#services;
-    return toStoredStep(request, await host.customSteps.put(name, source, strict));
+    const actor = await actorOf(request);
+    return toStoredStep(request, await host.customSteps.put(name, source, strict, actor));
   }
 
   /**

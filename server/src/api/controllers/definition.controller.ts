@@ -40,7 +40,7 @@ import type {
 } from '../wire/models/definition.js';
 import type { Problem } from '../wire/models/problem.js';
 import { knownQuery } from '../http/query-names.js';
-import { contextOf, responseOf, type ApiServices } from '../http/request-context.js';
+import { actorOf, contextOf, responseOf, type ApiServices } from '../http/request-context.js';
 import { sendText } from '../http/answer-format.js';
 
 @Route('api/definition')
@@ -85,7 +85,8 @@ export class DefinitionController extends Controller {
     const idempotency = await toIdempotencyKey(request, idempotencyKey, document as Json);
     const { host } = this.#services;
     const source = contextOf(request).body?.text ?? null;
-    const posted = { document, source, origin: toOrigin(origin) };
+    const actor = await actorOf(request);
+    const posted = { document, source, origin: toOrigin(origin), actor };
     const registered = await host.definitions.register(posted, idempotency, strict);
     this.setHeader('Location', `/api/definition/${encodeURIComponent(registered.id)}`);
     return toRegisteredDefinition(request, registered);

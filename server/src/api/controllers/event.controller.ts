@@ -37,7 +37,7 @@ import type {
 } from '../wire/models/event.js';
 import type { Problem } from '../wire/models/problem.js';
 import { knownQuery } from '../http/query-names.js';
-import { actorOf, type ApiServices } from '../http/request-context.js';
+import { actorOf, traceOf, type ApiServices } from '../http/request-context.js';
 
 @Route('api/event')
 @Tags('Events')
@@ -89,6 +89,7 @@ export class EventController extends Controller {
       data: eventData,
       idempotency: await toIdempotencyKey(request, idempotencyKey, eventData),
       ...(forWorkflow !== false && { forWorkflow }),
+      ...traceOf(request),
     });
   }
 

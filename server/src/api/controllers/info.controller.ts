@@ -22,6 +22,6 @@ export class InfoController extends Controller {
    */
   @Get()
   async getInfo(): Promise<ServerInfo> {
-    return toServerInfo(this.#services.host.info(), this.#services.access);
+    return toServerInfo(this.#services.host.info(), this.#services);
   }
 }

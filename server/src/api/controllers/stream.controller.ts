@@ -11,6 +11,7 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
+import { isStillAdmitted } from '../access/authentication.js';
 import { sendChanges } from '../http/event-stream.js';
 import { checkedName } from '../wire/map/name.js';
 import type { Problem } from '../wire/models/problem.js';
@@ -65,7 +66,10 @@ export class StreamController extends Controller {
     };
     const token = await contextOf(request).verifiedToken;
     await waiting.guard(addressOf(request), () =>
-      sendChanges(responseOf(request), host.changes.watch(filter), token?.expiresAt ?? null),
+      sendChanges(responseOf(request), host.changes.watch(filter), {
+        endsAt: token?.expiresAt ?? null,
+        isAdmitted: () => isStillAdmitted(request),
+      }),
     );
     return '';
   }

@@ -61,6 +61,7 @@ import type {
 } from '../wire/models/workflow-filter.js';
 import { knownQuery } from '../http/query-names.js';
 import { actorOf, addressOf, callerGone, type ApiServices } from '../http/request-context.js';
+import { callerOf } from '../access/caller.js';
 
 @Route('api/workflow')
 @Tags('Workflows')
@@ -136,7 +137,7 @@ export class WorkflowController extends Controller {
       delay,
       tag,
       onConflict,
-      actor: await actorOf(request),
+      ...(await callerOf(request)),
       idempotency: await toIdempotencyKey(request, idempotencyKey, startData),
     });
     const timeoutMs = Math.min(wait, limits.waitSecondsMax) * 1000;
@@ -303,8 +304,7 @@ export class WorkflowController extends Controller {
 
   /**
    * Resumes a suspended run. If a failed step suspended it, the step is retried. The response contains `data`, `index` and
-   * `lastError`
-   * only if the caller also has the scope `conductor:viewer`.
+   * `lastError` only if the caller also has the scope `conductor:viewer`.
    *
    * @summary Resume a run
    * @param id The id of the run

@@ -75,19 +75,21 @@ export class GuessLimit {
 }
 
 /**
- * Counts rejected bearer tokens. Beyond the limit, only invalid ones are rejected: a caller with a valid token is admitted,
+ * Counts rejected bearer tokens, or signatures. Beyond the limit, only invalid ones are rejected: a caller with a valid token is admitted,
  * whatever others behind the same proxy send, because a signature cannot be guessed.
  */
 export class RefusalLimit {
   readonly #windows: FailureWindows;
+  readonly #what: string;
 
-  constructor(options: FailureLimitOptions) {
+  constructor(what: string, options: FailureLimitOptions) {
+    this.#what = what;
     this.#windows = new FailureWindows(options);
   }
 
   /** Counts a rejection. @throws AppError `too_many_requests` instead of it, if there were too many before */
   count(address: string): void {
-    this.#windows.assertBelow(address, 'Too many invalid bearer tokens from this address');
+    this.#windows.assertBelow(address, `Too many invalid ${this.#what} from this address`);
     this.#windows.count(address);
   }
 }

@@ -5,6 +5,8 @@ export interface ApiLimits {
   /** Lower, because reading YAML takes far more time than reading JSON. */
   readonly yamlBytesMax: number;
   readonly scriptBytesMax: number;
+  /** Of calls of webhooks, which are read before their sender is known. */
+  readonly webhookBytesMax: number;
   /** Maximum nesting depth of objects and lists. */
   readonly bodyDepthMax: number;
   /** Maximum number of values in a body, with aliases expanded. */
@@ -23,6 +25,8 @@ export interface ApiLimits {
   readonly wrongTokensPerMinuteMax: number;
   /** Number of invalid bearer tokens per minute from one address that are rejected with 401; further ones with 429. */
   readonly wrongBearersPerMinuteMax: number;
+  /** Number of webhook calls with invalid signatures per minute from one address that get 401; further ones get 429. */
+  readonly wrongSignaturesPerMinuteMax: number;
 }
 
 /** The default page size of lists; the checks of each list's `limit` define the maximum. */

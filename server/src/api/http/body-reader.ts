@@ -23,7 +23,7 @@ const YAML_COST = 32;
 const JSON_COST_MAX = 32;
 const SCANNED_FROM = 4096;
 
-type BodyFormat = 'json' | 'yaml' | 'python';
+type BodyFormat = 'json' | 'yaml' | 'python' | 'form';
 
 const MEDIA_TYPES: Readonly<Record<string, BodyFormat>> = {
   'application/json': 'json',
@@ -32,6 +32,7 @@ const MEDIA_TYPES: Readonly<Record<string, BodyFormat>> = {
   'application/x-yaml': 'yaml',
   'text/yaml': 'yaml',
   'text/x-python': 'python',
+  'application/x-www-form-urlencoded': 'form',
 };
 
 /** A required JSON or YAML body. */
@@ -55,6 +56,45 @@ export const scriptBody: RequestHandler = async (request, _response, next) => {
   request.body = decode(await readBytes(request, limits.scriptBytesMax, memory));
   next();
 };
+
+/** The bytes of a webhook call: what they mean is read when their signature was verified. */
+export const webhookBody: RequestHandler = async (request, _response, next) => {
+  const { limits } = contextOf(request).services;
+  const bytes = hasBody(request)
+    ? await readBytes(request, limits.webhookBytesMax, memoryOf(request))
+    : Buffer.alloc(0);
+  request.body = bytes;
+  next();
+};
+
+/** The body of a webhook call: JSON and forms as values, other types as text. @throws AppError `unreadable_body` */
+export function readWebhookBody(request: Request, bytes: Buffer): Json {
+  const { bodyMemory, services } = contextOf(request);
+  const format = formatOf(request);
+  const text = decode(bytes);
+  if (format === 'form') {
+    bodyMemory?.grow(text.length * JSON_COST_MAX);
+    return formOf(text, services.limits);
+  }
+  if (format !== 'json') return text;
+  bodyMemory?.grow(valueCost(text, 'json'));
+  return text.trim() === '' ? null : parseJson(text, services.limits);
+}
+
+function formOf(text: string, { bodyNodesMax }: ApiLimits): Json {
+  const values = new Map<string, Json>();
+  let count = 0;
+  for (const [name, value] of new URLSearchParams(text)) {
+    count += 1;
+    if (count > bodyNodesMax) {
+      throw new AppError('unreadable_body', `The form has more than ${bodyNodesMax} fields`);
+    }
+    const before = values.get(name);
+    if (Array.isArray(before)) before.push(value);
+    else values.set(name, before === undefined ? value : [before, value]);
+  }
+  return Object.fromEntries(values);
+}
 
 /** The value that the readers above have parsed: JSON values only. */
 export function asJson(body: unknown): Json {

@@ -47,8 +47,10 @@ function knownError(error: unknown): AppError | null {
 
 function unexpected(request: Request, error: unknown): AppError {
   const errorId = randomUUID();
-  const { logger } = contextOf(request).services;
-  logger.error({ err: error, errorId, method: request.method, path: request.path }, 'Call failed');
+  const { services, trace } = contextOf(request);
+  const traceIds = trace === null ? {} : { trace_id: trace.traceId, span_id: trace.spanId };
+  const { method, path } = request;
+  services.logger.error({ err: error, errorId, method, path, ...traceIds }, 'Call failed');
   return new AppError(
     'internal',
     'An unexpected error occurred; search the server log for this errorId',

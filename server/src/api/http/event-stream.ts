@@ -11,14 +11,22 @@ const COMMENT_INTERVAL_MS = 15_000;
 /** How long a browser waits before it reconnects. */
 const RECONNECT_MS = 2000;
 
+/** How long a caller may follow changes. */
+export interface StreamAccess {
+  /** Milliseconds since 1970; null: the access does not expire. */
+  readonly endsAt: number | null;
+  /** Whether the caller has not lost its access before that. */
+  readonly isAdmitted: () => Promise<boolean>;
+}
+
 /**
- * Sends the changes of the listener until the caller disconnects, `endsAt` has come (milliseconds since 1970) or the server
+ * Sends the changes of the listener until the caller disconnects, its access ends or the server
  * stops. Changes that the caller does not read in time are not kept: the listener drops them and reports that.
  */
 export async function sendChanges(
   response: Response,
   listener: ChangeListener,
-  endsAt: number | null,
+  { endsAt, isAdmitted }: StreamAccess,
 ): Promise<void> {
   response.once('close', () => listener.close());
   if (response.destroyed) listener.close();
@@ -32,9 +40,9 @@ export async function sendChanges(
   for (;;) {
     if (text !== '' && !response.write(text)) await drained(response);
     const leftMs = endsAt === null ? COMMENT_INTERVAL_MS : endsAt - Date.now();
-    if (leftMs <= 0) break;
+    if (leftMs <= 0 || !(await isAdmitted())) break;
     const changes = await listener.next(Math.min(COMMENT_INTERVAL_MS, leftMs));
-    if (changes === null) break;
+    if (changes === null || !(await isAdmitted())) break;
     text = eventsOf(changes);
   }
   listener.close();

@@ -20,6 +20,8 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   input_not_found: { status: 404, title: 'Input not found' },
   notification_not_found: { status: 404, title: 'Notification not found' },
   delivery_not_found: { status: 404, title: 'Delivery not found' },
+  key_not_found: { status: 404, title: 'API key not found' },
+  webhook_not_found: { status: 404, title: 'Webhook not found' },
   workflow_not_found: { status: 404, title: 'Run not found' },
   bulk_job_not_found: { status: 404, title: 'Bulk job not found' },
   event_not_found: { status: 404, title: 'Event not found' },

@@ -15,6 +15,7 @@ import type { ApiLimits } from './api-limits.js';
 import type { AccessControl } from '../access/access-control.js';
 import type { VerifiedToken } from '../access/token-verifier.js';
 import type { BodyMemory, RequestMemory } from './request-memory.js';
+import { writeTraceparent, type TraceContext } from '../../tracing/trace-context.js';
 
 export interface ApiServices {
   readonly host: Host;
@@ -23,9 +24,12 @@ export interface ApiServices {
   /** Null: everything is allowed. */
   readonly access: AccessControl | null;
   readonly refusals: RefusalLimit;
+  readonly wrongSignatures: RefusalLimit;
   readonly guesses: GuessLimit;
   readonly waiting: WaitingLimit;
   readonly memory: RequestMemory;
+  /** Where users see a trace; null: nowhere. */
+  readonly traceUrl: string | null;
 }
 
 /** A position in a body, from 1. */
@@ -50,6 +54,8 @@ interface RequestContext {
   bodyMemory: BodyMemory | null;
   /** Cached, because a route that accepts several scopes needs it several times. */
   verifiedToken: Promise<VerifiedToken> | null;
+  /** The span of the request; null: it belongs to no trace. */
+  trace: TraceContext | null;
 }
 
 const contexts = new WeakMap<Request, RequestContext>();
@@ -63,6 +69,7 @@ export function attachContext(services: ApiServices): RequestHandler {
       body: null,
       bodyMemory: null,
       verifiedToken: null,
+      trace: null,
     });
     next();
   };
@@ -78,6 +85,12 @@ export function contextOf(request: Request): RequestContext {
 export function responseOf(request: Request): Response {
   if (request.res === undefined) throw new Error('The request has no response');
   return request.res;
+}
+
+/** To be spread into what the request causes. */
+export function traceOf(request: Request): { readonly traceparent?: string } {
+  const { trace } = contextOf(request);
+  return trace === null ? {} : { traceparent: writeTraceparent(trace) };
 }
 
 const ACTOR_LENGTH_MAX = 200;

@@ -2,12 +2,11 @@
  * The operator's page: the files built from `server/ui`. They are public, because they contain no data; the page gets
  * its data from the API, with the token of its user.
  */
-import { existsSync, readdirSync } from 'node:fs';
-import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type Express, type RequestHandler } from 'express';
 import { AppError } from '../../base/errors.js';
 import type { AccessControl } from '../access/access-control.js';
+import { compressedFiles } from './compressed-files.js';
 
 /** The same path relative to `src/api` and to `dist/api`. */
 const FOLDER = fileURLToPath(new URL('../../../ui/dist/', import.meta.url));
@@ -32,51 +31,20 @@ function pagePolicy(connectTo: readonly string[]): string {
 export function registerOperatorPage(app: Express, access: AccessControl | null): void {
   app.get('/', (_request, response) => response.redirect(302, '/ui/'));
   app.use('/ui', readOnly, pageHeaders(access));
-  app.use('/ui/assets', compressed(), assets(), missingFile);
+  app.use('/ui/assets', compressedFiles(`${FOLDER}assets`, PERMANENT), assets(), missingFile);
   app.use('/ui', rootFiles(), everyPage);
 }
 
-/** Files with a hash of their content in their name, which browsers cache permanently. */
+const PERMANENT = 'public, max-age=31536000, immutable';
+
+/** Files with a hash of their content in their name that are too small to be compressed. */
 function assets(): RequestHandler {
   return express.static(`${FOLDER}assets`, {
     index: false,
     redirect: false,
-    immutable: true,
-    maxAge: '1y',
+    cacheControl: false,
+    setHeaders: (response) => response.setHeader('Cache-Control', PERMANENT),
   });
-}
-
-const ENCODINGS = ['br', 'gzip'] as const;
-
-/**
- * Selects the variant of a file that the build has compressed, if the caller accepts it. Each variant is a separate file
- * with its own ETag.
- */
-function compressed(): RequestHandler {
-  const forms = compressedForms();
-  return (request, response, next) => {
-    if (forms.size === 0) {
-      next();
-      return;
-    }
-    response.vary('Accept-Encoding');
-    // The smallest encoding that the caller accepts, regardless of the order in which it lists them.
-    const encoding = ENCODINGS.find((name) => request.acceptsEncodings(name) === name);
-    const ending = encoding === 'br' ? '.br' : '.gz';
-    if (encoding !== undefined && forms.has(`${request.path.slice(1)}${ending}`)) {
-      response.type(extname(request.path));
-      response.setHeader('Content-Encoding', encoding);
-      request.url = `${request.path}${ending}`;
-    }
-    next();
-  };
-}
-
-/** The names of the files below `assets/` that end in `.br` or `.gz`; they change only with a build. */
-function compressedForms(): ReadonlySet<string> {
-  const folder = `${FOLDER}assets`;
-  if (!existsSync(folder)) return new Set();
-  return new Set(readdirSync(folder).filter((name) => /\.(br|gz)$/.test(name)));
 }
 
 /** Files without a hash, such as the icon. */

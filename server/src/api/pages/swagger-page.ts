@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Express, Request, Response } from 'express';
 import { API_DOCUMENT_FILE } from '../http/query-names.js';
+import { compressedFiles } from './compressed-files.js';
 
 /** Copied by the build out of `swagger-ui-dist`. The same path relative to `src/api` and to `dist/api`. */
 const FOLDER = fileURLToPath(new URL('../../../dist/swagger-ui/', import.meta.url));
-const PAGE_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
+const CACHE_CONTROL = 'public, max-age=3600';
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -74,12 +75,9 @@ export function registerSwaggerPage(app: Express): void {
   app.get('/swagger/start.js', send('js', START_SCRIPT));
   app.get('/swagger/contrast.css', send('css', CONTRAST_STYLES));
   app.get('/swagger/v1/swagger.json', send('json', document));
-  for (const file of PAGE_FILES) {
-    app.get(`/swagger/${file}`, (_request, response) => {
-      response.setHeader('Cache-Control', 'public, max-age=3600');
-      // Relative to a root: Express does not serve paths in which a folder starts with a dot, as folders above the root
-      // may.
-      response.sendFile(file, { root: FOLDER });
-    });
-  }
+  app.use('/swagger', compressedFiles(FOLDER, CACHE_CONTROL));
+  app.get('/swagger/favicon-32x32.png', (_request, response) => {
+    response.setHeader('Cache-Control', CACHE_CONTROL);
+    response.sendFile('favicon-32x32.png', { root: FOLDER });
+  });
 }

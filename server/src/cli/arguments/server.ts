@@ -17,6 +17,7 @@ export function addServerCommands(program: Command): void {
     )
     .argument('[folder]', 'definitions (.yaml, .yml, .json) and scripts of custom steps (.py)', '.')
     .option('--memory', 'keep runs and definitions in memory only: nothing is stored', false)
+    .option('--test', 'run the tests of the folder, too, and again whenever a file changes', false)
     .action(async (folder: string, options: DevOptions) => {
       const { dev } = await import('../commands/dev.js');
       await dev(folder, options);

@@ -1,6 +1,7 @@
 /** The command that runs files of tests. */
 import type { Command } from 'commander';
 import type { TestCommandOptions } from '../commands/test.js';
+import { readPercent } from './values.js';
 
 export function addTestCommand(program: Command): void {
   program
@@ -12,6 +13,16 @@ export function addTestCommand(program: Command): void {
     .option('-w, --watch', 'run again when a file changes', false)
     .option('--json', 'print the results as JSON', false)
     .option('--junit <file>', 'write the results to a file in the format of JUnit')
+    .option('--coverage', 'print which steps and branches the cases have run')
+    .option(
+      '--coverage-html <path>',
+      'write the coverage to an HTML file, or to index.html in a folder',
+    )
+    .option(
+      '--coverage-min <percent>',
+      'fail if less of the steps and branches has run',
+      readPercent,
+    )
     .action(async (paths: string[], options: TestCommandOptions) => {
       const { test } = await import('../commands/test.js');
       process.exitCode = await test(paths, options);

@@ -1,8 +1,8 @@
 /** The commands about triggers. */
 import type { Command } from 'commander';
-import type { BackfillOptions, TriggerSwitch } from '../commands/triggers.js';
+import type { BackfillOptions, ScheduleOptions, TriggerSwitch } from '../commands/triggers.js';
 import { withOutput, type ServerCommandOptions } from '../connection/options.js';
-import { readPastTime } from './values.js';
+import { readPastTime, wholeNumber } from './values.js';
 
 const SWITCHES: Readonly<Record<TriggerSwitch, string>> = {
   pause: 'pause a trigger: what passes meanwhile starts no runs',
@@ -26,6 +26,21 @@ export function addTriggerCommands(program: Command): void {
       await listTriggers(id, options);
     },
   );
+  withOutput(
+    all
+      .command('schedule')
+      .description('list what fires in the next hours, of all definitions')
+      .option('--hours <number>', 'the length of the period, at most 168', wholeNumber(1, 168), 24)
+      .option(
+        '--limit <number>',
+        'the maximum number of triggers, at most 500',
+        wholeNumber(1, 500),
+        100,
+      ),
+  ).action(async (options: ScheduleOptions) => {
+    const { showSchedule } = await import('../commands/triggers.js');
+    await showSchedule(options);
+  });
   for (const [action, description] of Object.entries(SWITCHES)) {
     withOutput(one(action, description)).action(
       async (id: string, name: string, options: ServerCommandOptions) => {

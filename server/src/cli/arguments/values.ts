@@ -22,6 +22,12 @@ export function readRate(text: string): number {
   throw new InvalidArgumentError('It must be a number above 0, such as 50 or 0.5.');
 }
 
+export function readPercent(text: string): number {
+  const value = /^\d{1,3}(\.\d{1,6})?$/.test(text) ? Number(text) : NaN;
+  if (value <= 100) return value;
+  throw new InvalidArgumentError('It must be a number from 0 to 100.');
+}
+
 /** For options that can be given several times. */
 export function collect(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];

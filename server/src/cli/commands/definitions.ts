@@ -92,6 +92,7 @@ function printDefinitions(
         style: ({ disabled }) => (disabled ? 'yellow' : null),
       },
       { title: 'STORED', text: ({ createdAt }) => relativeTime(createdAt, output.now) },
+      { title: 'BY', isOptional: true, text: ({ createdBy }) => createdBy ?? '', canShrink: true },
       { title: 'ORIGIN', isOptional: true, text: ({ origin }) => origin ?? '', canShrink: true },
       {
         title: 'DESCRIPTION',

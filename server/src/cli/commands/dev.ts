@@ -2,6 +2,7 @@
  * `stepwright dev`: the server, and a folder whose definitions and scripts are registered at the start and whenever they
  * change. A file with problems is shown with its place, and the last good version stays.
  */
+import { fork } from 'node:child_process';
 import { watch } from 'chokidar';
 import path from 'node:path';
 import { presetStore } from '../../store/preset-store.js';
@@ -22,10 +23,12 @@ const SETTLE_MS = 30;
 export interface DevOptions {
   /** Keeps everything in memory only. */
   readonly memory: boolean;
+  /** Runs the tests of the folder, too. */
+  readonly test: boolean;
 }
 
 /** Runs until the server is stopped. @throws Error if the folder does not exist */
-export async function dev(folder: string, { memory }: DevOptions): Promise<void> {
+export async function dev(folder: string, { memory, test }: DevOptions): Promise<void> {
   // Before the server: a wrong folder must not leave one running.
   await readWorkflowFiles([folder]);
   process.env['LOG_LEVEL'] ??= 'warn';
@@ -47,6 +50,22 @@ export async function dev(folder: string, { memory }: DevOptions): Promise<void>
     const reason = error instanceof Error ? error.message : String(error);
     process.stderr.write(plainLines(`stepwright: ${folder} is not watched any more: ${reason}\n`));
   });
+  if (test) startTests(folder);
+}
+
+/**
+ * In a process of its own, so that tests do not slow the server down. It ends when this process does, because it is connected
+ * to it.
+ */
+function startTests(folder: string): void {
+  const [, command = ''] = process.argv;
+  const child = fork(command, ['test', '--watch', '--', folder]);
+  child.once('exit', (code) => {
+    report(new Error(`the tests do not run any more (exit code ${code ?? 'none'})`));
+  });
+  // The server ends when it has stopped, whatever the tests do.
+  child.unref();
+  child.channel?.unref();
 }
 
 type Seen = Pick<WorkflowFile, 'text' | 'unreadable'> & { readonly accepted: boolean };

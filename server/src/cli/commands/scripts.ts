@@ -48,6 +48,7 @@ async function printScripts(
       { title: 'SCRIPT', text: ({ name }) => name },
       { title: 'VERSION', text: ({ version }) => String(version), alignRight: true },
       { title: 'STORED', text: ({ createdAt }) => relativeTime(createdAt, output.now) },
+      { title: 'BY', isOptional: true, text: ({ createdBy }) => createdBy ?? '', canShrink: true },
     ]);
   }
   noteMore(output, page, noun);

@@ -1,14 +1,30 @@
 /** `stepwright test`: runs files of tests on the real engine with real Python, in virtual time. */
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { watch } from 'chokidar';
 import path from 'node:path';
 import { runFile, TestPythons, type FileReport } from '../../testing/files/run-file.js';
 import type { SourceFile } from '../../testing/files/test-project.js';
+import {
+  coverageOf,
+  percentOf,
+  totalsOfAll,
+  type DefinitionCoverage,
+} from '../../testing/files/coverage.js';
 import { EXIT_CODES } from '../exit-codes.js';
-import { loadProject, readSnapshots, readTestFiles, writeSnapshots } from '../files/test-files.js';
+import {
+  loadProject,
+  readSnapshots,
+  readTestFiles,
+  writeCoverage,
+  writeSnapshots,
+} from '../files/test-files.js';
 import { isSkipped } from '../files/workflow-files.js';
+import { coverageHtmlOf } from '../output/coverage-html.js';
+import { coverageJson, printCoverage } from '../output/coverage.js';
 import { junitOf } from '../output/junit.js';
 import { Output } from '../output/output.js';
+import { plain, plainLines } from '../output/plain-text.js';
 import { hasFailed, printReport, printSummary, resultsOf } from '../output/test-results.js';
 
 export interface TestCommandOptions {
@@ -17,6 +33,11 @@ export interface TestCommandOptions {
   readonly watch: boolean;
   readonly json: boolean;
   readonly junit?: string;
+  readonly coverage?: boolean;
+  /** A file, or a folder. */
+  readonly coverageHtml?: string;
+  /** In percent. */
+  readonly coverageMin?: number;
 }
 
 /** Editors write a file in several steps. */
@@ -26,9 +47,10 @@ const WATCHED = /\.(ya?ml|json|py|snap)$/i;
 /** @returns the exit code: 1 if a case failed, or there is none */
 export async function test(paths: readonly string[], options: TestCommandOptions): Promise<number> {
   await using pythons = new TestPythons();
-  const exitCode = await runAll(paths, options, pythons);
-  if (options.watch) await runAgain(paths, options, pythons);
-  return exitCode;
+  // Awaited here: the interpreters end with this function.
+  return options.watch
+    ? await runAndWatch(paths, options, pythons)
+    : await runAll(paths, options, pythons);
 }
 
 async function runAll(
@@ -45,8 +67,14 @@ async function runAll(
     if (!options.json) printReport(output, report);
   }
   const durationMs = performance.now() - began;
-  if (options.json) output.json(resultsOf(reports, durationMs));
-  else printSummary(output, reports, durationMs);
+  const coverage = wantsCoverage(options) ? coverageOf(reports) : null;
+  if (options.json) {
+    const covered = coverage === null ? {} : { coverage: coverageJson(coverage) };
+    output.json({ ...resultsOf(reports, durationMs), ...covered });
+  } else {
+    printSummary(output, reports, durationMs);
+    if (coverage !== null) printCoverage(output, coverage);
+  }
   if (options.junit !== undefined) await writeFile(options.junit, junitOf(reports));
   const count = reports.reduce(
     (sum, { cases, problems }) => sum + cases.length + problems.length,
@@ -57,7 +85,28 @@ async function runAll(
     output.note(`stepwright: there are no cases${filter} in ${paths.join(', ')}`);
     return EXIT_CODES.failed;
   }
-  return reports.some(hasFailed) ? EXIT_CODES.failed : EXIT_CODES.done;
+  const isEnough = coverage === null || (await coverageIsEnough(output, coverage, options));
+  return isEnough && !reports.some(hasFailed) ? EXIT_CODES.done : EXIT_CODES.failed;
+}
+
+function wantsCoverage({ coverage, coverageHtml, coverageMin }: TestCommandOptions): boolean {
+  return coverage === true || coverageHtml !== undefined || coverageMin !== undefined;
+}
+
+/** Writes the report if one is wanted, and compares with the minimum. */
+async function coverageIsEnough(
+  output: Output,
+  coverage: readonly DefinitionCoverage[],
+  { coverageHtml, coverageMin = 0 }: TestCommandOptions,
+): Promise<boolean> {
+  if (coverageHtml !== undefined) {
+    const file = await writeCoverage(coverageHtml, coverageHtmlOf(coverage));
+    output.note(`stepwright: ${plain(file)} shows the coverage`);
+  }
+  const percent = percentOf(totalsOfAll(coverage));
+  if (percent >= coverageMin) return true;
+  output.note(`stepwright: the coverage is ${percent} %, but must be at least ${coverageMin} %`);
+  return false;
 }
 
 async function runOne(
@@ -82,42 +131,55 @@ async function runOne(
   return report;
 }
 
-/** Runs all files when one changes, until the process is stopped. */
-async function runAgain(
+/** Runs all files, and again when one changes, until the process is stopped. @returns the exit code of the last time */
+async function runAndWatch(
   paths: readonly string[],
   options: TestCommandOptions,
   pythons: TestPythons,
-): Promise<void> {
-  let work = Promise.resolve();
-  const timers = new Set<NodeJS.Timeout>();
-  const again = (): void => {
-    work = work.then(async () => {
-      try {
-        await runAll(paths, { ...options, update: false }, pythons);
-      } catch (error) {
-        process.stderr.write(
-          `stepwright: ${error instanceof Error ? error.message : String(error)}\n`,
-        );
-      }
-    });
-  };
+): Promise<number> {
+  // Before the watch: a wrong path must not leave one running.
+  await readTestFiles(paths);
+  const stopped = untilStopped();
+  // Before the first time: what changes meanwhile runs again.
   const watcher = watch([...new Set(paths.map(folderOf))], {
     ignoreInitial: true,
     ignored: (file) => !paths.includes(file) && isSkipped(path.basename(file)),
   });
+  await once(watcher, 'ready');
+  let work = runAndReport(paths, options, pythons);
+  let timer: NodeJS.Timeout | undefined;
   watcher.on('all', (_event, file) => {
     if (!WATCHED.test(file)) return;
-    timers.forEach(clearTimeout);
-    timers.clear();
-    timers.add(setTimeout(again, SETTLE_MS));
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      work = work.then(() => runAndReport(paths, { ...options, update: false }, pythons));
+    }, SETTLE_MS);
   });
+  await stopped;
+  clearTimeout(timer);
+  await watcher.close();
+  return work;
+}
+
+/** A file that is removed while it is read does not end the watch. */
+async function runAndReport(...run: Parameters<typeof runAll>): Promise<number> {
+  let exitCode: number = EXIT_CODES.failed;
+  try {
+    exitCode = await runAll(...run);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(plainLines(`stepwright: ${message}\n`));
+  }
   process.stderr.write('stepwright: waiting for changes\n');
+  return exitCode;
+}
+
+/** By a signal, or because the process that has started this one is gone. */
+async function untilStopped(): Promise<void> {
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+    process.once('disconnect', resolve);
   });
-  timers.forEach(clearTimeout);
-  await watcher.close();
-  await work;
 }
 
 /** Definitions and scripts are beside the file of tests. */

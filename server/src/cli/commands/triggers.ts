@@ -1,5 +1,5 @@
 /** `stepwright triggers`: what starts runs of a definition, and when. */
-import type { BackfillTimes, Trigger } from '../../api/wire/models/trigger.js';
+import type { BackfillTimes, Schedule, Trigger } from '../../api/wire/models/trigger.js';
 import type { ControlledWorkflow } from '../../api/wire/models/workflow.js';
 import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
@@ -12,6 +12,11 @@ export type TriggerSwitch = 'pause' | 'resume';
 export interface BackfillOptions extends ServerCommandOptions {
   readonly from: string;
   readonly to: string;
+}
+
+export interface ScheduleOptions extends ServerCommandOptions {
+  readonly hours: number;
+  readonly limit: number;
 }
 
 export async function listTriggers(
@@ -38,6 +43,30 @@ export async function listTriggers(
     { title: 'OUTCOME', text: ({ last }) => last?.outcome ?? '' },
     { title: 'REASON', isOptional: true, text: ({ last }) => last?.reason ?? '', canShrink: true },
   ]);
+}
+
+/** One line for each trigger, the one that fires first at the top. */
+export async function showSchedule({ hours, limit, ...options }: ScheduleOptions): Promise<void> {
+  const client = await connect(options);
+  const query = `?hours=${hours}&limit=${limit}`;
+  const schedule = await client.get<Schedule>(`/api/schedule${query}`);
+  const { items, more } = schedule;
+  const output = new Output();
+  if (options.json) {
+    output.json(schedule);
+    return;
+  }
+  if (items.length === 0) output.note('Nothing fires in this period.');
+  else {
+    output.table(items, [
+      { title: 'NEXT', text: ({ times: [next] }) => (next ? fullTime(next, output.now) : '') },
+      { title: 'DEFINITION', text: ({ definitionId }) => definitionId, canShrink: true },
+      { title: 'TRIGGER', text: ({ name }) => name },
+      { title: 'FIRES', text: (item) => cronOf(item.cron, item.timeZone), canShrink: true },
+      { title: 'TIMES', text: (item) => `${item.times.length}${item.more ? '+' : ''}` },
+    ]);
+  }
+  if (more) output.note('More triggers fire in this period: see --limit.');
 }
 
 export async function switchTrigger(
@@ -87,7 +116,11 @@ export async function backfillTrigger(
   if (answer.times.length === 0) output.note('No time of the trigger is in this period.');
 }
 
+function cronOf(cron: string, timeZone: string | null): string {
+  return timeZone === 'UTC' ? cron : `${cron} (${timeZone})`;
+}
+
 function sourceOf({ cron, eventKey, eventName, timeZone }: Trigger): string {
-  if (cron !== null) return timeZone === 'UTC' ? cron : `${cron} (${timeZone})`;
+  if (cron !== null) return cronOf(cron, timeZone);
   return `event ${eventName}${eventKey === null ? '' : `, key ${eventKey}`}`;
 }

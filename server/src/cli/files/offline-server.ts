@@ -17,6 +17,7 @@ export async function withOfflineServer<T>(use: (server: ServerCalls) => Promise
   const { app, host } = await compose({
     config,
     environment: {},
+    secretSource: null,
     logger,
     store: createMemoryStore(),
   });

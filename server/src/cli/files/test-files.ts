@@ -1,5 +1,5 @@
 /** Finds files of tests, and reads the files that they use. */
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
@@ -98,4 +98,17 @@ export async function writeSnapshots(
 ): Promise<void> {
   const sorted = Object.fromEntries(Object.entries(snapshots).sort(([a], [b]) => (a < b ? -1 : 1)));
   await writeFile(snapshotPath(testPath), `${writeJson(sorted, 2)}\n`);
+}
+
+/** @param to a file that ends with `.html`, or a folder for `index.html` @returns the file */
+export async function writeCoverage(to: string, html: string): Promise<string> {
+  const file = /\.html?$/i.test(to) ? to : path.join(to, 'index.html');
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, html);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(`the coverage cannot be written to ${file}: ${reason}`);
+  }
+  return file;
 }

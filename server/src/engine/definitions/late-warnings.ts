@@ -71,6 +71,10 @@ function warnAboutNames(
 ): void {
   const [name, ...others] = unknownNames;
   if (name === undefined) {
+    if (reads.some(({ variable }) => variable === 'hook')) {
+      warnings.add('unknown_name', pointer, '"hook" is available only in webhooks.');
+      return;
+    }
     const readsStep = reads.some(({ variable }) => variable === 'step');
     if (!readsStep || use.knowsStep) return;
     const message = '"step" is available only in Outputs and SelectNextStep.';

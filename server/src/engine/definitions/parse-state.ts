@@ -31,6 +31,8 @@ export interface ExpressionUse {
   readonly gives: 'input' | 'name' | 'selection' | 'value';
   /** Whether the variable `step` is defined. */
   readonly knowsStep: boolean;
+  /** Whether the variable `secrets` is defined: only in the inputs of calls. Default: it is not. */
+  readonly takesSecrets?: boolean;
   /** The type whose fields `step` has, if known. */
   readonly stepType: StepType | null;
 }

@@ -36,7 +36,8 @@ export function parseInputs(reader: StepReader, type: StepType | null): readonly
       const message = `${quoteText(key)} cannot be an input of a script, because it is not a valid Python variable name.`;
       reader.state.warnings.add('unusable_input_name', pointer, message);
     }
-    return { name: key, value: parseInputValue(value, { pointer, use: INPUT }, reader.state) };
+    const use = { ...INPUT, takesSecrets: true };
+    return { name: key, value: parseInputValue(value, { pointer, use }, reader.state) };
   });
 }
 
@@ -134,10 +135,12 @@ function parseBuiltInInputs(
 ): readonly NamedInput[] {
   const given = matchInputs(reader, type, entries);
   const inputs: NamedInput[] = [];
+  const { takesSecrets } = type.traits;
   for (const [input, { value, pointer }] of given) {
     // Null counts as absent, as everywhere, so the defaults of built-in inputs apply.
     if (value === null || (isEmpty(value) && !takesEmptyText(input))) continue;
-    const use = NAME_KINDS.has(input.kind) || input.name === 'DefinitionId' ? NAME : INPUT;
+    const kind = NAME_KINDS.has(input.kind) || input.name === 'DefinitionId' ? NAME : INPUT;
+    const use = { ...kind, takesSecrets };
     const parsed = parseInputValue(value, { pointer, use }, reader.state);
     checkLiteralInput(input, parsed, { pointer, state: reader.state });
     inputs.push({ name: input.name, value: parsed });

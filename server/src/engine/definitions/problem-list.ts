@@ -46,6 +46,7 @@ export const DOCUMENT_WARNING_CODES = [
   'retry_without_effect',
   'loop_without_wait',
   'wait_without_timeout',
+  'unknown_secret',
 ] as const;
 export type DocumentWarningCode = (typeof DOCUMENT_WARNING_CODES)[number];
 

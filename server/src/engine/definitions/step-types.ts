@@ -51,6 +51,8 @@ export interface StepTraits {
   readonly interruptsLoop: boolean;
   /** Whether it offers work to workers. */
   readonly offersWork: boolean;
+  /** Whether its inputs go to a call, so that they may contain secrets. */
+  readonly takesSecrets: boolean;
   /** Whether the steps in its `Do` see an item, as `context.Item`. */
   readonly hasItems: boolean;
   /** Whether its `Do` may run more than once. */
@@ -76,12 +78,13 @@ const INSIDE: StepTraits = {
   hasSideEffects: false,
   interruptsLoop: false,
   offersWork: false,
+  takesSecrets: false,
   hasItems: false,
   repeatsDo: false,
   inputsWithCredentials: [],
 };
 
-const CUSTOM: StepTraits = { ...INSIDE, body: 'script' };
+const CUSTOM: StepTraits = { ...INSIDE, body: 'script', takesSecrets: true };
 
 type StepTypeEntry = Omit<StepType, 'name' | 'traits'> & { readonly traits?: Partial<StepTraits> };
 
@@ -219,7 +222,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
   Activity: {
     summary: 'Offers a work item to external workers and waits for its result.',
     runsDo: false,
-    traits: { interruptsLoop: true, offersWork: true },
+    traits: { interruptsLoop: true, offersWork: true, takesSecrets: true },
     inputs: [
       required('ActivityName', 'name', 'Name by which workers claim the work.'),
       optional('Parameters', 'any', { summary: 'The parameters for the worker.' }),
@@ -240,9 +243,10 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
     runsDo: false,
     traits: {
       body: 'http',
+      takesSecrets: true,
       hasSideEffects: true,
       interruptsLoop: true,
-      inputsWithCredentials: ['Headers', 'Parameters'],
+      inputsWithCredentials: ['Headers', 'Parameters', 'Password'],
     },
     inputs: [
       required('BaseUrl', 'text', 'The address, with http:// or https://.'),
@@ -254,6 +258,10 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
       }),
       optional('Headers', 'object', { summary: 'Header fields by name.' }),
       optional('Parameters', 'object', { summary: 'Query parameters by name.' }),
+      optional('Username', 'text', { summary: 'Of Basic authentication, with Password.' }),
+      optional('Password', 'text', {
+        summary: 'Of Basic authentication; use a secret, such as secrets.SHOP_PASSWORD.',
+      }),
       optional('Body', 'any', { summary: 'The request body.' }),
       optional('Format', 'choice', {
         default: 'Json',

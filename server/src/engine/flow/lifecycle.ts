@@ -4,6 +4,7 @@ import { withdrawAnnouncement } from './end-instance.js';
 import { completeIfDone } from './end-path.js';
 import { terminate } from '../failure/error-behaviors.js';
 import type { InstanceStatus, ParentLink, WorkflowInstance } from '../model/instance.js';
+import type { InstanceTrace } from '../model/instance-trace.js';
 import type { Tags } from '../model/tags.js';
 import type { TriggerStart } from '../model/trigger.js';
 import { jsonLength } from '../values/json-length.js';
@@ -24,6 +25,8 @@ export interface StartOptions {
   readonly restartOf?: string;
   /** The trigger that starts it. Default: none. */
   readonly trigger?: TriggerStart;
+  /** Default: none. */
+  readonly trace?: InstanceTrace;
   /** When the first step runs; null or a time in the past: immediately. */
   readonly startAt?: number | null;
 }
@@ -40,6 +43,7 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
     restartOf: start.restartOf ?? null,
     restartedAs: null,
     trigger: start.trigger ?? null,
+    ...(start.trace !== undefined && { trace: start.trace }),
     startTime: now,
     parent: start.parent,
     status: 'Runnable',

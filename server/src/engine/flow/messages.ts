@@ -25,6 +25,8 @@ export interface EventMessage {
   readonly key: string;
   readonly publishedAt: number;
   readonly data: Json;
+  /** The span that published it, if traces are recorded. */
+  readonly traceparent?: string;
 }
 
 export interface ActivityMessage {
@@ -180,8 +182,10 @@ function applyEvent(run: Run, message: EventMessage): void {
     // The store may have older events for a wait that has not searched yet. The wait will find this one too, in its turn.
     if (!state.looked || state.effectiveAt > message.publishedAt) continue;
     markTaken(run.instance, key, position);
+    run.appliedSpan = message.traceparent ?? null;
     run.changes.removedSubscriptions.push(executionKey(run.instance.id, pointer));
     finish(run, pointer, { EventData: message.data, TimedOut: false });
+    run.appliedSpan = null;
     return;
   }
 }

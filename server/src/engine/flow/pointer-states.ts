@@ -12,10 +12,19 @@ import { stepOf, type Run } from './run.js';
 
 /** Moves a pointer to another state, and into or out of the run queue. */
 export function setState(run: Run, pointer: Pointer, state: PointerState): void {
+  if (run.instance.trace?.sampled === true) noteWait(run, pointer, state);
   pointer.state = state;
   if (state.kind === 'ready' || state.kind === 'finishing') run.queue.add(pointer.id);
   else run.queue.delete(pointer.id);
   run.dirty = true;
+}
+
+/** Workers' spans show the waits for them. */
+function noteWait(run: Run, pointer: Pointer, next: PointerState): void {
+  const { kind } = pointer.state;
+  if (kind === next.kind || (kind !== 'sleeping' && kind !== 'event' && kind !== 'child')) return;
+  const endedBy = kind === 'event' ? run.appliedSpan : null;
+  run.changes.endedWaits.push({ pointer: { ...pointer }, until: run.now, endedBy });
 }
 
 export function finish(run: Run, pointer: Pointer, result: JsonObject): void {

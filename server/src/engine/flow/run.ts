@@ -10,7 +10,7 @@ import type { StepDefinition, WorkflowDefinition } from '../model/definition.js'
 import type { WorkflowInstance } from '../model/instance.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
-import type { StepError, StepRecordStatus } from '../model/step-record.js';
+import type { StepError, StepRecord, StepRecordStatus } from '../model/step-record.js';
 import type { AppliedRepair } from '../repair/modification.js';
 import type { Json } from '../values/json.js';
 
@@ -59,6 +59,17 @@ export interface EndedAttempt {
   readonly status: StepRecordStatus;
   /** Milliseconds from its start to its end, including waits. */
   readonly durationMs: number;
+  readonly startsInstance: boolean;
+  readonly record: StepRecord;
+}
+
+/** A wait of a traced instance that has ended. */
+export interface EndedWait {
+  /** As it was while it waited. */
+  readonly pointer: Pointer;
+  readonly until: number;
+  /** The span that published the event which ended the wait; null: unknown, or it waited for something else. */
+  readonly endedBy: string | null;
 }
 
 /** What a run requests from outside the engine. The first group is part of the commit, the second follows it. */
@@ -74,8 +85,10 @@ export interface Changes {
   logLines: LogLine[];
   /** For the log. */
   failedAttempts: FailedAttempt[];
-  /** For the metrics. */
+  /** For the metrics and traces. */
   endedAttempts: EndedAttempt[];
+  /** For traces. */
+  endedWaits: EndedWait[];
   /** Pointers whose effect must be started. */
   effects: number[];
   /** Pointers whose effect is no longer needed. */
@@ -112,6 +125,8 @@ export interface Run {
   grown: number;
   /** When every path was waiting last: timers due by then did not cause a wait. Advanced by the runner. */
   restingSince: number;
+  /** The span that published the event which is being applied; null if there is none. */
+  appliedSpan: string | null;
 }
 
 /**
@@ -133,6 +148,7 @@ export function noChanges(): Changes {
     logLines: [],
     failedAttempts: [],
     endedAttempts: [],
+    endedWaits: [],
     effects: [],
     abortedEffects: [],
   };
@@ -166,6 +182,7 @@ export function createRun(
     cancelRecheckAt: null,
     grown: 0,
     restingSince: 0,
+    appliedSpan: null,
   };
   for (const pointer of instance.pointers.values()) {
     const { kind } = pointer.state;

@@ -1,4 +1,5 @@
 /** Writes the history: one record for each attempt of a step that has ended. */
+import { traitsOf } from '../definitions/step-types.js';
 import type { Pointer } from '../model/pointer.js';
 import type { StepError, StepRecord, StepRecordStatus } from '../model/step-record.js';
 import { jsonLength } from '../values/json-length.js';
@@ -33,12 +34,22 @@ export function writeRecord(
     ...bodyAttemptOf(pointer),
     ...reasonOf(pointer, details.reason),
     ...(pointer.joined !== undefined && { joined: pointer.joined }),
+    ...withinOf(run, pointer),
   };
   run.instance.recent.push(record);
-  const { typeName: type } = stepOf(run, pointer);
-  run.changes.endedAttempts.push({ type, status, durationMs: run.now - record.startTime });
+  const step = stepOf(run, pointer);
+  const durationMs = run.now - record.startTime;
+  const { startsInstance } = traitsOf(step);
+  const ended = { type: step.typeName, status, durationMs, startsInstance, record };
+  run.changes.endedAttempts.push(ended);
   run.grown += RECORD_LENGTH + (record.error === null ? 0 : jsonLength(record.error.data));
   run.dirty = true;
+}
+
+/** Recorded only where traces need it. */
+function withinOf({ instance }: Run, { parentId }: Pointer): Pick<StepRecord, 'within'> {
+  const isTraced = instance.trace?.sampled === true;
+  return isTraced && parentId !== null ? { within: parentId } : {};
 }
 
 function reasonOf(

@@ -9,6 +9,7 @@ import type { InstanceChange, ToldStatus } from './instance-change.js';
 import type { IndexFields } from '../values/index-fields.js';
 import type { ModificationAnswer } from '../repair/modification.js';
 import type { JsonObject } from '../values/json.js';
+import type { InstanceTrace } from './instance-trace.js';
 import type { CompensationEntry, Pointer } from './pointer.js';
 import type { TriggerStart } from './trigger.js';
 import type { Tags } from './tags.js';
@@ -113,6 +114,8 @@ export interface WorkflowInstance {
   readonly restartOf: string | null;
   /** The trigger that started it. */
   readonly trigger: TriggerStart | null;
+  /** Omitted if traces were not recorded when it was started. */
+  readonly trace?: InstanceTrace;
   /** The newest instance that this one was started again as: as last read from the store. */
   restartedAs: string | null;
   readonly startTime: number;

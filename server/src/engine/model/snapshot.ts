@@ -17,6 +17,7 @@ import type {
   WorkflowInstance,
 } from './instance.js';
 import type { ToldStatus } from './instance-change.js';
+import type { InstanceTrace } from './instance-trace.js';
 import type { ModificationAnswer } from '../repair/modification.js';
 import type { StepError, StepRecord } from './step-record.js';
 import type { IndexFields } from '../values/index-fields.js';
@@ -62,6 +63,8 @@ export interface StateText {
   readonly told?: ToldStatus;
   /** Omitted if no trigger started the instance. */
   readonly trigger?: TriggerStart;
+  /** Omitted if the instance has no trace. */
+  readonly trace?: InstanceTrace;
   /** Omitted while there are none. */
   readonly joinedBy?: readonly JoinedBy[];
   /** Omitted while there are none. */
@@ -104,6 +107,7 @@ export function stateOf(instance: WorkflowInstance): StateText {
     outbox: instance.outbox,
     ...(instance.told !== 'running' && { told: instance.told }),
     ...(instance.trigger !== null && { trigger: instance.trigger }),
+    ...(instance.trace !== undefined && { trace: instance.trace }),
     ...(instance.joinedBy.length > 0 && { joinedBy: instance.joinedBy }),
     ...(instance.completed.length > 0 && { completed: completedOf(instance) }),
     ...(instance.cleanUp !== null && { cleanUp: instance.cleanUp }),
@@ -162,6 +166,7 @@ function instanceOf(columns: InstanceColumns, state: StateText): WorkflowInstanc
     outbox: [...state.outbox],
     told: state.told ?? 'running',
     trigger: state.trigger ?? null,
+    ...(state.trace !== undefined && { trace: state.trace }),
     joinedBy: [...(state.joinedBy ?? [])],
     completed: [...(state.completed?.entries ?? [])],
     completedItemsLength: state.completed?.itemsLength ?? 0,

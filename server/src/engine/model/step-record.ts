@@ -40,4 +40,6 @@ export interface StepRecord {
   readonly reason?: string;
   /** The instance that a SubWorkflow step used without having started it. */
   readonly joined?: string;
+  /** The container that it ran in, if the instance is traced. */
+  readonly within?: number;
 }

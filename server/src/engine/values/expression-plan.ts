@@ -9,9 +9,16 @@ import { setField, type Json, type JsonObject } from './json.js';
 
 export interface InputPlan {
   readonly sources: readonly string[];
+  /** Whether an expression may read `secrets`. */
+  readonly mayReadSecrets: boolean;
+  /** The names of secrets that the expressions contain, each once. Others cannot be read: data never chooses a secret. */
+  readonly secretNames: readonly string[];
   /** The inputs by name, from the values of `sources` in the same order. */
   build(values: readonly Json[]): JsonObject;
 }
+
+const SECRETS = /\bsecrets\b/;
+const SECRET = /\bsecrets\s*(?:\.\s*(\w+)|\[\s*(["'])(\w+)\2\s*\])/g;
 
 const inputPlans = new WeakMap<StepDefinition['inputs'], InputPlan>();
 
@@ -21,6 +28,8 @@ export function planInputs(inputs: StepDefinition['inputs']): InputPlan {
     const sources = inputs.flatMap(({ value }) => sourcesOf(value));
     plan = {
       sources,
+      mayReadSecrets: sources.some((source) => SECRETS.test(source)),
+      secretNames: [...new Set(sources.flatMap(secretsIn))],
       build(values) {
         const remaining = values[Symbol.iterator]();
         const built: JsonObject = {};
@@ -31,6 +40,10 @@ export function planInputs(inputs: StepDefinition['inputs']): InputPlan {
     inputPlans.set(inputs, plan);
   }
   return plan;
+}
+
+function secretsIn(source: string): readonly string[] {
+  return [...source.matchAll(SECRET)].map(([, member, , key]) => member ?? key ?? '');
 }
 
 /** The one expression of an output, selector or condition, or its constant. */

@@ -204,17 +204,29 @@ export class ActivityBroker implements Service, WorkerReservations {
   }
 
   async #handOver(item: WorkItem, signal: AbortSignal): Promise<WorkItem | null> {
-    if (!signal.aborted) {
-      this.#options.metrics.activity('handed_out');
-      return item;
+    if (!signal.aborted) return this.#reveal(item);
+    await this.#giveBack(item);
+    return null;
+  }
+
+  async #reveal(item: WorkItem): Promise<WorkItem | null> {
+    try {
+      const revealed = await this.#options.claims.reveal(item);
+      if (revealed !== null) this.#options.metrics.activity('handed_out');
+      return revealed;
+    } catch (error) {
+      await this.#giveBack(item);
+      throw error;
     }
+  }
+
+  async #giveBack(item: WorkItem): Promise<void> {
     await this.#options.claims.giveBack(item.token).catch((error: unknown) => {
       this.#options.logger.warn(
         { err: error },
-        'could not release the work item of a disconnected caller',
+        'could not release a work item that its caller did not get',
       );
     });
-    return null;
   }
 
   /** Answers waiting polls of a name while there is work; one search at a time for each name. */

@@ -10,6 +10,7 @@ import type { ActivityMessage } from '../../engine/flow/messages.js';
 import type { ActivityResult } from '../../store/records/activities.js';
 import type { InboxMessage } from '../../store/records/messages.js';
 import { hashOf } from '../../base/ids.js';
+import type { SecretMasker } from '../secrets/secret-masker.js';
 import { inboxMessage } from '../instances/message-codec.js';
 
 /** What a worker, or an operator in its place, reports. */
@@ -20,10 +21,13 @@ export interface ReportedResult {
   readonly retryable?: boolean;
 }
 
+/** @param masker takes the values of secrets out of what was reported */
 export function storedResult(
   activityId: string,
-  { data, retryable = true, succeeded }: ReportedResult,
+  { data: reported, retryable = true, succeeded }: ReportedResult,
+  masker: Pick<SecretMasker, 'reported'>,
 ): { readonly result: ActivityResult; readonly message: InboxMessage } {
+  const data = masker.reported(reported);
   const text = writeJson(data);
   const isFinal = !succeeded && !retryable;
   const hash = isFinal ? finalHash(text) : hashOf(String(succeeded), text);

@@ -28,6 +28,8 @@ export interface WorkItem {
   /** The same for all attempts of the execution. */
   readonly idempotencyKey: string;
   readonly attempt: number;
+  /** The span that the worker continues; omitted if the instance has no trace. */
+  readonly traceparent?: string;
 }
 
 export interface ActivityQueueView {

@@ -23,6 +23,11 @@ export class HandOuts {
     if (oldest !== undefined) this.#times.delete(oldest);
   }
 
+  /** Null: this node has not handed it out, or has forgotten when. */
+  timeOf(activityId: string): number | null {
+    return this.#times.get(activityId) ?? null;
+  }
+
   remove(activityId: string): void {
     this.#times.delete(activityId);
   }

@@ -8,6 +8,8 @@
  *  AC4 An item whose stored form cannot be read fails its step instead of staying in the queue forever.
  */
 import { idempotencyKey } from '../../engine/model/pointer.js';
+import { MissingSecretError } from '../secrets/secret-marks.js';
+import type { Secrets } from '../secrets/secrets.js';
 import { AppError } from '../../base/errors.js';
 import type { Logger } from '../../base/logger.js';
 import { FAR_FUTURE_MS, StoreUnavailableError, type Store } from '../../store/store.js';
@@ -20,6 +22,8 @@ import type { PullRequest, WorkItem } from './activity-types.js';
 import { HandOuts } from './hand-outs.js';
 import { readExecutionKey, readToken, type ActivityToken, type Ids } from '../../base/ids.js';
 import { readWork } from '../instances/message-codec.js';
+import type { Tracing } from '../../tracing/tracing.js';
+import { traceHandOut, traceHeld, type HeldItem } from '../tracing/activity-spans.js';
 
 /** After this time, items of suspended instances are available again; a resume makes them available immediately. */
 const DEFER_MS = 30_000;
@@ -44,6 +48,8 @@ export interface WorkClaimsOptions {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly metrics: Pick<RuntimeMetrics, 'activity'>;
+  readonly secrets: Pick<Secrets, 'fill' | 'masker'>;
+  readonly tracing?: Tracing;
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
   /** Work of this name is available again. */
   readonly offer: (name: string) => void;
@@ -98,13 +104,16 @@ export class WorkClaims {
 
   /** What the worker gets of an item whose claim is stored; null if the item cannot be read. */
   handOut(
-    item: Pick<ActivityRecord, 'id' | 'instanceId' | 'name' | 'parameters' | 'attempt'>,
+    item: Omit<ActivityRecord, 'availableAt' | 'tokenHash' | 'workerId' | 'done'>,
     { claim, leaseMs, token }: PreparedClaim,
   ): WorkItem | null {
     const work = readWork(item.parameters);
     if (work === null) return null;
     const { pointerId: executionId } = readExecutionKey(item.id);
-    this.handOuts.add(item.id, this.#options.clock.now());
+    const key = idempotencyKey(item.instanceId, { id: executionId, undone: work.undone ?? 0 });
+    const { clock, tracing } = this.#options;
+    const now = clock.now();
+    this.handOuts.add(item.id, now);
     if (leaseMs === null) this.#keepSoon(item.id, item.name, claim.tokenHash);
     else this.#watchLease(item.name, claim.leaseExpiresAt);
     return {
@@ -115,13 +124,29 @@ export class WorkClaims {
       workflowId: item.instanceId,
       stepId: work.stepId,
       executionId,
-      idempotencyKey: idempotencyKey(item.instanceId, {
-        id: executionId,
-        undone: work.undone ?? 0,
-      }),
+      idempotencyKey: key,
       // To the worker, both retries of the step and repeated hand-outs after a lost lease are attempts.
       attempt: work.attempt + item.attempt - 1,
+      ...(tracing !== undefined &&
+        work.trace !== undefined && {
+          traceparent: traceHandOut(tracing, work.trace, item, { now, workerId: claim.workerId }),
+        }),
     };
+  }
+
+  /**
+   * The item with the values of its secrets. Null: a secret is missing, so the step fails.
+   * @throws StoreUnavailableError
+   */
+  async reveal(item: WorkItem): Promise<WorkItem | null> {
+    try {
+      const { idempotencyKey: execution, parameters } = item;
+      return { ...item, parameters: await this.#options.secrets.fill(parameters, execution) };
+    } catch (error) {
+      if (!(error instanceof MissingSecretError)) throw error;
+      await this.complete(item.token, { succeeded: false, data: error.message });
+      return null;
+    }
   }
 
   /** @throws AppError `activity_not_found` for an unknown or stale token */
@@ -184,8 +209,8 @@ export class WorkClaims {
     { activityId, tokenHash }: Pick<ActivityToken, 'activityId' | 'tokenHash'>,
     reported: ReportedResult,
   ): Promise<'accepted' | 'repeated' | 'stale'> {
-    const { clock, posted, store } = this.#options;
-    const { message, result } = storedResult(activityId, reported);
+    const { clock, posted, secrets, store } = this.#options;
+    const { message, result } = storedResult(activityId, reported, secrets.masker);
     const completed = await store.completeActivity({
       activityId,
       tokenHash,
@@ -194,11 +219,21 @@ export class WorkClaims {
       now: clock.now(),
     });
     if (completed.outcome !== 'accepted') return completed.outcome;
+    this.#traceHeld(completed.activity, result.succeeded ? 'completed' : 'failed');
     this.handOuts.remove(activityId);
     // The instance has ended, although no commit has withdrawn its work yet: nobody waits for the result.
     if (completed.posted === null) return 'stale';
     posted(completed.posted, message);
     return 'accepted';
+  }
+
+  #traceHeld(item: ActivityRecord, end: HeldItem['end']): void {
+    const { clock, tracing } = this.#options;
+    if (tracing === undefined) return;
+    const trace = readWork(item.parameters)?.trace;
+    if (trace === undefined) return;
+    const since = this.handOuts.timeOf(item.id);
+    traceHeld(tracing, trace, item, { end, now: clock.now(), since });
   }
 
   /** If this fails as well, the claim expires, and the next node that finds the item tries again. */

@@ -14,4 +14,7 @@ export interface StoredScript extends StepScriptView {
 }
 
 /** A script in a list. */
-export type StepScriptSummary = Omit<StepScriptView, 'source'>;
+export type StepScriptSummary = Omit<StepScriptView, 'source'> & {
+  /** Who stored this version; null: it is not known. */
+  readonly createdBy: string | null;
+};

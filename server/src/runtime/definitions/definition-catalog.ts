@@ -10,7 +10,11 @@ import { readJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
 import type { ScriptRuntime } from '../../scripts/script-runtime.js';
-import type { DefinitionRecord, StoredDefinition } from '../../store/records/definitions.js';
+import type {
+  DefinitionRecord,
+  DefinitionVersion,
+  StoredDefinition,
+} from '../../store/records/definitions.js';
 import { bodyWithOrigin, originOf } from '../../store/definition-origin.js';
 import { StoreUnavailableError, type Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
@@ -29,6 +33,7 @@ import { hashOf } from '../../base/ids.js';
 import type { TriggerRegistry } from '../triggers/trigger-registry.js';
 import type { InputSchemas } from '../../schemas/input-schemas.js';
 import type { StepScripts } from './step-scripts.js';
+import { VersionAuthors } from './version-authors.js';
 
 /** How long the latest known version is used without asking the store, if other nodes may add one. */
 const LATEST_TTL_MS = 5000;
@@ -42,6 +47,8 @@ export interface DefinitionCatalogOptions {
   readonly scripts: ScriptRuntime;
   readonly stepScripts: StepScripts;
   readonly inputSchemas: Pick<InputSchemas, 'check'>;
+  /** Null: this server runs nothing, so it knows no secrets. */
+  readonly secretNames: (() => readonly string[]) | null;
   /** True while another node could add a version without this node learning of it immediately. */
   readonly mayBeStale: () => boolean;
   /** True while other nodes share the store. */
@@ -55,6 +62,7 @@ export interface DefinitionCatalogOptions {
 export class DefinitionCatalog {
   readonly #options: DefinitionCatalogOptions;
   readonly #checker: DefinitionChecker;
+  readonly #authors: VersionAuthors;
   readonly #versions = new LRUCache<string, WorkflowDefinition>({
     max: CACHE_MAX,
     maxSize: CACHE_LENGTH_MAX,
@@ -71,11 +79,12 @@ export class DefinitionCatalog {
   constructor(options: DefinitionCatalogOptions) {
     this.#options = options;
     this.#checker = new DefinitionChecker(options);
+    this.#authors = new VersionAuthors(options.store, 'definition');
   }
 
   /** Strict: warnings count as errors. @throws AppError `invalid_definition` with every problem; `idempotency_conflict` */
   async register(
-    { document, origin = null, source }: PostedDefinition,
+    { actor, document, origin = null, source }: PostedDefinition,
     idempotency: IdempotencyKey | null,
     strict = false,
   ): Promise<RegisteredDefinition> {
@@ -108,6 +117,7 @@ export class DefinitionCatalog {
     const { id, version } = result.record;
     this.forget(id);
     this.#options.stored(id, version);
+    await this.#authors.note({ name: id, version }, actor);
     return { id, version, warnings };
   }
 
@@ -153,7 +163,9 @@ export class DefinitionCatalog {
   async list(page: PageRequest): Promise<Page<DefinitionSummary>> {
     const after = decodeCursor(page.cursor, 'definitions');
     const records = await this.#options.store.listDefinitions(after?.[0] ?? null, page.limit + 1);
-    return pageOf(records.map(summaryOf), page.limit, 'definitions', ({ id }) => [id]);
+    return this.#withAuthors(
+      pageOf(records.map(summaryOf), page.limit, 'definitions', ({ id }) => [id]),
+    );
   }
 
   /** Newest first. @throws AppError `definition_not_found` */
@@ -163,7 +175,11 @@ export class DefinitionCatalog {
     const before = position === null ? null : Number(position[0]);
     const found = await this.#options.store.listDefinitionVersions(id, before, page.limit + 1);
     if (found.length === 0 && before === null) throw definitionNotFound(id, 'latest');
-    return pageOf(found, page.limit, list, ({ version }) => [String(version)]);
+    return this.#withAuthors(pageOf(found, page.limit, list, ({ version }) => [String(version)]));
+  }
+
+  #withAuthors(page: Page<DefinitionVersion>): Promise<Page<DefinitionSummary>> {
+    return this.#authors.addTo(page, ({ id, version }) => ({ name: id, version }));
   }
 
   /** The definition that new instances start on. @throws AppError `definition_not_found` */
@@ -287,7 +303,7 @@ function viewOf(record: StoredDefinition): DefinitionView {
   return { document: { ...bodyOf(record), version, disabled }, summary: summaryOf(record) };
 }
 
-function summaryOf(record: StoredDefinition): DefinitionSummary {
+function summaryOf(record: StoredDefinition): DefinitionVersion {
   const { id, version, description, createdAt, disabled, body } = record;
   return { id, version, description, createdAt, disabled, origin: originOf(body) };
 }

@@ -26,6 +26,7 @@ import {
   type ExpressionSource,
   type ParsedDefinition,
 } from '../../engine/definitions/parse-definition.js';
+import { warnAboutSecrets } from '../../engine/definitions/secret-warnings.js';
 import {
   MAX_PROBLEMS,
   mergeProblems,
@@ -45,6 +46,8 @@ export interface DefinitionCheckerOptions {
   readonly scripts: Pick<ScriptRuntime, 'checkSyntax' | 'examine'>;
   readonly stepScripts: Pick<StepScripts, 'known'>;
   readonly inputSchemas: Pick<InputSchemas, 'check'>;
+  /** Null: this server runs nothing, so it knows no secrets. */
+  readonly secretNames: (() => readonly string[]) | null;
 }
 
 export class DefinitionChecker {
@@ -73,10 +76,14 @@ export class DefinitionChecker {
     const { scripts } = this.#options;
     const examiner = new Examiner((source) => scripts.examine?.(source) ?? null);
     const fields = parsed.definition === null ? null : inputFieldsOf(parsed.definition);
+    const secrets = this.#options.secretNames?.() ?? null;
     for (const expression of parsed.expressions) {
       if (warnings.isCut) break;
       const facts = examiner.examine(expression.source);
-      if (facts !== null) warnAboutExpression(expression, facts, warnings);
+      if (facts !== null) {
+        warnAboutExpression(expression, facts, warnings);
+        warnAboutSecrets(expression, facts, secrets, warnings);
+      }
       if (facts !== null && fields !== null) {
         warnAboutDataFields(expression, facts, fields, warnings);
       }

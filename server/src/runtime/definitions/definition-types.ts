@@ -1,6 +1,7 @@
 /** The calls of the definition catalog, and their results. Times are milliseconds since 1970. */
 import type { DocumentProblem } from '../../engine/model/definition.js';
 import type { JsonObject } from '../../engine/values/json.js';
+import type { DefinitionVersion } from '../../store/records/definitions.js';
 
 export interface DefinitionSummary {
   readonly id: string;
@@ -11,6 +12,8 @@ export interface DefinitionSummary {
   readonly disabled: boolean;
   /** Where this version comes from, such as a commit; null: nobody said. */
   readonly origin: string | null;
+  /** Who stored this version; null: it is not known. */
+  readonly createdBy: string | null;
 }
 
 /** A definition that is to be stored. */
@@ -20,11 +23,13 @@ export interface PostedDefinition {
   readonly source: string | null;
   /** Where it comes from: see DefinitionSummary. */
   readonly origin?: string | null;
+  /** Who stores it; default: no client. */
+  readonly actor?: string;
 }
 
 export interface DefinitionView {
   readonly document: JsonObject;
-  readonly summary: DefinitionSummary;
+  readonly summary: DefinitionVersion;
 }
 
 export interface RegisteredDefinition {

@@ -11,6 +11,7 @@ import type { Clock } from '../../base/clock.js';
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import type { StepScriptSummary, StepScriptView, StoredScript } from './custom-step-types.js';
 import { scriptWarnings } from './script-warnings.js';
+import { VersionAuthors } from './version-authors.js';
 
 /** How long a script counts as the latest if other nodes may store a newer one. */
 const TTL_MS = 5000;
@@ -29,6 +30,7 @@ export interface StepScriptsOptions {
 
 export class StepScripts {
   readonly #options: StepScriptsOptions;
+  readonly #authors: VersionAuthors;
   readonly #cache = new LRUCache<
     string,
     { readonly script: StepScriptRecord; readonly readAt: number }
@@ -40,10 +42,14 @@ export class StepScripts {
 
   constructor(options: StepScriptsOptions) {
     this.#options = options;
+    this.#authors = new VersionAuthors(options.store, 'script');
   }
 
-  /** @throws AppError `invalid_script` with line and column, in strict mode also for warnings; `reserved_step_name` */
-  async put(name: string, source: string, strict = false): Promise<StoredScript> {
+  /**
+   * @param actor who stores it; default: no client
+   * @throws AppError `invalid_script` with line and column, in strict mode also for warnings; `reserved_step_name`
+   */
+  async put(name: string, source: string, strict = false, actor?: string): Promise<StoredScript> {
     if (findStepType(name) !== null) {
       throw new AppError(
         'reserved_step_name',
@@ -77,6 +83,7 @@ export class StepScripts {
     const script = await this.#options.store.insertStepScript({ name, source, createdAt });
     this.forget(name);
     this.#options.hintOthers(name);
+    await this.#authors.note(script, actor);
     return { ...script, warnings };
   }
 
@@ -94,14 +101,18 @@ export class StepScripts {
     const before = position === null ? null : Number(position[0]);
     const found = await this.#options.store.listStepScriptVersions(name, before, page.limit + 1);
     if (found.length === 0 && before === null) throw stepNotFound(name, 'latest');
-    return pageOf(found, page.limit, list, ({ version }) => [String(version)]);
+    const versions = pageOf(found, page.limit, list, ({ version }) => [String(version)]);
+    return this.#authors.addTo(versions, (version) => version);
   }
 
   async list(page: PageRequest): Promise<Page<StepScriptSummary>> {
     const after = decodeCursor(page.cursor, 'steps');
     const scripts = await this.#options.store.listStepScripts(after?.[0] ?? null, page.limit + 1);
     const views = scripts.map(({ name, version, createdAt }) => ({ name, version, createdAt }));
-    return pageOf(views, page.limit, 'steps', ({ name }) => [name]);
+    return this.#authors.addTo(
+      pageOf(views, page.limit, 'steps', ({ name }) => [name]),
+      (version) => version,
+    );
   }
 
   /** The script for a step that runs now: the latest of the name, or the version that the step type names. */

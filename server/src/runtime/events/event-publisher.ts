@@ -21,7 +21,7 @@ import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { EventDeliveries } from './event-deliveries.js';
-import type { PublishedEvent, PublishRequest } from './event-types.js';
+import type { PublishedEvent, PublishRequest, TracedEvent } from './event-types.js';
 import { hashOf, nameKeyOf, type Ids } from '../../base/ids.js';
 import type { EventTriggers } from '../triggers/event-triggers.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
@@ -89,7 +89,7 @@ export class EventPublisher {
   }
 
   async #publish(request: PublishRequest): Promise<PublishedEvent> {
-    const { name, key, idempotency } = request;
+    const { name, key, idempotency, traceparent } = request;
     const { clock, ids } = this.#options;
     const publishedAt = clock.now();
     const event: EventRecord = {
@@ -102,12 +102,16 @@ export class EventPublisher {
       deliveredTo: null,
       requestHash: idempotency?.requestHash ?? null,
     };
-    const message = eventMessage(event);
+    const traced = traceparent === undefined ? event : { ...event, traceparent };
+    const message = eventMessage(traced);
     // Not delivered by the insert if it is to start runs: see #deliver.
     const starts = await this.#options.triggers.has(name);
     const stored = await this.#options.store.insertEvent(event, starts ? undefined : message);
     if (stored.outcome === 'inserted') {
-      return { id: event.id, deliveredTo: await this.#deliverInserted(stored, event, starts) };
+      return {
+        id: event.id,
+        deliveredTo: await this.#deliverInserted(stored, traced, { message, starts }),
+      };
     }
     if (stored.event.requestHash !== event.requestHash) {
       throw new AppError(
@@ -120,10 +124,9 @@ export class EventPublisher {
 
   async #deliverInserted(
     { delivery, posted }: InsertedEvent,
-    event: EventRecord,
-    starts: boolean,
+    event: TracedEvent,
+    { message, starts }: { readonly message: InboxMessage; readonly starts: boolean },
   ): Promise<number> {
-    const message = eventMessage(event);
     for (const answer of posted) this.#options.posted(answer, message);
     const reached = posted.map(({ instanceId }) => instanceId);
     if (delivery === 'partial') return this.#deliver(event, message, reached, starts);
@@ -149,7 +152,7 @@ export class EventPublisher {
    * @param starts whether it may start runs
    */
   async #deliver(
-    event: FoundEvent,
+    event: TracedEvent,
     message = eventMessage(event),
     reached: readonly string[] = [],
     starts = true,
@@ -172,7 +175,7 @@ export class EventPublisher {
   }
 
   /** Starts the runs of triggers. Returns false if the event has to be delivered again: housekeeping does so. */
-  async #fire(event: FoundEvent): Promise<boolean> {
+  async #fire(event: TracedEvent): Promise<boolean> {
     const { logger, triggers } = this.#options;
     try {
       await triggers.fire(event);

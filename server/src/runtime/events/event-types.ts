@@ -1,5 +1,6 @@
 /** The calls of clients on events, and their results. Times are milliseconds since 1970. */
 import type { Json } from '../../engine/values/json.js';
+import type { FoundEvent } from '../../store/records/events.js';
 import type { IdempotencyKey } from '../operations/idempotency-key.js';
 
 export interface PublishRequest {
@@ -7,9 +8,14 @@ export interface PublishRequest {
   readonly key: string;
   readonly data: Json;
   readonly idempotency: IdempotencyKey | null;
+  /** The span of the request. */
+  readonly traceparent?: string;
   /** The instance for which the event is published, and the actor: the instance records both. */
   readonly forWorkflow?: { readonly workflowId: string; readonly actor: string };
 }
+
+/** An event with the span that published it, which only the node knows that is publishing it. */
+export type TracedEvent = FoundEvent & Pick<PublishRequest, 'traceparent'>;
 
 export interface PublishedEvent {
   readonly id: string;

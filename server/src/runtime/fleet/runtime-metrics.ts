@@ -124,6 +124,11 @@ export class RuntimeMetrics {
     ['what'],
   );
 
+  readonly #webhookCalls = this.#counter(
+    'stepwright_webhook_calls_total',
+    'Calls of webhooks, by result: accepted, repeated (known before), rejected (wrong signature or name) or failed.',
+    ['result'],
+  );
   readonly #deliveries = this.#counter(
     'stepwright_deliveries_total',
     'Attempts to deliver notifications, by result: delivered, retried (failed, and tried again later) or failed (given up).',
@@ -181,6 +186,10 @@ export class RuntimeMetrics {
 
   startJoined(): void {
     this.#joinedStarts.inc();
+  }
+
+  webhookCalled(result: 'accepted' | 'repeated' | 'rejected' | 'failed'): void {
+    this.#webhookCalls.inc({ result });
   }
 
   triggerFired(outcome: string): void {

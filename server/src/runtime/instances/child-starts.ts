@@ -1,6 +1,7 @@
 /** Starts the child instances that steps request, a few at a time. */
 import type { EffectResult } from '../../engine/flow/messages.js';
 import { parentLinkOf, rootOf } from '../../engine/model/child-id.js';
+import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import type { JsonObject } from '../../engine/values/json.js';
@@ -15,6 +16,8 @@ const UNDER_WAY_MAX = 32;
 export interface ChildStart {
   readonly workflowId: string;
   readonly parent: ParentLink;
+  /** Of the parent. */
+  readonly trace?: InstanceTrace;
 }
 
 export type ChildStarted =
@@ -52,7 +55,9 @@ export class ChildStarts {
     const link = parentLinkOf(parent, pointer, state.wait);
     const end = await this.#turns.take(workflowId, root);
     try {
-      const started = await startChild(state.inputs, { workflowId, parent: link });
+      const { trace } = parent;
+      const child = { workflowId, parent: link, ...(trace !== undefined && { trace }) };
+      const started = await startChild(state.inputs, child);
       if (started.outcome === 'started') return { ok: true, values: {} };
       if (started.outcome === 'joined')
         return { ok: true, values: { WorkflowId: started.workflowId } };

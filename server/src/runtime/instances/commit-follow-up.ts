@@ -11,6 +11,8 @@ import type { InstanceView } from '../operations/instance-types.js';
 import { viewCommitted } from '../operations/instance-views.js';
 import { EmittedLines } from '../passes/emitted-lines.js';
 import { FailedAttemptsLog } from '../passes/failed-attempts-log.js';
+import type { Tracing } from '../../tracing/tracing.js';
+import { InstanceSpans } from '../tracing/instance-spans.js';
 import type { UnsavedChanges } from './unsaved-changes.js';
 
 export interface CommitFollowUpOptions {
@@ -18,6 +20,7 @@ export interface CommitFollowUpOptions {
   readonly logger: Logger;
   readonly metrics: RuntimeMetrics;
   readonly history: RunHistory;
+  readonly tracing?: Tracing;
   /** Maximum number of lines per second that the EmitLog steps of one definition may write. */
   readonly emitLinesPerSecondMax: number;
   readonly workers: Pick<ActivityBroker, 'created'>;
@@ -31,22 +34,34 @@ export class CommitFollowUp {
   readonly #options: CommitFollowUpOptions;
   readonly #emitted: EmittedLines;
   readonly #failedAttempts: FailedAttemptsLog;
+  readonly #spans: InstanceSpans | null;
 
   constructor(options: CommitFollowUpOptions) {
     this.#options = options;
     const { emitLinesPerSecondMax: linesPerSecondMax } = options;
     this.#emitted = new EmittedLines({ ...options, linesPerSecondMax });
     this.#failedAttempts = new FailedAttemptsLog(options);
+    this.#spans = options.tracing === undefined ? null : new InstanceSpans(options.tracing);
   }
 
-  /** @param committedAt when the instance last changed, as the store shows it */
-  committed(instance: WorkflowInstance, saved: UnsavedChanges, committedAt: number): void {
+  /**
+   * @param committedAt when the instance last changed, as the store shows it
+   * @param since when the work began that was committed
+   */
+  committed(
+    instance: WorkflowInstance,
+    saved: UnsavedChanges,
+    committedAt: number,
+    since: number | null,
+  ): void {
     const { answered, changes, ended, history, metrics, workers } = this.#options;
     const { definitionId, id: workflowId, outcome, status } = instance;
-    for (const line of saved.logLines) this.#emitted.write({ workflowId, definitionId, ...line });
+    const ids = { workflowId, definitionId };
+    for (const line of saved.logLines) this.#emitted.write({ ...ids, ...line }, instance.trace);
     this.#failedAttempts.note(instance, saved.failedAttempts);
     for (const { action } of saved.repairs) metrics.workflowRepaired(action);
     for (const attempt of saved.endedAttempts) metrics.attemptEnded(attempt);
+    this.#spans?.committed(instance, saved, { now: this.#options.clock.now(), since });
     workers.created(saved.side.activities);
     changes.committed(instance);
     if (instance.answers.length > 0) answered(instance.answers);

@@ -26,7 +26,7 @@ export interface InstanceLoaderOptions {
   readonly residents: ResidentSet;
   readonly quarantine: Quarantine;
   /** A function, because the take-over is constructed with this loader. */
-  readonly takeOver: () => Pick<TakeOver, 'claimNow' | 'trials'>;
+  readonly takeOver: () => Pick<TakeOver, 'claimNow' | 'hasClaimed' | 'trials'>;
   readonly findDefinition: (id: string, version: number) => Promise<WorkflowDefinition | null>;
   /** Asks the node that owns an instance to check it. */
   readonly hintOwner: (instanceId: string) => void;
@@ -90,7 +90,7 @@ export class InstanceLoader {
   }
 
   async #wakeUp(record: InstanceRecord, definition: WorkflowDefinition): Promise<void> {
-    const { coming, environment, owner, quarantine, residents } = this.#options;
+    const { coming, environment, owner, quarantine, residents, takeOver } = this.#options;
     const { clock, logger } = environment;
     let actor: InstanceActor;
     try {
@@ -103,6 +103,7 @@ export class InstanceLoader {
       return;
     }
     if (residents.has(record.id)) return;
+    if (takeOver().hasClaimed(record)) environment.takenOver(actor.run.instance, definition);
     coming(record.id);
     residents.keep(actor);
     residents.memory.seat({

@@ -228,7 +228,7 @@ export class InstanceRunner implements Service, ActorOwner {
   committed(actor: InstanceActor, saved: UnsavedChanges): void {
     this.#residents.grown(actor);
     if (actor.crashes === 0) this.#takeOver.trials.over(actor.id);
-    this.#options.committed(actor.run.instance, saved, actor.committedAt);
+    this.#options.committed(actor.run.instance, saved, actor.committedAt, actor.workingSince);
   }
 
   /** A parked actor may be evicted, but its timer must remain. */

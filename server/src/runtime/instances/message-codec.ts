@@ -8,6 +8,7 @@ import type {
   ModifyMessage,
 } from '../../engine/flow/messages.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import type { Logger } from '../../base/logger.js';
 import { LONG_EVENT_LENGTH } from '../../store/records/events.js';
 import type { InboxMessage } from '../../store/records/messages.js';
@@ -67,9 +68,10 @@ export function eventMessage(event: {
   readonly publishedAt: number;
   /** JSON text; null if it was not read because it is long. */
   readonly data: string | null;
+  readonly traceparent?: string;
 }): InboxMessage {
   const id = `event/${event.id}`;
-  const { data, name, key, publishedAt } = event;
+  const { data, name, key, publishedAt, traceparent } = event;
   // Long data stays with the event, so that one event for thousands of waits is stored once.
   if (data === null || data.length > LONG_EVENT_LENGTH) {
     const cost = data === null ? {} : { cost: memoryCost(data) };
@@ -82,6 +84,7 @@ export function eventMessage(event: {
     name,
     key,
     publishedAt,
+    ...(traceparent !== undefined && { traceparent }),
   };
   // The data is JSON already.
   return { id, body: `${writeJson(message).slice(0, -1)},"data":${data}}` };
@@ -238,11 +241,14 @@ export interface StoredWork {
   readonly attempt: number;
   /** Number of times the execution was compensated before; omitted if it never was. */
   readonly undone?: number;
+  /** Of the instance; omitted if it has none. */
+  readonly trace?: InstanceTrace;
   readonly parameters: Json;
 }
 
 export function writeWork(work: StoredWork): string {
-  return writeJson(work);
+  const { trace, ...own } = work;
+  return writeJson(trace === undefined ? own : { ...own, trace: { ...trace } });
 }
 
 /** Returns null if the text was not written by `writeWork`: another program may have written to the store. */
@@ -252,7 +258,15 @@ export function readWork(text: string): StoredWork | null {
   const { attempt, parameters, stepId, undone = 0 } = value;
   if (typeof stepId !== 'string' || typeof attempt !== 'number') return null;
   if (parameters === undefined || typeof undone !== 'number') return null;
-  return { stepId, attempt, undone, parameters };
+  const trace = traceOf(value['trace']);
+  return { stepId, attempt, undone, parameters, ...(trace !== null && { trace }) };
+}
+
+function traceOf(value: Json | undefined): InstanceTrace | null {
+  if (value === undefined || !isJsonObject(value)) return null;
+  const { id, sampled, start } = value;
+  if (typeof id !== 'string' || typeof start !== 'string') return null;
+  return { id, start, sampled: sampled === true };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** A start, and the record that is created from it. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { rootOf } from '../../engine/model/child-id.js';
+import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
@@ -21,6 +22,8 @@ export interface NewInstance {
   readonly restartOf?: string;
   /** The trigger that starts it. Default: none. */
   readonly trigger?: TriggerStart;
+  /** Default: none. */
+  readonly trace?: InstanceTrace;
   readonly parent: ParentLink | null;
   readonly requestHash: string | null;
   readonly startTime: number;

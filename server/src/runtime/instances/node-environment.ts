@@ -19,6 +19,9 @@ import { ChildStarts, type StartChild } from './child-starts.js';
 import { EventLookup } from './event-lookup.js';
 import type { ChildReference } from './message-codec.js';
 import { Outbox, type OutboxOptions } from './outbox.js';
+import type { Tracing } from '../../tracing/tracing.js';
+import { traceCall } from '../tracing/call-span.js';
+import { InstanceSpans } from '../tracing/instance-spans.js';
 import type { RunnerEnvironment, RunnerLimits } from './runner-environment.js';
 import { StoreRetry } from './store-retry.js';
 import type { WorkerReservations } from './unsaved-changes.js';
@@ -37,6 +40,7 @@ export interface NodeEnvironmentOptions extends Pick<OutboxOptions, 'posted' | '
   readonly workers: WorkerReservations;
   readonly bodies: StepBodies;
   readonly startChild: StartChild;
+  readonly tracing?: Tracing;
   readonly indexPaths: RunnerEnvironment['indexPaths'];
   readonly findDefinition: FindDefinition;
 }
@@ -59,6 +63,7 @@ export class NodeEnvironment implements RunnerEnvironment {
   readonly #retry: StoreRetry;
   readonly #indexPaths: RunnerEnvironment['indexPaths'];
   readonly #findDefinition: FindDefinition;
+  readonly #tracing: Tracing | undefined;
 
   constructor(options: NodeEnvironmentOptions) {
     const { clock, store } = options;
@@ -73,6 +78,7 @@ export class NodeEnvironment implements RunnerEnvironment {
     this.#bodies = options.bodies;
     this.#indexPaths = options.indexPaths;
     this.#findDefinition = options.findDefinition;
+    this.#tracing = options.tracing;
     this.#turns = new Turns(options.limits.concurrencyMax);
     this.#childStarts = new ChildStarts(options);
     this.#announcer = options.announcer;
@@ -107,14 +113,23 @@ export class NodeEnvironment implements RunnerEnvironment {
     const { state } = pointer;
     if (state.kind === 'child') return this.#childStarts.start(instance, pointer, state);
     const inputs = state.kind === 'effect' ? state.inputs : {};
-    return this.#bodies.run(stepOf(run, pointer), inputs, {
-      workflowId: instance.id,
-      definitionId: instance.definitionId,
-      stepId: pointer.stepId,
-      attempt: pointer.attempt,
-      idempotencyKey: idempotencyKey(instance.id, pointer),
-      ...context,
-    });
+    const tracing = this.#tracing;
+    return traceCall({ tracing, clock: this.clock, run, pointer }, (trace) =>
+      this.#bodies.run(stepOf(run, pointer), inputs, {
+        workflowId: instance.id,
+        definitionId: instance.definitionId,
+        stepId: pointer.stepId,
+        attempt: pointer.attempt,
+        idempotencyKey: idempotencyKey(instance.id, pointer),
+        ...(trace !== undefined && { trace }),
+        ...context,
+      }),
+    );
+  }
+
+  takenOver(instance: WorkflowInstance, definition: WorkflowDefinition): void {
+    if (this.#tracing !== undefined)
+      new InstanceSpans(this.#tracing).takenOver(instance, definition);
   }
 
   loadEvent(eventId: string): Promise<EventMessage | null> {

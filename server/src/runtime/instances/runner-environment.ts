@@ -1,4 +1,6 @@
 /** What the parts of the runner need from their node: the needs of each actor, and those that concern all actors. */
+import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import type { WorkflowInstance } from '../../engine/model/instance.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { Store } from '../../store/store.js';
 import type { ActorEnvironment, ActorLimits } from './actor-environment.js';
@@ -19,6 +21,8 @@ export interface RunnerEnvironment extends ActorEnvironment {
   readonly limits: RunnerLimits;
   readonly metrics: RuntimeMetrics;
 
+  /** The instance was claimed from another node. */
+  takenOver(instance: WorkflowInstance, definition: WorkflowDefinition): void;
   /** Waits until no instance works, and then lets only this one work until the returned function is called. */
   takeAllTurns(instanceId: string): Promise<() => void>;
 }

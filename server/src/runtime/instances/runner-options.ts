@@ -17,6 +17,7 @@ export interface InstanceRunnerOptions {
     instance: WorkflowInstance,
     saved: UnsavedChanges,
     committedAt: number,
+    since: number | null,
   ) => void;
   /** The status of an instance was changed in the store, by this node or another. */
   readonly changed: (record: InstanceSummary) => void;

@@ -40,6 +40,7 @@ export class UnsavedChanges {
   #logLines: Changes['logLines'] = [];
   #failedAttempts: Changes['failedAttempts'] = [];
   #endedAttempts: Changes['endedAttempts'] = [];
+  #endedWaits: Changes['endedWaits'] = [];
 
   /** The commit found no stored event for the waits of the instance. */
   noEvents = false;
@@ -73,6 +74,7 @@ export class UnsavedChanges {
     this.#logLines.push(...changes.logLines);
     this.#failedAttempts.push(...changes.failedAttempts);
     this.#endedAttempts.push(...changes.endedAttempts);
+    this.#endedWaits.push(...changes.endedWaits);
     if (instance.recent.length > RECENT_RECORDS_MAX) this.#spill(run, instance.recent);
   }
 
@@ -117,18 +119,24 @@ export class UnsavedChanges {
     return this.#endedAttempts;
   }
 
+  get endedWaits(): Changes['endedWaits'] {
+    return this.#endedWaits;
+  }
+
   get logLines(): Changes['logLines'] {
     return this.#logLines;
   }
 
   #offer(run: Run, offers: Changes['activities'], workers: WorkerReservations): void {
+    const { id: instanceId, trace } = run.instance;
+    const traced = trace === undefined ? {} : { trace };
     for (const { id, name, ...work } of offers) {
       const claim = workers.reserve(name, id);
       this.#activities.set(id, {
         id,
-        instanceId: run.instance.id,
+        instanceId,
         name,
-        parameters: writeWork(work),
+        parameters: writeWork({ ...work, ...traced }),
         createdAt: run.now,
         ...(claim === null ? {} : { claim }),
       });

@@ -59,7 +59,7 @@ export class DeliveryAttempts {
     const succeeded = answer.status !== null && answer.status >= 200 && answer.status < 300;
     const now = clock.now();
     const isLeft = signal.aborted && answer.status === null;
-    const pauseMs = isLeft ? 0 : pauseAfter(delivery.attempts);
+    const pauseMs = isLeft ? 0 : pauseAfter(delivery.attempts, delivery.id);
     const isLast = isOnly || now + pauseMs > delivery.since + TRIED_MS || answer.status === GONE;
     const state = succeeded ? 'delivered' : isLast ? 'failed' : 'waiting';
     const retryAt = state === 'waiting' ? now + pauseMs : null;

@@ -1,4 +1,5 @@
 /** When a failed delivery is tried again: soon at first, then less and less often, for three days. */
+import { fractionOf } from '../../base/ids.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -23,7 +24,8 @@ const PAUSES_MS = [
 const SPREAD = 0.2;
 
 /** @param attempts the number of attempts so far, at least 1 */
-export function pauseAfter(attempts: number, random: () => number = Math.random): number {
+export function pauseAfter(attempts: number, deliveryId: string): number {
   const pauseMs = PAUSES_MS[Math.min(attempts, PAUSES_MS.length) - 1] ?? 8 * HOUR;
-  return Math.round(pauseMs * (1 + SPREAD * (random() * 2 - 1)));
+  const place = fractionOf(deliveryId, String(attempts)) * 2 - 1;
+  return Math.round(pauseMs * (1 + SPREAD * place));
 }

@@ -30,13 +30,19 @@ export function webhookHeaders(
   { body, id, sentAt }: SignedMessage,
 ): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(sentAt / 1000));
-  const key = Buffer.from(keyTextOf(secret), 'base64');
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  const signature = createHmac('sha256', standardKey(secret))
+    .update(`${id}.${timestamp}.${body}`)
+    .digest('base64');
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,
     'webhook-signature': `v1,${signature}`,
   };
+}
+
+/** The bytes that sign. */
+export function standardKey(secret: string): Buffer {
+  return Buffer.from(keyTextOf(secret), 'base64');
 }
 
 function keyTextOf(secret: string): string {

@@ -19,6 +19,7 @@ import type { InboxMessage, PostedMessage } from '../../store/records/messages.j
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import { storedResult, type ReportedResult } from '../activities/activity-results.js';
+import type { Secrets } from '../secrets/secrets.js';
 import type { Clock } from '../../base/clock.js';
 import type { InstanceView } from './instance-types.js';
 import type { Ids } from '../../base/ids.js';
@@ -32,6 +33,7 @@ export interface InstanceControlOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly secrets: Pick<Secrets, 'masker'>;
   readonly queries: Pick<InstanceQueries, 'load'>;
   /** The status of an instance was changed in the store. */
   readonly controlled: (record: InstanceRecord, action: ControlAction) => Promise<void>;
@@ -132,7 +134,7 @@ export class InstanceControl {
     const claim = { tokenHash, workerId: actor, leaseExpiresAt };
     const taken = await store.takeOverActivity(activityId, claim);
     if (taken === null) throw answeredAlready(record);
-    const { message, result } = storedResult(activityId, reported);
+    const { message, result } = storedResult(activityId, reported, this.#options.secrets.masker);
     const detail = `step ${pointer.stepId} (execution ${pointer.id})`;
     const outcome = await store.completeActivity({
       activityId,

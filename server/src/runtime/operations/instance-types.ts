@@ -26,12 +26,16 @@ export interface StartRequest {
   readonly tags?: Tags;
   /** Default: `allow`. The others need a reference. */
   readonly onConflict?: OnConflict;
+  /** The start has terminated this instance; awaited before the start is answered. */
+  readonly replaced?: (workflowId: string) => Promise<void>;
   /** Who starts the instance, as far as the server knows. */
   readonly actor?: string;
   /** The instance that is started again: `tags` are all tags, with none from the definition. */
   readonly restartOf?: string;
   /** The trigger that starts it, and the id of the instance, which is the same whenever the start is repeated. */
   readonly trigger?: { readonly start: TriggerStart; readonly workflowId: string };
+  /** The span of the request. */
+  readonly traceparent?: string;
 }
 
 export interface RestartRequest {
@@ -81,6 +85,8 @@ export interface InstanceView {
   readonly restartedAs: string | null;
   /** The trigger that started it. */
   readonly trigger: TriggerView | null;
+  /** Omitted: it has no trace, or a list leaves it out. */
+  readonly traceId?: string;
 }
 
 /** A trigger and the planned time, or that of the event. */

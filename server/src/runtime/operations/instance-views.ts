@@ -43,11 +43,13 @@ function viewOwn({
   data,
   lastError,
   parent,
-}: WorkflowInstance): Pick<InstanceView, 'data' | 'lastError' | 'parent'> {
+  trace,
+}: WorkflowInstance): Pick<InstanceView, 'data' | 'lastError' | 'parent' | 'traceId'> {
   return {
     data,
     lastError: lastError === null ? null : viewError(lastError),
     parent: parent === null ? null : viewParent(parent),
+    ...(trace !== undefined && { traceId: trace.id }),
   };
 }
 

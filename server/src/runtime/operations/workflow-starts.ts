@@ -1,5 +1,4 @@
 /** Starts instances: for clients, who may repeat a request with the same Idempotency-Key, and for SubWorkflow steps. */
-import { startRun } from '../../engine/flow/lifecycle.js';
 import { childStartOf } from '../../engine/primitives/effects.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { ParentLink } from '../../engine/model/instance.js';
@@ -13,20 +12,20 @@ import { AppError } from '../../base/errors.js';
 import { hashOf, type Ids } from '../../base/ids.js';
 import type {
   ConflictRule,
-  InsertInstanceResult,
   InstanceRecord,
   InstanceSummary,
 } from '../../store/records/instances.js';
-import type { Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { RunHistory } from '../fleet/run-history.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
 import type { ChildStart, ChildStarted } from '../instances/child-starts.js';
-import { newRecord, type NewInstance } from '../instances/new-instance.js';
+import type { NewInstance } from '../instances/new-instance.js';
 import type { NodeEnvironment } from '../instances/node-environment.js';
-import { noSideRecords } from '../instances/unsaved-changes.js';
 import type { InputSchemas } from '../../schemas/input-schemas.js';
+import type { Tracing } from '../../tracing/tracing.js';
+import { traceChild, traceStart } from '../tracing/start-trace.js';
+import { insertNothing, type Inserted } from './insert-nothing.js';
 import { ANONYMOUS } from './control-types.js';
 import type { InstanceView, StartedWorkflow, StartRequest, StartWait } from './instance-types.js';
 import { viewInstance, viewNew } from './instance-views.js';
@@ -35,6 +34,7 @@ import type { WorkflowEnds } from './workflow-ends.js';
 
 export interface WorkflowStartsOptions {
   readonly clock: Clock;
+  readonly tracing?: Tracing | undefined;
   readonly ids: Ids;
   readonly metrics: RuntimeMetrics;
   readonly history: Pick<RunHistory, 'started'>;
@@ -50,7 +50,7 @@ export interface WorkflowStartsOptions {
   readonly isStopping: () => boolean;
 }
 
-type Inserted = Exclude<InsertInstanceResult, { readonly outcome: 'more' }>;
+type Note = StartRequest['replaced'];
 
 /** What a definition makes of the data and tags of a start. */
 type Admitted = Pick<NewInstance, 'data'> & { readonly tags: Tags };
@@ -119,7 +119,7 @@ export class WorkflowStarts {
   }
 
   async #start(id: string, request: StartRequest): Promise<Started> {
-    const { catalog, clock } = this.#options;
+    const { catalog, clock, tracing } = this.#options;
     const { definitionId, idempotency, onConflict = 'allow', reference, restartOf } = request;
     const definition = await catalog.startable(definitionId, request.version ?? 'latest');
     const startTime = clock.now();
@@ -136,8 +136,13 @@ export class WorkflowStarts {
       conflict: this.#ruleOf(onConflict, id, request.actor ?? ANONYMOUS),
       ...(restartOf !== undefined && { restartOf }),
       ...(request.trigger !== undefined && { trigger: request.trigger.start }),
+      ...traceStart(tracing, { id, startTime, ...request }),
     };
-    return this.#answer(request, start, await this.#insertAdmitted(start, request.tags));
+    return this.#answer(
+      request,
+      start,
+      await this.#insertAdmitted(start, request.tags, request.replaced),
+    );
   }
 
   async #answer(
@@ -187,8 +192,9 @@ export class WorkflowStarts {
     return viewNew(id, definition, { ...request, ...admitted }, startTime);
   }
 
-  async startChild(inputs: JsonObject, { parent, workflowId }: ChildStart): Promise<ChildStarted> {
-    const { catalog, clock, environment, history, isStopping, metrics } = this.#options;
+  async startChild(inputs: JsonObject, child: ChildStart): Promise<ChildStarted> {
+    const { parent, workflowId } = child;
+    const { catalog, clock, environment, history, isStopping, metrics, tracing } = this.#options;
     const definitionId = toText(inputs['DefinitionId'] ?? null);
     const data = toObject(inputs['Data'] ?? {});
     if (!definitionId.ok) throw new AppError('invalid_request', definitionId.message);
@@ -199,6 +205,7 @@ export class WorkflowStarts {
       isStopping,
     );
     if (definition === null) throw new AppError('stopping', 'The server is stopping');
+    const startTime = clock.now();
     const start: NewInstance = {
       id: workflowId,
       definition,
@@ -207,8 +214,9 @@ export class WorkflowStarts {
       reference,
       parent,
       requestHash: null,
-      startTime: clock.now(),
+      startTime,
       conflict: this.#ruleOf(onConflict, workflowId, `workflow ${parent.workflowId}`),
+      ...traceChild(tracing, { definitionId: definition.id, startTime, ...child }),
     };
     const inserted = await environment.retryStore(
       () => this.#insertChild(start, parent, tags),
@@ -254,7 +262,7 @@ export class WorkflowStarts {
   }
 
   /** Inserts the instance with the defaults and tags of its definition. @throws AppError `invalid_data`, `invalid_request` */
-  async #insertAdmitted(start: NewInstance, tags?: Tags): Promise<Insertion> {
+  async #insertAdmitted(start: NewInstance, tags?: Tags, note?: Note): Promise<Insertion> {
     let admitted: Admitted;
     try {
       admitted = await this.#admit(start.definition, start.data, tags, start.restartOf);
@@ -263,7 +271,7 @@ export class WorkflowStarts {
       if (result === null) throw error;
       return { admitted: { data: start.data, tags: {} }, result };
     }
-    return { admitted, result: await this.#insert({ ...start, ...admitted }) };
+    return { admitted, result: await this.#insert({ ...start, ...admitted }, note) };
   }
 
   /**
@@ -278,16 +286,16 @@ export class WorkflowStarts {
   }
 
   /** Repeats the insert until all instances with the reference are terminated, if that is the rule. */
-  async #insert(start: NewInstance): Promise<Inserted> {
+  async #insert(start: NewInstance, note?: Note): Promise<Inserted> {
     const { metrics, replaced, runner } = this.#options;
     for (;;) {
       const result = await runner.startInstance(start);
-      if (result.outcome === 'inserted' || result.outcome === 'more') {
-        for (const record of result.terminated ?? []) {
-          metrics.workflowReplaced();
-          replaced(record);
-        }
+      const terminated = 'terminated' in result ? (result.terminated ?? []) : [];
+      for (const record of terminated) {
+        metrics.workflowReplaced();
+        replaced(record);
       }
+      for (const { id } of terminated) await note?.(id);
       if (result.outcome !== 'more') return result;
     }
   }
@@ -356,27 +364,6 @@ function tagsOf(definition: WorkflowDefinition, ofStart: Tags): Tags {
   const { problem, tags } = mergeTags(definition.tags, ofStart);
   if (problem === null) return tags;
   throw new AppError('invalid_request', `Invalid tags: ${problem}`, { parameter: 'tag' });
-}
-
-/** The result of an insert that finds an instance; null: it would insert one. */
-async function insertNothing(
-  store: Pick<Store, 'insertInstance'>,
-  start: NewInstance,
-  conflict: ConflictRule | undefined,
-): Promise<Inserted | null> {
-  const { instance } = startRun(start.definition, start, start.startTime);
-  const place = { owner: null, now: start.startTime, wakeAt: null, state: '' };
-  const record = { ...newRecord(start, instance, place), rootId: start.id };
-  // An instance without room for descendants is not inserted.
-  const result = await store.insertInstance({
-    record,
-    side: noSideRecords(),
-    openDescendantsMax: 0,
-    ...(conflict !== undefined && { conflict }),
-  });
-  if (result.outcome === 'more')
-    throw new AppError('internal', 'A start that inserts nothing terminates nothing');
-  return result.outcome === 'full' ? null : result;
 }
 
 function startAtOf({ delayMs, startAt }: StartRequest, startTime: number): number | null {

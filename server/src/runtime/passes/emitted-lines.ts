@@ -5,8 +5,10 @@
 import { writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json } from '../../engine/values/json.js';
 import type { EmitLevel } from '../../engine/values/input-choices.js';
+import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import type { Logger } from '../../base/logger.js';
 import type { Clock } from '../../base/clock.js';
+import { stepLogFields } from '../tracing/span-names.js';
 
 const MESSAGE_LENGTH_MAX = 64 * 1024;
 /** Maximum text per second of a definition, in characters, besides the maximum number of lines. */
@@ -50,11 +52,12 @@ export class EmittedLines {
     this.#options = options;
   }
 
-  write(line: EmittedLine): void {
+  write(line: EmittedLine, trace?: InstanceTrace): void {
     const method = LOG_METHODS[line.level];
     if (method === null) return;
     const { definitionId, message, pointerId, stepId, workflowId } = line;
-    const ids = { workflowId, definitionId, stepId, pointerId };
+    const traceIds = stepLogFields(trace, workflowId, pointerId);
+    const ids = { workflowId, definitionId, stepId, pointerId, ...traceIds };
     const text = typeof message === 'string' ? message : writeJson(message);
     const shown = text.slice(0, MESSAGE_LENGTH_MAX);
     if (!this.#admits(definitionId, shown.length)) return;

@@ -12,6 +12,8 @@ import {
   type StepWork,
 } from '../../engine/flow/step-work.js';
 import { deadlineAround } from '../../engine/flow/timers.js';
+import { traitsOf } from '../../engine/definitions/step-types.js';
+import { conceal } from '../secrets/secret-marks.js';
 import type { ActorEnvironment } from '../instances/actor-environment.js';
 import type { Evaluated, MaybePromise } from './evaluator.js';
 import type { PendingEvaluation } from './pending-evaluation.js';
@@ -31,12 +33,18 @@ export async function evaluateWork(
       ? pending.wait(evaluated, deadlineAround(run, pointer))
       : evaluated;
   if (work.kind === 'inputs') {
-    const evaluated = settled(evaluator.inputs(place, work.inputs));
+    const { takesSecrets } = traitsOf(stepOf(run, pointer));
+    const evaluated = settled(evaluator.inputs({ ...place, takesSecrets }, work.inputs));
     const inputs = evaluated instanceof Promise ? await evaluated : evaluated;
     run.now = clock.now();
     if (pending.wasCalledOff(inputs)) returnWork(run, work);
     else if (inputs.ok)
-      enterStep(run, pointer, inputs.value, shownInputs(stepOf(run, pointer), inputs.value));
+      enterStep(
+        run,
+        pointer,
+        inputs.value,
+        shownInputs(stepOf(run, pointer), takesSecrets ? conceal(inputs.value) : inputs.value),
+      );
     else failStep(run, pointer, inputs.failure);
     return;
   }

@@ -3,7 +3,7 @@ import { toBoolean } from '../../engine/values/convert-input.js';
 import type { StepDefinition } from '../../engine/model/definition.js';
 import type { InputValue } from '../../engine/model/input-value.js';
 import { writeJson } from '../../engine/values/exact-json.js';
-import { planInputs, requestOf } from '../../engine/values/expression-plan.js';
+import { planInputs, requestOf, type InputPlan } from '../../engine/values/expression-plan.js';
 import type { Failure } from '../../engine/failure/fail-step.js';
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { setField, type Json, type JsonObject } from '../../engine/values/json.js';
@@ -17,6 +17,8 @@ import type {
   ScriptError,
   ScriptRuntime,
 } from '../../scripts/script-runtime.js';
+import type { Secrets } from '../secrets/secrets.js';
+import { SecretInputs } from './secret-inputs.js';
 import { shownValue } from './shown-value.js';
 
 export type Evaluated<Value> =
@@ -31,13 +33,21 @@ export interface EvaluationPlace {
   readonly pointer: Pointer;
   /** Its signal cancels the evaluation, which then fails with `Aborted`. It is read only if Python is needed. */
   readonly pending?: { readonly signal: AbortSignal };
+  /** Whether its inputs go to a call, in which secrets may be used. */
+  readonly takesSecrets?: boolean;
 }
+
+const SECRETS_ELSEWHERE =
+  'secrets can be used only in the inputs of HttpRequest, Activity and custom steps';
 
 export class Evaluator {
   readonly #scripts: ScriptRuntime;
+  readonly #secretInputs: SecretInputs | null;
 
-  constructor(scripts: ScriptRuntime) {
+  /** @param secrets null: expressions know none */
+  constructor(scripts: ScriptRuntime, secrets: Pick<Secrets, 'variables'> | null = null) {
     this.#scripts = scripts;
+    this.#secretInputs = secrets === null ? null : new SecretInputs(scripts, secrets);
   }
 
   /** Resolves when an interpreter is ready, or when it is clear that none will be. */
@@ -51,13 +61,22 @@ export class Evaluator {
   ): MaybePromise<Evaluated<JsonObject>> {
     const plan = planInputs(inputs);
     if (plan.sources.length === 0) return { ok: true, value: plan.build([]) };
-    const expressions = plan.sources.map((source) => ({ source }));
-    const variables = variablesOf(place);
-    return then(this.#scripts.evaluate(expressions, variables, optionsOf(place)), (result) =>
+    return then(this.#values(place, plan), (result) =>
       result.ok
         ? { ok: true, value: plan.build(result.values) }
-        : { ok: false, failure: failureOf(result.error, expressions[result.index]) },
+        : { ok: false, failure: failureOf(result.error, expressionOf(plan, result.index)) },
     );
+  }
+
+  #values(place: EvaluationPlace, plan: InputPlan): MaybePromise<EvaluationResult> {
+    const variables = variablesOf(place);
+    const options = optionsOf(place);
+    if (plan.mayReadSecrets && place.takesSecrets === true && this.#secretInputs !== null) {
+      const execution = idempotencyKey(place.instance.id, place.pointer);
+      return this.#secretInputs.evaluate({ plan, variables, options, execution });
+    }
+    const expressions = plan.sources.map((source) => ({ source }));
+    return this.#scripts.evaluate(expressions, variables, options);
   }
 
   /** Outputs first, in order, each visible to those after it; then the selectors. */
@@ -165,12 +184,20 @@ export function triggerContext({ event, name, time }: TriggerStart): JsonObject 
 }
 
 function failureOf(error: ScriptError, expression: EvaluationRequest | undefined): Failure {
+  if (error.type === 'NameError' && error.message.includes("'secrets'")) {
+    return { type: 'SecretError', message: SECRETS_ELSEWHERE, traceback: null };
+  }
   const where = expression === undefined ? '' : ` in expression '${shorten(textOf(expression))}'`;
   return {
     type: error.type,
     message: `${error.message}${where}`,
     traceback: error.traceback ?? null,
   };
+}
+
+function expressionOf({ sources }: InputPlan, index: number): EvaluationRequest | undefined {
+  const source = sources[index];
+  return source === undefined ? undefined : { source };
 }
 
 function textOf(expression: EvaluationRequest): string {

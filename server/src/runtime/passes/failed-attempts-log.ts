@@ -10,6 +10,7 @@ import type { FailedAttempt, NextAction } from '../../engine/flow/run.js';
 import type { LogFields, Logger } from '../../base/logger.js';
 import type { Clock } from '../../base/clock.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+import { stepLogFields } from '../tracing/span-names.js';
 
 const WINDOW_MS = 60_000;
 /**
@@ -113,6 +114,7 @@ function fieldsOf(instance: WorkflowInstance, { action, error }: FailedAttempt):
     errorType: type,
     errorMessage: message.slice(0, MESSAGE_LENGTH_MAX),
     next: wordsOf(action),
+    ...stepLogFields(instance.trace, instance.id, pointerId),
   };
 }
 

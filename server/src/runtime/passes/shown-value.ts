@@ -2,6 +2,7 @@
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { StepDefinition } from '../../engine/model/definition.js';
 import { leftOf } from '../../engine/values/json-length.js';
+import { SecretMarks } from '../secrets/secret-marks.js';
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
 
 /** Maximum size of inputs or outputs in one record, in bytes of JSON. */
@@ -24,14 +25,20 @@ export function shownInputs(step: Pick<StepDefinition, 'type'>, inputs: JsonObje
   for (const name of inputsWithCredentials) {
     const fields = inputs[name];
     if (isJsonObject(fields)) hidden[name] = withoutCredentials(fields);
+    else if (fields !== undefined && isCredential(name, fields)) hidden[name] = '[redacted]';
   }
   return hidden;
+}
+
+/** A secret is shown by its name, which tells people which one it is. */
+function isCredential(name: string, value: Json): boolean {
+  return CREDENTIAL.test(name) && value !== null && !SecretMarks.mayMark(value);
 }
 
 function withoutCredentials(fields: JsonObject): JsonObject {
   const shown: JsonObject = {};
   for (const [name, value] of Object.entries(fields)) {
-    setField(shown, name, CREDENTIAL.test(name) && value !== null ? '[redacted]' : value);
+    setField(shown, name, isCredential(name, value) ? '[redacted]' : value);
   }
   return shown;
 }

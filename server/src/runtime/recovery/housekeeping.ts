@@ -123,6 +123,7 @@ export class Housekeeping implements Service {
         !isComplete || Object.values(removed).some((count) => count >= PURGE_BATCH);
       if (!mayHaveMore || this.#stopping) break;
     }
+    while (!this.#stopping && (await store.purgeResources(now, PURGE_BATCH)) >= PURGE_BATCH);
     if (archive !== null) await this.#removeArchived(archive, now);
   }
 

@@ -49,6 +49,7 @@ export class TakeOver {
   readonly #store: Store;
   /** Dead nodes that were handled. */
   readonly #seen = new Set<string>();
+  readonly #claimed = new WeakSet<InstanceRecord>();
 
   constructor(options: TakeOverOptions) {
     this.#options = options;
@@ -119,6 +120,11 @@ export class TakeOver {
     });
   }
 
+  /** Whether this is what a claim of this node has returned. */
+  hasClaimed(record: InstanceRecord): boolean {
+    return this.#claimed.has(record);
+  }
+
   /** Like `claim`, for an instance that is being loaded: returns it once this node owns it. */
   async claimNow(instance: InstanceClaim): Promise<InstanceRecord | null> {
     const suspected = this.#isSuspected(instance);
@@ -136,7 +142,15 @@ export class TakeOver {
     const { isHere, isStopping, nodes } = this.#options;
     if (isStopping() || isHere(id)) return null;
     const owner = nodes.id;
-    return this.#store.claimInstance({ id, epoch, owner, schemaVersionMax: STATE_VERSION, ...how });
+    const record = await this.#store.claimInstance({
+      id,
+      epoch,
+      owner,
+      schemaVersionMax: STATE_VERSION,
+      ...how,
+    });
+    if (record !== null) this.#claimed.add(record);
+    return record;
   }
 
   #needsTrial({ crashes }: InstanceClaim, suspected: boolean): boolean {

@@ -9,7 +9,7 @@ import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { CronSource, TriggerDefinition } from '../../engine/model/trigger.js';
 import type { Clock } from '../../base/clock.js';
 import type { TriggerRecord } from '../../store/records/triggers.js';
-import type { Store } from '../../store/store.js';
+import { StoreUnavailableError, type Store } from '../../store/store.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceControl } from '../operations/instance-control.js';
 import { dueAtOf, missedTimes, nextDue, passed, queued, type DueTime } from './due-times.js';
@@ -57,21 +57,34 @@ export class CronTurn {
     this.#state = readTriggerState(at.record);
   }
 
-  /** Returns false if somebody else has changed the trigger meanwhile. */
+  /** Returns false if somebody else has changed the trigger meanwhile. @throws unknown if a start has to be repeated */
   async run(): Promise<boolean> {
-    const { clock } = this.#options;
-    const { record, source } = this.#at;
-    const now = clock.now();
+    const now = this.#options.clock.now();
     this.#passOverMissed(now);
-    let isBlocked = false;
-    for (let count = 0; count < STARTS_MAX && !isBlocked; count += 1) {
-      const due = nextDue(record.id, source, this.#state, now);
-      if (due === null) break;
-      const decision = await this.#decide(due);
-      if (decision === 'disabled') this.#state = { ...this.#state, cursor: now, backlog: [] };
-      isBlocked = decision === 'blocked';
+    const before = this.#state;
+    let isBlocked: boolean;
+    try {
+      isBlocked = await this.#startDue(now);
+    } catch (error) {
+      const hasProgress = this.#state !== before && !(error instanceof StoreUnavailableError);
+      // A server that has memory for a few runs starts a few each time, and not the same ones again.
+      if (hasProgress) await this.#save(true, now);
+      throw error;
     }
     return this.#save(isBlocked, now);
+  }
+
+  /** Returns whether the next due time has to wait. */
+  async #startDue(now: number): Promise<boolean> {
+    const { record, source } = this.#at;
+    for (let count = 0; count < STARTS_MAX; count += 1) {
+      const due = nextDue(record.id, source, this.#state, now);
+      if (due === null) return false;
+      const decision = await this.#decide(due);
+      if (decision === 'blocked') return true;
+      if (decision === 'disabled') this.#state = { ...this.#state, cursor: now, backlog: [] };
+    }
+    return false;
   }
 
   #passOverMissed(now: number): void {

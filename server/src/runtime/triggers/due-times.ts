@@ -1,6 +1,6 @@
 /** When a cron trigger is due next, and what is due. Pure: the caller knows the time. */
 import type { CronSource } from '../../engine/model/trigger.js';
-import { hashOf } from '../../base/ids.js';
+import { fractionOf } from '../../base/ids.js';
 import { scheduleOf } from '../../schedules/trigger-times.js';
 import type { DueRange, TriggerState } from './trigger-state.js';
 
@@ -18,13 +18,7 @@ export interface DueTime {
 /** The delay of the start at that time: always the same. */
 export function jitterOf(recordId: string, { jitterMs }: CronSource, time: number): number {
   if (jitterMs <= 0) return 0;
-  const fraction = Number.parseInt(
-    Buffer.from(hashOf(recordId, String(time)), 'base64url')
-      .toString('hex')
-      .slice(0, 12),
-    16,
-  );
-  return Math.floor((fraction / 2 ** 48) * jitterMs);
+  return Math.floor(fractionOf(recordId, String(time)) * jitterMs);
 }
 
 /** When a node must look at the trigger; null: only when somebody changes it. */

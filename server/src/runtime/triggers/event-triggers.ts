@@ -6,6 +6,7 @@ import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { readJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';
 import type { FoundEvent } from '../../store/records/events.js';
+import type { TracedEvent } from '../events/event-types.js';
 import type { TriggerRecord } from '../../store/records/triggers.js';
 import type { Store } from '../../store/store.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
@@ -43,7 +44,7 @@ export class EventTriggers {
   }
 
   /** @throws unknown if a start has to be repeated */
-  async fire(event: FoundEvent): Promise<void> {
+  async fire(event: TracedEvent): Promise<void> {
     const hash = eventHashOf(event.name);
     let afterId: string | null = null;
     for (;;) {
@@ -55,7 +56,7 @@ export class EventTriggers {
     }
   }
 
-  async #fireOne(record: TriggerRecord, event: FoundEvent): Promise<void> {
+  async #fireOne(record: TriggerRecord, event: TracedEvent): Promise<void> {
     const { name, paused, since, version } = readTriggerState(record);
     if (paused || since > event.publishedAt) return;
     const definition = await this.#options.findDefinition(record.definitionId, version);
@@ -63,13 +64,14 @@ export class EventTriggers {
     if (definition === null || trigger?.source.kind !== 'event') return;
     const { eventKey, eventName } = trigger.source;
     if (eventName !== event.name || (eventKey !== null && eventKey !== event.key)) return;
-    const { key, publishedAt: time } = event;
+    const { key, publishedAt: time, traceparent } = event;
     const data = await this.#dataOf(event);
     const attempt = await this.#options.starter.start({
       definition,
       trigger,
       start: { name, time, event: { name: event.name, key, data } },
       workflowId: runIdOf(record, event.id),
+      ...(traceparent !== undefined && { traceparent }),
     });
     if (attempt.outcome === 'disabled') return;
     const isStarted = attempt.outcome === 'started';

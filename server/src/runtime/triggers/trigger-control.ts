@@ -15,7 +15,13 @@ import { dueAtOf } from './due-times.js';
 import { TRIGGERS_READ_MAX } from './trigger-registry.js';
 import type { TriggerStarter } from './trigger-starter.js';
 import { readTriggerState, recordOf, triggerId, type TriggerState } from './trigger-state.js';
-import type { BackfillRequest, TriggerListItem } from './trigger-types.js';
+import { readSchedule } from './trigger-schedule.js';
+import type {
+  BackfillRequest,
+  Schedule,
+  ScheduleRequest,
+  TriggerListItem,
+} from './trigger-types.js';
 
 const BACKFILL_MAX = 1000;
 const ATTEMPTS_MAX = 20;
@@ -58,6 +64,11 @@ export class TriggerControl {
       const record = records.find((each) => each.id === id);
       return itemOf(trigger, record === undefined ? null : readTriggerState(record), now);
     });
+  }
+
+  /** The triggers of all definitions that fire soon. */
+  schedule(request: ScheduleRequest): Promise<Schedule> {
+    return readSchedule(this.#options, request);
   }
 
   /** Due times and events pass without effect until it is resumed. @throws AppError `trigger_not_found` */

@@ -30,6 +30,8 @@ export interface TriggeredStart {
   readonly trigger: TriggerDefinition;
   readonly start: TriggerStart;
   readonly workflowId: string;
+  /** The span that published the event. */
+  readonly traceparent?: string;
 }
 
 export type StartAttempt =
@@ -47,7 +49,7 @@ export class TriggerStarter {
 
   /** @throws unknown if the start has to be repeated */
   async start(triggered: TriggeredStart): Promise<StartAttempt> {
-    const { definition, start, trigger, workflowId } = triggered;
+    const { definition, start, traceparent, trigger, workflowId } = triggered;
     try {
       const { data, reference } = await this.#evaluate(triggered);
       const { instance } = await this.#options.starts.start({
@@ -58,6 +60,7 @@ export class TriggerStarter {
         idempotency: null,
         actor: `trigger ${trigger.name}`,
         trigger: { start, workflowId },
+        ...(traceparent !== undefined && { traceparent }),
       });
       return { outcome: 'started', instance };
     } catch (error) {

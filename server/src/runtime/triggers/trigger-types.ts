@@ -20,3 +20,29 @@ export interface BackfillRequest {
   /** The first time that may not. */
   readonly to: number;
 }
+
+export interface ScheduleRequest {
+  readonly periodMs: number;
+  /** The maximum number of triggers. */
+  readonly limit: number;
+}
+
+/** The triggers that fire from `from` to `to`. */
+export interface Schedule {
+  readonly from: number;
+  readonly to: number;
+  /** The one that fires first comes first. */
+  readonly items: readonly ScheduledTrigger[];
+  /** Whether further triggers fire in the period. */
+  readonly more: boolean;
+}
+
+export interface ScheduledTrigger {
+  readonly definitionId: string;
+  readonly name: string;
+  readonly cron: string;
+  readonly timeZone: string;
+  readonly times: readonly number[];
+  /** Whether it fires more often in the period. */
+  readonly more: boolean;
+}

@@ -14,7 +14,7 @@
  *     factor      = "-" factor | primary
  *     primary     = number | text | "None" | "True" | "False" | path
  *                 | "len" "(" expression ")" | "(" expression ")" | list
- *     path        = ("data" | "context" | "environment" | "step") { "." name | "[" (text | index | path) "]" }
+ *     path        = ("data" | "context" | "environment" | "step" | "hook" | "secrets") { "." name | "[" (text | index | path) "]" }
  *     list        = "[" expression { "," expression } "]" | "(" expression "," expression { "," expression } ")"
  *
  * A list is allowed only after `in`. Numbers are decimal and have no exponent; a text is a string literal with one kind
@@ -63,7 +63,7 @@ export interface PlainPath {
   readonly keys: readonly PathKey[];
 }
 
-export type PathVariable = 'data' | 'context' | 'environment' | 'step';
+export type PathVariable = 'data' | 'context' | 'environment' | 'step' | 'hook' | 'secrets';
 
 export type PathKey =
   /** `.name` or `["name"]`: a field of an object. */

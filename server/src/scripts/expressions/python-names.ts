@@ -11,6 +11,8 @@ export const VARIABLE_NAMES: ReadonlySet<string> = new Set([
   'context',
   'environment',
   'step',
+  'hook',
+  'secrets',
 ]);
 
 export const KEYWORDS: ReadonlySet<string> = new Set(

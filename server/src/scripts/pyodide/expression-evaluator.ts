@@ -228,8 +228,14 @@ function findReads(items: readonly Item[]): readonly VariablePath[] | null {
   return reads;
 }
 
-function wholeVariables({ data, context, step }: EvaluationVariables): JsonObject {
-  return step === undefined ? { data, context } : { data, context, step };
+function wholeVariables({ data, context, hook, secrets, step }: EvaluationVariables): JsonObject {
+  return {
+    data,
+    context,
+    ...(step !== undefined && { step }),
+    ...(hook !== undefined && { hook }),
+    ...(secrets !== undefined && { secrets }),
+  };
 }
 
 function placeError(error: ScriptError, item: Item | undefined): ScriptError {

@@ -24,6 +24,8 @@ export interface CallTerms {
 
 export interface CallSettings {
   readonly idempotencyKey: string;
+  /** Omitted: the call belongs to no trace. */
+  readonly traceparent?: string | undefined;
   readonly timeoutMs: number;
   /** The maximum of an author's Timeout; longer ones are reduced to it. */
   readonly timeoutMsMax: number;
@@ -52,8 +54,9 @@ export function readHttpCall(inputs: JsonObject, settings: CallSettings): HttpCa
   });
   const format = optional(inputs, 'Format', (value) => toChoice(value, HTTP_FORMATS), 'Json');
   const body = inputs['Body'] ?? null;
+  const fields = optional(inputs, 'Headers', toObject, {});
   const headers = buildRequestHeaders(
-    optional(inputs, 'Headers', toObject, {}),
+    { ...fields, ...basicAuthentication(inputs, fields) },
     defaultHeaders(format, body, settings),
   );
   return {
@@ -64,6 +67,22 @@ export function readHttpCall(inputs: JsonObject, settings: CallSettings): HttpCa
     timeoutMs: readTimeout(inputs, settings),
     succeedOn: optional<StatusList | null>(inputs, 'SucceedOn', toStatusList, null),
   };
+}
+
+/** RFC 7617, in UTF-8. */
+function basicAuthentication(inputs: JsonObject, fields: JsonObject): JsonObject {
+  const username = optional<string | null>(inputs, 'Username', toText, null);
+  const password = optional<string | null>(inputs, 'Password', toText, null);
+  if (username === null && password === null) return {};
+  if (username === null) throw new InputError('the input Username: Password needs it');
+  if (Object.keys(fields).some((name) => name.toLowerCase() === 'authorization')) {
+    throw new InputError('the input Username: Headers has Authorization, too; remove one of them');
+  }
+  if (username.includes(':')) {
+    throw new InputError('the input Username: it must not contain a colon');
+  }
+  const text = `${username}:${password ?? ''}`;
+  return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
 }
 
 function readTimeout(inputs: JsonObject, settings: CallSettings): number {
@@ -84,6 +103,7 @@ function defaultHeaders(
     'idempotency-key': settings.idempotencyKey,
     'user-agent': 'stepwright',
     ...(contentType === null ? {} : { 'content-type': contentType }),
+    ...(settings.traceparent === undefined ? {} : { traceparent: settings.traceparent }),
   };
 }
 

@@ -11,6 +11,7 @@ import type { EventRecord, SubscriptionRecord } from '../records/events.js';
 import type { HistoryRecord, InstanceRecord, InstanceStatus } from '../records/instances.js';
 import type { NodeRecord } from '../records/nodes.js';
 import type { DeliveryRecord, NotificationRecord } from '../records/notifications.js';
+import type { ResourceRecord } from '../records/resources.js';
 import type { TriggerRecord } from '../records/triggers.js';
 
 export interface StoredActivity {
@@ -66,6 +67,8 @@ export interface MemoryData {
   readonly notifications: Map<string, NotificationRecord>;
   readonly deliveries: Map<string, DeliveryRecord>;
   readonly triggers: Map<string, TriggerRecord>;
+  /** By kind and name. */
+  readonly resources: Map<string, ResourceRecord>;
   readonly nodes: Map<string, NodeRecord>;
 }
 
@@ -89,6 +92,7 @@ export function emptyMemoryData(): MemoryData {
     notifications: new Map(),
     deliveries: new Map(),
     triggers: new Map(),
+    resources: new Map(),
     nodes: new Map(),
   };
 }

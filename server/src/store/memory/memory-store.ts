@@ -27,6 +27,7 @@ import * as instances from './instances.js';
 import { emptyMemoryData, type MemoryData } from './memory-data.js';
 import { postMessages } from './messages.js';
 import * as notifications from './notifications.js';
+import * as resources from './resources.js';
 import * as triggers from './triggers.js';
 
 const OPERATIONS: SynchronousOperations<MemoryData> = {
@@ -48,6 +49,7 @@ const OPERATIONS: SynchronousOperations<MemoryData> = {
   ...instanceTerms,
   ...inserts,
   ...instances,
+  ...resources,
   ...triggers,
 };
 

@@ -23,6 +23,7 @@ import type {
   DeliveryDocument,
   NotificationDocument,
   TriggerDocument,
+  ResourceDocument,
   NodeDocument,
   ProbeDocument,
   MarkerDocument,
@@ -47,6 +48,7 @@ export interface Collections {
   readonly notifications: Collection<NotificationDocument>;
   readonly deliveries: Collection<DeliveryDocument>;
   readonly triggers: Collection<TriggerDocument>;
+  readonly resources: Collection<ResourceDocument>;
   readonly nodes: Collection<NodeDocument>;
   readonly probes: Collection<ProbeDocument>;
   readonly markers: Collection<MarkerDocument>;
@@ -71,6 +73,7 @@ export function collectionsOf(db: Db): Collections {
     notifications: db.collection('notifications'),
     deliveries: db.collection('deliveries'),
     triggers: db.collection('triggers'),
+    resources: db.collection('resources'),
     nodes: db.collection('nodes'),
     probes: db.collection('probes'),
     markers: db.collection('markers'),
@@ -126,6 +129,7 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
     { dueAt: 1, _id: 1 },
     { eventHash: 1, _id: 1 },
   ],
+  resources: [{ kind: 1, name: 1 }, { expiresAt: 1 }],
   bulkIds: [{ listId: 1 }, { position: 1, at: 1 }],
   deliveries: [
     { notification: 1, state: 1, dueAt: 1, _id: 1 },

@@ -7,6 +7,7 @@ import type { DeliverySummary } from '../records/notifications.js';
 import type { AuditAction } from '../records/control.js';
 import type { InstanceOutcome, InstanceStatus } from '../records/instances.js';
 import type { PackedText } from './packed-text.js';
+import type { ResourceKind } from '../records/resources.js';
 
 /** A version of something with a name. `_id` is `<name>:<version>`, so that only one writer gets each version. */
 export interface VersionDocument {
@@ -248,6 +249,16 @@ export interface TriggerDocument {
   readonly dueAt: number | null;
   readonly eventHash: string | null;
   readonly revision: number;
+  readonly body: PackedText;
+}
+
+export interface ResourceDocument {
+  /** Kind and name. */
+  readonly _id: string;
+  readonly kind: ResourceKind;
+  readonly name: string;
+  readonly revision: number;
+  readonly expiresAt: number | null;
   readonly body: PackedText;
 }
 

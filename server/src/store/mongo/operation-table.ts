@@ -19,6 +19,7 @@ import { postMessages } from './messages.js';
 import * as notifications from './notifications.js';
 import type { MongoContext } from './mongo-context.js';
 import * as starts from './starts.js';
+import * as resources from './resources.js';
 import * as triggers from './triggers.js';
 
 export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
@@ -43,5 +44,6 @@ export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
   ...instanceTerms,
   ...instances,
   ...starts,
+  ...resources,
   ...triggers,
 };

@@ -194,9 +194,9 @@ export async function purgeBulkJobs(
 ): Promise<number> {
   return database.transaction(async (statements) => {
     const removed = await statements.query(
-      `DELETE FROM @bulk_jobs WHERE id IN (
+      `DELETE FROM @bulk_jobs WHERE id = ANY (ARRAY(
          SELECT id FROM @bulk_jobs WHERE end_time < $1::bigint ORDER BY end_time, id LIMIT $2::bigint
-            FOR UPDATE SKIP LOCKED) RETURNING id`,
+            FOR UPDATE SKIP LOCKED)) RETURNING id`,
       [endedBefore, limit],
     );
     const ids = removed.map((row) => encodeTextWithoutNul(row.text('id')));

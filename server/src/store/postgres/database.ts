@@ -12,6 +12,8 @@
  *  PG4 A statement that is used often is prepared by name, which saves most of its planning. If a pooler loses the name, it
  *      was not executed: it is repeated without one, and no statement is prepared any more.
  *  PG8 No statement waits for a lock longer than its caller waits for the statement, with and without a pooler.
+ *  PG9 A statement that changes the rows which a subquery with a LIMIT finds names them by `= ANY (ARRAY(...))`. This
+ *      executes the subquery once. With `IN`, a server with old statistics executes it again for each row.
  */
 import type { PoolClient } from 'pg';
 import type { Outage } from '../outage.js';

@@ -82,21 +82,21 @@ export async function purge(
   const isKept = request.keepsInstances === true;
   const instances = isKept ? 0 : await purgeInstances(database, request);
   const events = await database.execute(
-    `DELETE FROM @events WHERE id IN (
+    `DELETE FROM @events WHERE id = ANY (ARRAY(
        SELECT id FROM @events WHERE delivered_to IS NOT NULL AND published_at < $1::bigint
-        ORDER BY published_at, id LIMIT $2::bigint FOR UPDATE SKIP LOCKED)`,
+        ORDER BY published_at, id LIMIT $2::bigint FOR UPDATE SKIP LOCKED))`,
     [request.eventsPublishedBefore, request.limit],
   );
   const activities = await database.execute(
-    `DELETE FROM @activities WHERE id IN (
+    `DELETE FROM @activities WHERE id = ANY (ARRAY(
        SELECT id FROM @activities WHERE settled AND done_at < $1::bigint
-        ORDER BY done_at, id LIMIT $2::bigint FOR UPDATE SKIP LOCKED)`,
+        ORDER BY done_at, id LIMIT $2::bigint FOR UPDATE SKIP LOCKED))`,
     [request.activitiesDoneBefore, request.limit],
   );
   const joined = await database.execute(
-    `DELETE FROM @joined_starts WHERE id IN (
+    `DELETE FROM @joined_starts WHERE id = ANY (ARRAY(
        SELECT id FROM @joined_starts WHERE joined_at < $1::bigint
-        ORDER BY joined_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED)`,
+        ORDER BY joined_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED))`,
     [request.instancesEndedBefore, request.limit],
   );
   await purgeLeftWakes(database);
@@ -271,8 +271,8 @@ async function purgeHistory(database: Database, ids: readonly string[]): Promise
   let removed: number;
   do {
     removed = await database.execute(
-      `DELETE FROM @history WHERE (instance_id, sequence) IN (
-         SELECT instance_id, sequence FROM @history WHERE instance_id = ANY($1::text[]) LIMIT $2::bigint)`,
+      `DELETE FROM @history WHERE ctid = ANY (ARRAY(
+         SELECT ctid FROM @history WHERE instance_id = ANY($1::text[]) LIMIT $2::bigint))`,
       [ids, PURGED_HISTORY_MAX],
     );
   } while (removed === PURGED_HISTORY_MAX);
@@ -314,11 +314,11 @@ async function purgeTogether(database: Database, ended: readonly EndedRow[]): Pr
 /** A wake time that is written while its instance is being purged would be due forever. */
 async function purgeLeftWakes(database: Database): Promise<void> {
   await database.execute(
-    `DELETE FROM @wakes WHERE id IN (
+    `DELETE FROM @wakes WHERE id = ANY (ARRAY(
        SELECT earliest.id FROM (
          SELECT id FROM @wakes WHERE wake_at IS NOT NULL ORDER BY wake_at, id LIMIT $1::bigint
        ) AS earliest
-        WHERE NOT EXISTS (SELECT FROM @instances WHERE @instances.id = earliest.id))`,
+        WHERE NOT EXISTS (SELECT FROM @instances WHERE @instances.id = earliest.id)))`,
     [CHECKED_WAKES_MAX],
   );
 }

@@ -98,9 +98,9 @@ export async function claimDeliveries(
   [{ limit, notification, now, until }]: OperationArguments<'claimDeliveries'>,
 ): Promise<readonly DeliveryRecord[]> {
   const rows = await database.query(
-    `UPDATE @deliveries SET attempts = attempts + 1, due_at = $3::bigint WHERE id IN (
+    `UPDATE @deliveries SET attempts = attempts + 1, due_at = $3::bigint WHERE id = ANY (ARRAY(
        SELECT id FROM @deliveries WHERE notification = $1 AND state = 'waiting' AND due_at <= $2::bigint
-        ORDER BY due_at, id LIMIT $4::bigint FOR UPDATE SKIP LOCKED) RETURNING *`,
+        ORDER BY due_at, id LIMIT $4::bigint FOR UPDATE SKIP LOCKED)) RETURNING *`,
     [encodeTextWithoutNul(notification), now, until, limit],
   );
   return rows.map(deliveryOf);
@@ -164,8 +164,8 @@ export async function removeDeliveries(
   [notification, limit]: OperationArguments<'removeDeliveries'>,
 ): Promise<number> {
   const rows = await database.query(
-    `DELETE FROM @deliveries WHERE id IN (
-       SELECT id FROM @deliveries WHERE notification = $1 LIMIT $2::bigint FOR UPDATE SKIP LOCKED)
+    `DELETE FROM @deliveries WHERE id = ANY (ARRAY(
+       SELECT id FROM @deliveries WHERE notification = $1 LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
      RETURNING id`,
     [encodeTextWithoutNul(notification), limit],
   );
@@ -177,9 +177,9 @@ export async function purgeDeliveries(
   [endedBefore, limit]: OperationArguments<'purgeDeliveries'>,
 ): Promise<number> {
   const rows = await database.query(
-    `DELETE FROM @deliveries WHERE id IN (
+    `DELETE FROM @deliveries WHERE id = ANY (ARRAY(
        SELECT id FROM @deliveries WHERE ended_at < $1::bigint ORDER BY ended_at, id LIMIT $2::bigint
-          FOR UPDATE SKIP LOCKED) RETURNING id`,
+          FOR UPDATE SKIP LOCKED)) RETURNING id`,
     [endedBefore, limit],
   );
   return rows.length;

@@ -25,6 +25,7 @@ import { insertInstance } from './starts.js';
 import * as scans from './scans.js';
 import { postMessages } from './messages.js';
 import * as notifications from './notifications.js';
+import * as resources from './resources.js';
 import * as triggers from './triggers.js';
 import type { PostgresContext } from './postgres-context.js';
 
@@ -58,5 +59,6 @@ export const POSTGRES_OPERATIONS: AsynchronousOperations<PostgresContext> = {
   ...instanceTerms,
   ...instances,
   ...scans,
+  ...resources,
   ...triggers,
 };

@@ -3,7 +3,7 @@
  *
  * Owns: one schema of a database. Must not know: what the stored texts mean.
  *
- * Invariants besides the contract's S1 to S7, PG1 to PG4 and PG8 of database.ts and GC1 to GC4 of ../group-commit.ts:
+ * Invariants besides the contract's S1 to S7, PG1 to PG4, PG8 and PG9 of database.ts and GC1 to GC4 of ../group-commit.ts:
  *  PG5 Every operation is one statement, or a short transaction where that is not possible: side records appear together
  *      with their instance.
  *  PG6 Whoever changes an instance and what belongs to it changes the instance first, and gives several to the database in

@@ -7,7 +7,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-export const SCHEMA_VERSION = 8;
+export const SCHEMA_VERSION = 9;
 
 const INSTANCES = `
 CREATE TABLE instances (
@@ -124,6 +124,15 @@ CREATE INDEX triggers_due ON triggers (dueAt, id) WHERE dueAt IS NOT NULL;
 CREATE INDEX triggers_event ON triggers (eventHash, id) WHERE eventHash IS NOT NULL;
 `;
 
+/** See records/resources.ts. */
+const RESOURCES = `
+CREATE TABLE resources (
+  kind TEXT NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL, expiresAt INTEGER, body TEXT NOT NULL,
+  PRIMARY KEY (kind, name)
+) WITHOUT ROWID;
+CREATE INDEX resources_expired ON resources (expiresAt) WHERE expiresAt IS NOT NULL;
+`;
+
 const NODES = `
 CREATE TABLE nodes (
   id TEXT PRIMARY KEY, beatAt INTEGER NOT NULL, url TEXT NOT NULL, version TEXT NOT NULL, hostname TEXT NOT NULL,
@@ -169,7 +178,7 @@ CREATE INDEX activities_queue ON activities (name, availableAt, id) WHERE done =
 CREATE INDEX activities_instance ON activities (instanceId);
 CREATE INDEX activities_unsettled ON activities (doneAt, id) WHERE done = 1 AND settled = 0;
 CREATE INDEX activities_settled ON activities (doneAt, id) WHERE settled = 1;
-${TERMS}${ACTIONS}${EVENTS}${NODES}${STARTS}${BULK_JOBS}${TRIGGERS}${NOTIFICATIONS}`;
+${TERMS}${ACTIONS}${EVENTS}${NODES}${STARTS}${BULK_JOBS}${TRIGGERS}${NOTIFICATIONS}${RESOURCES}`;
 
 const INSTANCE_INDEXES_1 = [
   'instances_started',
@@ -303,6 +312,7 @@ export function prepareSchema(connection: DatabaseSync, path: string): void {
   if (version > 0 && version < 6) connection.exec(BULK_JOBS);
   if (version > 0 && version < 6) connection.exec('ALTER TABLE definitions ADD COLUMN source TEXT');
   if (version > 0 && version < 8) connection.exec(`${TRIGGERS}${NOTIFICATIONS}`);
+  if (version > 0 && version < 9) connection.exec(RESOURCES);
   if (version < SCHEMA_VERSION) connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

@@ -8,6 +8,7 @@ import { AppError } from '../../base/errors.js';
 import { childPointer } from '../../engine/definitions/json-pointer.js';
 import { describeValue } from '../../engine/values/convert-input.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
+import { isSecretName } from '../../secrets/secret-source.js';
 import { parseDocument } from '../definition-source.js';
 import { ADVANCE_FORMS, readAdvance } from '../duration-text.js';
 import { readExpectation } from './read-expectation.js';
@@ -85,6 +86,7 @@ function readCase(value: Json, pointer: string, problems: Problems): TestCase {
     now,
     seed: members.integer('Seed'),
     environment: readEnvironment(members, problems),
+    secrets: readSecrets(members, problems),
     mocks: readMocks(members.object('Mocks') ?? {}, members.pointerOf('Mocks'), problems),
     then: (members.list('Then') ?? []).flatMap(
       (item, index) =>
@@ -109,6 +111,23 @@ function readEnvironment(
       problems.add(childPointer(pointer, name), `${name} is a text, not ${describeValue(value)}`);
   }
   return texts;
+}
+
+function readSecrets(
+  members: Members<keyof typeof CASE_MEMBERS>,
+  problems: Problems,
+): Readonly<Record<string, string | null>> {
+  const found: JsonObject = members.object('Secrets') ?? {};
+  const pointer = members.pointerOf('Secrets');
+  const secrets: Record<string, string | null> = {};
+  for (const [name, value] of Object.entries(found)) {
+    const place = childPointer(pointer, name);
+    if (!isSecretName(name)) {
+      problems.add(place, `${name} cannot name a secret: use letters, digits and underscores`);
+    } else if (typeof value === 'string' || value === null) secrets[name] = value;
+    else problems.add(place, `${name} is a text or null, not ${describeValue(value)}`);
+  }
+  return secrets;
 }
 
 function readAction(value: Json, pointer: string, problems: Problems): Action | null {

@@ -1,6 +1,7 @@
 /** Runs one case on a server of its own: the start, what happens then, and what must hold. */
 import { AppError } from '../../base/errors.js';
 import type { JsonObject } from '../../engine/values/json.js';
+import { SeenConditions } from '../seen-conditions.js';
 import type { TestPython } from '../test-python.js';
 import type { TestRun } from '../test-run.js';
 import { createTestServer, type TestServer } from '../test-server.js';
@@ -29,6 +30,9 @@ export interface CaseResult {
   readonly durationMs: number;
   /** The run and its children at the end; empty if it did not start. */
   readonly runs: readonly TestRun[];
+  readonly conditions: SeenConditions;
+  /** The names of its mocks. */
+  readonly mocked: readonly string[];
   /** For people: the completed steps in order, and why the run does not advance. */
   readonly story: { readonly steps: readonly string[]; readonly waiting: string } | null;
   /** The data to store, if the case has a snapshot and snapshots are written. */
@@ -39,11 +43,14 @@ export interface CaseResult {
 export async function runCase(test: TestCase, options: CaseOptions): Promise<CaseResult> {
   const began = performance.now();
   const { project, python } = options;
-  const { mocks, now, seed } = test;
+  const { mocks, now, secrets, seed } = test;
+  const conditions = new SeenConditions();
   await using server = await createTestServer({
     python,
     mocks,
+    secrets,
     mustAnswer: true,
+    conditions,
     ...(now !== null && { now }),
     ...(seed !== null && { seed }),
   });
@@ -53,7 +60,8 @@ export async function runCase(test: TestCase, options: CaseOptions): Promise<Cas
   const durationMs = performance.now() - began;
   const { failures, newSnapshot, runs, story } = play;
   const { name, place } = test;
-  return { name, place, failures, durationMs, runs, story, newSnapshot };
+  const mocked = Object.keys(mocks);
+  return { name, place, failures, durationMs, runs, conditions, mocked, story, newSnapshot };
 }
 
 async function register(server: TestServer, { definitions, scripts }: TestProject): Promise<void> {

@@ -69,6 +69,7 @@ const CASE = {
       Now: TEXT,
       Seed: { type: ['integer', 'null'] },
       Environment: { ...MAP, additionalProperties: { type: 'string' } },
+      Secrets: { ...MAP, additionalProperties: { type: ['string', 'null'] } },
       Mocks: { ...MAP, additionalProperties: reference('mock') },
       Then: { type: ['array', 'null'], items: reference('action') },
       Expect: reference('expectation'),

@@ -27,6 +27,7 @@ export interface TestCase {
   readonly now: string | null;
   readonly seed: number | null;
   readonly environment: Readonly<Record<string, string>>;
+  readonly secrets: Readonly<Record<string, string | null>>;
   readonly mocks: Mocks;
   readonly then: readonly Action[];
   readonly expect: Expectation | null;

@@ -13,6 +13,8 @@ export const CASE_MEMBERS = {
   Now: 'The time of the start, such as 2030-01-31T09:00:00Z. Default: 2030-01-01T00:00:00Z',
   Seed: 'A whole number from which all ids and random numbers are made. Default: 1',
   Environment: 'The environment that expressions see: a map of text to text',
+  Secrets:
+    'Values of secrets, a map of text to text; null: the secret is missing. Others have the value test value of NAME',
   Mocks:
     'Answers of the world outside, by activity name, step id, custom step or sub-workflow: one answer for all calls, or a list with one for each call. An empty list: nobody answers',
   Then: 'What happens after the start, in this order',

@@ -249,12 +249,13 @@ describe('the scopes of the operations', () => {
     }
   });
 
-  it('are required for all operations except info, probes, metrics and the schemas', () => {
+  it('are required for all operations except info, probes, metrics, the schemas and calls of webhooks', () => {
     const open = operations.filter(({ scopes }) => scopes.length === 0).map(({ path }) => path);
     expect(open).toEqual([
       '/api/info',
       '/health/live',
       '/health/ready',
+      '/hooks/x',
       '/metrics',
       '/schemas/definition.json',
       '/schemas/test-file.json',

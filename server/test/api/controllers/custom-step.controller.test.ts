@@ -17,7 +17,7 @@ describe('/api/step', () => {
       const response = await api.post('/api/step/add', SCRIPT, type);
       expect(response.status).toBe(200);
       expect(await response.json()).toEqual({ name: 'add', version: 2, warnings: [] });
-      expect(api.calls[0]!.args).toEqual(['add', SCRIPT, false]);
+      expect(api.calls[0]!.args).toEqual(['add', SCRIPT, false, 'anonymous']);
     },
   );
 
@@ -31,7 +31,7 @@ describe('/api/step', () => {
       version: 2,
       warnings: [{ code: 'odd', message: 'Odd.', line: 2, column: 8 }],
     });
-    expect(api.calls[0]!.args).toEqual(['add', SCRIPT, true]);
+    expect(api.calls[0]!.args).toEqual(['add', SCRIPT, true, 'anonymous']);
   });
 
   it.each(['application/json', 'text/plain', null])('rejects the media type %s', async (type) => {
@@ -63,10 +63,10 @@ describe('/api/step', () => {
   });
 
   it('lists names', async () => {
-    const page = { items: [STORED], nextCursor: null };
+    const page = { items: [{ ...STORED, createdBy: 'ada' }], nextCursor: null };
     const api = await startApi({ host: { 'customSteps.list': async () => page } });
     expect(await (await api.fetch('/api/step')).json()).toEqual({
-      items: [{ name: 'add', version: 2, createdAt: '2026-01-02T00:00:00.000Z' }],
+      items: [{ name: 'add', version: 2, createdAt: '2026-01-02T00:00:00.000Z', createdBy: 'ada' }],
       nextCursor: null,
     });
   });

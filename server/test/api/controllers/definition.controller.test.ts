@@ -17,6 +17,7 @@ const SUMMARY = {
   createdAt: Date.UTC(2026, 0, 2),
   disabled: false,
   origin: 'shop@3f2c1a9',
+  createdBy: 'ada',
 };
 
 const REGISTERED = { id: 'order', version: 4, warnings: [] };
@@ -30,7 +31,7 @@ describe('POST /api/definition', () => {
     expect(response.headers.get('location')).toBe('/api/definition/order');
     expect(await response.json()).toEqual(REGISTERED);
     expect(api.calls[0]!.args).toEqual([
-      { document: { ID: 'order', steps: [{}] }, source, origin: null },
+      { document: { ID: 'order', steps: [{}] }, source, origin: null, actor: 'anonymous' },
       null,
       false,
     ]);
@@ -84,6 +85,7 @@ describe('POST /api/definition', () => {
       document: 'just text',
       source: 'just text',
       origin: null,
+      actor: 'anonymous',
     });
   });
 

@@ -49,6 +49,7 @@ describe('POST /api/workflow/{id}', () => {
             reference: 'r-1',
             idempotency: null,
             actor: 'anonymous',
+            replaced: expect.any(Function) as unknown,
           },
         ],
       },

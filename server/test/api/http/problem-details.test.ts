@@ -18,6 +18,8 @@ const STATUSES: Record<ErrorCode, number> = {
   reference_in_use: 409,
   input_not_found: 404,
   event_not_found: 404,
+  key_not_found: 404,
+  webhook_not_found: 404,
   workflow_not_found: 404,
   bulk_job_not_found: 404,
   notification_not_found: 404,

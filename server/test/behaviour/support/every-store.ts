@@ -1,5 +1,6 @@
 /** Runs the cases of a subject on every store, with two opposite dialects. */
 import { afterAll, beforeAll, describe } from 'vitest';
+import type { Store } from '../../../src/store/store.js';
 import { Client } from './client.js';
 import { CAMEL_JSON, PASCAL_YAML, type Dialect } from './dialects.js';
 import { startServer, type TestServer } from './server.js';
@@ -12,7 +13,7 @@ export interface Surroundings {
   readonly server: TestServer;
   readonly store: TestStore;
   /** Stops the server and starts another one on the same store; then `client` and `server` are the new ones. */
-  restart(): Promise<void>;
+  restart(whileStopped?: (store: Store) => Promise<void>): Promise<void>;
 }
 
 export interface EveryStoreOptions {
@@ -100,8 +101,14 @@ export function everyStore(
           get store() {
             return running.store!;
           },
-          async restart() {
+          async restart(whileStopped) {
             await running.server?.stop();
+            if (whileStopped !== undefined) {
+              const store = running.store!.open();
+              await store.start();
+              await whileStopped(store);
+              await store.stop();
+            }
             await begin();
           },
         });

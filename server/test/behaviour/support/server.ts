@@ -95,6 +95,7 @@ export function sharedPython(): ScriptRuntime {
     ...(runtime.findForbiddenImports !== undefined && {
       findForbiddenImports: runtime.findForbiddenImports,
     }),
+    ...(runtime.examine !== undefined && { examine: runtime.examine }),
     statistics: () => runtime.statistics(),
   };
 }

@@ -17,6 +17,8 @@ export interface TestStore {
   /** The stored data is kept from one server to the next. */
   open(): Store;
   remove(): Promise<void>;
+  /** Where its files are, if it has some. */
+  readonly directory?: string;
 }
 
 export interface StoreKind {
@@ -50,6 +52,7 @@ export const STORE_KINDS: readonly StoreKind[] = [
     async create() {
       const directory = await mkdtemp(path.join(tmpdir(), 'stepwright-behaviour-'));
       return {
+        directory,
         open: () => createSqliteStore({ path: path.join(directory, 'stepwright.db') }),
         remove: () => rm(directory, { recursive: true, force: true }),
       };

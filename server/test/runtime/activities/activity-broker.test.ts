@@ -3,6 +3,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Logger } from '../../../src/base/logger.js';
 import { ActivityBroker } from '../../../src/runtime/activities/activity-broker.js';
 import type { PullRequest } from '../../../src/runtime/activities/activity-types.js';
+import { Secrets } from '../../../src/runtime/secrets/secrets.js';
+import { NO_SECRETS } from '../../../src/secrets/secret-source.js';
 import { WorkClaims } from '../../../src/runtime/activities/work-claims.js';
 import { writeWork } from '../../../src/runtime/instances/message-codec.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
@@ -49,7 +51,8 @@ beforeEach(() => {
 
 function startBroker({ waitersMax = 10 } = {}): ActivityBroker {
   const metrics = { activity: (what: string) => void counted.push(what) };
-  const options = { store, clock, ids: systemIds, logger, metrics, posted: ignore };
+  const secrets = new Secrets({ source: NO_SECRETS, store, ids: systemIds });
+  const options = { store, clock, ids: systemIds, logger, metrics, secrets, posted: ignore };
   const claims = new WorkClaims({ ...options, offer: (name) => broker.announce(name) });
   const broker: ActivityBroker = new ActivityBroker({
     ...options,

@@ -1,8 +1,11 @@
 /** Results of activities: the stored part is enough to send the same message again. */
 import { describe, expect, it } from 'vitest';
+import { SecretMasker } from '../../../src/runtime/secrets/secret-masker.js';
+import { NO_SECRETS } from '../../../src/secrets/secret-source.js';
 import { resentMessage, storedResult } from '../../../src/runtime/activities/activity-results.js';
 
 const ID = 'w1/7/1';
+const MASKER = new SecretMasker(NO_SECRETS);
 
 describe('the result of an activity', () => {
   it.each([
@@ -13,7 +16,7 @@ describe('the result of an activity', () => {
     { succeeded: false, data: 'no funds', retryable: false },
     { succeeded: false, data: null, retryable: false },
   ])('counts as the same if it is repeated: %j', (reported) => {
-    const { message, result } = storedResult(ID, reported);
+    const { message, result } = storedResult(ID, reported, MASKER);
     expect(resentMessage(ID, result)).toEqual(message);
     const isFinal = !reported.succeeded && reported.retryable === false;
     const sent = JSON.parse(message.body) as { retryable?: boolean };
@@ -22,8 +25,8 @@ describe('the result of an activity', () => {
 
   it('counts as a different one with another flag', () => {
     const hash = (retryable: boolean) =>
-      storedResult(ID, { succeeded: false, data: 'no', retryable }).result.hash;
+      storedResult(ID, { succeeded: false, data: 'no', retryable }, MASKER).result.hash;
     expect(hash(false)).not.toBe(hash(true));
-    expect(hash(true)).toBe(storedResult(ID, { succeeded: false, data: 'no' }).result.hash);
+    expect(hash(true)).toBe(storedResult(ID, { succeeded: false, data: 'no' }, MASKER).result.hash);
   });
 });

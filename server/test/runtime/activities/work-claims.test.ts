@@ -6,6 +6,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { LogFields, Logger } from '../../../src/base/logger.js';
 import type { Clock } from '../../../src/base/clock.js';
 import { writeWork } from '../../../src/runtime/instances/message-codec.js';
+import { Secrets } from '../../../src/runtime/secrets/secrets.js';
+import { NO_SECRETS } from '../../../src/secrets/secret-source.js';
 import { WorkClaims } from '../../../src/runtime/activities/work-claims.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { observeStore } from '../../../src/store/observed-store.js';
@@ -83,6 +85,7 @@ function startNode() {
     ids: systemIds,
     logger,
     metrics: { activity: ignore },
+    secrets: new Secrets({ source: NO_SECRETS, store, ids: systemIds }),
     posted: ({ instanceId }) => void posted.push(instanceId),
     offer: ignore,
   });

@@ -87,7 +87,19 @@ describe('the changes of a run', () => {
 
   it('accumulate over several passes, each in order', () => {
     const { collect, unsaved } = scene();
-    const ended = (type: string) => ({ type, status: 'Complete', durationMs: 1 }) as const;
+    const record: StepRecord = {
+      pointerId: 1,
+      stepId: 'a',
+      status: 'Complete',
+      attempt: 1,
+      startTime: 1,
+      endTime: 2,
+      inputs: null,
+      outputs: null,
+      error: null,
+    };
+    const rest = { status: 'Complete', durationMs: 1, startsInstance: false, record } as const;
+    const ended = (type: string) => ({ type, ...rest });
     collect({ settledActivities: ['a'], endedAttempts: [ended('Delay')] });
     collect({ settledActivities: ['b'], endedAttempts: [ended('If')] });
     expect(unsaved.removals.settleActivities).toEqual(['a', 'b']);

@@ -7,6 +7,7 @@ const checker = new DefinitionChecker({
   scripts: { checkSyntax: async () => [], examine: examineExpression },
   stepScripts: { known: async (names) => new Set(names) },
   inputSchemas: { check: async () => [] },
+  secretNames: null,
 });
 
 export function checkDocument(document: unknown): Promise<ParsedDefinition> {

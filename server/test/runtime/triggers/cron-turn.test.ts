@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CronSource, TriggerDefinition } from '../../../src/engine/model/trigger.js';
 import type { WorkflowDefinition } from '../../../src/engine/model/definition.js';
+import { AppError } from '../../../src/base/errors.js';
 import type { Store } from '../../../src/store/store.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { CronTurn, type CronTurnOptions } from '../../../src/runtime/triggers/cron-turn.js';
@@ -103,6 +104,33 @@ describe('a look at a cron trigger', () => {
     await at.look(START + 60 * MINUTE + 30_000);
     expect(timesOf(at)).toEqual([56, 57, 58, 59, 60]);
     expect(at.outcomes).toEqual(['Missed', ...Array.from({ length: 5 }, () => 'Started')]);
+  });
+
+  it('keeps what it has started when the next start has to be repeated', async () => {
+    const at = await setting({ catchUpMs: 60 * MINUTE });
+    let room = 2;
+    const looks = async (): Promise<void> => {
+      const start: CronTurnOptions['starter']['start'] = async ({
+        start: { time },
+        workflowId,
+      }) => {
+        if (room === 0) throw new AppError('overloaded', 'no memory for another run');
+        room -= 1;
+        at.started.set(workflowId, { time, count: 1 });
+        // Only the id is read.
+        return { outcome: 'started', instance: { id: workflowId } as never };
+      };
+      const now = START + 4 * MINUTE;
+      await expect(at.look(now, { starter: { start } })).rejects.toThrow('no memory');
+      expect((await at.store.getTrigger(ID))?.dueAt).toBeGreaterThan(now);
+    };
+    await looks();
+    expect(timesOf(at)).toEqual([1, 2]);
+    expect((await at.state()).cursor).toBe(START + 2 * MINUTE);
+    room = 1;
+    await looks();
+    expect(timesOf(at)).toEqual([1, 2, 3]);
+    expect((await at.state()).cursor).toBe(START + 3 * MINUTE);
   });
 
   it('passes over a year of missed times quickly', async () => {

@@ -21,9 +21,11 @@ import { FAR_FUTURE_MS } from '../../../src/store/store.js';
 import type { InstanceRecord } from '../../../src/store/records/instances.js';
 import { HISTORY_MAX, type Removed } from './archive.js';
 import { takesEvents, COMPENSATED_BY, WORKFLOWS } from './definitions.js';
+import { waitingMessage } from './notified.js';
 import { hasNoFaults } from './plan.js';
 import { checkRepairs, REPAIRED, ROUNDS } from './repaired.js';
 import type { Scenario } from './scenarios.js';
+import { TRIGGERED, triggeredDocument, type TriggerClient } from './triggered.js';
 import { hold } from './violation.js';
 import type { AcceptedResults } from './worker.js';
 import type { World } from './world.js';
@@ -48,6 +50,8 @@ export async function reasonForUnrest(world: World): Promise<string | null> {
     return 'unsettled results';
   const offered = await store.findAvailableActivities(['work'], FAR_FUTURE_MS);
   if (offered.length > 0) return 'activities without a waiting step';
+  const message = world.isNotified ? await waitingMessage(store) : null;
+  if (message !== null) return message;
   for (let index = 0; index < world.plan.scenarios; index += 1) {
     const nameKey = nameKeyOf('news', `key ${index}`);
     for (const key of [nameKey, nameKeyOf('never', `key ${index}`)]) {
@@ -58,10 +62,15 @@ export async function reasonForUnrest(world: World): Promise<string | null> {
   return null;
 }
 
+export interface Clients {
+  readonly scenarios: readonly Scenario[];
+  readonly accepted: AcceptedResults;
+  readonly triggers: TriggerClient | null;
+}
+
 export async function checkEnd(
   world: World,
-  scenarios: readonly Scenario[],
-  accepted: AcceptedResults,
+  { accepted, scenarios, triggers }: Clients,
 ): Promise<void> {
   const { store } = world;
   const { items: page } = await store.listInstances({ filter: {}, after: null, limit: 1000 });
@@ -73,7 +82,19 @@ export async function checkEnd(
       hold(ended.has(id), 'I1 an acknowledged start exists', () => `${id} of ${scenario.name}`);
     }
   }
+  if (world.isNotified) {
+    await world.notified.check(
+      store,
+      [...ended.values()].map(({ record }) => record),
+    );
+  }
+  const triggered = [...ended.values()].filter(isTriggered);
+  triggers?.check(triggered);
   for (const instance of ended.values()) {
+    if (isTriggered(instance)) {
+      checkHistory(instance);
+      continue;
+    }
     const scenario = scenarios[Number(instance.data['s'])];
     hold(scenario !== undefined, 'I2 data is kept', () => instance.record.id);
     if (scenario !== undefined) {
@@ -86,6 +107,10 @@ export async function checkEnd(
     checkResults(instance, accepted);
   }
   checkTarget(world, ended);
+}
+
+function isTriggered({ record }: Ended): boolean {
+  return record.definitionId === TRIGGERED;
 }
 
 async function readEnded({ store }: World, id: string): Promise<Ended> {
@@ -293,6 +318,7 @@ function checkTarget(world: World, ended: ReadonlyMap<string, Ended>): void {
 
 const CALLS = new Set<string>();
 for (const { document } of Object.values(WORKFLOWS)) collectCalls(document);
+collectCalls(triggeredDocument('any'));
 
 function collectCalls(value: unknown): void {
   if (Array.isArray(value)) for (const item of value) collectCalls(item);

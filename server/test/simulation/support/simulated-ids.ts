@@ -11,4 +11,5 @@ export class SimulatedIds implements Ids {
 
   // Nothing depends on tokens, whose secrets are hashed.
   readonly newToken = systemIds.newToken;
+  readonly newSecret = systemIds.newSecret;
 }

@@ -76,7 +76,11 @@ export class SimulatedNode implements Life {
         },
       },
       webhookRequest: {
-        run: () => Promise.reject(new Violation('no notifications in simulations')),
+        run: async (inputs, context) => {
+          const result = world.notified.receive(inputs, context);
+          await scheduler.park(this, 'other', `${name} message ${context.idempotencyKey}`);
+          return result;
+        },
       },
       customStep: () => ({
         run: () => Promise.reject(new Violation('no custom steps in simulations')),
@@ -101,14 +105,17 @@ export class SimulatedNode implements Life {
         startsMax: 1000,
         emitLinesPerSecondMax: 1000,
         waitersMax: 1000,
+        webhookCallsPerMinuteMax: 1000,
         instanceRetentionMs: world.removesSoon ? RETENTION_MS : 7 * 86_400_000,
         eventRetentionMs: 7 * 86_400_000,
+        auditRetentionMs: 3_600_000_000,
         scanIntervalMs: 2000,
         beatIntervalMs: 2000,
         leaseMs: 6000,
         drainMs: 2000,
-        // As in production. Nodes never die here because of what they run; a quarantined instance is a violation.
-        crashesMax: 5,
+        // Nodes never die here because of what they run; a quarantined instance is a violation. More than in production,
+        // because chance kills five nodes in a row that run the same instance.
+        crashesMax: 12,
         repairIntervalMs: 5000,
         purgeIntervalMs: world.removesSoon ? PURGE_INTERVAL_MS : 3_600_000,
       },

@@ -10,8 +10,10 @@ import type { Store } from '../../../src/store/store.js';
 import { checkEnd, reasonForUnrest } from './checker.js';
 import { WORKFLOWS } from './definitions.js';
 import { monitorStore } from './monitored-store.js';
+import { addNotification } from './notified.js';
 import { Scenario } from './scenarios.js';
 import { isTask, type Task } from './scheduler.js';
+import { TRIGGERED, TriggerClient } from './triggered.js';
 import { Violation } from './violation.js';
 import { AcceptedResults, SimulatedWorker } from './worker.js';
 import { asViolation, World } from './world.js';
@@ -27,6 +29,8 @@ export interface SimulationResult {
 
 /** Everything must be at rest this long after the last fault. */
 const REST_WITHIN_MS = 120_000;
+/** A message whose attempts were lost in faults waits for minutes. */
+const MESSAGES_REST_WITHIN_MS = 1_200_000;
 const STEPS_MAX = 60_000;
 /** The retention and the interval of the housekeeping, with some tolerance. */
 const REMOVED_WITHIN_MS = 60_000;
@@ -130,16 +134,19 @@ class Simulation {
   readonly #world: World;
   readonly #scenarios: Scenario[] = [];
   readonly #accepted = new AcceptedResults();
+  readonly #triggers: TriggerClient | null;
   #playing = 0;
   #isOver = false;
 
   constructor(world: World) {
     this.#world = world;
+    this.#triggers = world.hasTriggers ? new TriggerClient(world) : null;
   }
 
   async run(): Promise<void> {
     const { plan, scheduler, store } = this.#world;
     for (const document of DOCUMENTS) await store.insertDefinition(document, null);
+    if (this.#world.isNotified) await addNotification(store);
     for (let node = 0; node < plan.nodes; node += 1) this.#world.addNode();
     this.#admitClients();
     while (scheduler.steps < plan.chaosSteps && this.#world.violation === null) {
@@ -152,7 +159,11 @@ class Simulation {
     this.#isOver = true;
     if (this.#world.removesSoon) await this.#untilPurged();
     if (this.#world.violation !== null) return;
-    await checkEnd(this.#world, this.#scenarios, this.#accepted);
+    await checkEnd(this.#world, {
+      scenarios: this.#scenarios,
+      accepted: this.#accepted,
+      triggers: this.#triggers,
+    });
   }
 
   #admitClients(): void {
@@ -160,17 +171,22 @@ class Simulation {
     for (let index = 0; index < world.plan.scenarios; index += 1) {
       const scenario = new Scenario(world, index);
       this.#scenarios.push(scenario);
-      this.#playing += 1;
-      scenario.play().then(
-        () => (this.#playing -= 1),
-        (error: unknown) => world.violated(asViolation(`a client of ${scenario.name}`, error)),
-      );
+      this.#play(scenario.name, scenario.play());
     }
+    if (this.#triggers !== null) this.#play(TRIGGERED, this.#triggers.play());
     for (let index = 0; index < WORKERS; index += 1) {
       const isOver = (): boolean => this.#isOver;
       const worker = new SimulatedWorker(world, `worker ${index}`, this.#accepted, isOver);
       worker.work().catch((error: unknown) => world.violated(asViolation('a worker', error)));
     }
+  }
+
+  #play(name: string, client: Promise<void>): void {
+    this.#playing += 1;
+    client.then(
+      () => (this.#playing -= 1),
+      (error: unknown) => this.#world.violated(asViolation(`a client of ${name}`, error)),
+    );
   }
 
   /** Faults, and nodes that come back after them. */
@@ -280,7 +296,8 @@ class Simulation {
   async #comeToRest(): Promise<void> {
     const world = this.#world;
     const { scheduler } = world;
-    const deadline = scheduler.now + REST_WITHIN_MS;
+    const restMs = world.isNotified ? MESSAGES_REST_WITHIN_MS : REST_WITHIN_MS;
+    const deadline = scheduler.now + restMs;
     for (let turn = 1; world.violation === null; turn += 1) {
       this.#release();
       await scheduler.settle();

@@ -64,6 +64,43 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
       },
     };
   },
+  'a start that a trigger repeats starts another run (TG1)': (store) => ({
+    ...store,
+    insertInstance: async (insert) => {
+      const { id, startedBy } = insert.record;
+      const isRepeated = startedBy !== null && (await store.getInstance(id)) !== null;
+      if (!isRepeated) return store.insertInstance(insert);
+      return store.insertInstance({ ...insert, record: { ...insert.record, id: `${id}-again` } });
+    },
+  }),
+  'an event counts as delivered before its triggers have started their runs': (store) => ({
+    ...store,
+    findEventTriggers: async (...query) => {
+      const found = await store.findEventTriggers(...query);
+      return found.slice(0, found.length - 1);
+    },
+  }),
+  'a message that is queued again has another id (NT2)': (store) => {
+    let queued = 0;
+    return {
+      ...store,
+      insertDeliveries: (deliveries) =>
+        store.insertDeliveries(
+          deliveries.map((delivery) => ({ ...delivery, id: `${delivery.id}-${(queued += 1)}` })),
+        ),
+    };
+  },
+  'a delivery counts as made before it is (at least once)': (store) => ({
+    ...store,
+    claimDeliveries: async (...claim) => {
+      const claimed = await store.claimDeliveries(...claim);
+      for (const { attempts, id } of claimed) {
+        const at = { dueAt: 0, endedAt: 0, answer: null };
+        await store.saveDelivery({ id, attempts, state: 'delivered', ...at });
+      }
+      return claimed;
+    },
+  }),
   'a publisher ignores the waiting subscriptions': (store) => ({
     ...store,
     findSubscriptions: () => Promise.resolve([]),

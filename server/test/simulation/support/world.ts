@@ -7,12 +7,14 @@ import type { Host } from '../../../src/runtime/host.js';
 import type { Store } from '../../../src/store/store.js';
 import { fillsInboxes, isModified, isRestless, isTimed, workflowNames } from './definitions.js';
 import { Archive } from './archive.js';
+import { hasNotification, NotifiedTarget } from './notified.js';
 import { StepTarget } from './step-target.js';
 import { planOf, timedPlan, type Plan } from './plan.js';
 import { Random } from './random.js';
 import { Scheduler } from './scheduler.js';
 import { SimulatedIds } from './simulated-ids.js';
 import { ConnectionLost, SimulatedNode } from './simulated-node.js';
+import { hasTriggers } from './triggered.js';
 import { Violation } from './violation.js';
 
 /** After such an error a client knows nothing: its request may or may not have taken effect. */
@@ -46,6 +48,11 @@ export class World {
   /** Some workflows are terminated with compensation: not drawn either. */
   readonly compensates: boolean;
   readonly fillsInboxes: boolean;
+  /** Somebody is told of every run that ends: not drawn either. */
+  readonly isNotified: boolean;
+  readonly notified = new NotifiedTarget();
+  /** A definition starts runs by itself: not drawn either. */
+  readonly hasTriggers: boolean;
   /** Clients modify runs: not drawn either. */
   readonly modifies: boolean;
   /** How often a crash or a lost response hit which store operation. */
@@ -67,6 +74,8 @@ export class World {
     this.compensates = isRestless(seed);
     this.modifies = isModified(seed);
     this.fillsInboxes = fillsInboxes(seed);
+    this.hasTriggers = hasTriggers(seed);
+    this.isNotified = hasNotification(seed);
     this.leasesMs = seed % 7 === 4 ? [1500, 5000, null] : [1500, 5000];
     this.scheduler = new Scheduler(this.random);
     this.target = new StepTarget(this.plan.failingEffects);

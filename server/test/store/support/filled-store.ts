@@ -69,6 +69,7 @@ export async function fillStore(store: Store, seed: number): Promise<FilledStore
   await fillBulkJobs(store, pick);
   await fillNotifications(store, pick);
   await fillTriggers(store, pick);
+  await fillResources(store, pick);
   const node = { url: 'http://x', version: '1', hostname: 'h', pid: 7 };
   await store.putNode({ ...node, id: `dead-${seed}`, beatAt: 5, details: pick([null, '{"a":1}']) });
   return { instanceIds, eventIds };
@@ -112,6 +113,26 @@ async function fillNotifications(store: Store, pick: Pick): Promise<void> {
     }),
   );
   await store.insertDeliveries(deliveries);
+}
+
+const RESOURCE_KINDS = [
+  'webhook',
+  'webhook-delivery',
+  'api-key',
+  'secret-key',
+  'audit-entry',
+  'version-author',
+] as const;
+
+async function fillResources(store: Store, pick: Pick): Promise<void> {
+  for (let n = 0; n < 6; n += 1) {
+    const kind = pick(RESOURCE_KINDS);
+    const expiresAt = pick([null, 1_800_000_000_123]);
+    await store.saveResource(
+      { kind, name: `r${n}`, revision: 1, expiresAt, body: pick(TEXTS) },
+      null,
+    );
+  }
 }
 
 async function fillTriggers(store: Store, pick: Pick): Promise<void> {
@@ -280,6 +301,7 @@ export async function contentsOf(
     runningBulkJobs: await store.findRunningBulkJobs(99),
     triggers: await Promise.all(TRIGGERED.map((id) => store.listTriggers(id, 99))),
     notifications: await store.listNotifications(99),
+    resources: await Promise.all(RESOURCE_KINDS.map((kind) => store.listResources(kind, null, 99))),
     nodes: await store.listNodes(),
     statistics: await store.statistics(),
     ...(await hiddenContentsOf(store, instanceIds)),

@@ -62,6 +62,10 @@ const testCase = (name: string) =>
       Now: fc.constant('2030-01-31T09:00:00Z'),
       Seed: fc.integer(),
       Environment: fc.dictionary(text, text),
+      Secrets: fc.dictionary(
+        fc.stringMatching(/^[A-Za-z]\w{0,9}$/),
+        fc.oneof(text, fc.constant(null)),
+      ),
       Mocks: fc.dictionary(text, fc.oneof(answer, fc.array(answer))),
       Then: fc.array(action, { maxLength: 3 }),
       Expect: expectation,

@@ -7,10 +7,15 @@ import { ActivitiesRoutes } from '../pages/activities/activities-routes.js';
 import { BulkRoutes } from '../pages/bulk/bulk-routes.js';
 import { EventsPage } from '../pages/events/events-page.js';
 import { FailuresPage } from '../pages/failures/failures-page.js';
+import { KeysPage } from '../pages/keys/keys-page.js';
 import { NodesPage } from '../pages/nodes/nodes-page.js';
+import { NotificationsRoutes } from '../pages/notifications/notifications-routes.js';
 import { OverviewPage } from '../pages/overview/overview-page.js';
 import { RunPage } from '../pages/run/run-page.js';
 import { RunsPage } from '../pages/runs/runs-page.js';
+import { SchedulePage } from '../pages/schedule/schedule-page.js';
+import { SecretsPage } from '../pages/secrets/secrets-page.js';
+import { WebhooksPage } from '../pages/webhooks/webhooks-page.js';
 import { WorkersRoutes } from '../pages/workers/workers-routes.js';
 import { ROUTES, type RoutePath } from './routes.js';
 
@@ -24,10 +29,15 @@ export const NAVIGATION: readonly { readonly path: string; readonly label: strin
   { path: '/failures', label: 'Failures' },
   { path: '/bulk', label: 'Bulk jobs' },
   { path: '/definitions', label: 'Definitions' },
+  { path: '/schedule', label: 'Schedule' },
   { path: '/events', label: 'Events' },
   { path: '/activities', label: 'Activities' },
   { path: '/workers', label: 'Workers' },
   { path: '/steps', label: 'Steps' },
+  { path: '/notifications', label: 'Notifications' },
+  { path: '/webhooks', label: 'Webhooks' },
+  { path: '/secrets', label: 'Secrets' },
+  { path: '/keys', label: 'API keys' },
   { path: '/nodes', label: 'Nodes' },
 ];
 
@@ -39,11 +49,16 @@ const COMPONENTS: Readonly<Record<RoutePath, ComponentType>> = {
   '/bulk/*?': BulkRoutes,
   '/definitions/*?': DefinitionsRoutes,
   '/new-definition': DefinitionsRoutes,
+  '/schedule': SchedulePage,
   '/events': EventsPage,
   '/activities/*?': ActivitiesRoutes,
   '/workers/*?': WorkersRoutes,
   '/steps/*?': StepsRoutes,
   '/new-step': StepsRoutes,
+  '/notifications/*?': NotificationsRoutes,
+  '/webhooks': WebhooksPage,
+  '/secrets': SecretsPage,
+  '/keys': KeysPage,
   '/nodes': NodesPage,
 };
 

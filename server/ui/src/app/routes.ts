@@ -7,11 +7,16 @@ export const ROUTES = [
   '/bulk/*?',
   '/definitions/*?',
   '/new-definition',
+  '/schedule',
   '/events',
   '/activities/*?',
   '/workers/*?',
   '/steps/*?',
   '/new-step',
+  '/notifications/*?',
+  '/webhooks',
+  '/secrets',
+  '/keys',
   '/nodes',
 ] as const;
 

@@ -24,7 +24,7 @@ import {
 import type { FinishedSignIn } from './sign-in/issuer.js';
 import { comesFromIssuer, signOutAddress } from './sign-in/issuer-address.js';
 
-export type Scope = 'viewer' | 'controller' | 'author' | 'worker';
+export type Scope = 'viewer' | 'controller' | 'author' | 'worker' | 'admin';
 
 export interface Session {
   readonly client: StepwrightClient;

@@ -38,6 +38,60 @@ export function exactTime(time: string): string {
   });
 }
 
+/** The time of day in the zone of the page, such as `02:05`; with seconds if it has any. */
+export function clockTime(time: string): string {
+  return inZone(time, zoneName(), {
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(hasSeconds(time) && { second: '2-digit' }),
+    hourCycle: 'h23',
+  });
+}
+
+/** The day in the zone of the page, such as `Monday, November 23`. */
+export function dayText(time: string): string {
+  return inZone(time, zoneName(), { weekday: 'long', month: 'long', day: 'numeric' });
+}
+
+/** The day and the time in the zone of the page, such as `Nov 24, 2026, 2:00 AM`. */
+export function plannedTime(time: string): string {
+  return inZone(time, zoneName(), styleOf(time));
+}
+
+/** A time as clocks show it in another zone than the page's. Null if they show the same, or if the browser lacks the zone. */
+export function timeElsewhere(time: string, timeZone: string): string | null {
+  try {
+    const there = inZone(time, timeZone, styleOf(time));
+    return there === plannedTime(time) ? null : `${there} ${timeZone}`;
+  } catch {
+    return null;
+  }
+}
+
+/** Few times of cron expressions have seconds. */
+function styleOf(time: string): Intl.DateTimeFormatOptions {
+  return { dateStyle: 'medium', timeStyle: hasSeconds(time) ? 'medium' : 'short' };
+}
+
+function hasSeconds(time: string): boolean {
+  return Date.parse(time) % 60_000 !== 0;
+}
+
+function zoneName(): string | undefined {
+  return zone === 'UTC' ? 'UTC' : undefined;
+}
+
+function inZone(
+  time: string,
+  timeZone: string | undefined,
+  style: Intl.DateTimeFormatOptions,
+): string {
+  return new Date(time).toLocaleString(undefined, {
+    ...style,
+    ...(timeZone !== undefined && { timeZone }),
+  });
+}
+
 function subscribe(listener: () => void): () => void {
   if (listeners.size === 0) window.addEventListener('storage', onStorage);
   listeners.add(listener);

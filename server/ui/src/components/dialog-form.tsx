@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { useSession } from '../app/session.js';
+import { useSession, type Scope } from '../app/session.js';
 import { Button } from './button.js';
 import { FormDialog } from './confirm-dialog.js';
 import { ProblemView } from './problem-view.js';
@@ -12,6 +12,8 @@ interface DialogFormProps {
   /** The form cannot be sent as it is. */
   readonly isInvalid?: boolean;
   readonly hint: string;
+  /** The scope that sending needs. */
+  readonly needs?: Scope;
   /** Sends the form. The dialog shows the error if the promise rejects, and closes if it resolves. */
   readonly onSubmit: () => Promise<void>;
   readonly onClose: () => void;
@@ -21,7 +23,7 @@ interface DialogFormProps {
 /** A form of a controller in a dialog. */
 export function DialogForm(props: DialogFormProps): ReactNode {
   const { title, submit, isDangerous = false, isInvalid = false, hint, children } = props;
-  const { onSubmit, onClose } = props;
+  const { needs = 'controller', onSubmit, onClose } = props;
   const { noticeFailure } = useSession();
   const [error, setError] = useState<unknown>(null);
   const [isPending, setPending] = useState(false);
@@ -54,7 +56,7 @@ export function DialogForm(props: DialogFormProps): ReactNode {
           <Button
             type="submit"
             variant={isDangerous ? 'danger' : 'primary'}
-            needs="controller"
+            needs={needs}
             isDisabled={isInvalid}
             isPending={isPending}
           >

@@ -84,6 +84,16 @@ const LISTS: readonly View[] = [
   { name: 'an activity', path: '/activities/book', ready: TABLE },
   { name: 'workers', path: '/workers', ready: TABLE },
   { name: 'a worker', path: '/workers/busy', ready: TABLE },
+  { name: 'schedule', path: '/schedule', ready: '.schedule-entry' },
+  { name: 'notifications', path: '/notifications', ready: TABLE },
+  {
+    name: 'a notification',
+    path: '/notifications/audit',
+    ready: '.answer-body, td code',
+  },
+  { name: 'webhooks', path: '/webhooks', ready: TABLE },
+  { name: 'secrets', path: '/secrets', ready: TABLE },
+  { name: 'API keys', path: '/keys', ready: TABLE },
   { name: 'nodes', path: '/nodes', ready: TABLE },
   { name: 'no page', path: '/nowhere', ready: 'text=No page has this address.' },
 ];
@@ -149,6 +159,12 @@ const RUN: readonly View[] = [
 const AUTHORING: readonly View[] = [
   { name: 'definitions', path: '/definitions', ready: TABLE },
   { name: 'a definition, graph', path: '/definitions/trip', ready: '.react-flow__edge, .outline' },
+  {
+    name: 'a definition, triggers',
+    path: '/definitions/report?view=triggers',
+    ready: '.trigger-times details[open]',
+    open: unfold('.trigger-times details'),
+  },
   { name: 'a definition, document', path: '/definitions/trip?view=document', ready: '.cm-line' },
   {
     name: 'a definition, changes',
@@ -221,6 +237,54 @@ const DIALOGS: readonly View[] = (
       path: '/definitions/trip',
       open: click('Disable'),
       from: 'pages/definitions/availability.tsx',
+    },
+    {
+      name: 'a new notification',
+      path: '/notifications',
+      open: click('New notification'),
+      from: 'pages/notifications/notification-form.tsx',
+    },
+    {
+      name: 'a new webhook',
+      path: '/webhooks',
+      open: click('New webhook'),
+      from: 'pages/webhooks/webhook-form.tsx',
+    },
+    {
+      name: 'delete a webhook',
+      path: '/webhooks',
+      open: click('Delete', 'tbody tr:first-child'),
+      from: 'pages/webhooks/webhooks-page.tsx',
+    },
+    {
+      name: 'a new API key',
+      path: '/keys',
+      open: click('New API key'),
+      from: 'pages/keys/key-form.tsx',
+    },
+    {
+      name: 'remove an API key',
+      path: '/keys',
+      open: click('Remove', 'tbody tr:first-child'),
+      from: 'pages/keys/keys-page.tsx',
+    },
+    {
+      name: 'delete a notification',
+      path: '/notifications/audit',
+      open: click('Delete'),
+      from: 'pages/notifications/notification-buttons.tsx',
+    },
+    {
+      name: 'fire a trigger',
+      path: '/definitions/report?view=triggers',
+      open: click('Fire now'),
+      from: 'pages/definitions/trigger-buttons.tsx',
+    },
+    {
+      name: 'backfill a trigger',
+      path: '/definitions/report?view=triggers',
+      open: click('Backfill'),
+      from: 'pages/definitions/backfill-form.tsx',
     },
     {
       name: 'act on a group of failures',

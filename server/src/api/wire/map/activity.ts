@@ -14,6 +14,7 @@ export function toWorkItem(item: host.WorkItem): wire.WorkItem {
     executionId: item.executionId,
     idempotencyKey: item.idempotencyKey,
     attempt: item.attempt,
+    ...(item.traceparent !== undefined && { traceparent: item.traceparent }),
   };
 }
 

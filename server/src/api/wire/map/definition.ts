@@ -1,7 +1,6 @@
 /** Converts definitions between host and wire. */
 import type { Request } from 'express';
 import type * as host from '../../../runtime/definitions/definition-types.js';
-import type { JsonObject } from '../../../engine/values/json.js';
 import type * as wire from '../models/definition.js';
 import { AppError } from '../../../base/errors.js';
 import { nameProblem, ORIGIN_LENGTH_MAX } from '../../../engine/model/names.js';
@@ -38,10 +37,7 @@ export function toDefinitionCheck(
   };
 }
 
-export function toDefinitionDocument(found: {
-  readonly document: JsonObject;
-  readonly summary: host.DefinitionSummary;
-}): wire.DefinitionDocument {
+export function toDefinitionDocument(found: host.DefinitionView): wire.DefinitionDocument {
   const { id, version } = found.summary;
   const document = { id, version, ...found.document };
   document.version = version;

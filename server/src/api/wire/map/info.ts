@@ -4,12 +4,16 @@ import type { AccessControl } from '../../access/access-control.js';
 import type * as wire from '../models/info.js';
 import { toWireTime } from './time.js';
 
-/** @param access null: everything is allowed */
-export function toServerInfo(info: host.ServerInfo, access: AccessControl | null): wire.ServerInfo {
+/** @param services access null: everything is allowed; traceUrl null: nobody has set one */
+export function toServerInfo(
+  info: host.ServerInfo,
+  { access, traceUrl }: { readonly access: AccessControl | null; readonly traceUrl: string | null },
+): wire.ServerInfo {
   const signIn = toSignInInfo(access);
   return {
     ...info,
     startTime: toWireTime(info.startTime),
+    ...(traceUrl !== null && { traceUrl }),
     ...(signIn !== null && { signIn }),
   };
 }

@@ -12,7 +12,7 @@ export function toStoredStep(
   return { name, version, warnings: itemsWithPosition(request, warnings) };
 }
 
-export function toStepSummary(step: Omit<host.StepScriptView, 'source'>): wire.StepSummary {
-  const { name, version, createdAt } = step;
-  return { name, version, createdAt: toWireTime(createdAt) };
+export function toStepSummary(step: host.StepScriptSummary): wire.StepSummary {
+  const { createdAt, createdBy, name, version } = step;
+  return { name, version, createdAt: toWireTime(createdAt), createdBy };
 }

@@ -1,5 +1,9 @@
 /** Converts triggers between host and wire. */
-import type { BackfillRequest, TriggerListItem } from '../../../runtime/triggers/trigger-types.js';
+import type {
+  BackfillRequest,
+  Schedule,
+  TriggerListItem,
+} from '../../../runtime/triggers/trigger-types.js';
 import type * as wire from '../models/trigger.js';
 import { invalidMember, membersOf, refuseUnknown } from './body-members.js';
 import { fromWireTime, toWireTime } from './time.js';
@@ -22,4 +26,13 @@ export function toBackfillRequest(body: wire.Backfill): BackfillRequest {
   const to = fromWireTime(body.to, 'to');
   if (from < to) return { from, to };
   throw invalidMember('to must be after from', '/to');
+}
+
+export function toSchedule({ from, to, items, more }: Schedule): wire.Schedule {
+  return {
+    from: toWireTime(from),
+    to: toWireTime(to),
+    items: items.map((item) => ({ ...item, times: item.times.map(toWireTime) })),
+    more,
+  };
 }

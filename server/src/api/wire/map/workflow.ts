@@ -31,12 +31,15 @@ interface WireStart {
   readonly tag: readonly string[] | undefined;
   readonly onConflict: wire.OnConflict | undefined;
   readonly actor: string;
+  readonly replaced: (workflowId: string) => Promise<void>;
+  readonly traceparent?: string;
   readonly idempotency: IdempotencyKey | null;
 }
 
 /** @throws AppError `invalid_request` */
 export function toStartRequest(data: JsonObject, start: WireStart): host.StartRequest {
-  const { actor, delay, idempotency, onConflict, startAt, tag, version } = start;
+  const { actor, delay, idempotency, onConflict, replaced, startAt } = start;
+  const { tag, traceparent, version } = start;
   const reference =
     start.reference === undefined ? null : checkedName(start.reference, 'reference');
   if (onConflict !== undefined && onConflict !== 'allow' && (reference ?? '') === '') {
@@ -51,6 +54,8 @@ export function toStartRequest(data: JsonObject, start: WireStart): host.StartRe
     reference,
     idempotency,
     actor,
+    replaced,
+    ...(traceparent !== undefined && { traceparent }),
     ...(version !== undefined && { version }),
     ...(startAt !== undefined && { startAt: fromWireTime(startAt, 'startAt') }),
     ...(delay !== undefined && { delayMs: toDelayMs(delay) }),
@@ -166,9 +171,10 @@ export function toWorkflowChange(
 }
 
 export function toWorkflow(instance: host.InstanceView): wire.Workflow {
-  const { data, lastError, parent } = instance;
+  const { data, lastError, parent, traceId } = instance;
   return {
     ...toWorkflowSummary(instance),
+    ...(traceId !== undefined && { traceId }),
     data,
     lastError: lastError === null ? null : toStepError(lastError),
     parent,

@@ -47,6 +47,11 @@ export interface WorkItem {
    * @isInt
    */
   attempt: number;
+  /**
+   * The span of this delivery, as in the header `traceparent` of W3C Trace Context: the worker's spans belong into it.
+   * Absent if the server records no traces.
+   */
+  traceparent?: string;
 }
 
 /**

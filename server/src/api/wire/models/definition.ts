@@ -280,7 +280,8 @@ export interface TriggerTimes {
  *   "description": "Greets the person in the data",
  *   "createdAt": "2026-05-04T10:20:30.000Z",
  *   "disabled": false,
- *   "origin": "github.com/acme/shop/flows@3f2c1a9"
+ *   "origin": "github.com/acme/shop/flows@3f2c1a9",
+ *   "createdBy": "ada"
  * }
  */
 export interface DefinitionSummary {
@@ -302,6 +303,11 @@ export interface DefinitionSummary {
    * Where this version comes from, such as a commit: the `origin` with which it was stored; null if there was none.
    */
   origin: string | null;
+  /**
+   * Who stored this version: the subject (`sub`) of the caller's token, or the name of its API key; `anonymous` if it had
+   * none; null if it is not known, as of versions that an older server stored.
+   */
+  createdBy: string | null;
 }
 
 /**

@@ -39,6 +39,10 @@ export interface ServerInfo {
    */
   backplane: string;
   /**
+   * The address of a trace: replace `{trace_id}` in it with the `traceId` of a run. Absent: the operator has set none.
+   */
+  traceUrl?: string;
+  /**
    * How users of the operator's page sign in. Absent: with a token that they enter, or not at all.
    */
   signIn?: SignInInfo;

@@ -30,13 +30,17 @@ export interface StoredStep extends StepVersion {
 /**
  * A custom step in a list.
  *
- * @example { "name": "add", "version": 1, "createdAt": "2026-05-04T10:20:30.000Z" }
+ * @example { "name": "add", "version": 1, "createdAt": "2026-05-04T10:20:30.000Z", "createdBy": "ada" }
  */
 export interface StepSummary extends StepVersion {
   /**
    * ISO 8601, UTC.
    */
   createdAt: string;
+  /**
+   * As of a definition: who stored this version; null if it is not known.
+   */
+  createdBy: string | null;
 }
 
 /**

@@ -97,3 +97,56 @@ export interface BackfillTimes {
    */
   times: string[];
 }
+
+/**
+ * A cron trigger that fires soon.
+ */
+export interface ScheduledTrigger {
+  definitionId: string;
+  name: string;
+  cron: string;
+  timeZone: string;
+  /**
+   * Its times in the period, at most 24. ISO 8601, UTC, the earliest first.
+   */
+  times: string[];
+  /**
+   * Whether it fires more often in the period.
+   */
+  more: boolean;
+}
+
+/**
+ * What cron triggers fire in a period, over all definitions.
+ *
+ * @example {
+ *   "from": "2026-05-03T12:00:00.000Z",
+ *   "to": "2026-05-04T12:00:00.000Z",
+ *   "items": [
+ *     {
+ *       "definitionId": "report",
+ *       "name": "nightly",
+ *       "cron": "0 2 * * *",
+ *       "timeZone": "Europe/Zurich",
+ *       "times": ["2026-05-04T00:00:00.000Z"],
+ *       "more": false
+ *     }
+ *   ],
+ *   "more": false
+ * }
+ */
+export interface Schedule {
+  /**
+   * The time of the request. ISO 8601, UTC.
+   */
+  from: string;
+  to: string;
+  /**
+   * The trigger that fires first comes first.
+   */
+  items: ScheduledTrigger[];
+  /**
+   * Whether further triggers fire in the period.
+   */
+  more: boolean;
+}

@@ -250,6 +250,10 @@ export interface Workflow extends WorkflowSummary {
    * The SubWorkflow step that started the run; null if a client started it.
    */
   parent: WorkflowParent | null;
+  /**
+   * The id of its trace: 32 hexadecimal digits. Absent if the server recorded no traces when the run was started.
+   */
+  traceId?: string;
 }
 
 /**

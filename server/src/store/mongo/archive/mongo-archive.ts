@@ -33,6 +33,7 @@ const RECORD_COLLECTIONS = [
   'notifications',
   'deliveries',
   'triggers',
+  'resources',
 ] as const;
 
 /** @throws Error if the database cannot be reached */
@@ -83,6 +84,7 @@ const CHANGING_NUMBERS: Readonly<Partial<Record<keyof Collections, readonly stri
   bulkIds: ['position', 'epoch', 'at'],
   deliveries: ['attempts', 'dueAt', 'since', 'createdAt', 'endedAt'],
   triggers: ['revision', 'dueAt'],
+  resources: ['revision', 'expiresAt'],
   nodes: ['beatAt'],
 };
 const OTHER_MARKS: Readonly<Partial<Record<keyof Collections, Document>>> = {

@@ -22,6 +22,7 @@ import { joinedStartDocumentOf, joinedStartOf } from '../joined-start-documents.
 import { nodeDocumentOf, nodeOf } from '../housekeeping.js';
 import { historyDocumentOf, subscriptionDocumentOf } from '../side-records.js';
 import { BULK_CHUNK } from '../../records/bulk-jobs.js';
+import { resourceDocumentOf, resourceOf } from '../resources.js';
 import { triggerDocumentOf, triggerOf } from '../triggers.js';
 import * as records from './records.js';
 
@@ -111,6 +112,11 @@ export const RECORD_ACCESS: {
     collectionOf: ({ triggers }) => triggers,
     recordOf: triggerOf,
     documentOf: triggerDocumentOf,
+  }),
+  resource: documents({
+    collectionOf: ({ resources }) => resources,
+    recordOf: resourceOf,
+    documentOf: resourceDocumentOf,
   }),
   node: documents({
     collectionOf: ({ nodes }) => nodes,

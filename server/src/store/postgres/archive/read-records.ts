@@ -10,6 +10,7 @@ import { eventOf, subscriptionOf } from '../events.js';
 import { nodeOf } from '../housekeeping.js';
 import { instanceOf } from '../instance-rows.js';
 import { encodeTextWithoutNul } from '../../text-codec.js';
+import { resourceOf } from '../resources.js';
 import { triggerOf } from '../triggers.js';
 import type { Row } from '../row.js';
 
@@ -93,6 +94,11 @@ export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Ki
   },
   delivery: { table: 'deliveries', key: { id: ({ id }) => id }, recordOf: deliveryOf },
   trigger: { table: 'triggers', key: { id: ({ id }) => id }, recordOf: triggerOf },
+  resource: {
+    table: 'resources',
+    key: { kind: ({ kind }) => kind, name: ({ name }) => name },
+    recordOf: resourceOf,
+  },
   node: { table: 'nodes', key: { id: ({ id }) => id }, recordOf: nodeOf },
 };
 

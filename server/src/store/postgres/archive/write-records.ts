@@ -19,6 +19,7 @@ import type { Database } from '../database.js';
 import { setDefinitionDisabled } from '../definitions.js';
 import { insertAll } from '../inserts.js';
 import { encodeOptional } from '../instance-rows.js';
+import { RESOURCE_COLUMNS } from '../resources.js';
 import { TRIGGER_COLUMNS } from '../triggers.js';
 import { type Columns, Parameters } from '../parameters.js';
 
@@ -72,6 +73,7 @@ export const WRITERS: Writers = {
     insert(database, 'notifications', records, NOTIFICATION_COLUMNS),
   delivery: (database, records) => insert(database, 'deliveries', records, DELIVERY_COLUMNS),
   trigger: (database, records) => insert(database, 'triggers', records, TRIGGER_COLUMNS),
+  resource: (database, records) => insert(database, 'resources', records, RESOURCE_COLUMNS),
   node: (database, records) => insert(database, 'nodes', records, NODES),
 };
 

@@ -4,6 +4,7 @@ import { SEARCH } from './0002-search.js';
 import { REPAIR } from './0003-repair.js';
 import { VERSIONS } from './0004-versions.js';
 import { TRIGGERS_AND_WEBHOOKS } from './0005-triggers-and-webhooks.js';
+import { RESOURCES } from './0006-resources.js';
 import type { Migration } from './migration.js';
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -12,4 +13,5 @@ export const MIGRATIONS: readonly Migration[] = [
   REPAIR,
   VERSIONS,
   TRIGGERS_AND_WEBHOOKS,
+  RESOURCES,
 ];

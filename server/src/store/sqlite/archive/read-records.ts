@@ -9,6 +9,7 @@ import { IS_DISABLED, storedDefinitionOf } from '../operations/definitions.js';
 import { eventOf, takenByOf } from '../operations/events.js';
 import { nodeOf } from '../operations/housekeeping.js';
 import { readInput, summaryOf } from '../operations/instance-rows.js';
+import { resourceOf } from '../operations/resources.js';
 import { triggerOf } from '../operations/triggers.js';
 import { readInbox } from '../operations/messages.js';
 import type { Row } from '../row.js';
@@ -114,6 +115,7 @@ export const SOURCES: { readonly [Kind in RecordKind]: Source<ArchivedRecords[Ki
   },
   delivery: { table: 'deliveries', sql: 'SELECT * FROM deliveries', recordOf: deliveryOf },
   trigger: { table: 'triggers', sql: 'SELECT * FROM triggers', recordOf: triggerOf },
+  resource: { table: 'resources', sql: 'SELECT * FROM resources', recordOf: resourceOf },
   node: {
     table: 'nodes',
     sql: 'SELECT * FROM nodes',

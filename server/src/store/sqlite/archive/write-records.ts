@@ -3,6 +3,7 @@ import type { ArchivedRecords, RecordKind } from '../../archive.js';
 import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { noteAction } from '../operations/audit.js';
+import { saveResource } from '../operations/resources.js';
 import { saveTrigger } from '../operations/triggers.js';
 import { insertBulkJobRow, putChunk } from '../operations/bulk-jobs.js';
 import { insertDelivery, putNotification } from '../operations/notifications.js';
@@ -118,6 +119,9 @@ export const WRITERS: Writers = {
   delivery: insertDelivery,
   trigger(database, trigger) {
     saveTrigger(database, [trigger, null]);
+  },
+  resource(database, resource) {
+    saveResource(database, [resource, null]);
   },
   node(database, node) {
     putNode(database, [node]);

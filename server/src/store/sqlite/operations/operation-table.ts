@@ -5,6 +5,7 @@ import * as activities from './activities.js';
 import * as activityLists from './activity-lists.js';
 import * as audit from './audit.js';
 import * as bulkJobs from './bulk-jobs.js';
+import * as resources from './resources.js';
 import * as triggers from './triggers.js';
 import * as definitions from './definitions.js';
 import * as events from './events.js';
@@ -30,6 +31,7 @@ export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   ...audit,
   ...bulkJobs,
   ...notifications,
+  ...resources,
   ...triggers,
   ...definitions,
   ...events,

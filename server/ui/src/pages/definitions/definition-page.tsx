@@ -17,6 +17,7 @@ import { WorkflowGraph } from '../../graph/workflow-graph.js';
 import { runsPath, WITH_CHILDREN } from '../runs/run-filter.js';
 import { AvailabilityButton, DisabledNote } from './availability.js';
 import { documentText, formatOf, type DocumentFormat } from './document-text.js';
+import { TriggersView } from './triggers-view.js';
 import { useDefinition, useLatestDefinition, useOpenSteps, useSource } from './use-definition.js';
 import { VersionChoice, wantedVersion } from './version-choice.js';
 import './definitions.css';
@@ -58,6 +59,7 @@ export function DefinitionPage({ id }: { readonly id: string }): ReactNode {
             />
           </div>
           {view === 'graph' && <DefinitionGraph definition={shown.data} />}
+          {view === 'triggers' && <TriggersView definitionId={id} />}
           {view === 'document' && <DefinitionText definition={shown.data} />}
           {view === 'changes' && <DefinitionChanges {...{ id, version, latestVersion }} />}
         </>
@@ -103,12 +105,17 @@ function Origin({ text }: { readonly text: string | null }): ReactNode {
   );
 }
 
-const VIEWS = { graph: 'Graph', document: 'Document', changes: 'Changes' } as const;
+const VIEWS = {
+  graph: 'Graph',
+  triggers: 'Triggers',
+  document: 'Document',
+  changes: 'Changes',
+} as const;
 type View = keyof typeof VIEWS;
 
 function viewIn(address: URLSearchParams): View {
   const view = address.get('view');
-  return view === 'document' || view === 'changes' ? view : 'graph';
+  return view === 'document' || view === 'changes' || view === 'triggers' ? view : 'graph';
 }
 
 const FORMATS = ['source', 'yaml', 'json'] as const;

@@ -24,6 +24,7 @@ import { RunMenu } from './run-menu.js';
 import { RunIndex, RunTags } from './run-fields.js';
 import { StepList } from './step-list/step-list.js';
 import { Timeline } from './timeline.js';
+import { TraceLink } from './trace-link.js';
 import { runsPath } from '../runs/run-filter.js';
 import {
   CHILD_COUNT_MAX,
@@ -215,6 +216,7 @@ function Facts({
       <Fact label={endTime === null ? 'Open for' : 'Duration'}>
         {durationText(Math.max(0, endMs - Date.parse(startTime)))}
       </Fact>
+      {run.traceId !== undefined && <TraceLink traceId={run.traceId} />}
       <Fact label="Tags">
         <RunTags {...{ run, onChange }} />
       </Fact>

@@ -1,0 +1,182 @@
+/**
+ * Which calls of the API the audit log records, and what it says about them.
+ *
+ *  AU3 A call that succeeded is answered after its entry was stored: whoever sees that it succeeded can see the entry.
+ *  AU4 No entry contains bodies: they may contain secrets and the data of runs. The exceptions are the reason that an operator gives, and
+ *      names.
+ */
+import type { Request } from 'express';
+import type { AuditedChange } from '../../runtime/audit/audit-types.js';
+import { WITH_COMPENSATION } from '../../runtime/operations/termination.js';
+import { actorOf, addressOf, contextOf, type ApiServices } from '../http/request-context.js';
+
+type Change = Pick<AuditedChange, 'action' | 'target' | 'detail'>;
+type ChangesOf = (call: {
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly answer: Readonly<Record<string, unknown>>;
+}) => readonly Change[];
+
+function named(action: string, kind: string, member = 'name'): ChangesOf {
+  return ({ path }) => [{ action, target: { kind, id: path[member] ?? '' }, detail: null }];
+}
+
+/** Of calls whose body has a reason. */
+function reasoned(action: string): ChangesOf {
+  return ({ body: { dryRun, reason }, path: { id = '' } }) =>
+    dryRun === true ? [] : [{ action, target: { kind: 'workflow', id }, detail: String(reason) }];
+}
+
+function trigger(action: string): ChangesOf {
+  return ({ path: { id = '', name = '' } }) => [
+    { action, target: { kind: 'trigger', id: `${id}/${name}` }, detail: null },
+  ];
+}
+
+/** Read as tsoa reads it. */
+function isTrue(parameter: unknown): boolean {
+  return String(parameter).toLowerCase() === 'true';
+}
+
+/** By operation of the API. */
+export const AUDITED_CALLS: Readonly<Record<string, ChangesOf>> = {
+  registerDefinition: ({ answer: { id, version } }) => [
+    {
+      action: 'definition.register',
+      target: { kind: 'definition', id: String(id) },
+      detail: `version ${String(version)}`,
+    },
+  ],
+  disableDefinition: named('definition.disable', 'definition', 'id'),
+  enableDefinition: named('definition.enable', 'definition', 'id'),
+  putStep: ({ answer: { name, version } }) => [
+    {
+      action: 'script.put',
+      target: { kind: 'script', id: String(name) },
+      detail: `version ${String(version)}`,
+    },
+  ],
+  pauseTrigger: trigger('trigger.pause'),
+  resumeTrigger: trigger('trigger.resume'),
+  fireTrigger: trigger('trigger.fire'),
+  backfillTrigger: trigger('trigger.backfill'),
+  putWebhook: named('webhook.put', 'webhook'),
+  removeWebhook: named('webhook.remove', 'webhook'),
+  putNotification: named('notification.put', 'notification'),
+  removeNotification: named('notification.remove', 'notification'),
+  pauseNotification: named('notification.pause', 'notification'),
+  resumeNotification: named('notification.resume', 'notification'),
+  testNotification: named('notification.test', 'notification'),
+  redeliver: named('notification.redeliver', 'notification'),
+  createKey: ({ answer: { id, name } }) => [
+    { action: 'key.create', target: { kind: 'key', id: String(id) }, detail: String(name) },
+  ],
+  removeKey: named('key.remove', 'key', 'id'),
+  suspendWorkflow: named('workflow.suspend', 'workflow', 'id'),
+  resumeWorkflow: named('workflow.resume', 'workflow', 'id'),
+  terminateWorkflow: ({ path: { id = '' }, query: { compensate, purge } }) => [
+    {
+      action: isTrue(purge) ? 'workflow.purge' : 'workflow.terminate',
+      target: { kind: 'workflow', id },
+      detail: isTrue(compensate) ? WITH_COMPENSATION : null,
+    },
+  ],
+  retryWorkflow: named('workflow.retry', 'workflow', 'id'),
+  setWorkflowTags: named('workflow.set-tags', 'workflow', 'id'),
+  restartWorkflow: reasoned('workflow.restart'),
+  modifyWorkflow: reasoned('workflow.modify'),
+  rerunWorkflow: reasoned('workflow.rerun'),
+  completeAwaitedActivity: named('workflow.complete-activity', 'workflow', 'id'),
+  failAwaitedActivity: named('workflow.fail-activity', 'workflow', 'id'),
+  controlWorkflows: ({ answer, body }) =>
+    // The answer is a `ControlAnswer`.
+    (answer['results'] as readonly { readonly workflowId: string; readonly outcome: string }[])
+      .filter(({ outcome }) => outcome === 'done')
+      .map(({ workflowId }) => ({
+        action: `workflow.${String(body['action'])}`,
+        target: { kind: 'workflow', id: workflowId },
+        detail: body['compensate'] === true ? WITH_COMPENSATION : null,
+      })),
+  createBulkJob: ({ answer: { id }, body }) =>
+    // A preview has no id, and does nothing.
+    typeof id === 'string'
+      ? [
+          {
+            action: 'bulk.create',
+            target: { kind: 'bulk', id },
+            detail: `${String(body['action'])}: ${String(body['reason'])}`,
+          },
+        ]
+      : [],
+  stopBulkJob: named('bulk.stop', 'bulk', 'id'),
+};
+
+/** The methods of a controller, those that are audited with their entry; by the class. */
+const constructors = new WeakMap<object, () => void>();
+const callers = new WeakMap<object, Request>();
+
+/** Creates a controller whose audited calls are recorded. tsoa calls the own methods of its prototype. */
+export function createAudited<T extends object>(
+  controller: new (services: ApiServices) => T,
+  request: Request,
+): T {
+  const { services } = contextOf(request);
+  if (request.method === 'GET') return new controller(services);
+  let audited = constructors.get(controller);
+  if (audited === undefined) {
+    audited = function (): void {};
+    audited.prototype = auditedPrototypeOf(controller.prototype as object);
+    constructors.set(controller, audited);
+  }
+  const instance = Reflect.construct(controller, [services], audited) as T;
+  callers.set(instance, request);
+  return instance;
+}
+
+function auditedPrototypeOf(original: object): object {
+  const prototype = Object.create(original, Object.getOwnPropertyDescriptors(original)) as object;
+  for (const [name, changesOf] of Object.entries(AUDITED_CALLS)) {
+    const method: unknown = Reflect.get(original, name);
+    if (typeof method !== 'function') continue;
+    const value = async function (this: object, ...values: readonly unknown[]): Promise<unknown> {
+      const answer: unknown = await Reflect.apply(method, this, values);
+      const request = callers.get(this);
+      if (request === undefined) throw new Error('The controller belongs to no request');
+      await record(request, changesOf, answer);
+      return answer;
+    };
+    Object.defineProperty(prototype, name, { value });
+  }
+  return prototype;
+}
+
+/** For runs that a start terminates because they have its reference: the answer does not name them. */
+export function auditReplaced(request: Request): (workflowId: string) => Promise<void> {
+  return (workflowId) =>
+    store(request, [
+      {
+        action: 'workflow.terminate',
+        target: { kind: 'workflow', id: workflowId },
+        detail: 'replaced by a start with its reference',
+      },
+    ]);
+}
+
+async function record(request: Request, changesOf: ChangesOf, answer: unknown): Promise<void> {
+  const path = request.params as Readonly<Record<string, string>>;
+  const body = membersOf(contextOf(request).body?.value);
+  await store(request, changesOf({ path, query: request.query, body, answer: membersOf(answer) }));
+}
+
+async function store(request: Request, changes: readonly Change[]): Promise<void> {
+  const actor = await actorOf(request);
+  const address = addressOf(request);
+  await contextOf(request).services.host.audit.record(
+    changes.map((change) => ({ ...change, actor, address })),
+  );
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}

@@ -1,0 +1,76 @@
+import {
+  Controller,
+  Middlewares,
+  Path,
+  Post,
+  Request,
+  Response,
+  Route,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { AppError } from '../../base/errors.js';
+import { readWebhookBody, webhookBody } from '../http/body-reader.js';
+import { addressOf, traceOf, type ApiServices } from '../http/request-context.js';
+import { headersOf, queryOf } from '../wire/map/webhook.js';
+import type { Problem } from '../wire/models/problem.js';
+import type { ReceivedDelivery, WebhookChallenge } from '../wire/models/webhook.js';
+
+@Route('hooks')
+@Tags('Webhooks')
+export class HookController extends Controller {
+  readonly #services: ApiServices;
+
+  constructor(services: ApiServices) {
+    super();
+    this.#services = services;
+  }
+
+  /**
+   * What other systems call: verifies the signature of the body as it was sent, and publishes the event or starts the run
+   * that the webhook is set up for. No bearer token is needed. A delivery whose id was seen in the last 24 hours changes
+   * nothing, and has the same response.
+   *
+   * @summary Call a webhook
+   * @param name The name of the webhook
+   */
+  @Post('{name}')
+  @SuccessResponse(202, 'Accepted')
+  @Response<WebhookChallenge>(200, 'Slack has checked the address')
+  @Response<Problem>(
+    400,
+    'The signature is right, but the body or what expressions make of it is not',
+  )
+  @Response<Problem>(401, 'The signature or its time is wrong, or there is no such webhook')
+  @Response<Problem>(404, 'There is no such definition')
+  @Response<Problem>(409, 'The definition is disabled')
+  @Response<Problem>(413, 'The body is too large')
+  @Response<Problem>(415, 'The body is compressed, or not in UTF-8')
+  @Response<Problem>(429, 'Too many calls')
+  @Middlewares(webhookBody)
+  async callWebhook(
+    @Path() name: string,
+    @Request() request: HttpRequest,
+  ): Promise<ReceivedDelivery | WebhookChallenge> {
+    const { host, wrongSignatures } = this.#services;
+    // Read by `webhookBody`.
+    const bytes = request.body as Buffer;
+    try {
+      const received = await host.webhooks.receive(name, {
+        bytes,
+        headers: headersOf(request.headers),
+        query: queryOf(request.url),
+        body: () => readWebhookBody(request, bytes),
+        ...traceOf(request),
+      });
+      this.setStatus('challenge' in received ? 200 : 202);
+      return received;
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'unauthenticated') {
+        wrongSignatures.count(addressOf(request));
+      }
+      throw error;
+    }
+  }
+}

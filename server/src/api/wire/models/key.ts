@@ -1,0 +1,99 @@
+/** The wire types of API keys. */
+
+/** What the holder of a key may do. */
+export type KeyScope =
+  | 'conductor:admin'
+  | 'conductor:author'
+  | 'conductor:controller'
+  | 'conductor:viewer'
+  | 'conductor:worker';
+
+/**
+ * A key to create.
+ *
+ * @example { "name": "billing-worker", "scopes": ["conductor:worker"], "expires": "2027-05-04T00:00:00Z" }
+ */
+export interface ApiKeyRequest {
+  /**
+   * Whose key it is. The audit and control actions show it as the actor.
+   * @minLength 1 must not be empty
+   * @maxLength 100 must have at most 100 characters
+   */
+  name: string;
+  /**
+   * @minItems 1 must name at least one scope
+   * @maxItems 5 must name each scope once
+   */
+  scopes: KeyScope[];
+  /**
+   * When it expires: ISO 8601. Without it, the key is valid until it is removed.
+   */
+  expires?: string;
+}
+
+/**
+ * An API key, without the key itself.
+ *
+ * @example {
+ *   "id": "01hx5v3x9t6k2m4n8p0q",
+ *   "name": "billing-worker",
+ *   "scopes": ["conductor:worker"],
+ *   "createdBy": "ada",
+ *   "createdTime": "2026-05-04T10:20:30.123Z",
+ *   "expires": "2027-05-04T00:00:00.000Z",
+ *   "lastUsedTime": null
+ * }
+ */
+export interface ApiKey {
+  id: string;
+  name: string;
+  scopes: KeyScope[];
+  /**
+   * The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none.
+   */
+  createdBy: string;
+  /**
+   * ISO 8601, UTC.
+   */
+  createdTime: string;
+  /**
+   * ISO 8601, UTC; null: it does not expire.
+   */
+  expires: string | null;
+  /**
+   * ISO 8601, UTC, to about a minute; null: it was never used.
+   */
+  lastUsedTime: string | null;
+}
+
+/**
+ * A key that was just created.
+ *
+ * @example {
+ *   "id": "01hx5v3x9t6k2m4n8p0q",
+ *   "name": "billing-worker",
+ *   "scopes": ["conductor:worker"],
+ *   "createdBy": "ada",
+ *   "createdTime": "2026-05-04T10:20:30.123Z",
+ *   "expires": null,
+ *   "lastUsedTime": null,
+ *   "key": "sw_01hx5v3x9t6k2m4n8p0q_dGhpcyBpcyBub3QgYSByZWFsIGtleSBvZiBhbnlib2R5"
+ * }
+ */
+export interface CreatedApiKey extends ApiKey {
+  /**
+   * The bearer token. It is not stored and not shown again.
+   */
+  key: string;
+}
+
+/**
+ * All keys, in the order of their creation.
+ */
+export interface ApiKeyPage {
+  items: ApiKey[];
+  /**
+   * Always null: there is one page.
+   */
+  nextCursor: string | null;
+}

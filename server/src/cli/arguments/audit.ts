@@ -1,0 +1,22 @@
+/** The command about the audit log. */
+import type { Command } from 'commander';
+import type { AuditOptions } from '../commands/audit.js';
+import { withOutput } from '../connection/options.js';
+import { withPage } from './runs.js';
+
+export function addAuditCommand(program: Command): void {
+  const command = program
+    .command('audit')
+    .description('list who changed what, when and from which address, newest first')
+    .option('--actor <name>', 'the subject of a token, or the name of an API key')
+    .option('--action <action>', 'such as workflow.suspend')
+    .option('--target-kind <kind>', 'such as webhook')
+    .option('--target-id <id>', 'the id or name of what was changed')
+    .option('--address <address>', 'from which the calls came')
+    .option('--from <time>', 'only changes at this time or later: ISO 8601')
+    .option('--to <time>', 'only changes before this time: ISO 8601');
+  withOutput(withPage(command, 50)).action(async (options: AuditOptions) => {
+    const { listAudit } = await import('../commands/audit.js');
+    await listAudit(options);
+  });
+}

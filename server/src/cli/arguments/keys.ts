@@ -1,0 +1,39 @@
+/** The commands about API keys. */
+import type { Command } from 'commander';
+import type { CreateKeyOptions } from '../commands/keys.js';
+import { withOutput, type ServerCommandOptions } from '../connection/options.js';
+import { collect } from './values.js';
+
+export function addKeyCommands(program: Command): void {
+  const all = program.command('keys').description('create and remove API keys');
+  withOutput(
+    all
+      .command('create')
+      .description('create an API key, and print it once')
+      .argument('<name>', 'whose key it is')
+      .requiredOption(
+        '--scope <scope>',
+        'what it may do, such as conductor:worker; repeatable',
+        collect,
+      )
+      .option('--expires <time>', 'when it expires: ISO 8601'),
+  ).action(async (name: string, options: CreateKeyOptions) => {
+    const { createKey } = await import('../commands/keys.js');
+    await createKey(name, options);
+  });
+  withOutput(all.command('list').description('list API keys with their last use')).action(
+    async (options: ServerCommandOptions) => {
+      const { listKeys } = await import('../commands/keys.js');
+      await listKeys(options);
+    },
+  );
+  withOutput(
+    all
+      .command('remove')
+      .description('remove an API key: a second later, no node accepts it')
+      .argument('<id>', 'the id of a key'),
+  ).action(async (id: string, options: ServerCommandOptions) => {
+    const { removeKey } = await import('../commands/keys.js');
+    await removeKey(id, options);
+  });
+}

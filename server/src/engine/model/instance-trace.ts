@@ -1,0 +1,9 @@
+/** The trace of an instance, if its server records traces: stored with it, so that every node continues the same trace. */
+export interface InstanceTrace {
+  /** 32 hexadecimal digits. */
+  readonly id: string;
+  /** The span that started the instance: 16 hexadecimal digits. */
+  readonly start: string;
+  /** False: no spans are recorded, but the ids are passed on. */
+  readonly sampled: boolean;
+}

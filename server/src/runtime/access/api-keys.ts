@@ -1,0 +1,75 @@
+/** API keys for clients: create, list and remove. */
+import { AppError } from '../../base/errors.js';
+import type { Clock } from '../../base/clock.js';
+import type { Ids } from '../../base/ids.js';
+import type { Logger } from '../../base/logger.js';
+import type { Store } from '../../store/store.js';
+import {
+  readApiKey,
+  secretHashOf,
+  viewApiKey,
+  writeApiKey,
+  writeKeyText,
+} from './api-key-codec.js';
+import type { ApiKeyRequest, ApiKeyView, CreatedApiKey } from './api-key-types.js';
+
+export interface ApiKeysOptions {
+  readonly store: Pick<Store, 'listResources' | 'removeResource' | 'saveResource'>;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, 'newId' | 'newSecret'>;
+  readonly logger: Logger;
+  /** On this node, a removed key is known at once. */
+  readonly removed: (id: string) => void;
+}
+
+const KEYS_MAX = 1000;
+
+export class ApiKeys {
+  readonly #options: ApiKeysOptions;
+
+  constructor(options: ApiKeysOptions) {
+    this.#options = options;
+  }
+
+  /** @throws AppError `invalid_request` if the name is in use, or the key has expired already */
+  async create({ actor, expiresAt, name, scopes }: ApiKeyRequest): Promise<CreatedApiKey> {
+    const { clock, ids, logger, store } = this.#options;
+    const now = clock.now();
+    if (expiresAt !== null && expiresAt <= now) throw invalid('expires is in the past');
+    const all = await this.list();
+    if (all.some((each) => each.name === name)) {
+      throw invalid(`There is a key with the name '${name}': choose another name, or remove it`);
+    }
+    if (all.length >= KEYS_MAX) {
+      throw invalid(`There are ${KEYS_MAX} keys, the maximum: remove one first`);
+    }
+    const id = ids.newId(now);
+    const secret = ids.newSecret();
+    const key = { name, scopes, createdBy: actor, createdAt: now, expiresAt, lastUsedAt: null };
+    const body = writeApiKey({ ...key, secretHash: secretHashOf(secret) });
+    // It stays in the list when it has expired, until somebody removes it.
+    const record = { kind: 'api-key', name: id, revision: 1, expiresAt: null, body } as const;
+    await store.saveResource(record, null);
+    logger.info({ keyId: id, name, scopes, actor }, 'created an API key');
+    return { id, ...key, key: writeKeyText(id, secret) };
+  }
+
+  /** In the order of their creation. */
+  async list(): Promise<readonly ApiKeyView[]> {
+    const found = await this.#options.store.listResources('api-key', null, KEYS_MAX);
+    return found.map((record) => viewApiKey(record.name, readApiKey(record)));
+  }
+
+  /** No node accepts it a second later. @throws AppError `key_not_found` */
+  async remove(id: string, actor: string): Promise<void> {
+    const { logger, removed, store } = this.#options;
+    const isRemoved = await store.removeResource('api-key', id);
+    removed(id);
+    if (!isRemoved) throw new AppError('key_not_found', `There is no API key with the id '${id}'`);
+    logger.info({ keyId: id, actor }, 'removed an API key');
+  }
+}
+
+function invalid(message: string): AppError {
+  return new AppError('invalid_request', message);
+}

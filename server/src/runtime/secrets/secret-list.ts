@@ -1,0 +1,62 @@
+/** Which secrets there are, and which definitions use them. */
+import { traitsOf } from '../../engine/definitions/step-types.js';
+import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import { planInputs } from '../../engine/values/expression-plan.js';
+import type { SecretSource } from '../../secrets/secret-source.js';
+import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
+
+export interface SecretView {
+  readonly name: string;
+  /** False: definitions use it, but the server does not have it. */
+  readonly isKnown: boolean;
+  /** The ids of the definitions whose newest version uses it, in ascending order. */
+  readonly definitions: readonly string[];
+}
+
+const PAGE = 200;
+
+export class SecretList {
+  readonly #catalog: Pick<DefinitionCatalog, 'latest' | 'list'>;
+  readonly #source: Pick<SecretSource, 'names'>;
+
+  constructor(
+    catalog: Pick<DefinitionCatalog, 'latest' | 'list'>,
+    source: Pick<SecretSource, 'names'>,
+  ) {
+    this.#catalog = catalog;
+    this.#source = source;
+  }
+
+  /** In ascending order of their names. Reads every definition. */
+  async list(): Promise<readonly SecretView[]> {
+    const known = new Set(this.#source.names());
+    const uses = new Map<string, string[]>([...known].map((name) => [name, []]));
+    for await (const definition of this.#definitions()) {
+      for (const name of secretsOf(definition)) {
+        const users = uses.get(name);
+        if (users === undefined) uses.set(name, [definition.id]);
+        else users.push(definition.id);
+      }
+    }
+    return [...uses]
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([name, definitions]) => ({ name, isKnown: known.has(name), definitions }));
+  }
+
+  async *#definitions(): AsyncGenerator<WorkflowDefinition> {
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<DefinitionCatalog['list']>> = await this.#catalog.list({
+        cursor,
+        limit: PAGE,
+      });
+      for (const { id } of page.items) yield await this.#catalog.latest(id);
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+  }
+}
+
+function secretsOf({ steps }: WorkflowDefinition): ReadonlySet<string> {
+  const calls = [...steps.values()].filter((step) => traitsOf(step).takesSecrets);
+  return new Set(calls.flatMap(({ inputs }) => planInputs(inputs).secretNames));
+}

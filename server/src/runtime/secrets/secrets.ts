@@ -1,0 +1,87 @@
+/**
+ * The secrets of definitions at work: marks while inputs are evaluated and stored, values when a call is made, and their names
+ * in whatever comes back.
+ *
+ *  SM3 A value exists only between the moment at which a call is made and its end: nothing that is stored contains it.
+ */
+import type { Ids } from '../../base/ids.js';
+import type { Json, JsonObject } from '../../engine/values/json.js';
+import type { SecretSource } from '../../secrets/secret-source.js';
+import type { Store } from '../../store/store.js';
+import { shownSecret } from '../../secrets/secret-mask.js';
+import { SecretMarks } from './secret-marks.js';
+import { SecretMasker } from './secret-masker.js';
+
+export interface SecretsOptions {
+  readonly source: SecretSource;
+  readonly store: Pick<Store, 'getResource' | 'saveResource'>;
+  readonly ids: Pick<Ids, 'newSecret'>;
+}
+
+const KEY = 'marks';
+
+export class Secrets {
+  readonly masker: SecretMasker;
+  readonly #options: SecretsOptions;
+  #marks: Promise<SecretMarks> | null = null;
+
+  constructor(options: SecretsOptions) {
+    this.#options = options;
+    this.masker = new SecretMasker(options.source);
+  }
+
+  /** Those that there are now, in ascending order. */
+  names(): readonly string[] {
+    return this.#options.source.names();
+  }
+
+  /**
+   * `secrets` as expressions see it that name these secrets, with marks of this step execution, and with what people see.
+   * Those that do not exist are left out. @throws StoreUnavailableError
+   */
+  async variables(
+    named: readonly string[],
+    execution: string,
+  ): Promise<{
+    readonly marked: JsonObject;
+    readonly shown: JsonObject;
+    readonly missing: readonly string[];
+    readonly isMarked: (text: string) => boolean;
+  }> {
+    const marks = await this.#marksOfStore();
+    const { source } = this.#options;
+    const missing = named.filter((name) => source.value(name) === null);
+    const names = named.filter((name) => !missing.includes(name));
+    return {
+      marked: Object.fromEntries(names.map((name) => [name, marks.mark(name, execution)])),
+      shown: Object.fromEntries(names.map((name) => [name, shownSecret(name)])),
+      missing,
+      isMarked: (text) => marks.isMarked(text, execution),
+    };
+  }
+
+  /** The inputs of a call, with the values of its secrets. @throws MissingSecretError, StoreUnavailableError */
+  async fill<Value extends Json>(value: Value, execution: string): Promise<Value> {
+    if (!SecretMarks.mayMark(value)) return value;
+    const { source } = this.#options;
+    return (await this.#marksOfStore()).fill(value, execution, (name) => source.value(name));
+  }
+
+  /** All nodes on a store use one key, so that each can fill in what another has evaluated. */
+  #marksOfStore(): Promise<SecretMarks> {
+    this.#marks ??= this.#loadKey().then((key) => new SecretMarks(key));
+    this.#marks.catch(() => (this.#marks = null));
+    return this.#marks;
+  }
+
+  async #loadKey(): Promise<string> {
+    const { ids, store } = this.#options;
+    const known = await store.getResource('secret-key', KEY);
+    if (known !== null) return known.body;
+    const body = ids.newSecret();
+    const record = { kind: 'secret-key', name: KEY, revision: 1, expiresAt: null, body } as const;
+    if (await store.saveResource(record, null)) return body;
+    // Another node was faster.
+    return (await store.getResource('secret-key', KEY))?.body ?? body;
+  }
+}

@@ -1,0 +1,45 @@
+/** The spans of an instance that more than one part of the server refers to. */
+import type { InstanceTrace } from '../../engine/model/instance-trace.js';
+import { spanIdOf, type TraceContext } from '../../tracing/trace-context.js';
+import type { SpanAttributes } from '../../tracing/tracing.js';
+
+/** The instance from its start to its end. */
+export function instanceSpan(trace: InstanceTrace, workflowId: string): TraceContext {
+  return contextIn(trace, spanIdOf('instance', workflowId));
+}
+
+/** One execution of a step, with all of its attempts. */
+export function stepSpan(
+  trace: InstanceTrace,
+  workflowId: string,
+  pointerId: number,
+): TraceContext {
+  return contextIn(trace, spanIdOf('step', workflowId, pointerId));
+}
+
+/** The time for which a worker has a work item: its own spans are inside it. */
+export function heldSpan(trace: InstanceTrace, activityId: string, attempt: number): TraceContext {
+  return contextIn(trace, spanIdOf('held', activityId, attempt));
+}
+
+export function contextIn({ id, sampled }: InstanceTrace, spanId: string): TraceContext {
+  return { traceId: id, spanId, sampled };
+}
+
+/** The attributes by which spans of one instance are found. */
+export function workflowAttributes(workflowId: string, definitionId?: string): SpanAttributes {
+  return {
+    'stepwright.workflow.id': workflowId,
+    ...(definitionId !== undefined && { 'stepwright.definition.id': definitionId }),
+  };
+}
+
+/** The ids by which backends of logs and traces find each other's records. */
+export function stepLogFields(
+  trace: InstanceTrace | undefined,
+  workflowId: string,
+  pointerId: number,
+): { readonly trace_id?: string; readonly span_id?: string } {
+  if (trace === undefined) return {};
+  return { trace_id: trace.id, span_id: stepSpan(trace, workflowId, pointerId).spanId };
+}

@@ -1,0 +1,44 @@
+/** Why an instance waited, in the words of `explain`, without data: the key of an event and messages of errors. */
+import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Pointer } from '../../engine/model/pointer.js';
+import { explainPointer } from '../operations/explain/explain-pointer.js';
+import type { WaitReason } from '../operations/explain/explanation.js';
+
+/** @param now when the wait ended */
+export function waitReason(
+  instance: WorkflowInstance,
+  pointer: Pointer,
+  now: number,
+): Pick<WaitReason, 'kind' | 'text'> & { readonly since: number } {
+  const { memo, state } = pointer;
+  const shown: Pointer = {
+    ...pointer,
+    error: null,
+    state: state.kind === 'event' ? { ...state, key: '…' } : state,
+  };
+  const { kind, text } = explainPointer(shown, {
+    now,
+    workflowId: instance.id,
+    status: 'Runnable',
+    outcome: null,
+    startTime: instance.startTime,
+    endTime: null,
+    lastChangeAt: now,
+    inbox: { messages: 0, bytes: 0, isFull: false },
+    instance,
+    definition: null,
+    isNewer: false,
+    owner: null,
+    actor: null,
+    lastRepair: null,
+    leaves: [],
+    moreLeaves: 0,
+    of: new Map(),
+  });
+  if (memo?.kind === 'round') return { kind, text, since: memo.startedAt };
+  const isRetry = state.kind === 'sleeping' && state.reason === 'retry' && state.isStart !== true;
+  const since = isRetry
+    ? (pointer.error?.time ?? pointer.attemptStartedAt)
+    : pointer.attemptStartedAt;
+  return { kind, text, since };
+}

@@ -1,0 +1,178 @@
+/**
+ * Calls of webhooks: verified, recognized if they were repeated, and turned into an event or a run.
+ *
+ *  WI3 Nothing of a call is read, and nothing about the webhook is told, before its signature was verified.
+ *  WI4 A delivery with an id has one effect: the event or run has an id that is made of the webhook and the delivery, so a
+ *      call that is repeated after a crash finds it. The note that it was received is written after that.
+ */
+import { toObject, toText } from '../../engine/values/convert-input.js';
+import type { Json, JsonObject } from '../../engine/values/json.js';
+import { AppError } from '../../base/errors.js';
+import type { Clock } from '../../base/clock.js';
+import { hashOf } from '../../base/ids.js';
+import type { Logger } from '../../base/logger.js';
+import type { Seal } from '../../base/seal.js';
+import type { ScriptRuntime } from '../../scripts/script-runtime.js';
+import type { Store } from '../../store/store.js';
+import type { EventPublisher } from '../events/event-publisher.js';
+import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+import type { WorkflowStarts } from '../operations/workflow-starts.js';
+import { DeliveryRates } from './delivery-rates.js';
+import { challengeOf } from './webhook-challenge.js';
+import { readWebhook, secretPlace, type StoredWebhook } from './webhook-codec.js';
+import { evaluateInputs } from './webhook-inputs.js';
+import { deliveryIdOf, isSignatureValid } from './webhook-signature.js';
+import type { ChallengeAnswer, IncomingDelivery, ReceivedDelivery } from './webhook-types.js';
+
+/** How long a repeated delivery is recognized by its note. */
+const REMEMBERED_MS = 24 * 60 * 60_000;
+
+export interface WebhookReceiverOptions {
+  readonly store: Pick<Store, 'getResource' | 'saveResource'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly seal: Seal;
+  readonly scripts: Pick<ScriptRuntime, 'evaluate'>;
+  readonly metrics: Pick<RuntimeMetrics, 'webhookCalled'>;
+  readonly publisher: Pick<EventPublisher, 'publish'>;
+  readonly starts: Pick<WorkflowStarts, 'start'>;
+  /** Maximum number of valid calls of a webhook per minute on this node. */
+  readonly webhookCallsPerMinuteMax: number;
+}
+
+export class WebhookReceiver {
+  readonly #options: WebhookReceiverOptions;
+  readonly #rates: DeliveryRates;
+
+  constructor(options: WebhookReceiverOptions) {
+    this.#options = options;
+    this.#rates = new DeliveryRates(options.clock, options.webhookCallsPerMinuteMax);
+  }
+
+  /**
+   * @throws AppError `unauthenticated` if the signature or its time is wrong or there is no such webhook; with a right
+   * signature `unreadable_body`, `invalid_data`, `too_many_requests`, and those of a start
+   */
+  async receive(
+    name: string,
+    delivery: IncomingDelivery,
+  ): Promise<ChallengeAnswer | ReceivedDelivery> {
+    const { metrics, store } = this.#options;
+    const found = await store.getResource('webhook', name);
+    const webhook = found === null ? null : readWebhook(found);
+    const isGenuine =
+      webhook === null ? this.#takesAsLong(delivery) : this.#isGenuine(name, webhook, delivery);
+    if (webhook === null || !isGenuine) {
+      metrics.webhookCalled('rejected');
+      throw new AppError('unauthenticated', 'The signature of this call is not valid');
+    }
+    this.#rates.count(name);
+    try {
+      const body = delivery.body();
+      const challenge = challengeOf(webhook, body);
+      if (challenge !== null) {
+        metrics.webhookCalled('accepted');
+        return { challenge };
+      }
+      const received = await this.#accept(name, webhook, { ...delivery, body: () => body });
+      metrics.webhookCalled(received.isRepeated ? 'repeated' : 'accepted');
+      return { id: received.id };
+    } catch (error) {
+      metrics.webhookCalled('failed');
+      throw error;
+    }
+  }
+
+  /** So that the time of the answer does not tell which names exist. */
+  #takesAsLong(delivery: IncomingDelivery): false {
+    isSignatureValid({ scheme: 'github' }, 'nobody', delivery, this.#options.clock.now());
+    return false;
+  }
+
+  #isGenuine(name: string, webhook: StoredWebhook, delivery: IncomingDelivery): boolean {
+    const { clock, logger, seal } = this.#options;
+    let secret: string;
+    try {
+      secret = seal.open(webhook.sealedSecret, secretPlace(name));
+    } catch (error) {
+      logger.error({ webhook: name, err: error }, 'the secret of a webhook cannot be read');
+      throw error;
+    }
+    return isSignatureValid(webhook.signing, secret, delivery, clock.now());
+  }
+
+  async #accept(
+    name: string,
+    webhook: StoredWebhook,
+    delivery: IncomingDelivery,
+  ): Promise<ReceivedDelivery & { readonly isRepeated: boolean }> {
+    const { clock, store } = this.#options;
+    const body = delivery.body();
+    const deliveryId = deliveryIdOf(webhook.signing, delivery.headers, body);
+    const key = deliveryId === null ? null : hashOf('webhook', name, deliveryId);
+    const before = key === null ? null : await store.getResource('webhook-delivery', key);
+    if (before !== null) return { id: before.body, isRepeated: true };
+    const hook = { body, headers: { ...delivery.headers }, query: queryOf(delivery) };
+    const id = await this.#carryOut(name, webhook, hook, { key, ...traceOf(delivery) });
+    if (key !== null) {
+      const expiresAt = clock.now() + REMEMBERED_MS;
+      const note = { name: key, revision: 1, expiresAt, body: id };
+      await store.saveResource({ kind: 'webhook-delivery', ...note }, null);
+    }
+    return { id, isRepeated: false };
+  }
+
+  async #carryOut(
+    name: string,
+    { effect }: StoredWebhook,
+    hook: JsonObject,
+    { key, ...trace }: Pick<IncomingDelivery, 'traceparent'> & { readonly key: string | null },
+  ): Promise<string> {
+    const { publisher, scripts, starts } = this.#options;
+    const values = await evaluateInputs(effect, hook, scripts);
+    const idempotency = key === null ? null : { key: `webhook ${key}`, requestHash: key };
+    if ('publish' in effect) {
+      const published = await publisher.publish({
+        name: textOf(values, 'name'),
+        key: textOf(values, 'key'),
+        data: values['data'] ?? null,
+        idempotency,
+        ...trace,
+      });
+      return published.id;
+    }
+    const data = toObject(values['data'] ?? null);
+    if (!data.ok) throw invalid(`data of the run: ${data.message}`);
+    const { instance } = await starts.start({
+      definitionId: effect.start.definitionId,
+      data: data.value,
+      reference: (values['reference'] ?? null) === null ? null : textOf(values, 'reference'),
+      idempotency,
+      actor: `webhook ${name}`,
+      ...trace,
+    });
+    return instance.id;
+  }
+}
+
+function traceOf({ traceparent }: IncomingDelivery): Pick<IncomingDelivery, 'traceparent'> {
+  return traceparent === undefined ? {} : { traceparent };
+}
+
+function queryOf({ query }: IncomingDelivery): JsonObject {
+  const copied = Object.entries(query).map(([name, value]): [string, Json] => [
+    name,
+    typeof value === 'string' ? value : [...value],
+  ]);
+  return Object.fromEntries(copied);
+}
+
+function textOf(values: JsonObject, name: string): string {
+  const text = toText(values[name] ?? null);
+  if (!text.ok) throw invalid(`${name}: ${text.message}`);
+  return text.value;
+}
+
+function invalid(message: string): AppError {
+  return new AppError('invalid_data', message);
+}

@@ -1,0 +1,69 @@
+/** Webhooks that others call, as clients set them up and see them. Times are milliseconds since 1970. */
+import type { Json } from '../../engine/values/json.js';
+
+export const HMAC_ALGORITHMS = ['sha256', 'sha384', 'sha512'] as const;
+export const HMAC_ENCODINGS = ['hex', 'base64'] as const;
+
+/** How a sender signs its calls, see webhook-signature.ts. */
+export type WebhookScheme =
+  | { readonly scheme: 'standard' | 'github' | 'stripe' | 'slack' }
+  | {
+      readonly scheme: 'hmac';
+      /** The name of the header with the signature. */
+      readonly header: string;
+      readonly algorithm: (typeof HMAC_ALGORITHMS)[number];
+      readonly encoding: (typeof HMAC_ENCODINGS)[number];
+      /** What stands before the signature in its header. */
+      readonly prefix: string;
+      /** The name of the header with the id of the delivery; null: deliveries have no id. */
+      readonly idHeader: string | null;
+    };
+
+/** What a call does. Members that are `Json` are input values: strings are expressions. */
+export type WebhookEffect =
+  | { readonly publish: { readonly name: Json; readonly key: Json; readonly data?: Json } }
+  | {
+      readonly start: {
+        readonly definitionId: string;
+        readonly data?: Json;
+        readonly reference?: Json;
+      };
+    };
+
+export interface WebhookRequest {
+  readonly signing: WebhookScheme;
+  readonly effect: WebhookEffect;
+  /** Null: the one that it has. */
+  readonly secret: string | null;
+  readonly actor: string;
+}
+
+export interface WebhookView {
+  readonly name: string;
+  readonly signing: WebhookScheme;
+  readonly effect: WebhookEffect;
+  readonly changedBy: string;
+  readonly changedAt: number;
+}
+
+/** A call of a webhook, before anything in it is believed. */
+export interface IncomingDelivery {
+  readonly bytes: Uint8Array;
+  /** By lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string | readonly string[]>>;
+  /** @throws AppError `unreadable_body`; called only after the signature was verified */
+  readonly body: () => Json;
+  /** The span of the call. */
+  readonly traceparent?: string;
+}
+
+/** The answer to a sender that asks whether somebody is there. */
+export interface ChallengeAnswer {
+  readonly challenge: string;
+}
+
+export interface ReceivedDelivery {
+  /** Of the event that was published or the run that was started. */
+  readonly id: string;
+}

@@ -1,0 +1,86 @@
+/** Resources: what people have set up, and notes that expire. */
+import type { OperationArguments } from '../operations.js';
+import type { ResourceKind, ResourceRecord } from '../records/resources.js';
+import { decodeText, encodeText } from '../text-codec.js';
+import type { ResourceDocument } from './documents.js';
+import type { MongoContext } from './mongo-context.js';
+import { isDuplicateKey } from './mongo-errors.js';
+import { packText, unpackText } from './packed-text.js';
+
+export async function saveResource(
+  { resources }: MongoContext,
+  [resource, expected]: OperationArguments<'saveResource'>,
+): Promise<boolean> {
+  const document = resourceDocumentOf(resource);
+  if (expected !== null) {
+    const filter = { _id: document._id, revision: expected };
+    return (await resources.replaceOne(filter, document)).matchedCount > 0;
+  }
+  try {
+    await resources.insertOne(document);
+    return true;
+  } catch (error) {
+    if (isDuplicateKey(error)) return false;
+    throw error;
+  }
+}
+
+export async function removeResource(
+  { resources }: MongoContext,
+  [kind, name]: OperationArguments<'removeResource'>,
+): Promise<boolean> {
+  return (await resources.deleteOne({ _id: idOf(kind, name) })).deletedCount > 0;
+}
+
+export async function getResource(
+  { resources }: MongoContext,
+  [kind, name]: OperationArguments<'getResource'>,
+): Promise<ResourceRecord | null> {
+  const document = await resources.findOne({ _id: idOf(kind, name) });
+  return document === null ? null : resourceOf(document);
+}
+
+export async function listResources(
+  { resources }: MongoContext,
+  [kind, afterName, limit]: OperationArguments<'listResources'>,
+): Promise<readonly ResourceRecord[]> {
+  const found = resources.find({ kind, name: { $gt: encodeText(afterName ?? '') } });
+  return (await found.sort({ kind: 1, name: 1 }).limit(limit).toArray()).map(resourceOf);
+}
+
+export async function purgeResources(
+  { resources }: MongoContext,
+  [expiredBefore, limit]: OperationArguments<'purgeResources'>,
+): Promise<number> {
+  // Numbers only: a comparison does not match a resource that never expires.
+  const expired = resources.find({ expiresAt: { $lt: expiredBefore } }).sort({ expiresAt: 1 });
+  const ids = (await expired.limit(limit).project<{ _id: string }>({ _id: 1 }).toArray()).map(
+    ({ _id }) => _id,
+  );
+  return ids.length === 0 ? 0 : (await resources.deleteMany({ _id: { $in: ids } })).deletedCount;
+}
+
+export function resourceOf(document: ResourceDocument): ResourceRecord {
+  return {
+    kind: document.kind,
+    name: decodeText(document.name),
+    revision: document.revision,
+    expiresAt: document.expiresAt,
+    body: unpackText(document.body),
+  };
+}
+
+export function resourceDocumentOf(resource: ResourceRecord): ResourceDocument {
+  return {
+    _id: idOf(resource.kind, resource.name),
+    kind: resource.kind,
+    name: encodeText(resource.name),
+    revision: resource.revision,
+    expiresAt: resource.expiresAt,
+    body: packText(resource.body),
+  };
+}
+
+function idOf(kind: ResourceKind, name: string): string {
+  return `${kind}:${encodeText(name)}`;
+}

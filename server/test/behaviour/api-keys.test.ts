@@ -1,0 +1,219 @@
+/** API keys: created once, accepted beside tokens, and dead within a second on every node. On every kind of store. */
+import { generateKeyPairSync } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ApiKey, ApiKeyPage, CreatedApiKey } from '../../src/api/wire/models/key.js';
+import type { WorkflowActionList } from '../../src/api/wire/models/control.js';
+import type { Problem } from '../../src/api/wire/models/problem.js';
+import { eventually } from '../../../sdk/test/support/eventually.js';
+import { Client, fresh } from './support/client.js';
+import { startServer, type TestServer } from './support/server.js';
+import { STORE_KINDS, type TestStore } from './support/stores.js';
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const environment = {
+  auth: 'true',
+  alg: 'RS256',
+  publickey: rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+};
+
+interface Sent {
+  readonly bearer: string;
+  readonly body?: unknown;
+}
+
+describe.each(STORE_KINDS.filter(({ available }) => available))('API keys ($kind)', (storeKind) => {
+  let store: TestStore;
+  let servers: TestServer[];
+  let clients: Client[];
+  let admin: string;
+
+  beforeAll(async () => {
+    store = await storeKind.create();
+    const nodes = ['mongo', 'postgres'].includes(storeKind.kind) ? 2 : 1;
+    servers = [];
+    for (let node = 0; node < nodes; node += 1) {
+      servers.push(await startServer({ store: store.open(), environment }));
+    }
+    clients = servers.map(({ url }) => new Client(url));
+    admin = await new SignJWT({ scope: 'conductor:admin', sub: 'ada' })
+      .setProtectedHeader({ alg: 'RS256' })
+      .setExpirationTime('10m')
+      .sign(rsa.privateKey);
+  });
+  afterAll(async () => {
+    for (const server of servers) await server.stop();
+    await store.remove();
+  });
+
+  const callNode = <Body>(node: number, method: string, path: string, options: Sent) =>
+    clients[node % clients.length]!.call<Body>(method, path, {
+      headers: { authorization: `Bearer ${options.bearer}` },
+      ...(options.body !== undefined && {
+        body: JSON.stringify(options.body),
+        type: 'application/json',
+      }),
+    });
+  const call = <Body>(method: string, path: string, bearer: string, body?: unknown) =>
+    callNode<Body>(0, method, path, { bearer, body });
+  const create = async (settings: object = {}): Promise<CreatedApiKey> => {
+    const body = { name: fresh('key'), scopes: ['conductor:viewer'], ...settings };
+    const answer = await call<CreatedApiKey>('POST', '/api/key', admin, body);
+    expect(answer.status, answer.text).toBe(201);
+    return answer.body;
+  };
+  const list = async (): Promise<readonly ApiKey[]> =>
+    (await call<ApiKeyPage>('GET', '/api/key', admin)).body.items;
+
+  it('are shown once, and then listed without the key', async () => {
+    const { key, ...shown } = await create({ name: 'billing worker' });
+    expect(key).toMatch(/^sw_[a-z0-9]+_[\w-]{43}$/);
+    expect(shown).toEqual({
+      id: expect.any(String) as string,
+      name: 'billing worker',
+      scopes: ['conductor:viewer'],
+      createdBy: 'ada',
+      createdTime: expect.any(String) as string,
+      expires: null,
+      lastUsedTime: null,
+    });
+    expect((await list()).find(({ id }) => id === shown.id)).toEqual(shown);
+    const { text } = await call('GET', '/api/key', admin);
+    expect(text).not.toContain(key.split('_')[2]);
+  });
+
+  it('allow what their scopes allow, on every node, and show their last use', async () => {
+    const { id, key } = await create();
+    for (let node = 0; node < clients.length; node += 1) {
+      expect((await callNode(node, 'GET', '/api/workflow', { bearer: key })).status).toBe(200);
+      expect(
+        (await callNode(node, 'POST', '/api/definition', { bearer: key, body: {} })).status,
+      ).toBe(403);
+      expect((await callNode(node, 'GET', '/api/key', { bearer: key })).status).toBe(403);
+    }
+    await eventually('the last use', async () => {
+      const found = (await list()).find((each) => each.id === id);
+      return found?.lastUsedTime !== null && found?.lastUsedTime !== undefined;
+    });
+  });
+
+  it('are the actor by their name', async () => {
+    const name = fresh('operator');
+    const { key } = await create({ name, scopes: ['conductor:admin'] });
+    const wait = { Id: 'w', StepType: 'WaitFor', Inputs: { EventName: '"e"', EventKey: '"k"' } };
+    const Id = fresh('definition');
+    await call('POST', '/api/definition', key, { Id, Steps: [wait] });
+    const { body } = await call<{ workflowId: string }>('POST', `/api/workflow/${Id}`, key, {});
+    await call('PUT', `/api/workflow/${body.workflowId}/suspend`, key);
+    const audit = await call<WorkflowActionList>(
+      'GET',
+      `/api/workflow/${body.workflowId}/audit`,
+      key,
+    );
+    expect(audit.body.items.map(({ actor }) => actor)).toContain(name);
+  });
+
+  it('are rejected a second after they were removed, while good ones are accepted', async () => {
+    const good = await create();
+    const dead = await create();
+    const failures: string[] = [];
+    const late: number[] = [];
+    let removedAt = Infinity;
+    let isOver = false;
+    const path = '/api/workflow?limit=1';
+    const use = async (node: number): Promise<void> => {
+      while (!isOver) {
+        const sentAt = performance.now();
+        const [kept, ended] = await Promise.all([
+          callNode(node, 'GET', path, { bearer: good.key }),
+          callNode(node, 'GET', path, { bearer: dead.key }),
+        ]);
+        if (kept.status !== 200) failures.push(`good: ${kept.status}`);
+        if (removedAt === Infinity && sentAt < removedAt && ended.status !== 200) {
+          failures.push(`before its removal: ${ended.status}`);
+        }
+        if (sentAt > removedAt + 1000) late.push(ended.status);
+      }
+    };
+    const users = [0, 1, 0, 1].map((node) => use(node));
+    await pause(300);
+    expect((await call('DELETE', `/api/key/${dead.id}`, admin)).status).toBe(204);
+    removedAt = performance.now();
+    await eventually('calls after a second', () => late.length >= 20);
+    isOver = true;
+    await Promise.all(users);
+    // A call that was sent before the removal and answered after it may have either status.
+    expect(failures.filter((failure) => failure.startsWith('good'))).toEqual([]);
+    expect(new Set(late)).toEqual(new Set([401]));
+    const again = await call<Problem>('DELETE', `/api/key/${dead.id}`, admin);
+    expect([again.status, again.body.code]).toEqual([404, 'key_not_found']);
+  });
+
+  it('are rejected when they have expired, and stay listed', async () => {
+    const expires = new Date(Date.now() + 1500).toISOString();
+    const { id, key } = await create({ expires });
+    expect((await call('GET', '/api/workflow', key)).status).toBe(200);
+    await eventually('its expiry', async () => {
+      return (await call('GET', '/api/workflow', key)).status === 401;
+    });
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expires));
+    expect((await list()).map((each) => each.id)).toContain(id);
+  });
+
+  it('are rejected with anything but the exact text', async () => {
+    const { id, key } = await create();
+    const secret = key.slice(`sw_${id}_`.length);
+    const other = await create();
+    const wrong = [
+      key.slice(0, -1),
+      `${key}A`,
+      key.toUpperCase(),
+      `sw_${id}_${'A'.repeat(43)}`,
+      `sw_${other.id}_${secret}`,
+      `sw_${'0'.repeat(26)}_${secret}`,
+      'sw_',
+      'sw___proto___',
+      `sw_${'a'.repeat(5000)}_${secret}`,
+    ];
+    for (const text of wrong) {
+      expect((await call('GET', '/api/workflow', text)).status, text).toBe(401);
+    }
+    expect((await call('GET', '/api/workflow', key)).status).toBe(200);
+  });
+
+  it.each([
+    ['no name', { name: undefined }, 'name'],
+    ['a blank name', { name: ' ' }, 'name must not be blank'],
+    ['no scopes', { scopes: [] }, 'scope'],
+    ['an unknown scope', { scopes: ['conductor:root'] }, 'scopes'],
+    ['a time in the past', { expires: '2020-01-01T00:00:00Z' }, 'expires is in the past'],
+    ['no time', { expires: 'soon' }, 'expires must be an ISO 8601 time'],
+    ['an unknown member', { scope: 'conductor:viewer' }, 'scope'],
+  ])('are not created with %s', async (_, settings, message) => {
+    const body = { name: fresh('key'), scopes: ['conductor:viewer'], ...settings };
+    const answer = await call<Problem>('POST', '/api/key', admin, body);
+    expect(answer.status, answer.text).toBe(400);
+    expect(answer.text).toContain(message);
+  });
+
+  it('have a name of their own', async () => {
+    const { name } = await create();
+    const body = { name, scopes: ['conductor:viewer'] };
+    const answer = await call<Problem>('POST', '/api/key', admin, body);
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
+  });
+
+  it('end the stream of changes of their holder', async () => {
+    const { id, key } = await create();
+    const response = await fetch(`${servers[0]!.url}/api/stream`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const ended = response.text();
+    await call('DELETE', `/api/key/${id}`, admin);
+    await pause(600);
+    const Id = fresh('after-the-removal');
+    await call('POST', '/api/definition', admin, { Id, Steps: [{ Id: 'a', StepType: 'NoOp' }] });
+    expect(await ended).not.toContain(Id);
+  });
+});

@@ -1,0 +1,19 @@
+import type { Notification } from '@stepwright/sdk';
+import type { ReactNode } from 'react';
+
+/** Whether a notification sends messages, and why it does not. */
+export function NotificationState({
+  notification: { paused, pausedBecause },
+}: {
+  readonly notification: Notification;
+}): ReactNode {
+  if (!paused) return <span className="badge good">active</span>;
+  return (
+    <>
+      <span className="badge warning">paused</span>{' '}
+      <span className="quiet">
+        <bdi>{pausedBecause}</bdi>
+      </span>
+    </>
+  );
+}
