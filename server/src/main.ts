@@ -39,11 +39,13 @@ try {
   logger.fatal({ err: error }, `the server could not start${reasonOf(error)}`);
   process.exit(1);
 }
-/** Where clients reach the server. */
-export const url = announce(http, config);
+// Whoever reads that the server listens may end it at once.
+let isStopping = false;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => void stop(signal));
 }
+/** Where clients reach the server. */
+export const url = announce(http, config);
 
 function loadConfig(): Config {
   try {
@@ -122,8 +124,6 @@ function placeOfData({ data_dir, dbhost }: Config): string {
   if (storeOfProcess().store !== undefined) return 'memory: nothing outlives this process';
   return storeAt(dbhost).place(data_dir);
 }
-
-let isStopping = false;
 
 async function stop(signal: string): Promise<void> {
   if (isStopping) return;
