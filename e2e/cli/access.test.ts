@@ -47,7 +47,10 @@ describe('stepwright token', () => {
   });
 
   it.each([
-    { args: ['--scope', 'everything'], message: '--scope must name some of conductor:admin' },
+    {
+      args: ['--scope', 'everything'],
+      message: "--scope: 'everything' is not a scope. Scopes: conductor:admin",
+    },
     { args: ['--alg', 'none'], message: 'ES256' },
     { args: ['--expires', 'soon'], message: 'It must be a duration' },
   ])('rejects $args', async ({ args, message }) => {

@@ -1675,7 +1675,7 @@ export interface components {
         ApiKey: {
             id: string;
             name: string;
-            scopes: components["schemas"]["KeyScope"][];
+            scopes: string[];
             /** @description The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none. */
             createdBy: string;
             /** @description ISO 8601, UTC. */
@@ -1704,7 +1704,8 @@ export interface components {
         ApiKeyRequest: {
             /** @description Whose key it is. The audit and control actions show it as the actor. */
             name: string;
-            scopes: components["schemas"]["KeyScope"][];
+            /** @description What its holder may do: `conductor:admin`, `conductor:author`, `conductor:controller`, `conductor:viewer`, `conductor:worker`. The last three can be narrowed by a prefix: `conductor:viewer:order*` reaches only definitions whose id begins with `order`, `conductor:worker:billing-*` only activities whose name begins with `billing-`. */
+            scopes: string[];
             /** @description When it expires: ISO 8601. Without it, the key is valid until it is removed. */
             expires?: string;
         };
@@ -2073,7 +2074,7 @@ export interface components {
         CreatedApiKey: {
             id: string;
             name: string;
-            scopes: components["schemas"]["KeyScope"][];
+            scopes: string[];
             /** @description The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none. */
             createdBy: string;
             /** @description ISO 8601, UTC. */
@@ -2714,11 +2715,11 @@ export interface components {
         /** @description Any JSON value: an object, list, string, number, boolean or null. */
         JsonValue: unknown;
         /**
-         * @description What the holder of a key may do.
-         * @enum {string}
+         * @description The process is running.
+         * @example {
+         *       "status": "live"
+         *     }
          */
-        KeyScope: "conductor:admin" | "conductor:author" | "conductor:controller" | "conductor:viewer" | "conductor:worker";
-        /** @description The process is running. */
         Liveness: {
             /** @enum {string} */
             status: "live";
@@ -3068,7 +3069,7 @@ export interface components {
             time: string;
             /** @description The start of the node that has been running the longest. `lastHour` and `lastDay` contain nothing older, and nothing that other nodes counted before they stopped. ISO 8601, UTC. */
             countedSince: string;
-            /** @description Runs by status; null if the store does not respond. */
+            /** @description Runs by status; null if the store does not respond, and for callers whose scope is narrowed by a prefix. */
             runs: components["schemas"]["StatusCounts"] | null;
             /** @description When these runs were counted: a large store is counted every few minutes. ISO 8601, UTC. */
             runsTime: string;
@@ -3076,11 +3077,11 @@ export interface components {
             definitions: components["schemas"]["OpenRunCounts"][];
             /** @description False if there are so many definitions that not all were looked at: at most 100 in the order of their ids. */
             definitionsExact: boolean;
-            /** @description Each of the last 60 minutes, the current one last. */
+            /** @description Each of the last 60 minutes, the current one last. Empty for callers whose scope is narrowed. */
             lastHour: components["schemas"]["OverviewBucket"][];
-            /** @description Each of the last 24 hours, the current one last. */
+            /** @description Each of the last 24 hours, the current one last. Empty for callers whose scope is narrowed. */
             lastDay: components["schemas"]["OverviewBucket"][];
-            /** @description The queues of activities with waiting items, the one with the oldest item first; at most 10. */
+            /** @description The queues of activities with waiting items, the one with the oldest item first; at most 10. Empty for callers whose scope is narrowed. */
             queues: components["schemas"]["ActivityQueue"][];
             /**
              * Format: int32
@@ -3448,7 +3449,16 @@ export interface components {
             /** @description Whether it fires more often in the period. */
             more: boolean;
         };
-        /** @description A secret of the server, or one that definitions use and the server does not have. */
+        /**
+         * @description A secret of the server, or one that definitions use and the server does not have.
+         * @example {
+         *       "name": "SHOP_TOKEN",
+         *       "missing": false,
+         *       "definitions": [
+         *         "order"
+         *       ]
+         *     }
+         */
         Secret: {
             name: string;
             /** @description Definitions use it, but the server does not have it: their steps fail. */
@@ -3462,7 +3472,20 @@ export interface components {
             /** @description Always null: there is one page. */
             nextCursor: string | null;
         };
-        /** @description Information about the server that responded. */
+        /**
+         * @description Information about the server that responded.
+         * @example {
+         *       "name": "Stepwright",
+         *       "version": "0.1.0",
+         *       "startTime": "2026-05-04T10:20:30.123Z",
+         *       "machineName": "node-a",
+         *       "osVersion": "Linux 6.1.0",
+         *       "workingSet": 104857600,
+         *       "nodeId": "5f0c2d",
+         *       "store": "sqlite",
+         *       "backplane": "local"
+         *     }
+         */
         ServerInfo: {
             name: string;
             version: string;
@@ -7610,7 +7633,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "name": "Stepwright",
+                     *       "version": "0.1.0",
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "machineName": "node-a",
+                     *       "osVersion": "Linux 6.1.0",
+                     *       "workingSet": 104857600,
+                     *       "nodeId": "5f0c2d",
+                     *       "store": "sqlite",
+                     *       "backplane": "local"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ServerInfo"];
+                    /**
+                     * @example name: Stepwright
+                     *     version: 0.1.0
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     machineName: node-a
+                     *     osVersion: Linux 6.1.0
+                     *     workingSet: 104857600
+                     *     nodeId: 5f0c2d
+                     *     store: sqlite
+                     *     backplane: local
+                     */
                     "application/yaml": components["schemas"]["ServerInfo"];
                 };
             };
@@ -9096,7 +9143,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "SHOP_TOKEN",
+                     *           "missing": false,
+                     *           "definitions": [
+                     *             "order"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["SecretPage"];
+                    /**
+                     * @example items:
+                     *       - name: SHOP_TOKEN
+                     *         missing: false
+                     *         definitions:
+                     *           - order
+                     *     nextCursor: null
+                     */
                     "application/yaml": components["schemas"]["SecretPage"];
                 };
             };
@@ -12834,7 +12903,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "live"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Liveness"];
+                    /** @example status: live */
                     "application/yaml": components["schemas"]["Liveness"];
                 };
             };

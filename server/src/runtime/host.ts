@@ -13,6 +13,7 @@ import type { Service } from '../base/service.js';
 import type { ChangeFeed } from './changes/change-feed.js';
 import { showFiguresAge, showGauges } from './fleet/host-gauges.js';
 import { NOT_ATOMIC, ONE_NODE_ONLY } from './fleet/node-registry.js';
+import { EventTakers } from './events/event-takers.js';
 import { StoreFigures } from './fleet/store-figures.js';
 import type { Readiness, ServerInfo } from './fleet/node-types.js';
 import type { NodeServicesOptions } from './node-options.js';
@@ -25,7 +26,7 @@ export interface HostOptions extends NodeServicesOptions {
 }
 
 /** The operations available to clients, by area: the methods of the services themselves, behind the gate. */
-function areasOf(services: NodeServices) {
+function areasOf(services: NodeServices, { clock, store }: Pick<HostOptions, 'clock' | 'store'>) {
   const { gate } = services;
   return {
     definitions: definitionCalls(services),
@@ -35,10 +36,11 @@ function areasOf(services: NodeServices) {
     events: {
       ...gate.before(services.publisher, 'publish'),
       ...gate.before(services.eventQueries, 'get', 'list', 'listWaiters'),
+      ...gate.before(new EventTakers({ store, clock, catalog: services.catalog }), 'canTake'),
     },
     activities: {
       ...gate.before(services.broker, 'pull'),
-      ...gate.before(services.claims, 'complete', 'extend', 'release'),
+      ...gate.before(services.claims, 'complete', 'extend', 'release', 'assertWithin'),
       ...gate.before(services.activityQueries, 'listQueues', 'listItems'),
     },
     bulk: gate.before(services.bulk.jobs, 'create', 'preview', 'get', 'list', 'listRuns', 'stop'),
@@ -77,6 +79,8 @@ function instanceCalls(services: NodeServices) {
       'explain',
       'explainMany',
       'find',
+      'definitionOf',
+      'within',
     ),
     ...gate.before(services.failureQueries, 'listFailures'),
     ...gate.before(
@@ -164,7 +168,7 @@ export class Host implements Service {
     const { backplane, clock, metrics, scripts, store } = options;
     this.#startTime = clock.now();
     this.#services = new NodeServices(options);
-    const areas = areasOf(this.#services);
+    const areas = areasOf(this.#services, options);
     this.definitions = areas.definitions;
     this.customSteps = areas.customSteps;
     this.instances = areas.instances;

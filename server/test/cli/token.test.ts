@@ -41,8 +41,9 @@ describe('a token', () => {
   });
 
   it.each([
-    [{ scope: 'conductor:root' }, '--scope must name some of'],
-    [{ scope: '' }, '--scope must name some of'],
+    [{ scope: 'conductor:root' }, "--scope: 'conductor:root' is not a scope"],
+    [{ scope: 'conductor:viewer:*' }, "--scope: 'conductor:viewer:*' is not a scope"],
+    [{ scope: '' }, "--scope: '' is not a scope"],
     [{ key: path.join(folder, 'no-key.pem') }, 'is not a private key in PEM format'],
   ])('is refused with %j', async (wrong, message) => {
     writeFileSync(path.join(folder, 'no-key.pem'), 'text');

@@ -3,14 +3,13 @@
  * data, errors and messages contain a word; then every operation of the OpenAPI document is called with each token
  * without the viewer scope, and no response may contain the word.
  */
-import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Workflow } from '../../src/api/wire/models/workflow.js';
-import { Client, type Answer, type CallOptions } from '../behaviour/support/client.js';
+import type { Client } from '../behaviour/support/client.js';
 import type { JsonObject } from '../../src/engine/values/json.js';
 import { activity, step } from '../behaviour/support/steps.js';
+import { clientWith, TOKEN_ENVIRONMENT } from '../behaviour/support/token-client.js';
 import { serverForTests } from './support/secured-server.js';
 
 const SECRET = 'iban-DE02-1203';
@@ -61,40 +60,12 @@ function requestsFor(id: string): readonly Sent[] {
   );
 }
 
-class TokenClient extends Client {
-  readonly #token: string;
-
-  constructor(url: string, token: string) {
-    super(url);
-    this.#token = token;
-  }
-
-  override call<Body = unknown>(
-    method: string,
-    path: string,
-    options: CallOptions = {},
-  ): Promise<Answer<Body>> {
-    const headers = { ...options.headers, authorization: `Bearer ${this.#token}` };
-    return super.call<Body>(method, path, { ...options, headers });
-  }
-}
-
 describe('a caller without the viewer scope', () => {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const publickey = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
-  const at = serverForTests({ auth: 'true', alg: 'ES256', publickey });
+  const at = serverForTests(TOKEN_ENVIRONMENT);
   let admin: Client;
 
-  const clientWith = async (scope: string): Promise<Client> => {
-    const token = await new SignJWT({ scope, sub: 'tester' })
-      .setProtectedHeader({ alg: 'ES256' })
-      .setExpirationTime('5m')
-      .sign(privateKey);
-    return new TokenClient(at.client.url, token);
-  };
-
   beforeAll(async () => {
-    admin = await clientWith('conductor:admin');
+    admin = await clientWith(at.client.url, 'conductor:admin');
   });
 
   /** A run that waits for work, one that was suspended by a failure, one that waits for its next attempt. */
@@ -117,8 +88,8 @@ describe('a caller without the viewer scope', () => {
   };
 
   it('gets the status but not the data from suspend, resume, retry and DELETE', async () => {
-    const controller = await clientWith('conductor:controller');
-    const reader = await clientWith('conductor:controller conductor:viewer');
+    const controller = await clientWith(at.client.url, 'conductor:controller');
+    const reader = await clientWith(at.client.url, 'conductor:controller conductor:viewer');
     const { suspended, retrying, waiting } = await startAll();
     const CALLS = [
       ['PUT', `/api/workflow/${waiting}/suspend`, 'Suspended'],
@@ -147,7 +118,7 @@ describe('a caller without the viewer scope', () => {
     const answers: Record<string, number> = {};
     const ids = [...Object.values(runs), event.id, 'charge', 'unknown'];
     for (const scope of ['conductor:controller', 'conductor:author', 'conductor:none']) {
-      const caller = await clientWith(scope);
+      const caller = await clientWith(at.client.url, scope);
       for (const { body, method, path } of ids.flatMap(requestsFor)) {
         const answer = await caller.call(method, path, {
           ...(body !== null && { body, type: 'application/json' }),

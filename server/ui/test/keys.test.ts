@@ -51,6 +51,26 @@ describe.runIf(browserPath !== null)('the page of API keys', () => {
     });
   });
 
+  test('creates a key for some definitions only', async () => {
+    const page = await openAs('/keys', 'conductor:admin');
+    await page.getByRole('button', { name: 'New API key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New API key' });
+    await dialog.getByLabel('Name').fill('shop reports');
+    const prefix = dialog.getByLabel('Only names that begin with');
+    expect(await prefix.count()).toBe(0);
+    await dialog.getByLabel(/^author/).check();
+    expect(await prefix.count()).toBe(0);
+    await dialog.getByLabel(/^author/).uncheck();
+    await dialog.getByLabel(/^viewer/).check();
+    await prefix.fill('call-');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const key = await page.locator('.new-key code').innerText();
+    await page.getByRole('row', { name: /shop reports.*viewer:call-\*/ }).waitFor();
+    const reports = createClient({ baseUrl: pages.server.url, token: key });
+    await reports.definitions.get('call-shop');
+    await expect(reports.definitions.get('other')).rejects.toMatchObject({ status: 404 });
+  });
+
   test('tells others which scope it needs', async () => {
     const page = await openAs('/keys', 'conductor:author conductor:viewer');
     await page

@@ -9,17 +9,17 @@
  */
 import type { Request } from 'express';
 import { AppError } from '../../base/errors.js';
+import { reaches, type NameReach } from '../../base/name-reach.js';
 import { isApiKey } from '../../runtime/access/api-key-codec.js';
 import { addressOf, contextOf } from '../http/request-context.js';
 import { StoreUnavailableError } from '../../store/store.js';
+import { admitsNarrowed } from './narrowed-calls.js';
+import { reachOf } from './scopes.js';
 import type { TokenVerifier, VerifiedToken } from './token-verifier.js';
-
-/** This scope allows everything. */
-const ADMIN_SCOPE = 'conductor:admin';
 
 /**
  * Called by tsoa's routes for each `@Security` of a route; one that resolves is enough.
- * @throws AppError `unauthenticated`, `forbidden`, `too_many_requests`
+ * @throws AppError `unauthenticated`, `forbidden`, `too_many_requests`; with a narrowed scope also that its target does not exist
  */
 export async function expressAuthentication(
   request: Request,
@@ -36,18 +36,28 @@ export async function expressAuthentication(
     throw unauthenticated('The bearer token is invalid', 'invalid_token');
   });
   const token = await context.verifiedToken;
-  if (scopes.every((scope) => covers(token, scope))) return token;
-  throw new AppError('forbidden', `This call requires the scope ${scopes.join(' ')}`);
+  for (const scope of scopes) {
+    const reach = reachOf(token.scopes, scope);
+    if (reach === 'all') continue;
+    if (reach.length === 0) throw forbidden(scope);
+    if (!(await admitsNarrowed(request, reach))) throw forbidden(`${scope} without a prefix`);
+  }
+  return token;
 }
 
-/** Whether the caller of an admitted request also has this scope. */
-export async function hasScope(request: Request, scope: string): Promise<boolean> {
+/** What the caller of an admitted request reaches with this scope. */
+export async function callerReach(request: Request, scope: string): Promise<NameReach> {
   const token = await contextOf(request).verifiedToken;
-  return token === null || covers(token, scope);
+  return token === null ? 'all' : reachOf(token.scopes, scope);
 }
 
-function covers(token: VerifiedToken, scope: string): boolean {
-  return token.scopes.has(ADMIN_SCOPE) || token.scopes.has(scope);
+/** Whether the caller of an admitted request may also read runs of this definition. */
+export async function mayView(request: Request, definitionId: string): Promise<boolean> {
+  return reaches(await callerReach(request, 'conductor:viewer'), definitionId);
+}
+
+function forbidden(scope: string): AppError {
+  return new AppError('forbidden', `This call requires the scope ${scope}`);
 }
 
 async function verify(request: Request, tokens: TokenVerifier): Promise<VerifiedToken> {

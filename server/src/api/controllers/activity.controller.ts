@@ -19,6 +19,8 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { AppError } from '../../base/errors.js';
+import { reaches } from '../../base/name-reach.js';
+import { callerReach } from '../access/authentication.js';
 import type { ReportedResult } from '../../runtime/activities/activity-results.js';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
 import { asJson, nullableBody } from '../http/body-reader.js';
@@ -221,12 +223,16 @@ export class ActivityController extends Controller {
   @Security('bearer', ['conductor:viewer'])
   async listActivityItems(
     @Path() id: string,
+    @Request() request: HttpRequest,
     @Query() limit: number = PAGE_SIZE_DEFAULT,
     @Query() cursor?: string,
   ): Promise<ActivityItemPage> {
     const name = checkedName(id, 'activity name');
     const page = toPageRequest(limit, cursor);
-    return toWirePage(await this.#services.host.activities.listItems(name, page), toActivityItem);
+    const found = await this.#services.host.activities.listItems(name, page);
+    const reach = await callerReach(request, 'conductor:viewer');
+    const items = found.items.filter(({ definitionId }) => reaches(reach, definitionId ?? ''));
+    return toWirePage({ ...found, items }, toActivityItem);
   }
 
   async #complete(request: HttpRequest, token: string, result: ReportedResult): Promise<void> {

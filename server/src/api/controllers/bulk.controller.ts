@@ -17,7 +17,8 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { hasScope } from '../access/authentication.js';
+import { reachesAllOf, type NameReach } from '../../base/name-reach.js';
+import { callerReach } from '../access/authentication.js';
 import { asJson, requiredBody } from '../http/body-reader.js';
 import { knownQuery } from '../http/query-names.js';
 import { actorOf, type ApiServices } from '../http/request-context.js';
@@ -85,10 +86,12 @@ export class BulkController extends Controller {
     @Header('Idempotency-Key') idempotencyKey?: string,
   ): Promise<CreatedBulkJob | BulkPreview> {
     const { bulk } = this.#services.host;
-    const mayRead = await hasScope(request, 'conductor:viewer');
+    const reach = await callerReach(request, 'conductor:controller');
+    const mayRead = await mayReadWithin(request, reach);
     assertMayFilter(body, mayRead);
     const job = toBulkRequest(body, {
       actor: await actorOf(request),
+      reach,
       idempotency: await toIdempotencyKey(request, idempotencyKey, asJson(body)),
     });
     if (body.dryRun === true) {
@@ -113,8 +116,13 @@ export class BulkController extends Controller {
   @Get()
   @Response<Problem>(400, 'A parameter is invalid')
   @Security('bearer', ['conductor:viewer'])
-  async listBulkJobs(@Query() limit: number = 50, @Query() cursor?: string): Promise<BulkJobPage> {
-    const page = await this.#services.host.bulk.list(toPageRequest(limit, cursor));
+  async listBulkJobs(
+    @Request() request: HttpRequest,
+    @Query() limit: number = 50,
+    @Query() cursor?: string,
+  ): Promise<BulkJobPage> {
+    const reach = await callerReach(request, 'conductor:viewer');
+    const page = await this.#services.host.bulk.list(toPageRequest(limit, cursor), reach);
     return toWirePage(page, toBulkJobSummary);
   }
 
@@ -127,8 +135,10 @@ export class BulkController extends Controller {
   @Get('{id}')
   @Response<Problem>(404, 'There is no such bulk job')
   @Security('bearer', ['conductor:viewer'])
-  async getBulkJob(@Path() id: string): Promise<BulkJob> {
-    return toBulkJob(await this.#services.host.bulk.get(checkedName(id, 'bulk job id')), true);
+  async getBulkJob(@Path() id: string, @Request() request: HttpRequest): Promise<BulkJob> {
+    const reach = await callerReach(request, 'conductor:viewer');
+    const { bulk } = this.#services.host;
+    return toBulkJob(await bulk.get(checkedName(id, 'bulk job id'), reach), true);
   }
 
   /**
@@ -149,12 +159,14 @@ export class BulkController extends Controller {
   @Security('bearer', ['conductor:viewer'])
   async listRunsOfBulkJob(
     @Path() id: string,
+    @Request() request: HttpRequest,
     @Query() limit: number = 50,
     @Query() cursor?: string,
   ): Promise<WorkflowPage> {
     const page = toPageRequest(limit, cursor);
     const { bulk } = this.#services.host;
-    const runs = await bulk.listRuns(checkedName(id, 'bulk job id'), page);
+    const reach = await callerReach(request, 'conductor:viewer');
+    const runs = await bulk.listRuns(checkedName(id, 'bulk job id'), page, reach);
     return toWirePage(runs, toWorkflowSummary);
   }
 
@@ -170,7 +182,12 @@ export class BulkController extends Controller {
   @Security('bearer', ['conductor:controller'])
   async stopBulkJob(@Path() id: string, @Request() request: HttpRequest): Promise<BulkJob> {
     const jobId = checkedName(id, 'bulk job id');
-    const stopped = await this.#services.host.bulk.stop(jobId, await actorOf(request));
-    return toBulkJob(stopped, await hasScope(request, 'conductor:viewer'));
+    const reach = await callerReach(request, 'conductor:controller');
+    const stopped = await this.#services.host.bulk.stop(jobId, await actorOf(request), reach);
+    return toBulkJob(stopped, await mayReadWithin(request, stopped.reach));
   }
+}
+
+async function mayReadWithin(request: HttpRequest, reach: NameReach): Promise<boolean> {
+  return reachesAllOf(await callerReach(request, 'conductor:viewer'), reach);
 }

@@ -1,6 +1,7 @@
 import {
   Body,
   Controller,
+  Delete,
   Extension,
   Get,
   Header,
@@ -8,6 +9,7 @@ import {
   Patch,
   Path,
   Post,
+  Put,
   Query,
   Request,
   Response,
@@ -18,8 +20,9 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import type { ReportedResult } from '../../runtime/activities/activity-results.js';
+import type { ControlOutcome, InstanceAction } from '../../runtime/operations/control-types.js';
 import { AppError } from '../../base/errors.js';
-import { hasScope } from '../access/authentication.js';
+import { callerReach, mayView } from '../access/authentication.js';
 import { asJson, nullableBody, requiredBody } from '../http/body-reader.js';
 import { toControlAnswer, toInstanceAction, toWorkflowAction } from '../wire/map/control.js';
 import { toRestart } from '../wire/map/repair.js';
@@ -68,13 +71,112 @@ export class ControlController extends Controller {
     @Request() request: HttpRequest,
   ): Promise<ControlAnswer> {
     const ids = body.workflowIds.map((id) => checkedName(id, 'workflow id'));
-    const actor = await actorOf(request);
-    const outcomes = await this.#services.host.instances.controlMany(
-      ids,
+    const { instances } = this.#services.host;
+    const reached = await instances.within(ids, await callerReach(request, 'conductor:controller'));
+    const outcomes = await instances.controlMany(
+      ids.filter((id) => reached.has(id)),
       toInstanceAction(body),
-      actor,
+      await actorOf(request),
     );
-    return toControlAnswer(outcomes);
+    const left = [...outcomes];
+    return toControlAnswer(
+      ids.map((id) => (reached.has(id) ? left.shift() : undefined) ?? missing(id)),
+    );
+  }
+
+  /**
+   * Suspends a run until it is resumed. A step in progress finishes first. The response contains `data`, `index` and `lastError`
+   * only if the caller also has the scope `conductor:viewer`.
+   *
+   * @summary Suspend a run
+   * @param id The id of the run
+   */
+  @Put('{id}/suspend')
+  @Response<Problem>(400, 'The run is not Runnable')
+  @Response<Problem>(404, 'There is no such run')
+  @Security('bearer', ['conductor:controller'])
+  async suspendWorkflow(
+    @Path() id: string,
+    @Request() request: HttpRequest,
+  ): Promise<ControlledWorkflow> {
+    return this.#control(request, id, 'suspend');
+  }
+
+  /**
+   * Resumes a suspended run. If a failed step suspended it, the step is retried. The response contains `data`, `index` and
+   * `lastError` only if the caller also has the scope `conductor:viewer`.
+   *
+   * @summary Resume a run
+   * @param id The id of the run
+   */
+  @Put('{id}/resume')
+  @Response<Problem>(400, 'The run is not Suspended')
+  @Response<Problem>(404, 'There is no such run')
+  @Security('bearer', ['conductor:controller'])
+  async resumeWorkflow(
+    @Path() id: string,
+    @Request() request: HttpRequest,
+  ): Promise<ControlledWorkflow> {
+    return this.#control(request, id, 'resume');
+  }
+
+  /**
+   * Terminates a run. A run that has already ended does not change. The response contains `data`, `index` and `lastError` only if
+   * the caller also has the scope `conductor:viewer`.
+   *
+   * With `compensate=true`, the run first compensates its completed steps: it cancels every waiting or running step,
+   * then runs the `CompensateWith` of every completed step and every open saga, the newest first. The server responds
+   * immediately, while the run is still Runnable; the run is Terminated when all compensations are complete. A suspended
+   * run is resumed for this. In the meantime, repeating the call changes nothing, and a call without `compensate`
+   * terminates the run immediately.
+   *
+   * With `purge=true`, a run that has ended is removed from the store, with its input, history and record of actions. The
+   * response shows it as it was. It is not written to `archive_dir`. A run that is open must be terminated first.
+   *
+   * @summary Terminate or purge a run
+   * @param id The id of the run
+   * @param compensate Whether to compensate the completed steps first. Not together with `purge`
+   * @param purge Whether to remove the run, which must have ended
+   */
+  @Delete('{id}')
+  @Response<Problem>(400, 'A parameter is invalid')
+  @Response<Problem>(404, 'There is no such run')
+  @Response<Problem>(409, 'With `purge`: the run is open, or its parent run waits for its result')
+  @Security('bearer', ['conductor:controller'])
+  async terminateWorkflow(
+    @Path() id: string,
+    @Request() request: HttpRequest,
+    @Query() compensate: boolean = false,
+    @Query() purge: boolean = false,
+  ): Promise<ControlledWorkflow> {
+    if (purge && compensate) {
+      throw new AppError(
+        'invalid_request',
+        'compensate terminates a run, and purge removes one that has ended: give only one of them',
+        { parameter: 'compensate' },
+      );
+    }
+    if (purge) return this.#purge(request, id);
+    return this.#control(request, id, compensate ? 'compensate' : 'terminate');
+  }
+
+  /**
+   * Immediately retries every failed step that is waiting for its next attempt. The response contains `data`, `index` and
+   * `lastError`
+   * only if the caller also has the scope `conductor:viewer`.
+   *
+   * @summary Retry failed steps now
+   * @param id The id of the run
+   */
+  @Put('{id}/retry')
+  @Response<Problem>(404, 'There is no such run')
+  @Response<Problem>(409, 'No step is waiting for a retry')
+  @Security('bearer', ['conductor:controller'])
+  async retryWorkflow(
+    @Path() id: string,
+    @Request() request: HttpRequest,
+  ): Promise<ControlledWorkflow> {
+    return this.#control(request, id, 'retry');
   }
 
   /**
@@ -101,7 +203,7 @@ export class ControlController extends Controller {
     const actor = await actorOf(request);
     const tags = toTagChanges(changes);
     const tagged = await this.#services.host.instances.setTags(workflowId, tags, actor);
-    return toControlledWorkflow(tagged, await hasScope(request, 'conductor:viewer'));
+    return toControlledWorkflow(tagged, await mayView(request, tagged.definitionId));
   }
 
   /**
@@ -144,7 +246,8 @@ export class ControlController extends Controller {
     };
     const workflowId = checkedName(id, 'workflow id');
     const { instances } = this.#services.host;
-    const mayRead = await hasScope(request, 'conductor:viewer');
+    const viewed = await callerReach(request, 'conductor:viewer');
+    const mayRead = (await instances.within([workflowId], viewed)).has(workflowId);
     const instance = await instances
       .restart(workflowId, restart, await actorOf(request))
       .catch((error: unknown) => {
@@ -235,6 +338,24 @@ export class ControlController extends Controller {
     return { items: entries.map(toWorkflowAction), nextCursor: null };
   }
 
+  async #purge(request: HttpRequest, id: string): Promise<ControlledWorkflow> {
+    const workflowId = checkedName(id, 'workflow id');
+    const actor = await actorOf(request);
+    const purged = await this.#services.host.instances.purge(workflowId, actor);
+    return toControlledWorkflow(purged, await mayView(request, purged.definitionId));
+  }
+
+  async #control(
+    request: HttpRequest,
+    id: string,
+    action: InstanceAction,
+  ): Promise<ControlledWorkflow> {
+    const workflowId = checkedName(id, 'workflow id');
+    const actor = await actorOf(request);
+    const controlled = await this.#services.host.instances.control(workflowId, action, actor);
+    return toControlledWorkflow(controlled, await mayView(request, controlled.definitionId));
+  }
+
   async #answer(
     request: HttpRequest,
     { executionId, id }: { readonly id: string; readonly executionId: number },
@@ -244,6 +365,11 @@ export class ControlController extends Controller {
     const actor = await actorOf(request);
     await this.#services.host.instances.answerActivity(execution, result, actor);
   }
+}
+
+/** As for a run that does not exist. */
+function missing(workflowId: string): ControlOutcome {
+  return { workflowId, outcome: 'missing', status: null };
 }
 
 /** Violations of `Input` quote the data of the run. */

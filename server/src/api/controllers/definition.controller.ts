@@ -18,6 +18,7 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
+import { callerReach } from '../access/authentication.js';
 import type { Json } from '../../engine/values/json.js';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
 import { requiredBody } from '../http/body-reader.js';
@@ -133,10 +134,13 @@ export class DefinitionController extends Controller {
   @Security('bearer', ['conductor:author'])
   @Security('bearer', ['conductor:viewer'])
   async listDefinitions(
+    @Request() request: HttpRequest,
     @Query() limit: number = PAGE_SIZE_DEFAULT,
     @Query() cursor?: string,
   ): Promise<DefinitionPage> {
-    const page = await this.#services.host.definitions.list(toPageRequest(limit, cursor));
+    const isAuthor = (await callerReach(request, 'conductor:author')) === 'all';
+    const reach = isAuthor ? 'all' : await callerReach(request, 'conductor:viewer');
+    const page = await this.#services.host.definitions.list(toPageRequest(limit, cursor), reach);
     return toWirePage(page, toDefinitionSummary);
   }
 

@@ -16,7 +16,11 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
+import { AppError } from '../../base/errors.js';
 import type { Json } from '../../engine/values/json.js';
+import type { EventName } from '../../runtime/events/event-types.js';
+import { workflowNotFound } from '../../runtime/operations/instance-queries.js';
+import { callerReach } from '../access/authentication.js';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
 import { requiredBody } from '../http/body-reader.js';
 import {
@@ -38,6 +42,9 @@ import type {
 import type { Problem } from '../wire/models/problem.js';
 import { knownQuery } from '../http/query-names.js';
 import { actorOf, traceOf, type ApiServices } from '../http/request-context.js';
+
+/** Each takes a read of the store. */
+const RUNS_CHECKED_MAX = 500;
 
 @Route('api/event')
 @Tags('Events')
@@ -80,12 +87,14 @@ export class EventController extends Controller {
   ): Promise<PublishedEvent> {
     // The body reader returns only JSON values.
     const eventData = data as Json;
+    const event = checkedEventName(name, key);
+    await this.#assertMayPublish(request, event, workflowId);
     const forWorkflow = workflowId !== undefined && {
       workflowId: checkedName(workflowId, 'workflow id'),
       actor: await actorOf(request),
     };
     return this.#services.host.events.publish({
-      ...checkedEventName(name, key),
+      ...event,
       data: eventData,
       idempotency: await toIdempotencyKey(request, idempotencyKey, eventData),
       ...(forWorkflow !== false && { forWorkflow }),
@@ -109,6 +118,7 @@ export class EventController extends Controller {
   @Response<Problem>(400, 'A parameter is invalid')
   @Security('bearer', ['conductor:viewer'])
   async listEvents(
+    @Request() request: HttpRequest,
     @Query() name?: string,
     @Query() key?: string,
     @Query() limit: number = PAGE_SIZE_DEFAULT,
@@ -116,7 +126,14 @@ export class EventController extends Controller {
   ): Promise<EventPage> {
     const of = toEventFilter(name, key);
     const page = toPageRequest(limit, cursor);
-    return toWirePage(await this.#services.host.events.list(of, page), toEventSummary);
+    const events = await this.#services.host.events.list(of, page);
+    const seen = await this.#seen(
+      request,
+      events.items.flatMap(({ takenBy }) => takenBy),
+    );
+    return toWirePage(events, (event) =>
+      toEventSummary({ ...event, takenBy: event.takenBy.filter((id) => seen.has(id)) }),
+    );
   }
 
   /**
@@ -150,11 +167,46 @@ export class EventController extends Controller {
   async listEventWaiters(
     @Path() name: string,
     @Path() key: string,
+    @Request() request: HttpRequest,
     @Query() limit: number = PAGE_SIZE_DEFAULT,
     @Query() cursor?: string,
   ): Promise<EventWaiterPage> {
     const of = checkedEventName(name, key);
     const page = toPageRequest(limit, cursor);
-    return toWirePage(await this.#services.host.events.listWaiters(of, page), toEventWaiter);
+    const found = await this.#services.host.events.listWaiters(of, page);
+    const seen = await this.#seen(
+      request,
+      found.items.map(({ workflowId }) => workflowId),
+    );
+    const items = found.items.filter(({ workflowId }) => seen.has(workflowId));
+    return toWirePage({ ...found, items }, toEventWaiter);
+  }
+
+  async #assertMayPublish(
+    request: HttpRequest,
+    event: EventName,
+    workflowId: string | undefined,
+  ): Promise<void> {
+    const { events, instances } = this.#services.host;
+    const reach = await callerReach(request, 'conductor:controller');
+    if (reach === 'all') return;
+    if (
+      workflowId !== undefined &&
+      !(await instances.within([workflowId], reach)).has(workflowId)
+    ) {
+      throw workflowNotFound(workflowId);
+    }
+    if (await events.canTake(event, reach)) return;
+    throw new AppError(
+      'forbidden',
+      `No definition that the token reaches names the event '${event.name}', and no run of one waits for it`,
+    );
+  }
+
+  /** Those of the runs that the caller may see; for narrowed scopes, of the first ones. */
+  async #seen(request: HttpRequest, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const reach = await callerReach(request, 'conductor:viewer');
+    if (reach === 'all') return new Set(ids);
+    return this.#services.host.instances.within(ids.slice(0, RUNS_CHECKED_MAX), reach);
   }
 }

@@ -1,4 +1,6 @@
-import { Controller, Get, Middlewares, Route, Security, Tags } from '@tsoa/runtime';
+import { Controller, Get, Middlewares, Request, Route, Security, Tags } from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { callerReach } from '../access/authentication.js';
 import { toOverview } from '../wire/map/overview.js';
 import type { Overview } from '../wire/models/overview.js';
 import { knownQuery } from '../http/query-names.js';
@@ -23,7 +25,8 @@ export class OverviewController extends Controller {
    */
   @Get()
   @Security('bearer', ['conductor:viewer'])
-  async getOverview(): Promise<Overview> {
-    return toOverview(await this.#services.host.overview.overview());
+  async getOverview(@Request() request: HttpRequest): Promise<Overview> {
+    const reach = await callerReach(request, 'conductor:viewer');
+    return toOverview(await this.#services.host.overview.overview(reach));
   }
 }

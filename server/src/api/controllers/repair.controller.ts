@@ -18,7 +18,7 @@ import type {
   ModifyRequest,
   RepairedInstance,
 } from '../../runtime/operations/repair/repair-types.js';
-import { hasScope } from '../access/authentication.js';
+import { mayView } from '../access/authentication.js';
 import { asJson, requiredBody } from '../http/body-reader.js';
 import { knownQuery } from '../http/query-names.js';
 import { actorOf, type ApiServices } from '../http/request-context.js';
@@ -115,7 +115,7 @@ export class RepairController extends Controller {
   }
 
   async #answer(request: HttpRequest, repaired: RepairedInstance): Promise<RepairedWorkflow> {
-    return toRepairedWorkflow(repaired, await hasScope(request, 'conductor:viewer'));
+    return toRepairedWorkflow(repaired, await mayView(request, repaired.instance.definitionId));
   }
 }
 

@@ -3,11 +3,14 @@ import {
   Get,
   Middlewares,
   Query,
+  Request,
   Response,
   Route,
   Security,
   Tags,
 } from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { callerReach } from '../access/authentication.js';
 import { knownQuery } from '../http/query-names.js';
 import type { ApiServices } from '../http/request-context.js';
 import { toSchedule } from '../wire/map/trigger.js';
@@ -44,8 +47,13 @@ export class ScheduleController extends Controller {
   @Get()
   @Response<Problem>(400, 'A parameter is invalid')
   @Security('bearer', ['conductor:viewer'])
-  async getSchedule(@Query() hours: number = 24, @Query() limit: number = 100): Promise<Schedule> {
-    const request = { periodMs: hours * HOUR_MS, limit };
-    return toSchedule(await this.#services.host.triggers.schedule(request));
+  async getSchedule(
+    @Request() request: HttpRequest,
+    @Query() hours: number = 24,
+    @Query() limit: number = 100,
+  ): Promise<Schedule> {
+    const reach = await callerReach(request, 'conductor:viewer');
+    const period = { periodMs: hours * HOUR_MS, limit, reach };
+    return toSchedule(await this.#services.host.triggers.schedule(period));
   }
 }

@@ -15,7 +15,7 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { hasScope } from '../access/authentication.js';
+import { mayView } from '../access/authentication.js';
 import { requiredBody } from '../http/body-reader.js';
 import { knownQuery } from '../http/query-names.js';
 import type { ApiServices } from '../http/request-context.js';
@@ -105,7 +105,7 @@ export class TriggerController extends Controller {
     const instance = await this.#services.host.triggers.fire(...namesOf(id, name));
     this.setStatus(201);
     this.setHeader('Location', `/api/workflow/${encodeURIComponent(instance.id)}`);
-    return toControlledWorkflow(instance, await hasScope(request, 'conductor:viewer'));
+    return toControlledWorkflow(instance, await mayView(request, instance.definitionId));
   }
 
   /**

@@ -1,14 +1,12 @@
 import {
   Body,
   Controller,
-  Delete,
   Extension,
   Get,
   Header,
   Middlewares,
   Path,
   Post,
-  Put,
   Queries,
   Query,
   Request,
@@ -19,10 +17,9 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import type { InstanceAction } from '../../runtime/operations/control-types.js';
-import { AppError } from '../../base/errors.js';
+import { definitionsWithin } from '../../base/name-reach.js';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
-import { hasScope } from '../access/authentication.js';
+import { callerReach, mayView } from '../access/authentication.js';
 import { objectBody } from '../http/body-reader.js';
 import { toExplanation } from '../wire/map/explanation.js';
 import { toFailureGroups, toFailureRequest } from '../wire/map/failure.js';
@@ -60,7 +57,7 @@ import type {
   WorkflowQuery,
 } from '../wire/models/workflow-filter.js';
 import { knownQuery } from '../http/query-names.js';
-import { actorOf, addressOf, callerGone, type ApiServices } from '../http/request-context.js';
+import { addressOf, callerGone, type ApiServices } from '../http/request-context.js';
 import { callerOf } from '../access/caller.js';
 
 @Route('api/workflow')
@@ -151,7 +148,7 @@ export class WorkflowController extends Controller {
     this.setStatus(isNew ? 201 : 200);
     // A new instance shows only what the caller has sent.
     const isOwn = isNew && timeoutMs === 0;
-    return toControlledWorkflow(instance, isOwn || (await hasScope(request, 'conductor:viewer')));
+    return toControlledWorkflow(instance, isOwn || (await mayView(request, id)));
   }
 
   /**
@@ -163,10 +160,13 @@ export class WorkflowController extends Controller {
   @Get()
   @Response<Problem>(400, 'A parameter is invalid')
   @Security('bearer', ['conductor:viewer'])
-  async listWorkflows(@Queries() query: WorkflowQuery): Promise<WorkflowPage> {
+  async listWorkflows(
+    @Queries() query: WorkflowQuery,
+    @Request() request: HttpRequest,
+  ): Promise<WorkflowPage> {
     const { limit = PAGE_SIZE_DEFAULT, cursor, ...filter } = query;
-    const request = { ...toPageRequest(limit, cursor), ...toFilter(filter) };
-    return toWirePage(await this.#services.host.instances.list(request), toWorkflowSummary);
+    const page = { ...toPageRequest(limit, cursor), ...toFilter(filter), ...(await seen(request)) };
+    return toWirePage(await this.#services.host.instances.list(page), toWorkflowSummary);
   }
 
   /**
@@ -177,8 +177,12 @@ export class WorkflowController extends Controller {
   @Get('count')
   @Response<Problem>(400, 'A parameter is invalid')
   @Security('bearer', ['conductor:viewer'])
-  async countWorkflows(@Queries() query: WorkflowFilter): Promise<WorkflowCount> {
-    const { count, exact } = await this.#services.host.instances.count(toFilter(query));
+  async countWorkflows(
+    @Queries() query: WorkflowFilter,
+    @Request() request: HttpRequest,
+  ): Promise<WorkflowCount> {
+    const filter = { ...toFilter(query), ...(await seen(request)) };
+    const { count, exact } = await this.#services.host.instances.count(filter);
     return { count, exact };
   }
 
@@ -192,8 +196,12 @@ export class WorkflowController extends Controller {
   @Get('failures')
   @Response<Problem>(400, 'A parameter is invalid')
   @Security('bearer', ['conductor:viewer'])
-  async listFailures(@Queries() query: FailureQuery): Promise<FailureGroups> {
-    const groups = await this.#services.host.instances.listFailures(toFailureRequest(query));
+  async listFailures(
+    @Queries() query: FailureQuery,
+    @Request() request: HttpRequest,
+  ): Promise<FailureGroups> {
+    const filter = { ...toFailureRequest(query), ...(await seen(request)) };
+    const groups = await this.#services.host.instances.listFailures(filter);
     return toFailureGroups(groups);
   }
 
@@ -207,8 +215,12 @@ export class WorkflowController extends Controller {
   @Get('find')
   @Response<Problem>(400, 'A parameter is invalid')
   @Security('bearer', ['conductor:viewer'])
-  async findWorkflows(@Queries() query: FindQuery): Promise<WorkflowFindings> {
-    return toFindings(await this.#services.host.instances.find(toFindRequest(query)));
+  async findWorkflows(
+    @Queries() query: FindQuery,
+    @Request() request: HttpRequest,
+  ): Promise<WorkflowFindings> {
+    const reach = await callerReach(request, 'conductor:viewer');
+    return toFindings(await this.#services.host.instances.find(toFindRequest(query), reach));
   }
 
   /**
@@ -219,9 +231,14 @@ export class WorkflowController extends Controller {
   @Get('explain')
   @Response<Problem>(400, 'A parameter is invalid')
   @Security('bearer', ['conductor:viewer'])
-  async explainWorkflows(@Queries() query: ExplainQuery): Promise<Explanations> {
+  async explainWorkflows(
+    @Queries() query: ExplainQuery,
+    @Request() request: HttpRequest,
+  ): Promise<Explanations> {
     const ids = query.id.map((id) => checkedName(id, 'workflow id'));
-    const { items, left } = await this.#services.host.instances.explainMany(ids);
+    const reach = await callerReach(request, 'conductor:viewer');
+    const { instances } = this.#services.host;
+    const { items, left } = await instances.explainMany([...(await instances.within(ids, reach))]);
     return { items: items.map(toExplanation), left: [...left] };
   }
 
@@ -283,117 +300,9 @@ export class WorkflowController extends Controller {
       await this.#services.host.instances.explain(checkedName(id, 'workflow id')),
     );
   }
+}
 
-  /**
-   * Suspends a run until it is resumed. A step in progress finishes first. The response contains `data`, `index` and `lastError`
-   * only if the caller also has the scope `conductor:viewer`.
-   *
-   * @summary Suspend a run
-   * @param id The id of the run
-   */
-  @Put('{id}/suspend')
-  @Response<Problem>(400, 'The run is not Runnable')
-  @Response<Problem>(404, 'There is no such run')
-  @Security('bearer', ['conductor:controller'])
-  async suspendWorkflow(
-    @Path() id: string,
-    @Request() request: HttpRequest,
-  ): Promise<ControlledWorkflow> {
-    return this.#control(request, id, 'suspend');
-  }
-
-  /**
-   * Resumes a suspended run. If a failed step suspended it, the step is retried. The response contains `data`, `index` and
-   * `lastError` only if the caller also has the scope `conductor:viewer`.
-   *
-   * @summary Resume a run
-   * @param id The id of the run
-   */
-  @Put('{id}/resume')
-  @Response<Problem>(400, 'The run is not Suspended')
-  @Response<Problem>(404, 'There is no such run')
-  @Security('bearer', ['conductor:controller'])
-  async resumeWorkflow(
-    @Path() id: string,
-    @Request() request: HttpRequest,
-  ): Promise<ControlledWorkflow> {
-    return this.#control(request, id, 'resume');
-  }
-
-  /**
-   * Terminates a run. A run that has already ended does not change. The response contains `data`, `index` and `lastError` only if
-   * the caller also has the scope `conductor:viewer`.
-   *
-   * With `compensate=true`, the run first compensates its completed steps: it cancels every waiting or running step,
-   * then runs the `CompensateWith` of every completed step and every open saga, the newest first. The server responds
-   * immediately, while the run is still Runnable; the run is Terminated when all compensations are complete. A suspended
-   * run is resumed for this. In the meantime, repeating the call changes nothing, and a call without `compensate`
-   * terminates the run immediately.
-   *
-   * With `purge=true`, a run that has ended is removed from the store, with its input, history and record of actions. The
-   * response shows it as it was. It is not written to `archive_dir`. A run that is open must be terminated first.
-   *
-   * @summary Terminate or purge a run
-   * @param id The id of the run
-   * @param compensate Whether to compensate the completed steps first. Not together with `purge`
-   * @param purge Whether to remove the run, which must have ended
-   */
-  @Delete('{id}')
-  @Response<Problem>(400, 'A parameter is invalid')
-  @Response<Problem>(404, 'There is no such run')
-  @Response<Problem>(409, 'With `purge`: the run is open, or its parent run waits for its result')
-  @Security('bearer', ['conductor:controller'])
-  async terminateWorkflow(
-    @Path() id: string,
-    @Request() request: HttpRequest,
-    @Query() compensate: boolean = false,
-    @Query() purge: boolean = false,
-  ): Promise<ControlledWorkflow> {
-    if (purge && compensate) {
-      throw new AppError(
-        'invalid_request',
-        'compensate terminates a run, and purge removes one that has ended: give only one of them',
-        { parameter: 'compensate' },
-      );
-    }
-    if (purge) return this.#purge(request, id);
-    return this.#control(request, id, compensate ? 'compensate' : 'terminate');
-  }
-
-  /**
-   * Immediately retries every failed step that is waiting for its next attempt. The response contains `data`, `index` and
-   * `lastError`
-   * only if the caller also has the scope `conductor:viewer`.
-   *
-   * @summary Retry failed steps now
-   * @param id The id of the run
-   */
-  @Put('{id}/retry')
-  @Response<Problem>(404, 'There is no such run')
-  @Response<Problem>(409, 'No step is waiting for a retry')
-  @Security('bearer', ['conductor:controller'])
-  async retryWorkflow(
-    @Path() id: string,
-    @Request() request: HttpRequest,
-  ): Promise<ControlledWorkflow> {
-    return this.#control(request, id, 'retry');
-  }
-
-  async #purge(request: HttpRequest, id: string): Promise<ControlledWorkflow> {
-    const workflowId = checkedName(id, 'workflow id');
-    const actor = await actorOf(request);
-    const purged = await this.#services.host.instances.purge(workflowId, actor);
-    return toControlledWorkflow(purged, await hasScope(request, 'conductor:viewer'));
-  }
-
-  async #control(
-    request: HttpRequest,
-    id: string,
-    action: InstanceAction,
-  ): Promise<ControlledWorkflow> {
-    const workflowId = checkedName(id, 'workflow id');
-    const actor = await actorOf(request);
-    const controlled = await this.#services.host.instances.control(workflowId, action, actor);
-    return toControlledWorkflow(controlled, await hasScope(request, 'conductor:viewer'));
-  }
+/** The runs that the caller may see, as a filter. */
+async function seen(request: HttpRequest): Promise<ReturnType<typeof definitionsWithin>> {
+  return definitionsWithin(await callerReach(request, 'conductor:viewer'));
 }

@@ -13,7 +13,7 @@ export function addKeyCommands(program: Command): void {
       .argument('<name>', 'whose key it is')
       .requiredOption(
         '--scope <scope>',
-        'what it may do, such as conductor:worker; repeatable',
+        'what it may do, such as conductor:worker or conductor:viewer:order*; repeatable',
         collect,
       )
       .option('--expires <time>', 'when it expires: ISO 8601'),

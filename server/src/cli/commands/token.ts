@@ -11,6 +11,7 @@ import {
 } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { SignJWT } from 'jose';
+import { isScope, NOT_A_SCOPE } from '../../api/access/scopes.js';
 import { misused } from '../failure.js';
 import { Output } from '../output/output.js';
 
@@ -26,9 +27,6 @@ export interface TokenOptions {
   readonly json: boolean;
 }
 
-const SCOPES: ReadonlySet<string> = new Set(
-  ['admin', 'author', 'controller', 'viewer', 'worker'].map((name) => `conductor:${name}`),
-);
 const CURVES: Readonly<Record<string, string>> = {
   ES256: 'P-256',
   ES384: 'P-384',
@@ -100,8 +98,9 @@ function print(
 
 function readScopes(text: string): readonly string[] {
   const scopes = text.split(/[\s,]+/).filter((scope) => scope !== '');
-  if (scopes.length > 0 && scopes.every((scope) => SCOPES.has(scope))) return scopes;
-  throw misused(`--scope must name some of ${[...SCOPES].join(', ')}, not '${text}'`);
+  const wrong = scopes.length === 0 ? text : scopes.find((scope) => !isScope(scope));
+  if (wrong === undefined) return scopes;
+  throw misused(`--scope: '${wrong}' ${NOT_A_SCOPE}`);
 }
 
 /** A file that does not exist is created, so that later tokens can be made with the same key. */

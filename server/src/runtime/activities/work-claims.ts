@@ -11,6 +11,7 @@ import { idempotencyKey } from '../../engine/model/pointer.js';
 import { MissingSecretError } from '../secrets/secret-marks.js';
 import type { Secrets } from '../secrets/secrets.js';
 import { AppError } from '../../base/errors.js';
+import { reaches, type NameReach } from '../../base/name-reach.js';
 import type { Logger } from '../../base/logger.js';
 import { FAR_FUTURE_MS, StoreUnavailableError, type Store } from '../../store/store.js';
 import type { ActivityClaim, ActivityRecord } from '../../store/records/activities.js';
@@ -169,6 +170,18 @@ export class WorkClaims {
     );
     if (!isHeld) throw staleToken();
     return { tokenExpiresAt };
+  }
+
+  /**
+   * Rejects the token of an item whose name is outside the reach. What to do with an unknown token is decided by the call for
+   * which it is given.
+   * @throws AppError `activity_not_found`
+   */
+  async assertWithin(token: string, reach: NameReach): Promise<void> {
+    const activityId = readToken(token)?.activityId;
+    if (activityId === undefined) return;
+    const [item] = await this.#options.store.getActivities([activityId]);
+    if (item !== undefined && !reaches(reach, item.name)) throw staleToken();
   }
 
   /** For a worker that rejects the item. @throws AppError `activity_not_found` */

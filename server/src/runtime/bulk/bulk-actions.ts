@@ -15,8 +15,10 @@
  * | purge              | an instance that is gone has been purged                                           |
  */
 import { AppError } from '../../base/errors.js';
+import { reaches, type NameReach } from '../../base/name-reach.js';
 import type { Store } from '../../store/store.js';
 import type { InstanceControl } from '../operations/instance-control.js';
+import { workflowNotFound, type InstanceQueries } from '../operations/instance-queries.js';
 import type { InstancePurges } from '../operations/instance-purges.js';
 import type { InstanceRestarts } from '../operations/instance-restarts.js';
 import type { InstanceRepairs } from '../operations/repair/instance-repairs.js';
@@ -27,6 +29,7 @@ export interface BulkActor {
   readonly actor: string;
   readonly reason: string;
   readonly modification: BulkModification | null;
+  readonly reach: NameReach;
 }
 
 /** `skipped`: the status of the instance does not allow the action. @throws AppError if the action failed */
@@ -35,6 +38,7 @@ export type BulkAct = (id: string, by: BulkActor) => Promise<'done' | 'skipped'>
 export interface BulkActionsOptions {
   readonly store: Pick<Store, 'listAudit'>;
   readonly control: Pick<InstanceControl, 'controlFor'>;
+  readonly queries: Pick<InstanceQueries, 'definitionOf'>;
   readonly purges: Pick<InstancePurges, 'purge'>;
   readonly repairs: Pick<InstanceRepairs, 'modify'>;
   readonly restarts: Pick<InstanceRestarts, 'restart'>;
@@ -86,6 +90,9 @@ export class BulkActions {
     mayBeRepeated: boolean,
   ): Promise<'done' | 'skipped'> {
     if (mayBeRepeated && (await this.#hasActed(action, id, by.jobId))) return 'done';
+    if (by.reach !== 'all' && !reaches(by.reach, await this.#options.queries.definitionOf(id))) {
+      throw workflowNotFound(id);
+    }
     try {
       return await this.#acts[action](id, by);
     } catch (error) {
@@ -107,11 +114,7 @@ export class BulkActions {
         detail: detailOf(by),
         retryId: `bulk-${by.jobId}`,
       });
-      if (outcome === 'missing') {
-        throw new AppError('workflow_not_found', `There is no run with the id '${id}'`, {
-          fields: { workflowId: id },
-        });
-      }
+      if (outcome === 'missing') throw workflowNotFound(id);
       return outcome === 'done' ? 'done' : 'skipped';
     };
   }

@@ -1,4 +1,5 @@
 /** The texts of bulk jobs in the store. */
+import type { NameReach } from '../../base/name-reach.js';
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import type { BulkJobRecord, BulkJobSummary } from '../../store/records/bulk-jobs.js';
 import type { InstancePosition } from '../../store/records/instance-lists.js';
@@ -16,6 +17,8 @@ export interface BulkAbout {
   readonly actor: string;
   readonly reason: string;
   readonly perSecond: number;
+  /** Of the caller who created it. */
+  readonly reach: NameReach;
 }
 
 export interface BulkTask {
@@ -31,7 +34,11 @@ export const writeFailures = (failures: readonly BulkFailure[]): string => write
 export const writePosition = (position: InstancePosition): string => write(position);
 
 // Each text was written by the function above.
-export const readAbout = (text: string): BulkAbout => read(text) as BulkAbout;
+/** Jobs of older versions have no reach. */
+export const readAbout = (text: string): BulkAbout => {
+  const { reach = 'all', ...about } = read(text) as Omit<BulkAbout, 'reach'> & Partial<BulkAbout>;
+  return { ...about, reach };
+};
 export const readTask = (text: string): BulkTask => read(text) as BulkTask;
 export const readIds = (text: string): readonly string[] => read(text) as readonly string[];
 export const readFailures = (text: string): readonly BulkFailure[] =>
@@ -40,9 +47,8 @@ export const readPosition = (text: string): InstancePosition => read(text) as In
 
 export function bulkJobItem(job: BulkJobSummary): BulkJobListItem {
   const { done, endTime, failed, id, isCollected, matched, skipped, startTime, state } = job;
-  const { action, actor, perSecond, reason } = readAbout(job.about);
   const counts = { matched, exact: isCollected, done, skipped, failed };
-  return { id, action, actor, reason, perSecond, state, ...counts, startTime, endTime };
+  return { id, ...readAbout(job.about), state, ...counts, startTime, endTime };
 }
 
 export function viewBulkJob(job: BulkJobRecord): BulkJobView {

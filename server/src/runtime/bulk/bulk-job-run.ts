@@ -105,12 +105,12 @@ export class BulkJobRun {
 
   /** @param job as this node has inserted or claimed it */
   constructor(job: BulkJobRecord, options: BulkJobRunOptions) {
-    const { action, actor, perSecond, reason } = readAbout(job.about);
+    const { action, actor, perSecond, reach, reason } = readAbout(job.about);
     this.#options = options;
     this.#job = job;
     this.#action = action;
     const { modification } = readTask(job.task);
-    this.#by = { jobId: job.id, actor, reason, modification };
+    this.#by = { jobId: job.id, actor, reason, modification, reach };
     this.#progress = new BulkProgressTracker(job);
     this.#pacer = new Pacer(options.clock, perSecond);
     this.#width = widthOf(action, perSecond);

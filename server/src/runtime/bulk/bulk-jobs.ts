@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
 import { hashOf, type Ids } from '../../base/ids.js';
+import { definitionsWithin, reaches, reachesAllOf, type NameReach } from '../../base/name-reach.js';
 import type { Logger } from '../../base/logger.js';
 import { BULK_CHUNK, type BulkJobRecord } from '../../store/records/bulk-jobs.js';
 import type { Store } from '../../store/store.js';
@@ -17,6 +18,7 @@ import {
 } from '../operations/paging.js';
 import {
   bulkJobItem,
+  readAbout,
   readIds,
   viewBulkJob,
   writeAbout,
@@ -29,6 +31,7 @@ import { RUNNING_JOBS_MAX, type BulkRunner } from './bulk-runner.js';
 import {
   PER_SECOND,
   type BulkCreated,
+  type BulkFilter,
   type BulkJobListItem,
   type BulkJobView,
   type BulkPreview,
@@ -83,16 +86,16 @@ export class BulkJobs {
 
   /** What a job would act on. @throws AppError `invalid_request` */
   async preview(request: BulkRequest): Promise<BulkPreview> {
-    const { selection } = request;
+    const { reach, selection } = request;
     if (!('filter' in selection)) {
       const ids = [...new Set(selection.workflowIds)];
       return {
         matched: ids.length,
         exact: true,
-        instances: await this.#existing(ids.slice(0, PREVIEWED)),
+        instances: await this.#existing(ids.slice(0, PREVIEWED), reach),
       };
     }
-    const filter = toInstanceFilter(selection.filter);
+    const filter = toInstanceFilter(filterOf(request) ?? {});
     const { items } = await this.#options.queries.list({
       ...filter,
       limit: PREVIEWED,
@@ -102,21 +105,18 @@ export class BulkJobs {
     return { matched: count, exact, instances: items };
   }
 
-  /** @throws AppError `bulk_job_not_found` */
-  async get(id: string): Promise<BulkJobView> {
-    const job = await this.#options.store.getBulkJob(id);
-    if (job === null) throw notFound(id);
-    return viewBulkJob(job);
+  /** @throws AppError `bulk_job_not_found`, also if the job may act on instances outside the reach */
+  async get(id: string, reach: NameReach): Promise<BulkJobView> {
+    return viewBulkJob(await this.#load(id, reach));
   }
 
   /**
    * The instances of the job as they are now, in the order in which it takes them. Removed ones are left out.
    * @throws AppError `bulk_job_not_found`, `invalid_request` for a cursor of another list
    */
-  async listRuns(id: string, page: PageRequest): Promise<Page<InstanceListItem>> {
+  async listRuns(id: string, page: PageRequest, reach: NameReach): Promise<Page<InstanceListItem>> {
     const { store } = this.#options;
-    const job = await store.getBulkJob(id);
-    if (job === null) throw notFound(id);
+    const job = await this.#load(id, reach);
     const list = `bulk-runs ${id}`;
     const from = Number(decodeCursor(page.cursor, list)?.[0] ?? 0);
     const to = Math.min(from + page.limit, job.matched);
@@ -131,25 +131,30 @@ export class BulkJobs {
     }
     const hasMore = ids.length > 0 && to < job.matched;
     return {
-      items: await this.#existing(ids),
+      items: await this.#existing(ids, reach),
       nextCursor: hasMore ? encodeCursor(list, [String(to)]) : null,
     };
   }
 
-  /** The newest first. @throws AppError `invalid_request` for a cursor of another list */
-  async list({ cursor, limit }: PageRequest): Promise<Page<BulkJobListItem>> {
+  /**
+   * The newest first, without those that may act on instances outside the reach.
+   * @throws AppError `invalid_request` for a cursor of another list
+   */
+  async list({ cursor, limit }: PageRequest, reach: NameReach): Promise<Page<BulkJobListItem>> {
     const position = decodeCursor(cursor, LIST);
     const after = position === null ? null : { time: Number(position[0]), id: position[1] ?? '' };
     const jobs = await this.#options.store.listBulkJobs(after, limit + 1);
-    return pageOf(jobs.map(bulkJobItem), limit, LIST, ({ id, startTime }) => [
+    const page = pageOf(jobs.map(bulkJobItem), limit, LIST, ({ id, startTime }) => [
       String(startTime),
       id,
     ]);
+    return { ...page, items: page.items.filter((job) => reachesAllOf(reach, job.reach)) };
   }
 
   /** Actions in progress still end. A job that has ended stays as it is. @throws AppError `bulk_job_not_found` */
-  async stop(id: string, actor: string): Promise<BulkJobView> {
+  async stop(id: string, actor: string, reach: NameReach): Promise<BulkJobView> {
     const { clock, logger, runner, store } = this.#options;
+    if (reach !== 'all') await this.#load(id, reach);
     const job = await store.stopBulkJob(id, clock.now());
     if (job === null) throw notFound(id);
     if (job.state === 'Stopped') {
@@ -160,18 +165,17 @@ export class BulkJobs {
   }
 
   #newJob(request: BulkRequest): BulkJobRecord {
-    const { action, actor, idempotency, modification, perSecond, reason, selection } = request;
+    const { action, actor, idempotency, modification, perSecond, reach, reason } = request;
     const startTime = this.#options.clock.now();
     const ids = idsOf(request);
-    const filter = 'filter' in selection ? selection.filter : null;
     return {
       id:
         idempotency === null
           ? this.#options.ids.newId(startTime)
           : `k-${hashOf('bulk', idempotency.key)}`,
       requestHash: idempotency?.requestHash ?? null,
-      about: writeAbout({ action, actor, reason, perSecond: perSecond ?? PER_SECOND }),
-      task: writeTask({ filter, modification }),
+      about: writeAbout({ action, actor, reason, perSecond: perSecond ?? PER_SECOND, reach }),
+      task: writeTask({ filter: filterOf(request), modification }),
       state: 'Running',
       startTime,
       endTime: null,
@@ -207,13 +211,20 @@ export class BulkJobs {
     );
   }
 
-  /** Those of the instances that exist. */
-  async #existing(ids: readonly string[]): Promise<readonly InstanceListItem[]> {
+  async #load(id: string, reach: NameReach): Promise<BulkJobRecord> {
+    const job = await this.#options.store.getBulkJob(id);
+    if (job === null || !reachesAllOf(reach, readAbout(job.about).reach)) throw notFound(id);
+    return job;
+  }
+
+  /** Those of the instances that exist, within the reach. */
+  async #existing(ids: readonly string[], reach: NameReach): Promise<readonly InstanceListItem[]> {
     const { queries } = this.#options;
     const items: InstanceListItem[] = [];
     for (const id of ids) {
       try {
-        items.push(await queries.read(id, listItem));
+        const item = await queries.read(id, listItem);
+        if (reaches(reach, item.definitionId)) items.push(item);
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'workflow_not_found') throw error;
       }
@@ -231,6 +242,12 @@ export class BulkJobs {
       });
     });
   }
+}
+
+/** Null: the ids were given. */
+function filterOf({ reach, selection }: BulkRequest): BulkFilter | null {
+  if (!('filter' in selection)) return null;
+  return { ...selection.filter, ...definitionsWithin(reach) };
 }
 
 /** Null: the job collects them. */

@@ -1,6 +1,7 @@
 /** The calls of clients on bulk jobs, and their results. Times are milliseconds since 1970. */
 import type { DocumentProblem } from '../../engine/model/definition.js';
 import type { ErrorCode } from '../../base/errors.js';
+import type { NameReach } from '../../base/name-reach.js';
 import type { BulkJobState } from '../../store/records/bulk-jobs.js';
 import type { InstanceFilter } from '../../store/records/instance-lists.js';
 import type { IdempotencyKey } from '../operations/idempotency-key.js';
@@ -31,6 +32,8 @@ export interface BulkRequest {
   /** Default: `PER_SECOND`. */
   readonly perSecond: number | null;
   readonly actor: string;
+  /** The job acts only on instances of definitions within it. */
+  readonly reach: NameReach;
   readonly idempotency: IdempotencyKey | null;
 }
 
@@ -66,6 +69,7 @@ export interface BulkJobListItem extends BulkMatch {
   readonly action: BulkAction;
   readonly actor: string;
   readonly reason: string;
+  readonly reach: NameReach;
   readonly perSecond: number;
   readonly state: BulkJobState;
   readonly done: number;

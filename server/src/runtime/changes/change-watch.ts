@@ -1,5 +1,6 @@
 /** One listener's view of the change feed: changes that match its filter, collected until it asks for the next batch. */
 import type { ChangeBatch, WorkflowChange } from '../../backplane/backplane.js';
+import { reaches } from '../../base/name-reach.js';
 import { ChangeBuffer } from './change-buffer.js';
 import type { Clock } from '../../base/clock.js';
 
@@ -10,6 +11,8 @@ const BATCH_INTERVAL_MS = 100;
 export interface ChangeFilter {
   readonly workflowId?: string;
   readonly definitionId?: string;
+  /** Of the ids of definitions. */
+  readonly definitionPrefixes?: readonly string[];
 }
 
 export interface ChangeListener {
@@ -36,7 +39,8 @@ export class ChangeWatch implements ChangeListener {
   }
 
   workflowChanged(change: WorkflowChange): void {
-    const { definitionId, workflowId } = this.#filter;
+    const { definitionId, definitionPrefixes = 'all', workflowId } = this.#filter;
+    if (!reaches(definitionPrefixes, change.definitionId)) return;
     if (workflowId !== undefined && workflowId !== change.id) return;
     if (definitionId !== undefined && definitionId !== change.definitionId) return;
     this.#buffer.addWorkflow(change);
@@ -44,7 +48,8 @@ export class ChangeWatch implements ChangeListener {
   }
 
   definitionChanged(id: string, version: number): void {
-    const { definitionId, workflowId } = this.#filter;
+    const { definitionId, definitionPrefixes = 'all', workflowId } = this.#filter;
+    if (!reaches(definitionPrefixes, id)) return;
     if (workflowId !== undefined || (definitionId !== undefined && definitionId !== id)) return;
     this.#buffer.addDefinition(id, version);
     this.#wake();

@@ -9,6 +9,7 @@ import type { IndexPaths } from '../../engine/values/index-fields.js';
 import { readJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
+import type { NameReach } from '../../base/name-reach.js';
 import type { ScriptRuntime } from '../../scripts/script-runtime.js';
 import type {
   DefinitionRecord,
@@ -30,6 +31,7 @@ import type {
 import type { IdempotencyKey } from '../operations/idempotency-key.js';
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import { hashOf } from '../../base/ids.js';
+import { listWithin } from './list-within.js';
 import type { TriggerRegistry } from '../triggers/trigger-registry.js';
 import type { InputSchemas } from '../../schemas/input-schemas.js';
 import type { StepScripts } from './step-scripts.js';
@@ -160,9 +162,14 @@ export class DefinitionCatalog {
     return typescriptModule(this.#keep(record));
   }
 
-  async list(page: PageRequest): Promise<Page<DefinitionSummary>> {
-    const after = decodeCursor(page.cursor, 'definitions');
-    const records = await this.#options.store.listDefinitions(after?.[0] ?? null, page.limit + 1);
+  async list(page: PageRequest, reach: NameReach = 'all'): Promise<Page<DefinitionSummary>> {
+    const after = decodeCursor(page.cursor, 'definitions')?.[0] ?? null;
+    const wanted = page.limit + 1;
+    const { store } = this.#options;
+    const records =
+      reach === 'all'
+        ? await store.listDefinitions(after, wanted)
+        : await listWithin(store, { after, limit: wanted, prefixes: reach });
     return this.#withAuthors(
       pageOf(records.map(summaryOf), page.limit, 'definitions', ({ id }) => [id]),
     );
@@ -308,7 +315,7 @@ function summaryOf(record: StoredDefinition): DefinitionVersion {
   return { id, version, description, createdAt, disabled, origin: originOf(body) };
 }
 
-function definitionNotFound(id: string, version: number | 'latest'): AppError {
+export function definitionNotFound(id: string, version: number | 'latest'): AppError {
   const what =
     version === 'latest' ? `definition '${id}'` : `version ${version} of definition '${id}'`;
   return new AppError('definition_not_found', `There is no ${what}`, {

@@ -4,10 +4,11 @@
  * The indexes of a store find the beginnings of these texts, among any number of instances. What is in the middle of a text is
  * found only in the newest instances, which are read one by one; the findings say how far back that was.
  */
+import { definitionsWithin, reaches, type NameReach } from '../../base/name-reach.js';
 import type { IndexValue } from '../../engine/values/index-fields.js';
 import { elementsOf } from '../../engine/values/index-fields.js';
 import { fulfills } from '../../store/records/index-conditions.js';
-import type { InstancePosition } from '../../store/records/instance-lists.js';
+import type { InstanceList, InstancePosition } from '../../store/records/instance-lists.js';
 import type { InstanceSummary } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import type { InstanceListItem } from './instance-types.js';
@@ -17,6 +18,9 @@ import { readings } from './parse-condition.js';
 /** The newest instances, of which every part is searched. */
 export const SEARCHED_PARTS_MAX = 1000;
 const READ_AT_ONCE = 250;
+/** Entries that the indexes give for a caller who may not see all of them. */
+const NARROWED_LIMIT = 100;
+const READS_MAX = 12;
 /** An index field may have a thousand elements. */
 const MATCHES_MAX = 5;
 
@@ -57,17 +61,23 @@ const RANKS: Readonly<Record<InstanceMatch['relation'], number>> = { equal: 0, s
 export async function findInstances(
   { store }: { readonly store: Store },
   { limit, text }: FindRequest,
+  reach: NameReach,
 ): Promise<InstanceFindings> {
   const values = readings(text);
+  const isNarrowed = reach !== 'all';
+  const searched = { text, values, limit: isNarrowed ? NARROWED_LIMIT : limit };
   const [byStart, newest, definition] = await Promise.all([
-    store.findInstancesByText({ text, values, limit }),
-    readNewest(store),
+    store.findInstancesByText(searched),
+    readNewest(store, reach),
     store.getDefinition(text, 'latest'),
   ]);
   const all = new Map([...newest.items, ...byStart.items].map((each) => [each.id, each]));
-  const found = Array.from(all.values(), (summary): FoundInstance => {
-    return { instance: listItem(summary), matches: matchesOf(summary, text, values) };
-  }).filter(({ matches }) => matches.length > 0);
+  const found = Array.from(all.values())
+    .filter(({ definitionId }) => reaches(reach, definitionId))
+    .map((summary): FoundInstance => {
+      return { instance: listItem(summary), matches: matchesOf(summary, text, values) };
+    })
+    .filter(({ matches }) => matches.length > 0);
   found.sort(
     (a, b) =>
       rankOf(a) - rankOf(b) ||
@@ -76,24 +86,28 @@ export async function findInstances(
   );
   return {
     items: found.slice(0, limit),
-    exact: byStart.isComplete && found.length <= limit,
+    // Whether more were found says something of instances that the caller may not see.
+    exact: byStart.isComplete && found.length <= limit && !isNarrowed,
     partsFrom: newest.from,
-    definitionId: definition === null ? null : text,
+    definitionId: definition === null || !reaches(reach, text) ? null : text,
   };
 }
 
 /** @returns `from`: the start of the oldest one, if there are more; otherwise null */
 async function readNewest(
   store: Store,
+  reach: NameReach,
 ): Promise<{ readonly items: readonly InstanceSummary[]; readonly from: number | null }> {
   const items: InstanceSummary[] = [];
+  const filter = definitionsWithin(reach);
   let after: InstancePosition | null = null;
-  while (items.length < SEARCHED_PARTS_MAX) {
-    const part = await store.listInstances({ filter: {}, after, limit: READ_AT_ONCE });
+  for (let reads = 0; reads < READS_MAX && items.length < SEARCHED_PARTS_MAX; reads += 1) {
+    const part: InstanceList = await store.listInstances({ filter, after, limit: READ_AT_ONCE });
     items.push(...part.items);
     const last = part.items.at(-1);
-    if (part.items.length < READ_AT_ONCE || last === undefined) return { items, from: null };
-    after = { time: last.startTime, id: last.id };
+    const isFull = part.items.length === READ_AT_ONCE && last !== undefined;
+    after = isFull ? { time: last.startTime, id: last.id } : part.searchedTo;
+    if (after === null) return { items, from: null };
   }
   return { items, from: after?.time ?? null };
 }

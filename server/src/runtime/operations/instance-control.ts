@@ -23,7 +23,7 @@ import type { Secrets } from '../secrets/secrets.js';
 import type { Clock } from '../../base/clock.js';
 import type { InstanceView } from './instance-types.js';
 import type { Ids } from '../../base/ids.js';
-import type { InstanceQueries } from './instance-queries.js';
+import { workflowNotFound, type InstanceQueries } from './instance-queries.js';
 import { loadInstance, viewInstance } from './instance-views.js';
 import { inboxMessage } from '../instances/message-codec.js';
 import type { ControlOutcome, InstanceAction } from './control-types.js';
@@ -283,11 +283,5 @@ function conflict(
 ): AppError {
   return new AppError(code, message, {
     fields: { workflowId: record.id, workflowStatus: record.status },
-  });
-}
-
-function workflowNotFound(id: string): AppError {
-  return new AppError('workflow_not_found', `There is no run with the id '${id}'`, {
-    fields: { workflowId: id },
   });
 }

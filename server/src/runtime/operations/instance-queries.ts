@@ -1,6 +1,7 @@
 /** Reads instances: one, a list, or the steps of one. Concurrent reads take a bounded amount of memory. */
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
+import { reaches, type NameReach } from '../../base/name-reach.js';
 import type {
   InstanceCount,
   InstanceFilter,
@@ -57,9 +58,23 @@ export class InstanceQueries {
   async load(id: string): Promise<InstanceRecord> {
     const record = await this.#options.store.getInstance(id);
     if (record !== null) return record;
-    throw new AppError('workflow_not_found', `There is no run with the id '${id}'`, {
-      fields: { workflowId: id },
-    });
+    throw workflowNotFound(id);
+  }
+
+  /** The id of its definition. @throws AppError `workflow_not_found`, `overloaded` */
+  definitionOf(id: string): Promise<string> {
+    return this.read(id, ({ definitionId }) => definitionId);
+  }
+
+  /** Those of the instances whose definition is within the reach. Does not read them if it reaches all. */
+  async within(ids: readonly string[], reach: NameReach): Promise<ReadonlySet<string>> {
+    const found = new Set(ids);
+    if (reach === 'all') return found;
+    for (const id of found) {
+      const record = await this.#options.store.getInstance(id);
+      if (record === null || !reaches(reach, record.definitionId)) found.delete(id);
+    }
+    return found;
   }
 
   /**
@@ -150,8 +165,8 @@ export class InstanceQueries {
   }
 
   /** Finds instances by any part of what identifies them: see find-instances.ts. */
-  find(request: FindRequest): Promise<InstanceFindings> {
-    return findInstances(this.#options, request);
+  find(request: FindRequest, reach: NameReach): Promise<InstanceFindings> {
+    return findInstances(this.#options, request, reach);
   }
 
   /** Explains instances, two at a time for a bounded time. Those that do not exist are left out. */
@@ -177,6 +192,12 @@ export class InstanceQueries {
       view,
     );
   }
+}
+
+export function workflowNotFound(id: string): AppError {
+  return new AppError('workflow_not_found', `There is no run with the id '${id}'`, {
+    fields: { workflowId: id },
+  });
 }
 
 async function readInput(text: string | null): Promise<JsonObject | null> {

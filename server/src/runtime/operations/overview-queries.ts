@@ -5,6 +5,7 @@
  * Everything is bounded and shared by concurrent callers, so that any number of open pages costs the same.
  */
 import type { Clock } from '../../base/clock.js';
+import { reaches, type NameReach } from '../../base/name-reach.js';
 import type { InstanceStatus } from '../../store/records/instances.js';
 import type { NodeRecord } from '../../store/records/nodes.js';
 import type { Store } from '../../store/store.js';
@@ -54,13 +55,14 @@ export interface OverviewView {
   readonly time: number;
   /** The earliest start of a live node: nothing older is in the history. */
   readonly countedSince: number;
-  /** Null if the store cannot count now. */
+  /** Null if the store cannot count now, or for a caller who may not see all runs. */
   readonly byStatus: Readonly<Record<InstanceStatus, number>> | null;
   readonly byStatusTime: number;
   /** Definitions with open runs, those with the most first. */
   readonly definitions: readonly OpenRuns[];
   /** False: there are definitions that were not looked at. */
   readonly definitionsExact: boolean;
+  /** Empty for a caller who may not see all runs; `hours` and `queues`, too. */
   readonly minutes: readonly RunBucket[];
   readonly hours: readonly RunBucket[];
   /** Queues with waiting items, the one with the oldest item first. */
@@ -79,7 +81,12 @@ export class OverviewQueries {
   }
 
   /** At most a few seconds old. */
-  async overview(): Promise<OverviewView> {
+  async overview(reach: NameReach): Promise<OverviewView> {
+    const view = await this.#whole();
+    return reach === 'all' ? view : within(reach, view);
+  }
+
+  async #whole(): Promise<OverviewView> {
     const newest = this.#newest;
     if (newest !== null && this.#options.clock.now() - newest.time < KEPT_MS) return newest;
     this.#reading ??= this.#read().finally(() => {
@@ -164,6 +171,19 @@ export class OverviewQueries {
       nodes: { alive, dead: others.length + 1 - alive },
     };
   }
+}
+
+/** Counts of all runs together are left out: they would say something of those outside the reach. */
+function within(reach: NameReach, view: OverviewView): OverviewView {
+  return {
+    ...view,
+    byStatus: null,
+    definitions: view.definitions.filter(({ definitionId }) => reaches(reach, definitionId)),
+    minutes: [],
+    hours: [],
+    queues: [],
+    unattendedQueues: 0,
+  };
 }
 
 function openOf({ runnable, suspended }: OpenRuns): number {

@@ -1,5 +1,6 @@
 /** What cron triggers fire in the near future, over all definitions. */
 import type { Clock } from '../../base/clock.js';
+import { reaches } from '../../base/name-reach.js';
 import { scheduleOf } from '../../schedules/trigger-times.js';
 import type { TriggerRecord } from '../../store/records/triggers.js';
 import type { Store } from '../../store/store.js';
@@ -9,6 +10,8 @@ import type { Schedule, ScheduledTrigger, ScheduleRequest } from './trigger-type
 
 /** How many times of a trigger are listed. The cost of a request is bounded by this and the number of triggers. */
 const TIMES_MAX = 24;
+/** How many triggers are read for a caller who may not see all of them. */
+const NARROWED_MAX = 10_000;
 
 export interface TriggerScheduleOptions {
   readonly store: Pick<Store, 'findDueTriggers' | 'getDefinition'>;
@@ -19,11 +22,13 @@ export interface TriggerScheduleOptions {
 /** Omits triggers that are paused or whose definition is disabled: they start nothing. */
 export async function readSchedule(
   options: TriggerScheduleOptions,
-  { limit, periodMs }: ScheduleRequest,
+  { limit, periodMs, reach }: ScheduleRequest,
 ): Promise<Schedule> {
   const from = options.clock.now();
   const to = from + periodMs;
-  const found = await options.store.findDueTriggers(to, limit + 1);
+  const max = reach === 'all' ? limit + 1 : NARROWED_MAX;
+  const due = await options.store.findDueTriggers(to, max);
+  const found = due.filter(({ definitionId }) => reaches(reach, definitionId));
   const disabled = new Map<string, boolean>();
   const items: ScheduledTrigger[] = [];
   for (const record of found.slice(0, limit)) {

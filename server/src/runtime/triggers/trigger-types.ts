@@ -1,4 +1,5 @@
 /** The calls of clients on triggers, and their results. Times are milliseconds since 1970. */
+import type { NameReach } from '../../base/name-reach.js';
 import type { LastFiring } from './trigger-state.js';
 
 export interface TriggerListItem {
@@ -25,6 +26,8 @@ export interface ScheduleRequest {
   readonly periodMs: number;
   /** The maximum number of triggers. */
   readonly limit: number;
+  /** Of the ids of definitions. */
+  readonly reach: NameReach;
 }
 
 /** The triggers that fire from `from` to `to`. */

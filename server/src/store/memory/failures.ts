@@ -1,4 +1,5 @@
 /** Counts of failed instances: see records/failures.ts. */
+import { reaches } from '../../base/name-reach.js';
 import { countEntries } from '../failure-counts.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import { sectionMaxOf, type FailureFilter } from '../records/failures.js';
@@ -19,9 +20,10 @@ export function countFailures(
   const section = entries.slice(0, max);
   const last = section.length === max ? section.at(-1) : undefined;
   const counted = section.filter(
-    ({ failure, instance, status }) =>
+    ({ definitionId, failure, instance, status }) =>
       (filter.status === undefined || filter.status === status) &&
       failure.key.startsWith(filter.keyPrefix ?? '') &&
+      reaches(filter.definitionPrefixes ?? 'all', definitionId) &&
       (filter.where ?? []).every((condition) => fulfills(instance, condition)),
   );
   return {

@@ -8,6 +8,7 @@ import type { InstanceStatus } from '../records/instances.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { FAILURES_INDEX } from './collections.js';
 import type { InstanceDocument } from './documents.js';
+import { definitionConditions } from './instance-lists.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional } from './packed-text.js';
 import { filterOf } from './term-fields.js';
@@ -56,7 +57,9 @@ export async function countFailures(
         },
       ],
       // Conditions must not make MongoDB walk all instances that fulfill them.
-      filter.where === undefined ? {} : { hint: FAILURES_INDEX },
+      filter.where === undefined && filter.definitionPrefixes === undefined
+        ? {}
+        : { hint: FAILURES_INDEX },
     )
     .toArray();
   const failures = await failuresOf(
@@ -124,12 +127,10 @@ function upTo(last: InstancePosition | null): readonly Filter<InstanceDocument>[
   ];
 }
 
-function groupsOf({
-  keyPrefix,
-  status,
-  where = [],
-}: FailureFilter): readonly Filter<InstanceDocument>[] {
+function groupsOf(filter: FailureFilter): readonly Filter<InstanceDocument>[] {
+  const { keyPrefix, status, where = [] } = filter;
   return [
+    ...definitionConditions(filter),
     ...(keyPrefix === undefined
       ? []
       : // All keys are hexadecimal.

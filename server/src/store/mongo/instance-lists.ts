@@ -2,6 +2,7 @@
 import type { Document, Filter } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
+import { prefixRanges } from '../prefix-conditions.js';
 import {
   COUNTED_AT_ONCE_MAX,
   pathsFor,
@@ -232,7 +233,21 @@ function servedConditions(filter: InstanceFilter): InstanceCondition[] {
 /** The other conditions, except those on tags and index fields. */
 function unservedConditions(filter: InstanceFilter): readonly InstanceCondition[] {
   const { version } = filter;
-  return [...(version === undefined ? [] : [{ version }]), ...endConditions(filter)];
+  return [
+    ...(version === undefined ? [] : [{ version }]),
+    ...definitionConditions(filter),
+    ...endConditions(filter),
+  ];
+}
+
+export function definitionConditions({
+  definitionPrefixes,
+}: Pick<InstanceFilter, 'definitionPrefixes'>): readonly InstanceCondition[] {
+  if (definitionPrefixes === undefined) return [];
+  const ranges = prefixRanges(definitionPrefixes);
+  // An empty `$or` is an error.
+  if (ranges.length === 0) return [{ definitionId: { $in: [] } }];
+  return [{ $or: ranges.map(({ from, to }) => ({ definitionId: { $gte: from, $lt: to } })) }];
 }
 
 function timeConditions(filter: InstanceFilter): readonly InstanceCondition[] {

@@ -14,7 +14,7 @@ import type { InstanceFailure, InstanceStatus } from '../records/instances.js';
 import { fulfillsAll } from '../row-conditions.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
-import { whereOf } from './list-paths.js';
+import { definitionConditions, whereOf } from './list-paths.js';
 import { Parameters } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
@@ -144,12 +144,11 @@ function position(
   return `(error_at, id) ${operator} (${place})`;
 }
 
-function groupConditions(
-  { keyPrefix, status }: FailureFilter,
-  parameters: Parameters,
-): readonly string[] {
+function groupConditions(filter: FailureFilter, parameters: Parameters): readonly string[] {
+  const { keyPrefix, status } = filter;
   return [
     'failure_key IS NOT NULL',
+    ...definitionConditions(filter, parameters),
     ...(keyPrefix === undefined
       ? []
       : [`left(failure_key, ${keyPrefix.length}) = ${parameters.add(keyPrefix)}::text`]),

@@ -2,6 +2,7 @@
 import { ANY_VALUE, termConditionOf } from '../index-terms.js';
 import type { IndexCondition } from '../records/index-conditions.js';
 import type { InstanceFilter } from '../records/instance-lists.js';
+import { prefixRanges } from '../prefix-conditions.js';
 import { pathsFor, type PathSection, type SearchPath } from '../search-plan.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Parameters } from './parameters.js';
@@ -192,8 +193,21 @@ export function unservedConditions(filter: InstanceFilter, parameters: Parameter
   const { version } = filter;
   return [
     ...(version === undefined ? [] : [`version = ${parameters.add(version)}::bigint`]),
+    ...definitionConditions(filter, parameters),
     ...endConditions(filter, parameters),
   ];
+}
+
+export function definitionConditions(
+  { definitionPrefixes }: Pick<InstanceFilter, 'definitionPrefixes'>,
+  parameters: Parameters,
+): readonly string[] {
+  if (definitionPrefixes === undefined) return [];
+  const ranges = prefixRanges(definitionPrefixes).map(
+    ({ from, to }) =>
+      `(definition_id >= ${parameters.add(from)}::text AND definition_id < ${parameters.add(to)}::text)`,
+  );
+  return [ranges.length === 0 ? 'false' : `(${ranges.join(' OR ')})`];
 }
 
 function timeConditions(filter: InstanceFilter, parameters: Parameters): string[] {

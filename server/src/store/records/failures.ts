@@ -6,6 +6,8 @@ import type { InstanceFailure, InstanceStatus } from './instances.js';
 export interface FailureFilter {
   /** Of the keys. */
   readonly keyPrefix?: string;
+  /** Of the ids of the definitions. */
+  readonly definitionPrefixes?: readonly string[];
   readonly status?: InstanceStatus;
   /** The time of the error, inclusive. */
   readonly failedFrom?: number;

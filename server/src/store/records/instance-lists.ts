@@ -5,6 +5,8 @@ import type { InstanceOutcome, InstanceStatus, InstanceSummary } from './instanc
 export interface InstanceFilter {
   readonly status?: InstanceStatus;
   readonly definitionId?: string;
+  /** Instances of definitions whose id begins with one of these. */
+  readonly definitionPrefixes?: readonly string[];
   readonly version?: number;
   readonly reference?: string;
   readonly outcome?: InstanceOutcome;

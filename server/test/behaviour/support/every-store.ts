@@ -59,6 +59,8 @@ const ON_POSTGRES: ReadonlySet<string> = new Set([
   'counts of more than 10,000 runs',
   'a custom step with a version',
   'many distinct names of tags',
+  'narrow scopes',
+  'narrow lists',
   'triggers',
 ]);
 

@@ -22,9 +22,12 @@ export class LiveChanges {
   }
 
   /** Resolves when the server is listening for changes. */
-  static async open(url: string, query = ''): Promise<LiveChanges> {
+  static async open(url: string, query = '', token?: string): Promise<LiveChanges> {
     const hangUp = new AbortController();
-    const response = await fetch(`${url}/api/stream${query}`, { signal: hangUp.signal });
+    const response = await fetch(`${url}/api/stream${query}`, {
+      signal: hangUp.signal,
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    });
     expect(response.status).toBe(200);
     if (response.body === null) throw new Error('the stream has no body');
     return new LiveChanges(response.body, hangUp);

@@ -47,7 +47,13 @@ function jobOf(matched: number): BulkJobRecord {
   return {
     id: JOB,
     requestHash: null,
-    about: writeAbout({ action: 'modify', actor: 'me', reason: 'why', perSecond: 1000 }),
+    about: writeAbout({
+      action: 'modify',
+      actor: 'me',
+      reason: 'why',
+      reach: 'all',
+      perSecond: 1000,
+    }),
     task: writeTask({ filter: null, modification: {} }),
     state: 'Running',
     startTime: systemClock.now(),

@@ -194,6 +194,17 @@ export function describeFailures(test: StoreUnderTest): void {
       expect(await examples({ keyPrefix: 'x' })).toEqual([]);
     });
 
+    it('filters by the beginnings of definition ids', async () => {
+      for (const definitionId of ['order', 'order-b', 'billing', 'Order']) {
+        await fail(definitionId, definitionId, NOW - 1, { definitionId });
+      }
+      const within = async (...definitionPrefixes: readonly string[]) =>
+        (await countAll({ definitionPrefixes })).counts.map(({ example }) => example).toSorted();
+      expect(await within()).toEqual([]);
+      expect(await within('order')).toEqual(['order', 'order-b']);
+      expect(await within('order-', 'b')).toEqual(['billing', 'order-b']);
+    });
+
     it('filters by conditions on tags and index fields', async () => {
       await fail('a', 'k', 10, { tags: { team: 'x' }, index: { amount: 5, names: ['p', 'q'] } });
       await fail('b', 'k', 20, { tags: { team: 'y' }, index: { amount: 50 } });

@@ -75,6 +75,41 @@ export function describeInstanceLists(test: StoreUnderTest): void {
       expect(await list({ status: 'Runnable' }, null, 2)).toEqual(['d', 'c']);
     });
 
+    it('filters by the beginnings of definition ids', async () => {
+      const definitionIds = [
+        'a',
+        'ab',
+        'a%',
+        'a_',
+        'aB',
+        'b',
+        'é',
+        'éa',
+        '\u{10ffff}',
+        '\u{10ffff}z',
+      ];
+      for (const [index, definitionId] of definitionIds.entries()) {
+        await insert(definitionId, { definitionId, startTime: index, reference: 'r' });
+      }
+      const within = async (...definitionPrefixes: readonly string[]) => {
+        const counted = { filter: { definitionPrefixes }, after: null, max: 99 };
+        const found = await list({ definitionPrefixes });
+        expect((await test.store.countInstances(counted)).count).toBe(found.length);
+        return found.toReversed();
+      };
+      expect(await within()).toEqual([]);
+      expect(await within('a')).toEqual(['a', 'ab', 'a%', 'a_', 'aB']);
+      expect(await within('a_', 'b')).toEqual(['a_', 'b']);
+      expect(await within('ab', 'aB', 'A')).toEqual(['ab', 'aB']);
+      expect(await within('é')).toEqual(['é', 'éa']);
+      expect(await within('\u{10ffff}')).toEqual(['\u{10ffff}', '\u{10ffff}z']);
+      const combined = { definitionPrefixes: ['a'], reference: 'r', startedFrom: 1 } as const;
+      expect(await list({ ...combined, definitionId: 'ab' })).toEqual(['ab']);
+      expect(await list({ ...combined, definitionId: 'b' })).toEqual([]);
+      expect(await list(combined, null, 2)).toEqual(['aB', 'a_']);
+      expect(await list(combined, { time: 3, id: 'a_' }, 2)).toEqual(['a%', 'ab']);
+    });
+
     it('finds the oldest of many versions in one call', async () => {
       // More than one call walks.
       const runs = SEARCHED_MAX + 100;

@@ -110,7 +110,8 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
       can: (scope) =>
         claims === null ||
         claims.scopes.includes('conductor:admin') ||
-        claims.scopes.includes(`conductor:${scope}`),
+        // With a prefix, the server decides for each target.
+        claims.scopes.some((each) => `${each}:`.startsWith(`conductor:${scope}:`)),
     };
   }, [token, signInReason, signIn, signOut, noticeFailure]);
   return <SessionContext value={session}>{children}</SessionContext>;

@@ -4,11 +4,13 @@ import type { ReactNode } from 'react';
 export function TextField({
   label,
   value,
+  hint,
   isRequired = false,
   onChange,
 }: {
   readonly label: string;
   readonly value: string;
+  readonly hint?: string;
   readonly isRequired?: boolean;
   readonly onChange: (value: string) => void;
 }): ReactNode {
@@ -22,6 +24,7 @@ export function TextField({
         value={value}
         onChange={({ target }) => onChange(target.value)}
       />
+      {hint !== undefined && <span className="hint">{hint}</span>}
     </label>
   );
 }

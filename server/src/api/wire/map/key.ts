@@ -1,6 +1,8 @@
 /** API keys between host and wire. */
+import { quoteText } from '../../../engine/values/convert-input.js';
 import { nameProblem } from '../../../engine/model/names.js';
 import type * as host from '../../../runtime/access/api-key-types.js';
+import { isScope, NOT_A_SCOPE } from '../../access/scopes.js';
 import type * as wire from '../models/key.js';
 import { invalidMember, membersOf, refuseUnknown } from './body-members.js';
 import { fromWireTime, toWireTime, toWireTimeOrNull } from './time.js';
@@ -13,6 +15,11 @@ export function toApiKeyRequest(body: wire.ApiKeyRequest, actor: string): host.A
   const { expires, name, scopes } = body;
   const problem = name.trim() === '' ? 'must not be blank' : nameProblem(name);
   if (problem !== null) throw invalidMember(`name ${problem}`, '/name');
+  scopes.forEach((scope, at) => {
+    if (!isScope(scope)) {
+      throw invalidMember(`scopes: ${quoteText(scope)} ${NOT_A_SCOPE}`, `/scopes/${at}`);
+    }
+  });
   return {
     name,
     scopes: [...new Set(scopes)],
@@ -26,8 +33,7 @@ export function toApiKey(view: host.ApiKeyView): wire.ApiKey {
   return {
     id,
     name,
-    // Only these were accepted.
-    scopes: scopes as wire.KeyScope[],
+    scopes: [...scopes],
     createdBy,
     createdTime: toWireTime(createdAt),
     expires: toWireTimeOrNull(expiresAt),

@@ -1,4 +1,4 @@
-/** The wire types of the health checks. */
+// The wire types of the health checks. Not `/**`: tsoa would look for the example of the first type here.
 
 /**
  * The process is running.

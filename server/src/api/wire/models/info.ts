@@ -1,4 +1,4 @@
-/** The wire type of the server information. */
+// The wire type of the server information. Not `/**`: tsoa would look for the example of the first type here.
 
 /**
  * Information about the server that responded.

@@ -1,12 +1,4 @@
-/** The wire types of API keys. */
-
-/** What the holder of a key may do. */
-export type KeyScope =
-  | 'conductor:admin'
-  | 'conductor:author'
-  | 'conductor:controller'
-  | 'conductor:viewer'
-  | 'conductor:worker';
+// The wire types of API keys. Not `/**`: tsoa would look for the example of the first type here.
 
 /**
  * A key to create.
@@ -21,10 +13,13 @@ export interface ApiKeyRequest {
    */
   name: string;
   /**
+   * What its holder may do: `conductor:admin`, `conductor:author`, `conductor:controller`, `conductor:viewer`, `conductor:worker`.
+   * The last three can be narrowed by a prefix: `conductor:viewer:order*` reaches only definitions whose id begins with `order`,
+   * `conductor:worker:billing-*` only activities whose name begins with `billing-`.
    * @minItems 1 must name at least one scope
-   * @maxItems 5 must name each scope once
+   * @maxItems 100 must have at most 100 scopes
    */
-  scopes: KeyScope[];
+  scopes: string[];
   /**
    * When it expires: ISO 8601. Without it, the key is valid until it is removed.
    */
@@ -47,7 +42,7 @@ export interface ApiKeyRequest {
 export interface ApiKey {
   id: string;
   name: string;
-  scopes: KeyScope[];
+  scopes: string[];
   /**
    * The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none.
    */

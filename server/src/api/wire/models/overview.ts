@@ -125,7 +125,7 @@ export interface Overview {
    */
   countedSince: string;
   /**
-   * Runs by status; null if the store does not respond.
+   * Runs by status; null if the store does not respond, and for callers whose scope is narrowed by a prefix.
    */
   runs: StatusCounts | null;
   /**
@@ -141,15 +141,16 @@ export interface Overview {
    */
   definitionsExact: boolean;
   /**
-   * Each of the last 60 minutes, the current one last.
+   * Each of the last 60 minutes, the current one last. Empty for callers whose scope is narrowed.
    */
   lastHour: OverviewBucket[];
   /**
-   * Each of the last 24 hours, the current one last.
+   * Each of the last 24 hours, the current one last. Empty for callers whose scope is narrowed.
    */
   lastDay: OverviewBucket[];
   /**
-   * The queues of activities with waiting items, the one with the oldest item first; at most 10.
+   * The queues of activities with waiting items, the one with the oldest item first; at most 10. Empty for callers whose scope
+   * is narrowed.
    */
   queues: ActivityQueue[];
   /**

@@ -1,4 +1,4 @@
-/** The wire types of secrets. Their values are never shown. */
+// The wire types of secrets. Their values are never shown. Not `/**`: tsoa would look for the example of the first type here.
 
 /**
  * A secret of the server, or one that definitions use and the server does not have.

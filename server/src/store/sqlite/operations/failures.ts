@@ -17,7 +17,7 @@ import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
 import { statusOf } from './instance-rows.js';
-import { constant, joined, type Sql, whereOf } from './list-paths.js';
+import { constant, definitionConditions, joined, type Sql, whereOf } from './list-paths.js';
 
 const FROM = 'FROM instances INDEXED BY instances_failed';
 /** The digits of a time in a text that sorts like the time. */
@@ -128,9 +128,11 @@ function position(operator: '<' | '>=', { id, time }: InstancePosition): Sql {
   return { text: `(errorAt, id) ${operator} (?, ?)`, values: [time, encodeText(id)] };
 }
 
-function groupConditions({ keyPrefix, status }: FailureFilter): readonly Sql[] {
+function groupConditions(filter: FailureFilter): readonly Sql[] {
+  const { keyPrefix, status } = filter;
   return [
     constant('failureKey IS NOT NULL'),
+    ...definitionConditions(filter),
     ...(keyPrefix === undefined
       ? []
       : [{ text: `substr(failureKey, 1, ${keyPrefix.length}) = ?`, values: [keyPrefix] }]),

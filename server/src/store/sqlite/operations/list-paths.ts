@@ -3,6 +3,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import { ANY_VALUE, termConditionOf, type TermCondition } from '../../index-terms.js';
 import type { IndexCondition } from '../../records/index-conditions.js';
 import type { InstanceFilter, InstancePosition } from '../../records/instance-lists.js';
+import { prefixRanges } from '../../prefix-conditions.js';
 import { pathsFor, type PathSection, type SearchPath } from '../../search-plan.js';
 import { encodeText } from '../../text-codec.js';
 
@@ -186,6 +187,7 @@ export function columnConditions(filter: InstanceFilter): readonly Sql[] {
     ...equal('status', status),
     ...comparison(FAILURE_IS, failure),
     ...equal('definitionId', definitionId === undefined ? undefined : encodeText(definitionId)),
+    ...definitionConditions(filter),
     ...equal('version', version),
     ...equal('reference', reference === undefined ? undefined : encodeText(reference)),
     ...equal('outcome', outcome),
@@ -198,6 +200,20 @@ export function columnConditions(filter: InstanceFilter): readonly Sql[] {
     ...(parentId === null ? [constant('parentId IS NULL')] : []),
     ...timeConditions(filter),
     ...endConditions(filter),
+  ];
+}
+
+export function definitionConditions({
+  definitionPrefixes,
+}: Pick<InstanceFilter, 'definitionPrefixes'>): readonly Sql[] {
+  if (definitionPrefixes === undefined) return [];
+  const ranges = prefixRanges(definitionPrefixes);
+  const texts = ranges.map(() => '(definitionId >= ? AND definitionId < ?)');
+  return [
+    {
+      text: texts.length === 0 ? 'FALSE' : `(${texts.join(' OR ')})`,
+      values: ranges.flatMap(({ from, to }) => [from, to]),
+    },
   ];
 }
 

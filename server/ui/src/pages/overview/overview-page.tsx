@@ -33,18 +33,24 @@ export function OverviewPage(): ReactNode {
     refetchInterval: useLiveState() === 'refused' ? false : REFRESH_MS,
   });
   const { data, error } = overview;
+  // For callers who may see only some definitions, the server has no totals.
+  const isWhole = data !== undefined && data.lastHour.length > 0;
   return (
     <Page title="Overview">
       {error !== null && <ProblemView error={error} onRetry={() => void overview.refetch()} />}
       {overview.isPending && <Loading />}
       {data !== undefined && (
         <>
-          <Tiles overview={data} />
-          <RunCharts period="hour" buckets={data.lastHour} />
-          <RunCharts period="day" buckets={data.lastDay} />
-          <CountedSince overview={data} />
+          {isWhole && (
+            <>
+              <Tiles overview={data} />
+              <RunCharts period="hour" buckets={data.lastHour} />
+              <RunCharts period="day" buckets={data.lastDay} />
+              <CountedSince overview={data} />
+            </>
+          )}
           <OpenByDefinition overview={data} />
-          <WaitingWork overview={data} />
+          {isWhole && <WaitingWork overview={data} />}
         </>
       )}
     </Page>

@@ -1,0 +1,111 @@
+/** Decides whether instances of some definitions can take an event: for callers who may publish events only for these. */
+import { AppError } from '../../base/errors.js';
+import type { Clock } from '../../base/clock.js';
+import { nameKeyOf } from '../../base/ids.js';
+import { reaches, type NameReach } from '../../base/name-reach.js';
+import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
+import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
+import type { EventName } from './event-types.js';
+
+export interface EventTakersOptions {
+  readonly store: Pick<Store, 'findSubscriptions' | 'getInstance'>;
+  readonly catalog: Pick<DefinitionCatalog, 'latest' | 'list'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+const PAGE = 200;
+/** Waiting instances that are looked at. */
+const WAITERS_MAX = 100;
+/** Reading all definitions takes long, and callers publish many events. */
+const KEPT_MS = 5000;
+const KEPT_REACHES_MAX = 100;
+/** A Python string without anything that would have to be evaluated. */
+const LITERAL = /^\s*(["'])([^"'\\\n]*)\1\s*$/;
+
+interface KeptNames {
+  readonly names: ReadonlySet<string>;
+  readonly until: number;
+}
+
+export class EventTakers {
+  readonly #options: EventTakersOptions;
+  readonly #kept = new Map<string, KeptNames>();
+
+  constructor(options: EventTakersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * True if the newest version of a definition within the reach names the event, in a step that waits for it or in a trigger,
+   * or if an instance of such a definition waits for it now. A name that is computed counts only while an instance waits.
+   */
+  async canTake(event: EventName, reach: NameReach): Promise<boolean> {
+    if (reach === 'all') return true;
+    return (await this.#namesWithin(reach)).has(event.name) || this.#isAwaited(event, reach);
+  }
+
+  async #isAwaited({ key, name }: EventName, reach: NameReach): Promise<boolean> {
+    const { store } = this.#options;
+    const nameKey = nameKeyOf(name, key);
+    const waiters = await store.findSubscriptions(nameKey, FAR_FUTURE_MS, null, WAITERS_MAX);
+    for (const { instanceId } of waiters) {
+      const instance = await store.getInstance(instanceId);
+      if (instance !== null && reaches(reach, instance.definitionId)) return true;
+    }
+    return false;
+  }
+
+  async #namesWithin(reach: readonly string[]): Promise<ReadonlySet<string>> {
+    const now = this.#options.clock.now();
+    const kept = this.#kept.get(reach.join(' '));
+    if (kept !== undefined && now < kept.until) return kept.names;
+    const names = await this.#readNames(reach);
+    if (this.#kept.size >= KEPT_REACHES_MAX) this.#kept.clear();
+    this.#kept.set(reach.join(' '), { names, until: now + KEPT_MS });
+    return names;
+  }
+
+  async #readNames(reach: readonly string[]): Promise<ReadonlySet<string>> {
+    const { catalog } = this.#options;
+    const names = new Set<string>();
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<DefinitionCatalog['list']>> = await catalog.list(
+        { cursor, limit: PAGE },
+        reach,
+      );
+      for (const { id } of page.items) {
+        for (const name of await this.#namesIn(id)) names.add(name);
+      }
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    return names;
+  }
+
+  /** A definition that cannot be read names none. */
+  async #namesIn(id: string): Promise<readonly string[]> {
+    try {
+      return eventNamesOf(await this.#options.catalog.latest(id));
+    } catch (error) {
+      if (error instanceof AppError) return [];
+      throw error;
+    }
+  }
+}
+
+function eventNamesOf({ steps, triggers }: WorkflowDefinition): readonly string[] {
+  const awaited = [...steps.values()]
+    .filter(({ type }) => type === 'WaitFor')
+    .flatMap(({ inputs }) => inputs.filter(({ name }) => name === 'EventName'))
+    .flatMap(({ value }) => (value.kind === 'expression' ? literalsIn(value.source) : []));
+  const starting = triggers.flatMap(({ source }) =>
+    source.kind === 'event' ? [source.eventName] : [],
+  );
+  return [...awaited, ...starting];
+}
+
+function literalsIn(source: string): readonly string[] {
+  const text = LITERAL.exec(source)?.[2];
+  return text === undefined ? [] : [text];
+}
