@@ -56,6 +56,7 @@ const PICTURES: readonly Picture[] = [
   },
   { name: 'webhooks', path: () => '/webhooks', shows: 'shop-paid' },
   { name: 'keys', path: () => '/keys', shows: 'billing' },
+  { name: 'audit', path: () => '/audit', shows: 'shop-paid' },
   {
     name: 'triggers',
     path: () => '/definitions/report?view=triggers',

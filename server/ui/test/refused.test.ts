@@ -32,6 +32,7 @@ const ADDRESSES: Readonly<Record<RoutePath, readonly string[]>> = {
   '/webhooks': ['/webhooks'],
   '/secrets': ['/secrets'],
   '/keys': ['/keys'],
+  '/audit': ['/audit', '/audit?actor=a&within=1h'],
   '/nodes': ['/nodes'],
 };
 interface Opened {

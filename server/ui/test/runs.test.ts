@@ -83,6 +83,17 @@ describe.runIf(browserPath !== null)('the list of runs', () => {
     await expect.poll(() => rowCount(page)).toBe(7);
   });
 
+  test('filters by a period up to now, which the address keeps', async () => {
+    const page = await pages.open('/runs?from=2001-01-01T00:00&to=2002-01-01T00:00');
+    await page.getByText('No run matches the filter.').waitFor();
+    await page.getByRole('combobox', { name: 'Started' }).selectOption('in the last hour');
+    await expect.poll(() => rowCount(page)).toBe(7);
+    expect(new URL(page.url()).search).toBe('?started=1h');
+    await page.clock.install({ time: Date.now() + 2 * 3_600_000 });
+    await page.reload();
+    await page.getByText('No run matches the filter.').waitFor();
+  });
+
   test.each([
     ['Running', 4],
     ['Suspended', 1],

@@ -4,6 +4,7 @@ import { Redirect, Route, Switch } from 'wouter';
 import { Page } from '../components/page.js';
 import { EmptyState } from '../components/empty-state.js';
 import { ActivitiesRoutes } from '../pages/activities/activities-routes.js';
+import { AuditPage } from '../pages/audit/audit-page.js';
 import { BulkRoutes } from '../pages/bulk/bulk-routes.js';
 import { EventsPage } from '../pages/events/events-page.js';
 import { FailuresPage } from '../pages/failures/failures-page.js';
@@ -38,6 +39,7 @@ export const NAVIGATION: readonly { readonly path: string; readonly label: strin
   { path: '/webhooks', label: 'Webhooks' },
   { path: '/secrets', label: 'Secrets' },
   { path: '/keys', label: 'API keys' },
+  { path: '/audit', label: 'Audit log' },
   { path: '/nodes', label: 'Nodes' },
 ];
 
@@ -59,6 +61,7 @@ const COMPONENTS: Readonly<Record<RoutePath, ComponentType>> = {
   '/webhooks': WebhooksPage,
   '/secrets': SecretsPage,
   '/keys': KeysPage,
+  '/audit': AuditPage,
   '/nodes': NodesPage,
 };
 

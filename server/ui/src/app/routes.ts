@@ -17,6 +17,7 @@ export const ROUTES = [
   '/webhooks',
   '/secrets',
   '/keys',
+  '/audit',
   '/nodes',
 ] as const;
 

@@ -71,9 +71,10 @@ export function PagedTable<Item>(props: PagedTableProps<Item>): ReactNode {
         <>
           {note}
           <DataTable {...{ label, columns, rowKey }} rows={page.items} />
-          <Pager paging={paging} nextCursor={page.nextCursor} isStale={isStale} />
         </>
       )}
+      {/* Also below a page without rows: with a filter, others can have some. */}
+      {page !== undefined && <Pager {...{ paging, isStale }} nextCursor={page.nextCursor} />}
     </>
   );
 }

@@ -94,6 +94,7 @@ const LISTS: readonly View[] = [
   { name: 'webhooks', path: '/webhooks', ready: TABLE },
   { name: 'secrets', path: '/secrets', ready: TABLE },
   { name: 'API keys', path: '/keys', ready: TABLE },
+  { name: 'the audit log', path: '/audit', ready: TABLE },
   { name: 'nodes', path: '/nodes', ready: TABLE },
   { name: 'no page', path: '/nowhere', ready: 'text=No page has this address.' },
 ];

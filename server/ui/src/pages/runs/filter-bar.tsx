@@ -1,9 +1,10 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../components/button.js';
-import { useZone } from '../../components/clock.js';
 import { FilterFields } from '../../components/filter-fields.js';
+import { PeriodFilter } from '../../components/period-filter.js';
 import { STATE_CHOICES } from '../../components/statuses.js';
 import { TextFilter } from '../../components/text-filter.js';
+import { TimeFilter } from '../../components/time-filter.js';
 import {
   activeCount,
   ANY_TIME,
@@ -127,8 +128,21 @@ function TimeFilters({ filter, onChange }: FilterBarProps): ReactNode {
   const set = (change: Partial<RunFilter>): void => onChange({ ...filter, ...change });
   return (
     <>
-      <TimeFilter label="Started after" value={filter.from} onChange={(from) => set({ from })} />
-      <TimeFilter label="Started before" value={filter.to} onChange={(to) => set({ to })} />
+      <PeriodFilter
+        label="Started"
+        value={filter.started}
+        onChange={(started) => set({ started, from: '', to: '' })}
+      />
+      <TimeFilter
+        label="Started after"
+        value={filter.from}
+        onChange={(from) => set({ from, started: '' })}
+      />
+      <TimeFilter
+        label="Started before"
+        value={filter.to}
+        onChange={(to) => set({ to, started: '' })}
+      />
       <TimeFilter
         label="Ended after"
         value={filter.endedFrom}
@@ -165,29 +179,6 @@ function TroubleFilter({ filter, onChange }: FilterBarProps): ReactNode {
         <option value="/1h">unchanged for 1 h</option>
         <option value="/1d">unchanged for 1 day</option>
       </select>
-    </label>
-  );
-}
-
-interface TimeFilterProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}
-
-function TimeFilter({ label, value, onChange }: TimeFilterProps): ReactNode {
-  const zone = useZone();
-  return (
-    <label className="field">
-      <span>
-        {label}
-        {zone === 'UTC' && ' (UTC)'}
-      </span>
-      <input
-        type="datetime-local"
-        value={value}
-        onChange={({ target }) => onChange(target.value)}
-      />
     </label>
   );
 }

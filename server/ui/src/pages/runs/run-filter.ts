@@ -3,6 +3,7 @@ import type { ChangedWorkflow, WorkflowFilter, WorkflowStatus } from '@stepwrigh
 import { conditionText, fulfills, type Searchable } from './conditions.js';
 import { conditionsIn, readCondition } from './search-text.js';
 import { currentZone } from '../../components/clock.js';
+import { periodStart } from '../../components/period.js';
 import { timeOf } from '../../data-form/local-time.js';
 import { RUN_OUTCOMES, RUN_STATUSES } from '../../components/statuses.js';
 
@@ -21,6 +22,8 @@ export const NO_FILTER = {
   definitionId: '',
   version: '',
   reference: '',
+  /** Runs that started within this time: `1h`. */
+  started: '',
   /** Times in the chosen zone, in the format of an input of type `datetime-local`. */
   from: '',
   to: '',
@@ -133,14 +136,14 @@ export function toQuery(filter: RunFilter, nowMs: number) {
     definitionId: textOr(filter.definitionId),
     version: filter.version === '' ? undefined : Number(filter.version),
     reference: textOr(filter.reference),
-    startedFrom: textOr(timeOf(filter.from)),
+    startedFrom: periodStart(filter.started, nowMs) ?? textOr(timeOf(filter.from)),
     startedTo: textOr(timeOf(filter.to)),
     endedFrom: textOr(timeOf(filter.endedFrom)),
     endedTo: textOr(timeOf(filter.endedTo)),
     where: conditions.length === 0 ? undefined : conditions,
     failure: textOr(filter.failure),
-    failedFrom: filter.failed === ANY_TIME ? FIRST_TIME : ago(filter.failed, nowMs),
-    unchangedSince: ago(filter.unchanged, nowMs),
+    failedFrom: filter.failed === ANY_TIME ? FIRST_TIME : periodStart(filter.failed, nowMs),
+    unchangedSince: periodStart(filter.unchanged, nowMs),
   } satisfies WorkflowFilter;
 }
 
@@ -186,12 +189,3 @@ function textOr(text: string): string | undefined {
 }
 
 const FIRST_TIME = new Date(0).toISOString();
-const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** The time `10m`, `1h` or `7d` before now. */
-function ago(text: string, nowMs: number): string | undefined {
-  const [, count, unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
-  const unitMs = UNIT_MS[unit];
-  if (count === undefined || unitMs === undefined) return undefined;
-  return new Date(nowMs - Number(count) * unitMs).toISOString();
-}

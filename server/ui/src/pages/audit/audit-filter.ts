@@ -1,0 +1,39 @@
+/** The filter of the audit log. It is part of the address, so that it can be shared and survives a reload. */
+import type { AuditFilter } from '@stepwright/sdk';
+import { periodStart } from '../../components/period.js';
+import { timeOf } from '../../data-form/local-time.js';
+
+/** The strings in the address; empty where the filter sets nothing. */
+export const NO_CHANGE_FILTER = {
+  actor: '',
+  action: '',
+  address: '',
+  targetKind: '',
+  targetId: '',
+  /** A period up to now, such as `1h`. */
+  within: '',
+  /** Times in the chosen zone, in the format of an input of type `datetime-local`. */
+  from: '',
+  to: '',
+};
+
+export type ChangeFilter = Readonly<typeof NO_CHANGE_FILTER>;
+
+const NAMES = Object.keys(NO_CHANGE_FILTER) as readonly (keyof ChangeFilter)[]; // It has no other members.
+
+export function readChangeFilter(query: URLSearchParams): ChangeFilter {
+  const entries = NAMES.map((name) => [name, query.get(name) ?? '']);
+  return Object.fromEntries(entries) as unknown as ChangeFilter; // It has an entry for each name.
+}
+
+/** The members that are set, for the address. */
+export function setMembers(filter: ChangeFilter): Record<string, string> {
+  return Object.fromEntries(NAMES.map((name) => [name, filter[name]]).filter(([, text]) => text));
+}
+
+/** @param nowMs the end of the period */
+export function toAuditQuery(filter: ChangeFilter, nowMs: number): AuditFilter {
+  const { within, from, to, ...texts } = filter;
+  const times = { from: periodStart(within, nowMs) ?? timeOf(from), to: timeOf(to) };
+  return Object.fromEntries(Object.entries({ ...texts, ...times }).filter(([, text]) => text));
+}
