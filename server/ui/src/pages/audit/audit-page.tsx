@@ -9,7 +9,6 @@ import type { Column } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
 import { Page } from '../../components/page.js';
 import { PagedTable, usePagedQuery } from '../../components/paged-table.js';
-import { TimeAgo } from '../../components/time-ago.js';
 import { AuditFilterBar } from './audit-filter-bar.js';
 import { readChangeFilter, setMembers, toAuditQuery, type ChangeFilter } from './audit-filter.js';
 import { actionText, TARGET_KINDS, targetPath } from './audit-words.js';
@@ -61,7 +60,6 @@ function columnsFor(filter: ChangeFilter): readonly Column<AuditEntry>[] {
     </Link>
   );
   return [
-    { key: 'when', header: 'When', kind: 'time', cell: ({ time }) => <TimeAgo time={time} /> },
     { key: 'time', header: 'Time', kind: 'time', cell: ({ time }) => exactTime(time) },
     { key: 'who', header: 'Who', cell: ({ actor }) => only({ actor }, actor) },
     {
@@ -77,7 +75,12 @@ function columnsFor(filter: ChangeFilter): readonly Column<AuditEntry>[] {
       cell: ({ detail }) =>
         detail === null ? <span className="none">–</span> : <bdi>{detail}</bdi>,
     },
-    { key: 'address', header: 'Address', cell: ({ address }) => only({ address }, address) },
+    {
+      key: 'address',
+      header: 'Address',
+      kind: 'id',
+      cell: ({ address }) => only({ address }, address),
+    },
   ];
 }
 
