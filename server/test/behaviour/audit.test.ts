@@ -83,6 +83,29 @@ describe.each(STORE_KINDS.filter(({ available }) => available))(
       return id;
     };
 
+    it('costs a call one write of the store, and is counted', async () => {
+      const metric = async (name: string): Promise<number> => {
+        const { text } = await client.get('/metrics');
+        return Number(
+          text
+            .split('\n')
+            .find((line) => line.startsWith(`${name} `))
+            ?.split(' ')[1] ?? 0,
+        );
+      };
+      const writes = 'stepwright_store_operations_total{operation="saveResource",result="ok"}';
+      const entries = 'stepwright_audit_entries_total{target="workflow",result="stored"}';
+      const wait = { Id: 'w', StepType: 'WaitFor', Inputs: { EventName: '"e"', EventKey: '"k"' } };
+      const Id = fresh('definition');
+      await done('POST', '/api/definition', ada, { Id, Steps: [wait] });
+      const { workflowId } = await done<Workflow>('POST', `/api/workflow/${Id}`, ada, {});
+      const before = [await metric(writes), await metric(entries)] as const;
+      await done('PUT', `/api/workflow/${workflowId}/suspend`, ada);
+      await done('GET', `/api/workflow/${workflowId}`, ada);
+      expect(await metric(writes)).toBe(before[0] + 1);
+      expect(await metric(entries)).toBe(before[1] + 1);
+    });
+
     it('says who changed what, when, and from which address', async () => {
       const before = Date.now();
       const id = await define();

@@ -8,6 +8,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Ids } from '../../base/ids.js';
 import type { ResourceRecord } from '../../store/records/resources.js';
 import type { Store } from '../../store/store.js';
+import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../operations/paging.js';
 import type { AuditedChange, AuditFilter, AuditView } from './audit-types.js';
 
@@ -16,6 +17,7 @@ export interface AuditLogOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'newId'>;
   readonly retentionMs: number;
+  readonly metrics: Pick<RuntimeMetrics, 'audited'>;
 }
 
 /** Later than any time of an entry. */
@@ -39,13 +41,20 @@ export class AuditLog {
 
   /** Stored when it returns. */
   async record(changes: readonly AuditedChange[]): Promise<void> {
-    const { clock, ids, retentionMs, store } = this.#options;
+    const { clock, ids, metrics, retentionMs, store } = this.#options;
     const time = clock.now();
-    const saved = changes.map((change) => {
+    const saved = changes.map(async (change) => {
       const body = JSON.stringify({ ...change, time } satisfies StoredEntry);
       const name = `${timeKey(time)}-${this.#nextKey()}-${ids.newId(time)}`;
       const expiresAt = time + retentionMs;
-      return store.saveResource({ kind: 'audit-entry', name, revision: 1, expiresAt, body }, null);
+      const record = { kind: 'audit-entry', name, revision: 1, expiresAt, body } as const;
+      try {
+        await store.saveResource(record, null);
+        metrics.audited(change.target.kind, 'stored');
+      } catch (error) {
+        metrics.audited(change.target.kind, 'failed');
+        throw error;
+      }
     });
     await Promise.all(saved);
   }

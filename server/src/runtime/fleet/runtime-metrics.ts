@@ -43,6 +43,11 @@ export class RuntimeMetrics {
     'Due times and events of triggers, by outcome: Started, Skipped, Failed or Missed.',
     ['outcome'],
   );
+  readonly #audited = this.#counter(
+    'stepwright_audit_entries_total',
+    'Changes by clients, by the kind of what was changed and by whether the entry could be stored: stored or failed.',
+    ['target', 'result'],
+  );
   readonly #ended = this.#counter(
     'stepwright_workflows_ended_total',
     'Instances ended, by status and outcome.',
@@ -194,6 +199,10 @@ export class RuntimeMetrics {
 
   triggerFired(outcome: string): void {
     this.#triggers.inc({ outcome });
+  }
+
+  audited(target: string, result: 'stored' | 'failed'): void {
+    this.#audited.inc({ target, result });
   }
 
   workflowReplaced(): void {

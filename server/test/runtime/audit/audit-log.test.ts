@@ -22,6 +22,7 @@ describe('AuditLog', () => {
   let now: number;
   let store: Store;
   let log: AuditLog;
+  let counted: string[];
 
   const create = (entries: Pick<Store, 'listResources' | 'saveResource'>): AuditLog =>
     new AuditLog({
@@ -29,6 +30,7 @@ describe('AuditLog', () => {
       clock: { now: () => now },
       ids: createIds((bytes) => bytes.fill(7)),
       retentionMs: RETENTION_MS,
+      metrics: { audited: (target, result) => counted.push(`${target} ${result}`) },
     });
   const idsOf = async (
     filter: Parameters<AuditLog['list']>[0] = {},
@@ -47,6 +49,7 @@ describe('AuditLog', () => {
   beforeEach(() => {
     now = Date.UTC(2026, 4, 4);
     store = createMemoryStore();
+    counted = [];
     log = create(store);
   });
 
@@ -100,5 +103,7 @@ describe('AuditLog', () => {
     });
     await expect(failing.record([change('lost')])).rejects.toThrow(StoreUnavailableError);
     expect(await idsOf()).toEqual([]);
+    await log.record([change('kept')]);
+    expect(counted).toEqual(['webhook failed', 'webhook stored']);
   });
 });
