@@ -51,7 +51,11 @@ export function AuditFilterBar({
         value={filter.within}
         onChange={(within) => set({ within, from: '', to: '' })}
       />
-      <TimeFilter label="After" value={filter.from} onChange={(from) => set({ from, within: '' })} />
+      <TimeFilter
+        label="After"
+        value={filter.from}
+        onChange={(from) => set({ from, within: '' })}
+      />
       <TimeFilter label="Before" value={filter.to} onChange={(to) => set({ to, within: '' })} />
       {count > 0 && (
         <Button variant="quiet" onPress={() => onChange(NO_CHANGE_FILTER)}>

@@ -19,16 +19,23 @@ export const NO_CHANGE_FILTER = {
 
 export type ChangeFilter = Readonly<typeof NO_CHANGE_FILTER>;
 
-const NAMES = Object.keys(NO_CHANGE_FILTER) as readonly (keyof ChangeFilter)[]; // It has no other members.
-
 export function readChangeFilter(query: URLSearchParams): ChangeFilter {
-  const entries = NAMES.map((name) => [name, query.get(name) ?? '']);
-  return Object.fromEntries(entries) as unknown as ChangeFilter; // It has an entry for each name.
+  const text = (name: keyof ChangeFilter): string => query.get(name) ?? '';
+  return {
+    actor: text('actor'),
+    action: text('action'),
+    address: text('address'),
+    targetKind: text('targetKind'),
+    targetId: text('targetId'),
+    within: text('within'),
+    from: text('from'),
+    to: text('to'),
+  };
 }
 
 /** The members that are set, for the address. */
 export function setMembers(filter: ChangeFilter): Record<string, string> {
-  return Object.fromEntries(NAMES.map((name) => [name, filter[name]]).filter(([, text]) => text));
+  return Object.fromEntries(Object.entries(filter).filter(([, text]) => text !== ''));
 }
 
 /** @param nowMs the end of the period */
