@@ -119,6 +119,7 @@ export type { Json, JsonResult, NotJson, StartData } from './json.js';
 export type {
   CallOptions,
   ClientOptions,
+  HeaderSource,
   IdempotentCallOptions,
   RetryOptions,
   TerminateOptions,

@@ -71,12 +71,22 @@ export interface IdempotentCallOptions extends CallOptions {
 /** A bearer token, or a function that returns a valid one. The client calls the function before every attempt. */
 export type TokenSource = string | (() => string | Promise<string>);
 
+/** Header fields, or a function that returns them. The client calls the function before every attempt. */
+export type HeaderSource =
+  | Readonly<Record<string, string>>
+  | (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>);
+
 /** The options of `createClient`. */
 export interface ClientOptions<D extends ActivityDeclarations = ActivityDeclarations> {
   /** The URL of the server, such as `http://127.0.0.1:5001`. It may have a path, which precedes `/api`. */
   readonly baseUrl: string | URL;
   /** Required if the server uses authentication. */
   readonly token?: TokenSource;
+  /**
+   * Added to every request: `traceparent`, so that runs belong to the trace of the caller, or what a proxy in front of the server
+   * requires.
+   */
+  readonly headers?: HeaderSource;
   /**
    * The timeout of a call in milliseconds, including retries and delays.
    *

@@ -12,7 +12,7 @@
 import { attempt, refusal, valueOf, type PreparedCall } from './attempt.js';
 import { NetworkError, TimeoutError, type CallSubject, type FailedCall } from './errors.js';
 import { writeJson, type LargeIntegers } from './exact-json.js';
-import type { CallOptions, ClientOptions, TokenSource } from './options.js';
+import type { CallOptions, ClientOptions, HeaderSource, TokenSource } from './options.js';
 import { pause } from './pause.js';
 import {
   DEFAULT_RETRY,
@@ -42,6 +42,7 @@ export type Call<P extends ApiPath, M extends ApiMethod> = CallParts<P, M> & Cal
 export class Transport {
   readonly #baseUrl: string;
   readonly #token: TokenSource | undefined;
+  readonly #headers: HeaderSource | undefined;
   readonly #timeoutMs: number;
   readonly #retry: RetrySettings;
   readonly #fetch: NonNullable<ClientOptions['fetch']>;
@@ -50,6 +51,7 @@ export class Transport {
   constructor(options: ClientOptions) {
     this.#baseUrl = readBaseUrl(options.baseUrl);
     this.#token = options.token;
+    this.#headers = options.headers;
     this.#timeoutMs = readTimeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     this.#retry = mergeRetry(DEFAULT_RETRY, options.retry);
     this.#integers = readIntegers(options.integers);
@@ -134,6 +136,8 @@ export class Transport {
   }
 
   async #authorize(request: Request): Promise<void> {
+    const added = typeof this.#headers === 'function' ? await this.#headers() : this.#headers;
+    for (const [name, value] of Object.entries(added ?? {})) request.headers.set(name, value);
     if (this.#token === undefined) return;
     const token = typeof this.#token === 'string' ? this.#token : await this.#token();
     request.headers.set('authorization', `Bearer ${token}`);

@@ -226,6 +226,35 @@ describe('a signal that is reused for many calls', () => {
   });
 });
 
+describe('headers', () => {
+  const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+  it('are added to every attempt, and a function is called each time', async () => {
+    const { server } = await answering(reset, ok);
+    let asked = 0;
+    const client = clientOf(server.url, {
+      headers: () => ({ traceparent: TRACE, 'x-attempt': String((asked += 1)) }),
+      token: 'fixed',
+    });
+    await client.info();
+    expect(server.seen.map(({ headers }) => headers['x-attempt'])).toEqual(['1', '2']);
+    expect(server.seen[1]?.headers).toMatchObject({
+      traceparent: TRACE,
+      authorization: 'Bearer fixed',
+    });
+    await clientOf(server.url, { headers: { 'x-proxy': 'shop' } }).info();
+    expect(server.seen.at(-1)?.headers['x-proxy']).toBe('shop');
+  });
+
+  it('that cannot be obtained fail the call immediately', async () => {
+    const { server } = await answering(ok);
+    const reason = new TypeError('no header today');
+    const client = clientOf(server.url, { headers: () => Promise.reject(reason) });
+    expect(await failureOf(client.info())).toBe(reason);
+    expect(server.seen).toHaveLength(0);
+  });
+});
+
 describe('tokens', () => {
   it('are sent with every attempt, and a token function is called each time', async () => {
     const { server } = await answering(reset, ok);

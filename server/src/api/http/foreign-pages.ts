@@ -33,7 +33,14 @@ const KNOWN_HOSTS_MAX = 100;
 const HOST_LENGTH_MAX = 300;
 
 const CORS_HEADERS = {
-  allowedHeaders: ['Authorization', 'Content-Type', 'Accept', 'Idempotency-Key', 'Last-Event-ID'],
+  allowedHeaders: [
+    'Authorization',
+    'Content-Type',
+    'Accept',
+    'Idempotency-Key',
+    'Last-Event-ID',
+    'traceparent',
+  ],
   exposedHeaders: ['Location', 'Retry-After'],
   maxAge: 600,
 };
