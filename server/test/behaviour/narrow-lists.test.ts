@@ -219,7 +219,9 @@ everyStore(
           const path = `/api/event?name=${event}&key=key`;
           return (await caller.get<EventPage>(path)).body.items[0]?.takenBy;
         };
-        expect(new Set(await takers(admin))).toEqual(new Set([insideRun, outsideRun]));
+        await expect
+          .poll(async () => new Set(await takers(admin)))
+          .toEqual(new Set([insideRun, outsideRun]));
         expect(await takers(await as(`viewer:${prefix}-in*`))).toEqual([insideRun]);
       });
 

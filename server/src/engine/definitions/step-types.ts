@@ -51,6 +51,8 @@ export interface StepTraits {
   readonly interruptsLoop: boolean;
   /** Whether it offers work to workers. */
   readonly offersWork: boolean;
+  /** The input that names the event for which it waits; null: it waits for none. */
+  readonly eventNameInput: string | null;
   /** Whether its inputs go to a call, so that they may contain secrets. */
   readonly takesSecrets: boolean;
   /** Whether the steps in its `Do` see an item, as `context.Item`. */
@@ -78,6 +80,7 @@ const INSIDE: StepTraits = {
   hasSideEffects: false,
   interruptsLoop: false,
   offersWork: false,
+  eventNameInput: null,
   takesSecrets: false,
   hasItems: false,
   repeatsDo: false,
@@ -201,7 +204,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
   WaitFor: {
     summary: 'Waits for an event with this name and key.',
     runsDo: false,
-    traits: { interruptsLoop: true },
+    traits: { interruptsLoop: true, eventNameInput: 'EventName' },
     inputs: [
       required('EventName', 'name', 'Name of the event.'),
       required('EventKey', 'eventKey', 'Key of the event.'),

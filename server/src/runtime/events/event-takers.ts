@@ -3,6 +3,7 @@ import { AppError } from '../../base/errors.js';
 import type { Clock } from '../../base/clock.js';
 import { nameKeyOf } from '../../base/ids.js';
 import { reaches, type NameReach } from '../../base/name-reach.js';
+import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
@@ -96,8 +97,10 @@ export class EventTakers {
 
 function eventNamesOf({ steps, triggers }: WorkflowDefinition): readonly string[] {
   const awaited = [...steps.values()]
-    .filter(({ type }) => type === 'WaitFor')
-    .flatMap(({ inputs }) => inputs.filter(({ name }) => name === 'EventName'))
+    .flatMap((step) => {
+      const named = traitsOf(step).eventNameInput?.toLowerCase();
+      return step.inputs.filter(({ name }) => name.toLowerCase() === named);
+    })
     .flatMap(({ value }) => (value.kind === 'expression' ? literalsIn(value.source) : []));
   const starting = triggers.flatMap(({ source }) =>
     source.kind === 'event' ? [source.eventName] : [],
