@@ -133,12 +133,30 @@ describe('spans', () => {
     expect(started?.links).toMatchObject([{ traceId, spanId: named('sub')[0]?.spanId }]);
     expect(started?.traceId).not.toBe(traceId);
     expect(collector.received).not.toContain('secret-');
+    // Only with the log level debug.
+    expect(collector.spans.filter(({ name }) => name.startsWith('store '))).toEqual([]);
     for (const message of ['a step attempt failed', 'said']) {
       const line = server.output.split('\n').find((each) => each.includes(`"msg":"${message}"`));
       expect(line).toContain(`"trace_id":"${traceId}"`);
     }
     const info = (await (await fetch(`${server.url}/api/info`)).json()) as { traceUrl?: string };
     expect(info.traceUrl).toBe('https://traces.example.com/{trace_id}');
+  });
+
+  it('of runs that the SDK starts belong to the trace of the caller', async () => {
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const headers = () => ({ traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
+    const client = createClient({ baseUrl: server.url, headers });
+    await client.definitions.register(JSON.stringify(CHILD));
+    const run = await client.workflows.start('child', {});
+    await run.wait({ timeoutMs: 60_000 });
+    expect((await client.workflows.get(run.id)).traceId).toBe(traceId);
+    const names = () => [...collector.trace(traceId).values()].map(({ name }) => name);
+    await expect.poll(names).toContain('run child');
+    const request = [...collector.trace(traceId).values()].find(
+      ({ name }) => name === 'POST /api/workflow/:id',
+    );
+    expect(request?.parentSpanId).toBe('00f067aa0ba902b7');
   });
 });
 

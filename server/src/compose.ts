@@ -100,7 +100,7 @@ export async function compose(options: ComposeOptions): Promise<Server> {
   const secretSource = secretsOf(options);
   const tracing = await tracingOf(options, nodeId);
   const host = new Host({
-    store: measured(options.wrapStore?.(store) ?? store, metrics),
+    store: traced(measured(options.wrapStore?.(store) ?? store, metrics), tracing),
     backplane: await (options.createBackplane ?? createBackplane)({
       address: config.redis,
       notifications: notificationsOf(store, config),
@@ -158,12 +158,13 @@ function accessOf(config: Config) {
 
 /** The SDK is much JavaScript, and optional: only servers that record traces load it. */
 async function tracingOf(
-  { environment, logger }: ComposeOptions,
+  { config, environment, logger }: ComposeOptions,
   nodeId: string,
 ): Promise<{ readonly tracing?: Tracing }> {
   if (!isTracingOn(environment)) return {};
   const { createTracing } = await import('./tracing/open-telemetry.js');
-  return { tracing: await createTracing({ environment, nodeId, logger }) };
+  const recordsStoreCalls = config.log_level === 'debug' || config.log_level === 'trace';
+  return { tracing: await createTracing({ environment, nodeId, logger, recordsStoreCalls }) };
 }
 
 /** What calls share with the rest of the server. */
@@ -250,6 +251,11 @@ function measured(store: Store, metrics: RuntimeMetrics): Store {
     after: ({ durationMs, error, name }) =>
       metrics.storeOperation(name, durationMs, error === null),
   });
+}
+
+function traced(store: Store, { tracing }: { readonly tracing?: Tracing }): Store {
+  const calls = tracing?.storeCalls ?? null;
+  return calls === null ? store : observeStore(store, calls.observer(store.kind));
 }
 
 /** Tests bring them. */

@@ -9,14 +9,17 @@ import type { IdGenerator, Sampler } from '@opentelemetry/sdk-trace';
 import type { Logger } from '../base/logger.js';
 import { SERVER_NAME, SERVER_VERSION } from '../base/version.js';
 import { ConfigError } from '../config/read-config.js';
+import { StoreCalls } from './store-calls.js';
 import type { TraceContext } from './trace-context.js';
-import type { FinishedSpan, SpanKind, Tracing } from './tracing.js';
+import type { FinishedSpan, SpanKind, TracedStoreCalls, Tracing } from './tracing.js';
 import { readTracingSettings, type Environment, type TracingSettings } from './tracing-settings.js';
 
 export interface TracingOptions {
   readonly environment: Environment;
   readonly nodeId: string;
   readonly logger: Logger;
+  /** Each run makes several. */
+  readonly recordsStoreCalls: boolean;
 }
 
 /** @throws ConfigError if a variable is invalid, or a package is missing */
@@ -24,7 +27,7 @@ export async function createTracing(options: TracingOptions): Promise<Tracing> {
   const settings = readTracingSettings(options.environment);
   const packages = await loadPackages();
   limitComplaints(packages, options.logger);
-  return new OpenTelemetry(packages, settings, options.nodeId);
+  return new OpenTelemetry(packages, settings, options);
 }
 
 const PACKAGES = [
@@ -81,6 +84,7 @@ function limitComplaints({ api }: Packages, logger: Logger): void {
 const STOP_MS_MAX = 1500;
 
 class OpenTelemetry implements Tracing {
+  readonly storeCalls: TracedStoreCalls | null;
   readonly #packages: Packages;
   readonly #sampler: Sampler;
   readonly #tracer: Tracer;
@@ -90,7 +94,12 @@ class OpenTelemetry implements Tracing {
   #traceId = '';
   #spanId = '';
 
-  constructor(packages: Packages, settings: TracingSettings, nodeId: string) {
+  constructor(
+    packages: Packages,
+    settings: TracingSettings,
+    { nodeId, recordsStoreCalls }: TracingOptions,
+  ) {
+    this.storeCalls = recordsStoreCalls ? new StoreCalls(this) : null;
     const { otlp, resources, sdk } = packages;
     this.#packages = packages;
     this.#ids = new sdk.RandomIdGenerator();

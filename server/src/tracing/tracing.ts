@@ -5,6 +5,8 @@
  *      the beginning and the end of its work, and another node can refer to it.
  *  OT2 Attributes have names, numbers and types of errors, never data: no values of expressions, paths, keys or messages.
  */
+import type { StoreObserver } from '../store/observed-store.js';
+import type { Store } from '../store/store.js';
 import type { TraceContext } from './trace-context.js';
 
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
@@ -33,7 +35,17 @@ export interface FinishedSpan {
   readonly errorType?: string;
 }
 
+/** Records the calls of the store inside the request or the run that makes them. */
+export interface TracedStoreCalls {
+  /** Runs the work inside this span. The function that it gets ends it: what it leaves running is recorded no more. */
+  within<Result>(context: TraceContext, run: (end: () => void) => Result): Result;
+  /** Sees all calls of this store. */
+  observer(kind: Store['kind']): StoreObserver;
+}
+
 export interface Tracing {
+  /** Null: calls of the store are not recorded. */
+  readonly storeCalls: TracedStoreCalls | null;
   /** A new span in the trace of its parent, or in a new trace, for which the sampler decides. */
   begin(parent: TraceContext | null): TraceContext;
   /** Whether the sampler records a new trace with this id. */

@@ -15,7 +15,16 @@ export function traceRequests(tracing: Tracing): RequestHandler {
     if (parent !== null || CHANGES.has(request.method)) {
       const span = tracing.begin(parent);
       contextOf(request).trace = span;
-      if (span.sampled) recordAtEnd(tracing, { request, response, parent, span });
+      if (span.sampled) {
+        recordAtEnd(tracing, { request, response, parent, span });
+        if (tracing.storeCalls !== null) {
+          tracing.storeCalls.within(span, (end) => {
+            response.once('close', end);
+            next();
+          });
+          return;
+        }
+      }
     }
     next();
   };

@@ -48,6 +48,8 @@ export interface ActorEnvironment {
     pointer: Pointer,
     context: Pick<StepBodyContext, 'signal' | 'retain'>,
   ): Promise<EffectResult | null>;
+  /** Makes a call of the store that belongs to the trace of the instance. */
+  traced<Result>(instance: WorkflowInstance, call: () => Result): Result;
   /** Returns null if the event no longer exists. */
   loadEvent(eventId: string): Promise<EventMessage | null>;
   loadEnd(reference: ChildReference): Promise<ChildMessage>;

@@ -66,6 +66,7 @@ export interface CommitterParts {
     | 'metrics'
     | 'nodeId'
     | 'retryStore'
+    | 'traced'
     | 'store'
     | 'workers'
   >;
@@ -247,23 +248,22 @@ export class InstanceCommitter implements FirstPass {
     const crashes = this.#crashes.next(instance, wakeAt === 0);
     const { inSeq } = this.#parts.inbox;
     try {
-      const outcome = await store.commitInstance(
-        commitOf(instance, {
-          epoch,
-          inSeq,
-          revision,
-          now,
-          wakeAt,
-          crashes,
-          state,
-          ...(indexChange !== undefined && { indexChange }),
-          ...(instance.version !== this.#stored.version && {
-            version: instance.version,
-            retentionMs: definition.retentionMs,
-          }),
-          unsaved: this.#unsaved,
+      const commit = commitOf(instance, {
+        epoch,
+        inSeq,
+        revision,
+        now,
+        wakeAt,
+        crashes,
+        state,
+        ...(indexChange !== undefined && { indexChange }),
+        ...(instance.version !== this.#stored.version && {
+          version: instance.version,
+          retentionMs: definition.retentionMs,
         }),
-      );
+        unsaved: this.#unsaved,
+      });
+      const outcome = await environment.traced(instance, () => store.commitInstance(commit));
       if (outcome !== 'committed') {
         metrics.commitLost();
         takeBack();

@@ -151,13 +151,15 @@ export class InstanceStarts {
     const wakeAt = firstPass === null ? (start.startAt ?? start.startTime) : firstPass.wakeAt();
     const place = { owner: nodeId, now, wakeAt, state };
     const record = newRecord(start, instance, place);
-    const result = await store.insertInstance({
-      record,
-      side,
-      input,
-      openDescendantsMax: limits.descendantsMax,
-      ...(start.conflict !== undefined && { conflict: start.conflict }),
-    });
+    const result = await environment.traced(instance, () =>
+      store.insertInstance({
+        record,
+        side,
+        input,
+        openDescendantsMax: limits.descendantsMax,
+        ...(start.conflict !== undefined && { conflict: start.conflict }),
+      }),
+    );
     if (result.outcome === 'inserted' && result.noEvents === true) firstPass?.foundNoEvents();
     return result;
   }

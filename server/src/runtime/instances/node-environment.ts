@@ -22,6 +22,7 @@ import { Outbox, type OutboxOptions } from './outbox.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import { traceCall } from '../tracing/call-span.js';
 import { InstanceSpans } from '../tracing/instance-spans.js';
+import { instanceSpan } from '../tracing/span-names.js';
 import type { RunnerEnvironment, RunnerLimits } from './runner-environment.js';
 import { StoreRetry } from './store-retry.js';
 import type { WorkerReservations } from './unsaved-changes.js';
@@ -125,6 +126,12 @@ export class NodeEnvironment implements RunnerEnvironment {
         ...context,
       }),
     );
+  }
+
+  traced<Result>({ id, trace }: WorkflowInstance, call: () => Result): Result {
+    const calls = this.#tracing?.storeCalls ?? null;
+    if (calls === null || trace === undefined) return call();
+    return calls.within(instanceSpan(trace, id), call);
   }
 
   takenOver(instance: WorkflowInstance, definition: WorkflowDefinition): void {
