@@ -5,7 +5,7 @@
  * clients.
  */
 import type { ControlAction } from '../store/records/control.js';
-import type { InstanceRecord } from '../store/records/instances.js';
+import type { InstanceRecord, InstanceSummary } from '../store/records/instances.js';
 import type { InboxMessage, PostedMessage } from '../store/records/messages.js';
 import { InputSchemas } from '../schemas/input-schemas.js';
 import { WorkClaims } from './activities/work-claims.js';
@@ -139,7 +139,8 @@ export class NodeServices {
     this.starts = this.#createStarts();
     this.control = this.#createControl();
     const { queries, starts } = this;
-    this.restarts = new InstanceRestarts({ store, clock, queries, starts });
+    const changed = (record: InstanceSummary) => this.changes.controlled(record);
+    this.restarts = new InstanceRestarts({ store, clock, queries, starts, changed });
     this.purges = new InstancePurges({ ...options, queries });
     this.exports = new InstanceExports({ store, catalog, queries, gate: exporting });
     this.repairs = this.#createRepairs();

@@ -52,6 +52,17 @@ everyStore(
       ofTop.close();
     });
 
+    it('reports an ended run that was restarted', async () => {
+      const definitionId = await at.client.define([mark('a')]);
+      const { workflowId } = await at.client.ended(await at.client.start(definitionId));
+      const live = await LiveChanges.open(at.server.url, `?definitionId=${definitionId}`);
+      const path = `/api/workflow/${workflowId}/restart`;
+      expect((await at.client.post(path, { reason: 'again' })).status).toBe(201);
+      await live.until(({ data }) => data['workflowId'] === workflowId);
+      expect((await at.client.workflow(workflowId)).restartedAs).not.toBeNull();
+      live.close();
+    });
+
     it('reports the time of the failure that suspended a run', async () => {
       const definitionId = await at.client.define({
         DefaultErrorBehavior: 'Suspend',

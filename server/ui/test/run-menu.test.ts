@@ -57,6 +57,15 @@ describe.runIf(browserPath !== null)('the menu of a run', () => {
     await page.getByRole('link', { name: newId }).waitFor();
   });
 
+  test('shows that somebody else restarted the run', async () => {
+    const id = await ended();
+    const page = await pages.open(`/runs/${id}`);
+    await page.locator('.menu > summary').waitFor();
+    const { workflowId } = await pages.client.workflows.restart(id, { reason: 'from elsewhere' });
+    await page.getByText('Restarted as').waitFor();
+    await page.getByRole('link', { name: workflowId }).waitFor();
+  });
+
   test('reruns a run from its first step', async () => {
     const id = await ended();
     const page = await openMenu(id);

@@ -1,4 +1,5 @@
 /** Starts instances again: each as a new instance with the same input, reference and tags. */
+import type { InstanceSummary } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import type { InstanceQueries } from './instance-queries.js';
@@ -10,6 +11,8 @@ export interface InstanceRestartsOptions {
   readonly clock: Clock;
   readonly queries: Pick<InstanceQueries, 'getInput' | 'read'>;
   readonly starts: Pick<WorkflowStarts, 'start'>;
+  /** An instance got the link to the one that it was restarted as. */
+  readonly changed: (record: InstanceSummary) => void;
 }
 
 export class InstanceRestarts {
@@ -49,7 +52,7 @@ export class InstanceRestarts {
     newId: string,
     by: { readonly actor: string; readonly reason: string; readonly isRepeatable: boolean },
   ): Promise<void> {
-    const { clock, store } = this.#options;
+    const { changed, clock, queries, store } = this.#options;
     const entry = { time: clock.now(), actor: by.actor, action: 'restart' } as const;
     const inOld = { ...entry, detail: `restarted as run ${newId}: ${by.reason}` };
     const inNew = { ...entry, detail: `restart of run ${oldId}: ${by.reason}` };
@@ -59,6 +62,7 @@ export class InstanceRestarts {
       return entries?.some((each) => each.action === 'restart' && each.detail === detail) === true;
     };
     if (!(await isIn(newId, inNew.detail))) await store.appendAudit(newId, inNew);
-    if (!(await isIn(oldId, inOld.detail))) await store.linkRestart(oldId, newId, inOld);
+    if (await isIn(oldId, inOld.detail)) return;
+    if (await store.linkRestart(oldId, newId, inOld)) await queries.read(oldId, changed);
   }
 }

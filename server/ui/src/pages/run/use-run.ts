@@ -8,7 +8,7 @@ import type {
   WorkflowAction,
 } from '@stepwright/sdk';
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
-import { useCallback } from 'react';
+import { useCallback, useEffect } from 'react';
 import { useLive, usePollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
 import { useThrottled } from '../../app/use-throttled.js';
@@ -89,6 +89,12 @@ export function useLiveRun(workflowId: string): void {
     reread();
     rereadSlow();
   });
+  // Whoever comes back to the page sees what has changed in the meantime, even after a moment.
+  useEffect(
+    () => () =>
+      void queries.invalidateQueries({ queryKey: ['run', workflowId], refetchType: 'none' }),
+    [queries, workflowId],
+  );
 }
 
 export function useRun(workflowId: string, isWanted = true): UseQueryResult<Workflow> {
