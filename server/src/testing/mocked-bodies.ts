@@ -1,6 +1,6 @@
 /** The bodies of HttpRequest and custom steps in a test: mocks answer in their place. Unmocked scripts run for real. */
 import type { Clock } from '../base/clock.js';
-import type { OutsideBodies } from '../compose.js';
+import type { OutsideBodies } from '../compose-host.js';
 import type { EffectResult } from '../engine/flow/messages.js';
 import { InputError } from '../engine/primitives/primitive.js';
 import { isJsonObject, type JsonObject } from '../engine/values/json.js';

@@ -1,5 +1,5 @@
 /** Everything random of a test server, from its seed. */
-import type { Chance } from '../compose.js';
+import type { Chance } from '../compose-host.js';
 import { createIds } from '../base/ids.js';
 import type { VirtualClock } from './virtual-clock.js';
 

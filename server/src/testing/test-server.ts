@@ -7,11 +7,13 @@
  *      mocked.
  */
 import { createLogger } from '../base/logger.js';
-import { compose, createLocalBackplane, createMemoryStore } from '../compose.js';
+import { composeHost, createLocalBackplane, createMemoryStore } from '../compose-host.js';
 import { readConfig } from '../config/read-config.js';
 import type { Json, JsonObject } from '../engine/values/json.js';
 import type { Tags } from '../engine/model/tags.js';
+import type { PostedDefinition } from '../runtime/definitions/definition-types.js';
 import type { Host } from '../runtime/host.js';
+import type { TriggerListItem } from '../runtime/triggers/trigger-types.js';
 import type { ActivityHandlers } from './activity-handlers.js';
 import { Answers, type Mocks } from './answers.js';
 import { mockedBodies } from './mocked-bodies.js';
@@ -116,7 +118,13 @@ export class TestServer implements AsyncDisposable {
   async define(
     source: DefinitionSource,
   ): Promise<{ readonly id: string; readonly version: number }> {
-    const posted = readDocument(source);
+    return this.register(readDocument(source));
+  }
+
+  /** Registers a definition that has been read. @throws AppError with all its problems */
+  async register(
+    posted: PostedDefinition,
+  ): Promise<{ readonly id: string; readonly version: number }> {
     const stored = await this.#call(() => this.#host.definitions.register(posted, null));
     this.#defined.add(stored.id);
     for (const id of subWorkflowsOf(posted.document)) this.#subWorkflows.add(id);
@@ -160,6 +168,7 @@ export class TestServer implements AsyncDisposable {
   async advance(duration: string | number): Promise<void> {
     const ms = readAdvance(duration);
     if (ms === null) throw new TypeError(`'${duration}' is not a duration; use ${ADVANCE_FORMS}`);
+    await this.#standIn();
     const until = this.#clock.now() + ms;
     await this.settle();
     for (let fired = 0; this.#clock.fireNext(until); fired += 1) {
@@ -175,6 +184,7 @@ export class TestServer implements AsyncDisposable {
 
   /** Publishes an event. Returns the number of runs that were waiting for it. */
   async publish(name: string, key: string, data: Json = null): Promise<number> {
+    await this.#standIn();
     const request = { name, key, data, idempotency: null };
     const { deliveredTo } = await this.#call(() => this.#host.events.publish(request));
     await this.settle();
@@ -193,6 +203,16 @@ export class TestServer implements AsyncDisposable {
     const runs: TestRun[] = [];
     for (const { id } of items.toReversed()) runs.push(await this.run(id));
     return runs;
+  }
+
+  /** The triggers of a definition, with their next times and their last outcome. */
+  triggers(definitionId: string): Promise<readonly TriggerListItem[]> {
+    return this.#call(() => this.#host.triggers.list(definitionId));
+  }
+
+  /** Due times and events pass without effect. @throws AppError `trigger_not_found` */
+  async pauseTrigger(definitionId: string, name: string): Promise<void> {
+    await this.#call(() => this.#host.triggers.pause(definitionId, name));
   }
 
   /** Waits until nothing moves. @throws UnmockedCallError if something outside was called without an answer */
@@ -260,7 +280,7 @@ async function assemble(options: TestServerOptions, python: TestPython): Promise
   const chance = seededChance(clock, seed);
   const aborted = new AbortController();
   let worker: TestWorker | null = null;
-  const { host } = await compose({
+  const { host } = await composeHost({
     config: readConfig({}),
     environment: options.environment ?? {},
     secretSource: testSecrets(options.secrets ?? {}),

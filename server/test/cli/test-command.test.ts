@@ -5,8 +5,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { test, type TestCommandOptions } from '../../src/cli/commands/test.js';
+import { TestPythons } from '../../src/testing/files/test-pythons.js';
 
 const ORDER = `Id: order
 Steps:
@@ -73,6 +74,9 @@ const SETTINGS: TestCommandOptions = {
 let folder: string;
 let printed = '';
 
+const pythons = new TestPythons();
+afterAll(() => pythons[Symbol.asyncDispose]());
+
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'stepwright-test-'));
   write('order.yaml', ORDER);
@@ -100,7 +104,7 @@ function writeCases(...cases: readonly string[]): void {
 
 async function run(options: Partial<TestCommandOptions> = {}): Promise<number> {
   printed = '';
-  const code = await test([folder], { ...SETTINGS, ...options });
+  const code = await test([folder], { ...SETTINGS, ...options }, pythons);
   printed = printed.replaceAll(`${folder}/`, '');
   return code;
 }
@@ -273,6 +277,76 @@ describe('stepwright test', () => {
     expect(await run()).toBe(1);
     expect(printed).toMatch(message);
     expect(printed).toMatch(/^0 passed, \d errors? in /m);
+  });
+
+  describe('with triggers', () => {
+    const REPORT = `Id: report
+Triggers:
+  - Name: nightly
+    Cron: 0 2 * * *
+    Data: { '@day': 'context.Trigger.Time[:10]' }
+  - Name: paid
+    Event: { Name: paid }
+    Data: { '@day': 'context.Trigger.EventData["day"]' }
+Steps:
+  - Id: send
+    StepType: Activity
+    Inputs: { ActivityName: '"send"', Parameters: { '@day': data.day } }
+`;
+    const writeReport = (cases: string): void => {
+      write('report.yaml', REPORT);
+      write('order.test.yaml', `Definition: report.yaml\nCases:\n${cases}`);
+    };
+
+    it('runs what a cron expression and an event start, and pauses all other triggers', async () => {
+      writeReport(`  - Name: nightly
+    Trigger: nightly
+    Mocks: { send: { Result: 1 } }
+    Then:
+      - Advance: 1h
+      - Expect: { Runs: 0 }
+      - Advance: 2d
+      - Publish: { Name: paid, Data: { day: other } }
+    Expect: { Runs: 2, Status: Complete, Data: { day: '2030-01-02' }, Calls: { send: 2 } }
+  - Name: paid
+    Trigger: paid
+    Mocks: { send: { Result: 1 } }
+    Then:
+      - Publish: { Name: paid, Data: { day: today } }
+      - Advance: 3d
+    Expect: { Runs: 1, Data: { day: today } }
+  - Name: by hand
+    Start: { day: mine }
+    Mocks: { send: { Result: 1 } }
+    Then: [{ Advance: 3d }, { Publish: { Name: paid } }]
+    Expect: { Runs: 1, Data: { day: mine }, Calls: { send: 1 } }
+`);
+      expect({ code: await run(), printed }).toMatchObject({ code: 0 });
+    });
+
+    it('says why a trigger has started nothing', async () => {
+      writeReport(`  - { Name: early, Trigger: nightly, Then: [{ Advance: 1h }] }
+  - { Name: wrong, Trigger: paid, Then: [{ Publish: { Name: paid } }] }
+  - { Name: none, Trigger: weekly }
+`);
+      expect(await run()).toBe(1);
+      expect(printed).toContain(
+        'the trigger nightly has started no run; it is due next at 2030-01-01T02:00:00.000Z',
+      );
+      expect(printed).toMatch(
+        /the trigger paid has started no run; its last outcome is Failed: .+/,
+      );
+      expect(printed).toContain('the definition report has no trigger weekly');
+    });
+
+    it('rejects a start beside a trigger', async () => {
+      writeReport('  - { Name: both, Trigger: paid, Start: {}, Reference: a }\n');
+      expect(await run()).toBe(1);
+      expect(printed).toContain(
+        'error: order.test.yaml:3:34: a run that a trigger starts gets no Start here',
+      );
+      expect(printed).toMatch(/:3:\d+: a run that a trigger starts gets no Reference here/);
+    });
   });
 
   it('gives the same ids, times and random numbers again', async () => {

@@ -5,8 +5,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { test, type TestCommandOptions } from '../../src/cli/commands/test.js';
+import { TestPythons } from '../../src/testing/files/test-pythons.js';
 
 const ORDER = `Id: order
 Steps:
@@ -55,6 +56,9 @@ const SETTINGS: TestCommandOptions = { filter: '', update: false, watch: false, 
 let folder: string;
 let printed = '';
 
+const pythons = new TestPythons();
+afterAll(() => pythons[Symbol.asyncDispose]());
+
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'stepwright-coverage-'));
   write('order.yaml', ORDER);
@@ -81,7 +85,7 @@ function writeCases(...cases: readonly string[]): void {
 
 async function run(options: Partial<TestCommandOptions>): Promise<number> {
   printed = '';
-  const code = await test([folder], { ...SETTINGS, ...options });
+  const code = await test([folder], { ...SETTINGS, ...options }, pythons);
   printed = printed.replaceAll(`${folder}/`, '');
   return code;
 }

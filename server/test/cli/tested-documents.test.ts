@@ -3,8 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { test } from '../../src/cli/commands/test.js';
+import { TestPythons } from '../../src/testing/files/test-pythons.js';
 import { createTestServer } from '../../src/testing/index.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -15,6 +16,9 @@ const BLOCKS = [...DOCUMENT.matchAll(/^```(\S+) ?(\S*)\n([^]*?)^```$/gm)].map(
 
 let folder: string;
 let printed = '';
+
+const pythons = new TestPythons();
+afterAll(() => pythons[Symbol.asyncDispose]());
 
 beforeEach(() => {
   printed = '';
@@ -35,7 +39,7 @@ afterEach(() => {
 });
 
 async function run(...paths: readonly string[]): Promise<number> {
-  return test(paths, { filter: '', update: false, watch: false, json: false });
+  return test(paths, { filter: '', update: false, watch: false, json: false }, pythons);
 }
 
 describe('files of tests', () => {

@@ -24,7 +24,11 @@ export function addTestCommand(program: Command): void {
       readPercent,
     )
     .action(async (paths: string[], options: TestCommandOptions) => {
+      const { TestPythons } = await import('../../testing/files/test-pythons.js');
+      await using pythons = new TestPythons();
+      // It takes as long as loading the rest.
+      pythons.start();
       const { test } = await import('../commands/test.js');
-      process.exitCode = await test(paths, options);
+      process.exitCode = await test(paths, options, pythons);
     });
 }

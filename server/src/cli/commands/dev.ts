@@ -33,7 +33,7 @@ export async function dev(folder: string, { memory, test }: DevOptions): Promise
   await readWorkflowFiles([folder]);
   process.env['LOG_LEVEL'] ??= 'warn';
   if (memory) {
-    const { createMemoryStore } = await import('../../compose.js');
+    const { createMemoryStore } = await import('../../compose-host.js');
     presetStore(createMemoryStore());
   }
   const { url } = await import('../../main.js');

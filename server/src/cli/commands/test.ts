@@ -1,9 +1,9 @@
 /** `stepwright test`: runs files of tests on the real engine with real Python, in virtual time. */
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { watch } from 'chokidar';
 import path from 'node:path';
-import { runFile, TestPythons, type FileReport } from '../../testing/files/run-file.js';
+import { runFile, type FileReport } from '../../testing/files/run-file.js';
+import type { TestPythons } from '../../testing/files/test-pythons.js';
 import type { SourceFile } from '../../testing/files/test-project.js';
 import {
   coverageOf,
@@ -45,12 +45,12 @@ const SETTLE_MS = 30;
 const WATCHED = /\.(ya?ml|json|py|snap)$/i;
 
 /** @returns the exit code: 1 if a case failed, or there is none */
-export async function test(paths: readonly string[], options: TestCommandOptions): Promise<number> {
-  await using pythons = new TestPythons();
-  // Awaited here: the interpreters end with this function.
-  return options.watch
-    ? await runAndWatch(paths, options, pythons)
-    : await runAll(paths, options, pythons);
+export async function test(
+  paths: readonly string[],
+  options: TestCommandOptions,
+  pythons: TestPythons,
+): Promise<number> {
+  return options.watch ? runAndWatch(paths, options, pythons) : runAll(paths, options, pythons);
 }
 
 async function runAll(
@@ -140,6 +140,7 @@ async function runAndWatch(
   // Before the watch: a wrong path must not leave one running.
   await readTestFiles(paths);
   const stopped = untilStopped();
+  const { watch } = await import('chokidar');
   // Before the first time: what changes meanwhile runs again.
   const watcher = watch([...new Set(paths.map(folderOf))], {
     ignoreInitial: true,

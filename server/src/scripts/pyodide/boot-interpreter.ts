@@ -1,5 +1,6 @@
 /** Starts the processes of interpreters: from the snapshot if there is one, otherwise slowly. */
-import { createChildCommand, findPyodideFolder, NOBODY } from './child-command.js';
+import { createChildCommand, filesOfChild, findPyodideFolder, NOBODY } from './child-command.js';
+import { findHiddenPath } from './hidden-path.js';
 import { ANSWER_OVERHEAD_BYTES } from './frames.js';
 import type { BootedInterpreter } from './interpreter-supply.js';
 import { InterpreterProcess } from './interpreter-process.js';
@@ -11,11 +12,12 @@ export class InterpreterBooter {
 
   /** Set if the snapshot could not be created or used; from then on, interpreters start without it. */
   #isSnapshotUseless = false;
-  /** An interpreter does not need root. Set to false if the user nobody cannot read the server's files. */
-  #startsAsNobody = process.getuid?.() === 0;
+  /** An interpreter does not need root. False if the user nobody cannot read the server's files. */
+  #startsAsNobody: boolean;
 
   constructor(settings: RuntimeSettings) {
     this.#settings = settings;
+    this.#startsAsNobody = process.getuid?.() === 0 && this.#isReadableByNobody();
   }
 
   /** @throws Error if the interpreter does not start, or the signal fires */
@@ -46,6 +48,15 @@ export class InterpreterBooter {
       if (!signal.aborted) this.#startDifferentlyNextTime();
       throw error;
     }
+  }
+
+  #isReadableByNobody(): boolean {
+    const hidden = findHiddenPath(filesOfChild());
+    if (hidden === null) return true;
+    const message =
+      'Python runs as root, because other users cannot read the files of the server; run the server as a user of its own';
+    this.#settings.logger.warn({ path: hidden }, message);
+    return false;
   }
 
   /** First without the snapshot, which may be corrupt; if that does not help, as the server's own user. */

@@ -57,6 +57,11 @@ export function findPackageFolder(): string {
   return folder;
 }
 
+/** One file of each folder that the process reads, and the program itself. */
+export function filesOfChild(): readonly string[] {
+  return [process.execPath, RUNNER_PATH, join(findPyodideFolder(), 'package.json')];
+}
+
 export function createChildCommand(
   pyodideFolder: string,
   alsoReadable: readonly string[],

@@ -18,10 +18,13 @@ import { readPyodideVersion } from './pyodide-module.js';
 const LEASE_MS = 60_000;
 const MAX_SNAPSHOT_BYTES = 256 * (1 << 20);
 
-/** The name depends on the content, so that a stale snapshot is never found. */
+/**
+ * The name depends on the content, so that a stale snapshot is never found. It does not depend on Node: the memory is that of
+ * WebAssembly, which is the same everywhere, so a package contains a snapshot for every Node that can run it.
+ */
 export function defaultSnapshotPath(): string {
   const key = createHash('sha256')
-    .update(`${readPyodideVersion(findPyodideFolder())}\0${process.version}\0`)
+    .update(`${readPyodideVersion(findPyodideFolder())}\0`)
     .update(readFileSync(RUNNER_PATH))
     .digest('hex');
   return join(findPackageFolder(), 'dist', 'python-snapshots', `${key.slice(0, 20)}.bin`);

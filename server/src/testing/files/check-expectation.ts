@@ -14,6 +14,8 @@ export interface Mismatch {
 
 export interface Observed {
   readonly run: TestRun;
+  /** How many runs of the definition there are. */
+  readonly runs: number;
   readonly definition: WorkflowDefinition;
   readonly calls: Readonly<Record<string, number>>;
   /** Of this case; null if there is none. */
@@ -24,7 +26,7 @@ export function checkExpectation(
   expectation: Expectation,
   observed: Observed,
 ): readonly Mismatch[] {
-  const { calls, run } = observed;
+  const { calls, run, runs } = observed;
   const found: Mismatch[] = [];
   const compare = (
     member: keyof Expectation,
@@ -41,6 +43,8 @@ export function checkExpectation(
   compare('status', expectation.status, run.status);
   compare('outcome', expectation.outcome, run.outcome);
   compare('data', expectation.data, run.data);
+  compare('reference', expectation.reference, run.reference);
+  compare('runs', expectation.runs, runs);
   compare('error', expectation.error, errorOf(run));
   for (const [name, count] of Object.entries(expectation.calls ?? {})) {
     const differences = differencesOf(count, calls[name], `calls.${name}`);

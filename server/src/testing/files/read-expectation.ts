@@ -19,6 +19,8 @@ export function readExpectation(value: Json, pointer: string, problems: Problems
     ...given('status', members.choice('Status', STATUSES)),
     ...given('outcome', members.choice('Outcome', OUTCOMES)),
     ...given('data', members.object('Data')),
+    ...given('reference', members.text('Reference')),
+    ...given('runs', members.integer('Runs')),
     ...given('error', members.object('Error')),
     ...given('calls', readCalls(members, problems)),
     ...given('steps', members.texts('Steps')),

@@ -82,6 +82,7 @@ function readCase(value: Json, pointer: string, problems: Problems): TestCase {
     name: members.requiredText('Name').trim(),
     place: problems.placeOf(pointer),
     start: members.object('Start') ?? {},
+    trigger: readTrigger(members, problems),
     reference: members.text('Reference'),
     now,
     seed: members.integer('Seed'),
@@ -96,6 +97,18 @@ function readCase(value: Json, pointer: string, problems: Problems): TestCase {
       ? readExpectation(members.any('Expect') ?? null, members.pointerOf('Expect'), problems)
       : null,
   };
+}
+
+function readTrigger(
+  members: Members<keyof typeof CASE_MEMBERS>,
+  problems: Problems,
+): string | null {
+  const trigger = members.text('Trigger');
+  for (const other of ['Start', 'Reference'] as const) {
+    if (trigger === null || !members.has(other)) continue;
+    problems.add(members.pointerOf(other), `a run that a trigger starts gets no ${other} here`);
+  }
+  return trigger;
 }
 
 function readEnvironment(

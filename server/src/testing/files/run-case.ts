@@ -55,6 +55,7 @@ export async function runCase(test: TestCase, options: CaseOptions): Promise<Cas
     ...(seed !== null && { seed }),
   });
   await register(server, project);
+  await pauseTriggers(server, project, test.trigger);
   const play = new Play(server, test, options);
   await play.run();
   const durationMs = performance.now() - began;
@@ -77,7 +78,7 @@ async function register(server: TestServer, { definitions, scripts }: TestProjec
   }
   for (const { document, path, text } of definitions) {
     try {
-      await server.define(text);
+      await server.register({ document: document.value, source: text });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const found = error.problems.map(({ message, pointer }) =>
@@ -91,11 +92,26 @@ async function register(server: TestServer, { definitions, scripts }: TestProjec
   }
 }
 
+/** Only the trigger that a case is about starts runs, so that other times and events change nothing. */
+async function pauseTriggers(
+  server: TestServer,
+  { definitions, id }: TestProject,
+  wanted: string | null,
+): Promise<void> {
+  for (const { definition } of definitions) {
+    for (const { name } of definition.triggers) {
+      if (definition.id !== id || name !== wanted) await server.pauseTrigger(definition.id, name);
+    }
+  }
+}
+
 class Play {
   readonly failures: Mismatch[] = [];
   runs: readonly TestRun[] = [];
   story: CaseResult['story'] = null;
   newSnapshot: JsonObject | null = null;
+  /** Null: no run has started. */
+  #id: string | null = null;
   readonly #server: TestServer;
   readonly #test: TestCase;
   readonly #options: CaseOptions;
@@ -107,40 +123,81 @@ class Play {
   }
 
   async run(): Promise<void> {
-    const { expect, place, reference, start, then } = this.#test;
-    const { project } = this.#options;
-    const options = reference === null ? {} : { reference };
-    const started = await this.#attempt(place, () =>
-      this.#server.begin(project.id, start, options),
-    );
-    if (started === null) return;
-    const { id } = started;
-    await this.#attempt(place, () => this.#server.settle());
+    const { expect, place, then, trigger } = this.#test;
+    if (trigger === null) await this.#attempt(place, () => this.#start());
+    else if (this.#definition.triggers.every(({ name }) => name !== trigger)) {
+      const message = `the definition ${this.#options.project.id} has no trigger ${trigger}`;
+      this.failures.push({ place, message, differences: [] });
+    }
     for (const action of then) {
       if (this.failures.length > 0) break;
-      await this.#attempt(action.place, () => this.#do(id, action));
+      await this.#attempt(action.place, () => this.#do(action));
     }
-    if (this.failures.length === 0 && expect !== null) await this.#check(id, expect);
-    this.runs = await familyOf(this.#server, id);
+    if (this.failures.length === 0) await this.#attempt(place, () => this.#end(expect));
+    if (this.#id === null) return;
+    this.runs = await familyOf(this.#server, this.#id);
     const [run] = this.runs;
     if (run === undefined) return;
     const waiting = run.explanation.summary;
     this.story = { steps: completedSteps({ definition: this.#definition, run }), waiting };
   }
 
-  async #do(id: string, action: Action): Promise<void> {
+  async #start(): Promise<void> {
+    const { reference, start } = this.#test;
+    const options = reference === null ? {} : { reference };
+    const { id } = await this.#server.begin(this.#options.project.id, start, options);
+    this.#id = id;
+    await this.#server.settle();
+  }
+
+  async #do(action: Action): Promise<void> {
     if (action.kind === 'advance') await this.#server.advance(action.duration);
-    else if (action.kind === 'expect') await this.#check(id, action.expectation);
+    else if (action.kind === 'expect') await this.#check(action.expectation);
     else await this.#server.publish(action.name, action.key, action.data);
   }
 
-  async #check(id: string, expectation: Expectation): Promise<void> {
-    const run = await this.#server.run(id);
+  async #end(expect: Expectation | null): Promise<void> {
+    // A case without expectations still fails if there is no run.
+    if (expect === null) await this.#findRun();
+    else await this.#check(expect);
+  }
+
+  /** The run that the case has started, or the newest of its trigger. @throws Error if there is none yet */
+  async #findRun(): Promise<string> {
+    const { trigger } = this.#test;
+    const { id } = this.#options.project;
+    if (trigger === null) return this.#id ?? '';
+    const newest = (await this.#server.runs(id)).findLast((run) => run.trigger?.name === trigger);
+    if (newest === undefined) throw new Error(await this.#whyNotTriggered(trigger));
+    this.#id = newest.id;
+    return newest.id;
+  }
+
+  async #whyNotTriggered(trigger: string): Promise<string> {
+    const triggers = await this.#server.triggers(this.#options.project.id);
+    const found = triggers.find(({ name }) => name === trigger);
+    const [next] = found?.nextTimes ?? [];
+    const { last } = found ?? {};
+    const parts = [
+      `the trigger ${trigger} has started no run`,
+      last == null ? null : `its last outcome is ${last.outcome}: ${last.reason ?? 'no reason'}`,
+      next === undefined ? null : `it is due next at ${new Date(next).toISOString()}`,
+    ];
+    return parts.filter((part) => part !== null).join('; ');
+  }
+
+  async #check(expectation: Expectation): Promise<void> {
+    const { id } = this.#options.project;
+    const runs = expectation.runs === undefined ? 1 : (await this.#server.runs(id)).length;
+    // Nothing else can hold of a run that there is not.
+    if (expectation.runs === 0 && runs === 0) return;
+    const run = await this.#server.run(await this.#findRun());
     const { snapshot, update } = this.#options;
     const isWritten = update && expectation.snapshot;
     if (isWritten) this.newSnapshot = run.data;
     const observed: Observed = {
       run,
+      runs,
       definition: this.#definition,
       calls: this.#server.calls,
       snapshot: isWritten ? run.data : snapshot,
@@ -148,14 +205,13 @@ class Play {
     this.failures.push(...checkExpectation(expectation, observed));
   }
 
-  /** Null, with a failure of the case: the call has failed. */
-  async #attempt<Value>(place: Place, call: () => Promise<Value>): Promise<Value | null> {
+  /** A call that fails is a failure of the case. */
+  async #attempt(place: Place, call: () => Promise<void>): Promise<void> {
     try {
-      return await call();
+      await call();
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       this.failures.push({ place, message: textOf(error), differences: [] });
-      return null;
     }
   }
 

@@ -1,6 +1,6 @@
 /** Runs the cases of a file of tests, one after the other. */
 import type { JsonObject } from '../../engine/values/json.js';
-import { TestPython } from '../test-python.js';
+import type { TestPythons } from './test-pythons.js';
 import { runCase, type CaseResult } from './run-case.js';
 import { readTestFile } from './read-test-file.js';
 import { TestFileError, type FileProblem, type TestCase, type TestFile } from './test-file.js';
@@ -30,25 +30,6 @@ export interface FileReport {
   readonly cases: readonly CaseResult[];
   /** Null: it could not be read. */
   readonly project: TestProject | null;
-}
-
-/** The interpreters of one command: one for each environment, because they take most of a second to start. */
-export class TestPythons implements AsyncDisposable {
-  readonly #byEnvironment = new Map<string, TestPython>();
-
-  of(environment: Readonly<Record<string, string>>): TestPython {
-    const key = JSON.stringify(Object.entries(environment).sort());
-    let python = this.#byEnvironment.get(key);
-    if (python === undefined) {
-      python = new TestPython({ environment });
-      this.#byEnvironment.set(key, python);
-    }
-    return python;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#byEnvironment.values()].map((python) => python.stop()));
-  }
 }
 
 export async function runFile(source: SourceFile, options: FileOptions): Promise<FileReport> {

@@ -40,6 +40,8 @@ const EXPECTATION = mapOf(
     Status: choice(STATUSES),
     Outcome: choice(OUTCOMES),
     Data: MAP,
+    Reference: TEXT,
+    Runs: { type: ['integer', 'null'], minimum: 0 },
     Error: MAP,
     Calls: { ...MAP, additionalProperties: { type: 'integer', minimum: 0 } },
     Steps: TEXTS,
@@ -65,6 +67,7 @@ const CASE = {
     {
       Name: REQUIRED_TEXT,
       Start: MAP,
+      Trigger: TEXT,
       Reference: TEXT,
       Now: TEXT,
       Seed: { type: ['integer', 'null'] },

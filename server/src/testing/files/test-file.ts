@@ -22,6 +22,8 @@ export interface TestCase {
   readonly name: string;
   readonly place: Place;
   readonly start: JsonObject;
+  /** The trigger that starts the run, instead of the case. */
+  readonly trigger: string | null;
   readonly reference: string | null;
   /** The virtual time of the start. */
   readonly now: string | null;
@@ -50,6 +52,9 @@ export interface Expectation {
   readonly outcome?: InstanceOutcome;
   /** A part of the data. */
   readonly data?: JsonObject;
+  readonly reference?: string;
+  /** The number of runs of the definition. */
+  readonly runs?: number;
   /** A part of the last error. */
   readonly error?: JsonObject;
   /** By the name of the mock. */

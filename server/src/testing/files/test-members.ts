@@ -9,6 +9,8 @@ export const FILE_MEMBERS = {
 export const CASE_MEMBERS = {
   Name: 'The name of the case, which is unique in the file',
   Start: 'The data of the run. Default: {}',
+  Trigger:
+    'The name of a trigger that starts the run, instead of Start: at the time of its cron expression, or when its event is published. If it starts several runs, the case is about the newest',
   Reference: 'The reference of the run',
   Now: 'The time of the start, such as 2030-01-31T09:00:00Z. Default: 2030-01-01T00:00:00Z',
   Seed: 'A whole number from which all ids and random numbers are made. Default: 1',
@@ -51,6 +53,8 @@ export const EXPECT_MEMBERS = {
   Status: 'The status of the run',
   Outcome: 'The outcome of the run',
   Data: 'A part of the data: members that are not named may have any value; lists must have the same length',
+  Reference: 'The reference of the run',
+  Runs: 'How many runs of the definition there are: those that the trigger has started',
   Error: 'A part of the last error: stepId, type, message, data, attempt',
   Calls: 'How often each mock was called',
   Steps: 'The ids of all completed steps in order, without steps that contain others',
