@@ -95,6 +95,50 @@ export default tseslint.config(
     },
   },
   {
+    // What a run sees of time and chance is injected in compose-host.ts, so that tests and simulations can replace it.
+    files: ['server/src/{runtime,schedules,step-bodies,testing}/**/*.ts'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: 'Take the time from the Clock.' },
+        { object: 'Math', property: 'random', message: 'Take random numbers from Ids.' },
+      ],
+      'no-restricted-syntax': [
+        'error',
+        ...SPREAD_LITERALS,
+        ...PRIVATE_MEMBERS,
+        {
+          selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+          message: 'Take the time from the Clock.',
+        },
+      ],
+      'no-restricted-globals': [
+        'error',
+        ...['setTimeout', 'setInterval'].map((name) => ({
+          name,
+          message: 'Wait with the Clock.',
+        })),
+      ],
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            {
+              name: 'node:crypto',
+              importNames: ['randomBytes', 'randomFillSync', 'randomInt', 'randomUUID'],
+              message: 'Take random numbers from Ids.',
+            },
+            {
+              name: 'node:timers/promises',
+              importNames: ['setTimeout', 'setInterval'],
+              message: 'Wait with the Clock.',
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
     files: ['server/ui/src/**/*.tsx', 'server/ui/src/**/*.ts'],
     extends: [reactHooks.configs.flat['recommended-latest']],
   },

@@ -8,6 +8,8 @@
  *      which is less than the lease of a node.
  *  BJ3 A job that was stopped, on whichever node, starts no action more than `CHECK_MS` and one read later.
  */
+// It names a line of the log; nothing that runs do depends on it.
+// eslint-disable-next-line no-restricted-imports
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
 import { AppError, type ErrorCode } from '../../base/errors.js';

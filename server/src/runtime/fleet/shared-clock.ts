@@ -22,6 +22,8 @@ export interface TimeSources {
   readonly steady: () => number;
 }
 
+// This is the Clock of nodes that share a store.
+// eslint-disable-next-line no-restricted-properties
 const MACHINE: TimeSources = { wall: () => Date.now(), steady: () => performance.now() };
 
 export class SharedClock implements Clock {
