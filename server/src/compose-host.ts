@@ -109,7 +109,7 @@ export async function composeHost(options: ComposeOptions): Promise<ComposedHost
       logger,
     }),
     scripts,
-    ...outsideBodies(options, maskedScripts(scripts, secretSource ?? NO_SECRETS), calls),
+    ...outsideBodies(options, maskedScripts(scripts, secretSource, config), calls),
     ...(secretSource !== null && { secretSource }),
     clock,
     ids: options.chance?.ids ?? systemIds,
@@ -163,10 +163,16 @@ function secretsOf({ config, environment, secretSource }: ComposeOptions): Secre
 /** What scripts print and return comes back without the values of secrets, before anything logs it. */
 function maskedScripts(
   scripts: ScriptRuntime,
-  source: SecretSource,
+  source: SecretSource | null,
+  { python_output_bytes_max: outputBytesMax }: Config,
 ): Pick<ScriptRuntime, 'runScript'> {
-  const masker = new SecretMasker(source);
-  return { runScript: async (...call) => masker.script(await scripts.runScript(...call)) };
+  const masker = new SecretMasker(source ?? NO_SECRETS);
+  return {
+    async runScript(text, inputs, options) {
+      const result = await scripts.runScript(text, inputs, options);
+      return masker.script(result, inputs, outputBytesMax);
+    },
+  };
 }
 
 function thisNode(id: string, { host, port }: Config): HostOptions['node'] {

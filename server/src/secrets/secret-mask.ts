@@ -1,11 +1,14 @@
 /**
  * Replaces the values of secrets by `***NAME***` in whatever comes back from outside: results, errors, logs.
  *
- *  SK1 A value is found as it is and as it is usually written elsewhere: in URLs, JSON texts, Base64 and hexadecimal.
- *  SK2 A text that was cut in the middle of a value loses the part of the value at its end, too.
+ *  SK1 A value is found as it is and as it is usually written elsewhere: in URLs, JSON texts, Base64, hexadecimal, HTML and
+ *      Python's texts, also where one is written within another.
+ *  SK2 Only whole values are found. Otherwise, whoever sees masked texts could guess a value letter by letter. So texts are masked
+ *      before the server cuts them, or lose their end.
  *  SK3 The time grows with the length of the text, not with the number of secrets.
  */
 import { isJsonObject, setField, type Json, type JsonObject } from '../engine/values/json.js';
+import { DecodedText, WAYS_OF_WRITING } from './decoded-text.js';
 
 /** What people see, and expressions that compute with the value. */
 export function shownSecret(name: string): string {
@@ -14,26 +17,19 @@ export function shownSecret(name: string): string {
 
 /** Shorter values are not masked: they occur by chance. */
 const LENGTH_MIN = 6;
-/** Lines of a value, such as a private key, that are masked on their own. */
+/** Lines of a value, such as a private key, that are masked on their own. Hosts are written in lower case. */
 const LINE_LENGTH_MIN = 16;
 /** Values that a secret had before are still masked: calls that were made with them may return. */
 const VALUES_PER_NAME = 10;
 const STARTS = 1 << 16;
-
-/** What may follow a text that was cut: tracebacks end with a summary in a line of its own. */
-const CUT = ['…', '...', '\n'];
-
-const PERCENT = /%[0-9a-f]{2}/i;
-
-interface DecodedText {
-  readonly text: string;
-  /** Where a character of the text starts in the original. */
-  readonly offset: (at: number) => number;
-}
+/** The longest that a byte is written: `%c3`. */
+const WRITTEN_LENGTH_MAX = 3;
 
 interface Form {
   readonly text: string;
   readonly mask: string;
+  /** How long the line or the value can be that it belongs to, however it is written. */
+  readonly writtenLengthMax: number;
 }
 
 export class SecretMask {
@@ -43,35 +39,53 @@ export class SecretMask {
   #forms = new Map<string, Form[]>();
   /** Whether a form may start with two characters: most places of a text are decided by this alone. */
   #starts = new Uint8Array(STARTS);
+  /** Not for each of many values that are added at once. */
+  #isCompiled = true;
 
   add(name: string, value: string): void {
     const values = this.#values.get(name) ?? [];
     if (value.length < LENGTH_MIN || values.includes(value)) return;
     this.#values.set(name, [...values, value].slice(-VALUES_PER_NAME));
-    this.#compile();
+    this.#isCompiled = false;
   }
 
   text(text: string): string {
-    if (this.#forms.size === 0 || text.length < LENGTH_MIN) return text;
-    const masked = this.#replace(text, { text, offset: (at) => at });
-    // Which characters are written with a percent sign depends on the part of a URL, and on who wrote it.
-    return PERCENT.test(masked) ? this.#replace(masked, decoded(masked)) : masked;
+    return this.#mask(text, null);
+  }
+
+  /** How many characters at the end of a cut text may be a part of a secret in this value; 0 if it contains none. */
+  longestIn(value: Json): number {
+    const found = new Set<Form>();
+    if (this.#values.size > 0) this.#value(value, found);
+    return Math.max(0, ...[...found].map(({ writtenLengthMax }) => writtenLengthMax));
+  }
+
+  #mask(text: string, found: Set<Form> | null): string {
+    if (this.#values.size === 0 || text.length < LENGTH_MIN) return text;
+    if (!this.#isCompiled) this.#compile();
+    let masked = this.#replace(new DecodedText(text), text, found);
+    for (const escapes of WAYS_OF_WRITING) {
+      let decoded: DecodedText | null = new DecodedText(masked);
+      for (const each of escapes) decoded = decoded?.decode(each) ?? null;
+      if (decoded !== null) masked = this.#replace(decoded, masked, found);
+    }
+    return masked;
   }
 
   /** Searches in a decoded text, and replaces in the original. */
-  #replace(original: string, { offset, text }: DecodedText): string {
+  #replace(decoded: DecodedText, original: string, found: Set<Form> | null): string {
+    const { text } = decoded;
     let masked = '';
     let end = 0;
     for (let at = 0; at + LENGTH_MIN <= text.length; at += 1) {
       if (this.#starts[startOf(text, at)] === 0) continue;
       const forms = this.#forms.get(text.slice(at, at + LENGTH_MIN));
-      if (forms === undefined) continue;
-      const found = foundAt(text, at, forms);
-      if (found === null) continue;
-      const { length, mask } = found;
-      masked += original.slice(end, offset(at)) + mask;
-      end = offset(at + length);
-      at += length - 1;
+      const form = forms?.find((each) => text.startsWith(each.text, at));
+      if (form === undefined) continue;
+      found?.add(form);
+      masked += original.slice(end, decoded.offset(at)) + form.mask;
+      end = decoded.offset(at + form.text.length);
+      at += form.text.length - 1;
     }
     return end === 0 ? original : masked + original.slice(end);
   }
@@ -79,26 +93,26 @@ export class SecretMask {
   /** Also numbers and the names of members. The same value if there is nothing to mask. */
   value<Value extends Json>(value: Value): Value {
     // Only texts, numbers and names of members change.
-    return (this.#forms.size === 0 ? value : this.#value(value)) as Value;
+    return (this.#values.size === 0 ? value : this.#value(value, null)) as Value;
   }
 
-  #value(value: Json): Json {
-    if (typeof value === 'string') return this.text(value);
+  #value(value: Json, found: Set<Form> | null): Json {
+    if (typeof value === 'string') return this.#mask(value, found);
     if (typeof value === 'number' || typeof value === 'bigint') {
       const text = String(value);
-      const masked = this.text(text);
+      const masked = this.#mask(text, found);
       return masked === text ? value : masked;
     }
     if (Array.isArray(value)) {
       const items: readonly Json[] = value;
-      const masked = items.map((item) => this.#value(item));
+      const masked = items.map((item) => this.#value(item, found));
       return masked.some((item, index) => item !== items[index]) ? masked : items;
     }
     if (!isJsonObject(value)) return value;
     let isChanged = false;
     const masked: JsonObject = {};
     for (const [key, field] of Object.entries(value)) {
-      const [maskedKey, maskedField] = [this.text(key), this.#value(field)];
+      const [maskedKey, maskedField] = [this.#mask(key, found), this.#value(field, found)];
       isChanged ||= maskedKey !== key || maskedField !== field;
       setField(masked, maskedKey, maskedField);
     }
@@ -110,10 +124,10 @@ export class SecretMask {
     const starts = new Uint8Array(STARTS);
     for (const [name, values] of this.#values) {
       const mask = shownSecret(name);
-      for (const text of new Set(values.flatMap(formsOf))) {
+      for (const [text, writtenLengthMax] of new Map(values.flatMap(formsOf))) {
         starts[startOf(text, 0)] = 1;
         const head = text.slice(0, LENGTH_MIN);
-        const same = [...(forms.get(head) ?? []), { text, mask }];
+        const same = [...(forms.get(head) ?? []), { text, mask, writtenLengthMax }];
         forms.set(
           head,
           same.sort((a, b) => b.text.length - a.text.length),
@@ -122,35 +136,26 @@ export class SecretMask {
     }
     this.#forms = forms;
     this.#starts = starts;
+    this.#isCompiled = true;
   }
-}
-
-/** The form that stands there, or the start of one, because the text was cut in the middle of it. */
-function foundAt(
-  text: string,
-  at: number,
-  forms: readonly Form[],
-): { readonly length: number; readonly mask: string } | null {
-  const whole = forms.find((form) => text.startsWith(form.text, at));
-  if (whole !== undefined) return { length: whole.text.length, mask: whole.mask };
-  for (const { mask, text: form } of forms) {
-    let length = LENGTH_MIN;
-    while (length < form.length && text[at + length] === form[length]) length += 1;
-    const end = at + length;
-    if (end >= text.length || CUT.some((sign) => text.startsWith(sign, end))) {
-      return { length, mask };
-    }
-  }
-  return null;
 }
 
 function startOf(text: string, at: number): number {
   return (text.charCodeAt(at) * 251 + text.charCodeAt(at + 1)) % STARTS;
 }
 
-function formsOf(value: string): readonly string[] {
-  const lines = value.split(/\r?\n/).filter((line) => line.length >= LINE_LENGTH_MIN);
-  return [value, ...lines].flatMap(writtenForms).filter((form) => form.length >= LENGTH_MIN);
+/** With how long they can be, however they are written. */
+function formsOf(value: string): readonly (readonly [string, number])[] {
+  const lines = value.split(/\r?\n/);
+  const known = lines.filter((line) => line.length >= LINE_LENGTH_MIN);
+  // Lines that are not masked alone may all be before the cut.
+  const others = lines.filter((line) => line.length < LINE_LENGTH_MIN).join('\n');
+  const longest = Math.max(...[others, ...known].map((part) => Buffer.byteLength(part)));
+  const writtenLengthMax = (longest + LINE_LENGTH_MIN) * WRITTEN_LENGTH_MAX;
+  return [value, ...known]
+    .flatMap(writtenForms)
+    .filter((form) => form.length >= LENGTH_MIN)
+    .map((form) => [form, writtenLengthMax] as const);
 }
 
 function writtenForms(value: string): readonly string[] {
@@ -161,32 +166,11 @@ function writtenForms(value: string): readonly string[] {
     const form = base64Core(bytes, shift);
     return [form, form.replaceAll('+', '-').replaceAll('/', '_')];
   });
+  // The names of hosts are not case-sensitive. Shorter ones could be any word.
+  const asHost = value.length >= LINE_LENGTH_MIN ? [value.toLowerCase()] : [];
   // A space in a query may be a plus sign.
-  return [value, value.replaceAll(' ', '+'), inJson, hex, hex.toUpperCase(), ...encoded];
-}
-
-/** Percent-encoded characters are decoded where they are UTF-8. */
-function decoded(original: string): DecodedText {
-  const offsets: number[] = [];
-  let text = '';
-  let end = 0;
-  const copy = (to: number): void => {
-    for (let at = end; at < to; at += 1) offsets.push(at);
-    text += original.slice(end, to);
-    end = to;
-  };
-  for (const { 0: run, index } of original.matchAll(/(?:%[0-9a-f]{2})+/gi)) {
-    copy(index);
-    const characters = Buffer.from(run.replaceAll('%', ''), 'hex').toString();
-    if (characters.includes('\uFFFD')) continue;
-    for (const character of characters) {
-      for (let unit = 0; unit < character.length; unit += 1) offsets.push(end);
-      end += Buffer.byteLength(character) * '%00'.length;
-    }
-    text += characters;
-  }
-  copy(original.length);
-  return { text, offset: (at) => offsets[at] ?? original.length };
+  const asQuery = value.replaceAll(' ', '+');
+  return [value, ...asHost, asQuery, inJson, hex, hex.toUpperCase(), ...encoded];
 }
 
 /** The characters of base64 that only these bytes determine, if `shift` bytes of a group of three come before them. */

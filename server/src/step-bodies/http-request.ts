@@ -25,7 +25,12 @@ import type { AddressPolicyOptions } from './http-request/address-policy.js';
 import { AnswerBodyError, decodeBody, readBytes, tooLarge } from './http-request/answer-body.js';
 import { CallSlots } from './http-request/call-slots.js';
 import { Deadline } from './http-request/deadline.js';
-import { readHttpCall, type CallTerms, type HttpCall } from './http-request/http-call.js';
+import {
+  readHttpCall,
+  type CallSettings,
+  type CallTerms,
+  type HttpCall,
+} from './http-request/http-call.js';
 import { explainNetworkError } from './http-request/network-error.js';
 import { OpenSockets } from './http-request/open-sockets.js';
 import {
@@ -129,14 +134,15 @@ class Caller implements HttpRequestBody {
   }
 
   async run(inputs: JsonObject, context: StepBodyContext): Promise<EffectResult> {
+    const { idempotencyKey, trace } = context;
+    const limits = { timeoutMs: this.#timeoutMs, timeoutMsMax: this.#timeoutMsMax };
+    const settings = { idempotencyKey, traceparent: trace?.traceparent, ...limits };
     let call: ReturnType<typeof readHttpCall>;
     try {
-      const { idempotencyKey, trace } = context;
-      const limits = { timeoutMs: this.#timeoutMs, timeoutMsMax: this.#timeoutMsMax };
-      call = readHttpCall(inputs, { idempotencyKey, traceparent: trace?.traceparent, ...limits });
+      call = readHttpCall(inputs, settings);
     } catch (error) {
-      if (error instanceof InputError) return failure('InputError', error.message);
-      throw error;
+      if (!(error instanceof InputError)) throw error;
+      return failure('InputError', shownProblem(error, context.shownInputs, settings));
     }
     if (context.signal.aborted) return aborted();
     const deadline = new Deadline(call.timeoutMs, context.signal);
@@ -152,7 +158,7 @@ class Caller implements HttpRequestBody {
         retain(share.release);
         release = NOTHING;
       }
-      return judged(call, answer, this.#clock.now());
+      return judged(call, answer, { now: this.#clock.now(), mask: context.mask });
     } catch (error) {
       return this.#withoutAnswer(error, { call, context, deadline });
     } finally {
@@ -295,15 +301,35 @@ class Caller implements HttpRequestBody {
   }
 }
 
+/** What is wrong, without the start of a secret: messages quote the start of a value. */
+function shownProblem(
+  problem: InputError,
+  shown: JsonObject | undefined,
+  settings: CallSettings,
+): string {
+  if (shown === undefined) return problem.message;
+  try {
+    readHttpCall(shown, settings);
+  } catch (error) {
+    if (error instanceof InputError) return error.message;
+  }
+  // Only the value of a secret is wrong: such messages name the input and do not quote it.
+  return problem.message;
+}
+
 /** Without path and query: they may contain confidential data. */
 function nameOf({ method, url }: HttpCall): string {
   return `${method} ${url.origin}`;
 }
 
-function judged(call: HttpCall & CallTerms, answer: Answer, now: number): EffectResult {
+function judged(
+  call: HttpCall & CallTerms,
+  answer: Answer,
+  { mask, now }: { readonly now: number; readonly mask: StepBodyContext['mask'] },
+): EffectResult {
   if (call.succeedOn === null) return answered(answer);
   const retryAfter = field(answer.headers, 'retry-after');
-  const judged = { ...answer, retryAfter, now };
+  const judged = { ...answer, retryAfter, now, ...(mask !== undefined && { mask }) };
   return failureOf(call.succeedOn, nameOf(call), judged) ?? answered(answer);
 }
 

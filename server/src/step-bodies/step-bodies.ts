@@ -8,8 +8,10 @@ import type { StepBody, StepBodyContext } from './step-body.js';
 
 /** What calls need to know of secrets: see runtime/secrets/secrets.ts. */
 export interface CallSecrets {
-  /** The inputs with the values of their secrets. @throws MissingSecretError */
+  /** The inputs with the values of their secrets; the same object if there are none. @throws MissingSecretError */
   fill(inputs: JsonObject, execution: string): Promise<JsonObject>;
+  /** The inputs as people see them. */
+  conceal(inputs: JsonObject): JsonObject;
   /** Takes the values of secrets out of results. */
   readonly masker: { result(result: EffectResult): EffectResult; text(text: string): string };
 }
@@ -40,7 +42,11 @@ export class StepBodies {
     try {
       const { masker } = this.#secrets;
       const filled = await this.#secrets.fill(inputs, context.idempotencyKey);
-      const masked = { mask: (text: string) => masker.text(text), ...context };
+      const masked = {
+        ...context,
+        mask: (text: string) => masker.text(text),
+        ...(filled !== inputs && { shownInputs: this.#secrets.conceal(inputs) }),
+      };
       const result = await (traitsOf(step).body === 'http'
         ? this.#httpRequest.run(filled, masked)
         : this.#customStep.run(step.typeName, filled, masked));

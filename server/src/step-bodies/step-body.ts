@@ -18,6 +18,8 @@ export interface StepBodyContext {
   readonly signal: AbortSignal;
   /** Takes the values of secrets out of texts that leave the body by another way than its result. */
   readonly mask?: (text: string) => string;
+  /** The inputs with the names of secrets instead of their values, for messages. Omitted: there are no secrets in them. */
+  readonly shownInputs?: JsonObject;
   /** Keeps memory counted that the result takes, until the result is saved or no longer needed: then calls `release`. */
   readonly retain?: (release: () => void) => void;
   /** Omitted: the call belongs to no trace. */

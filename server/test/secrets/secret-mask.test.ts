@@ -31,11 +31,74 @@ describe('a mask', () => {
     }
   });
 
-  it('hides the part of a value that a cut text ends with', () => {
-    const mask = maskWith({ A: 'abcdefghijklmnop' });
-    expect(mask.text('it said abcdefghij')).toBe('it said ***A***');
-    expect(mask.text('it said abcdefghij… in step b')).toBe('it said ***A***… in step b');
-    expect(mask.text('it said abcdefghij, and more')).toBe('it said abcdefghij, and more');
+  const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+  const asciiJson = (text: string): string =>
+    inJson(text).replaceAll(
+      /[^ -~]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
+  const inHtml = (text: string): string =>
+    text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll("'", '&#39;');
+
+  it.each([
+    ['in JSON in JSON', inJson(inJson(VALUE))],
+    ['in JSON in JSON in JSON', inJson(inJson(inJson(VALUE)))],
+    ['in ASCII JSON', asciiJson(VALUE)],
+    ['in ASCII JSON in JSON', inJson(asciiJson(VALUE))],
+    ['in JSON that escapes slashes', inJson(VALUE).replaceAll('/', '\\/')],
+    ['in JSON in a URL', encodeURIComponent(inJson(VALUE))],
+    ['in HTML', inHtml(VALUE)],
+    ['in JSON in HTML', inHtml(inJson(VALUE))],
+    ['in Python bytes', 'p@ss w\\xc3\\xb6rd/47"+x'],
+    ['in a Python text with other letters', 'p@ss w\\xf6rd/47\\"+x'],
+  ])('hides a value %s', (_form, text) => {
+    expect(maskWith({ A: VALUE }).text(`before ${text} after`)).toBe('before ***A*** after');
+  });
+
+  it('hides letters beyond 16 bits and long values in names of hosts', () => {
+    expect(maskWith({ A: 'key 😀 of ours' }).text('a key \\U0001f600 of ours b')).toBe(
+      'a ***A*** b',
+    );
+    expect(maskWith({ A: 'key 😀 of ours' }).text('a key \\ud83d\\ude00 of ours b')).toBe(
+      'a ***A*** b',
+    );
+    expect(maskWith({ A: 'Qv71MarkedPlaceX' }).text('http://qv71markedplacex.example')).toBe(
+      'http://***A***.example',
+    );
+  });
+
+  it('leaves escapes that hide nothing as they are', () => {
+    const mask = maskWith({ A: VALUE });
+    for (const text of [
+      '100% \\n of %zz',
+      '\\',
+      'a\\',
+      '%c3',
+      '&lt;p&gt; &#9999999; \\Uffffffff',
+    ]) {
+      expect(mask.text(text)).toBe(text);
+    }
+  });
+
+  it('does not help to guess a value letter by letter (SK2)', () => {
+    const mask = maskWith({ A: 'sk_live_abcdefghijklmnop' });
+    for (const guess of ['sk_live_', 'sk_live_abcdefgh', 'sk_live_abcdefghijklmno']) {
+      for (const text of [guess, `${guess}…`, `${guess}...`, `${guess}\nx`, `x${guess}"…`]) {
+        expect(mask.text(text)).toBe(text);
+      }
+    }
+  });
+
+  it('says how long the part of a secret can be that a cut text ends with', () => {
+    const key = '-----BEGIN-----\nline-of-a-private-key\nshort\n';
+    const mask = maskWith({ A: 'a-long-value-of-a-secret', KEY: key });
+    expect(mask.longestIn({ a: ['nothing', 12345678] })).toBe(0);
+    const written = encodeURIComponent('ü'.repeat(10)).length;
+    expect(maskWith({ A: 'ü'.repeat(10) }).longestIn('ü'.repeat(10))).toBeGreaterThanOrEqual(
+      written,
+    );
+    expect(mask.longestIn(['x a-long-value-of-a-secret'])).toBeGreaterThanOrEqual(3 * 24);
+    expect(mask.longestIn({ key })).toBeLessThan(200);
   });
 
   it('leaves values of less than 6 characters, and changes nothing else', () => {

@@ -1,9 +1,14 @@
 /** Takes the values of secrets out of what comes back from calls. */
 import type { Failure } from '../../engine/failure/fail-step.js';
 import type { EffectResult } from '../../engine/flow/messages.js';
-import type { Json } from '../../engine/values/json.js';
-import type { ScriptResult } from '../../scripts/script-runtime.js';
+import type { Json, JsonObject } from '../../engine/values/json.js';
+import type { ScriptError, ScriptResult } from '../../scripts/script-runtime.js';
 import { learnSecrets, type SecretSource } from '../../secrets/secret-source.js';
+
+/** Python cuts messages at this length; see scripts/pyodide/runner.py. */
+const MESSAGE_LENGTH_MIN_CUT = 2000;
+/** The last character of an output may be cut, too. */
+const CHARACTER_BYTES_MAX = 4;
 
 export class SecretMasker {
   readonly #source: SecretSource;
@@ -28,17 +33,34 @@ export class SecretMasker {
     return { ok: false, failure: this.#failure(result.failure) };
   }
 
-  script(result: ScriptResult): ScriptResult {
+  /** @param inputs with the values of secrets that the script got */
+  script(result: ScriptResult, inputs: JsonObject, outputBytesMax: number): ScriptResult {
     const { mask } = this.#source;
-    const output = mask.text(result.output);
+    const isCut = Buffer.byteLength(result.output) >= outputBytesMax - CHARACTER_BYTES_MAX;
+    const output = mask.text(isCut ? this.#withoutEnd(result.output, inputs) : result.output);
     if (result.ok) return { ...result, variables: mask.value(result.variables), output };
-    const { message, traceback, type } = result.error;
-    const error = { ...result.error, type: mask.text(type), message: mask.text(message) };
+    return { ok: false, error: this.#scriptError(result.error, inputs), output };
+  }
+
+  #scriptError(error: ScriptError, inputs: JsonObject): ScriptError {
+    const { mask } = this.#source;
+    const isCut = error.message.length >= MESSAGE_LENGTH_MIN_CUT;
+    const masked = (text: string): string =>
+      mask.text(isCut ? this.#withoutEnd(text, inputs) : text);
+    const { message, traceback, type } = error;
     return {
-      ok: false,
-      error: traceback === undefined ? error : { ...error, traceback: mask.text(traceback) },
-      output,
+      ...error,
+      type: mask.text(type),
+      message: masked(message),
+      // It ends with the message.
+      ...(traceback !== undefined && { traceback: masked(traceback) }),
     };
+  }
+
+  /** The start of a secret at the end of a cut text is not recognized, and nobody may find out by trying what is (SK2). */
+  #withoutEnd(text: string, inputs: JsonObject): string {
+    const length = this.#source.mask.longestIn(inputs);
+    return length === 0 ? text : `${text.slice(0, Math.max(0, text.length - length))}…`;
   }
 
   #failure(failure: Failure): Failure {

@@ -9,7 +9,7 @@ import type { Json, JsonObject } from '../../engine/values/json.js';
 import type { SecretSource } from '../../secrets/secret-source.js';
 import type { Store } from '../../store/store.js';
 import { shownSecret } from '../../secrets/secret-mask.js';
-import { SecretMarks } from './secret-marks.js';
+import { conceal, SecretMarks } from './secret-marks.js';
 import { SecretMasker } from './secret-masker.js';
 
 export interface SecretsOptions {
@@ -65,6 +65,10 @@ export class Secrets {
     if (!SecretMarks.mayMark(value)) return value;
     const { source } = this.#options;
     return (await this.#marksOfStore()).fill(value, execution, (name) => source.value(name));
+  }
+
+  conceal<Value extends Json>(value: Value): Value {
+    return conceal(value);
   }
 
   /** All nodes on a store use one key, so that each can fill in what another has evaluated. */

@@ -24,6 +24,8 @@ export interface JudgedAnswer {
   readonly retryAfter: string | null;
   /** The time of the response. */
   readonly now: number;
+  /** Takes secrets out of the body before it is cut: a part of a value is not recognized. */
+  readonly mask?: (text: string) => string;
 }
 
 /** The failure that a response represents; null if it is a success. `from` names the call. */
@@ -32,10 +34,10 @@ export function failureOf(
   from: string,
   answer: JudgedAnswer,
 ): EffectResult | null {
-  const { body, problem, statusCode } = answer;
+  const { body, mask, problem, statusCode } = answer;
   const isWanted = succeedOn.includes(statusCode);
   if (isWanted && problem === null) return null;
-  const begins = problem === null ? beginningOf(body) : `, but ${problem}`;
+  const begins = problem === null ? beginningOf(body, mask) : `, but ${problem}`;
   return {
     ok: false,
     failure: {
@@ -51,9 +53,10 @@ function isClientError(statusCode: number): boolean {
   return statusCode >= 400 && statusCode <= 499 && !PASSING_CLIENT_ERRORS.has(statusCode);
 }
 
-function beginningOf(body: Json): string {
-  const text = typeof body === 'string' ? body.trim() : writeJson(body);
-  if (body === null || text === '') return '';
+function beginningOf(body: Json, mask = (text: string): string => text): string {
+  const whole = typeof body === 'string' ? body.trim() : writeJson(body);
+  if (body === null || whole === '') return '';
+  const text = mask(whole);
   return text.length <= SHOWN_BODY_LENGTH ? `: ${text}` : `: ${text.slice(0, SHOWN_BODY_LENGTH)}…`;
 }
 

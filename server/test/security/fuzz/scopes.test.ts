@@ -1,5 +1,5 @@
 /**
- * S-45: callers with random scopes, tokens and keys call random operations with the names of what is theirs and of what is not.
+ * S-51: callers with random scopes, tokens and keys call random operations with the names of what is theirs and of what is not.
  * No prefix reaches the definitions and activities of the other team. Whatever they send, no response contains a word of
  * that team that they have not sent, and its runs stay as they are.
  */
