@@ -286,6 +286,22 @@ describe.runIf(browserPath !== null)('the list of runs', () => {
       .toBe(`?status=Suspended&definitionId=${name}`);
   });
 
+  test('shows what has changed while another page was shown, however soon it is shown again', async () => {
+    const page = await pages.open('/runs?definitionId=greeting', {}, async (opened) => {
+      // No time passes, so nothing that was read gets old.
+      await opened.clock.setFixedTime(Date.now());
+    });
+    await settled(page);
+    await page.getByRole('link', { name: 'Nodes', exact: true }).click();
+    await page.getByRole('heading', { name: 'Nodes', level: 1 }).waitFor();
+    const { id } = await pages.client.workflows.start('greeting', { name: 'Flo' });
+    await pages.client.workflows.wait(id);
+    // The change has come while nobody listened to it.
+    await page.waitForResponse(/api\/node/);
+    await page.goBack();
+    await row(page, id).waitFor();
+  });
+
   test('reports a broken stream, reconnects, and fetches the changes that it missed', async () => {
     const page = await pages.open('/runs?definitionId=greeting');
     await settled(page);

@@ -49,7 +49,8 @@ function QueriesOfOne({ children }: { readonly children: ReactNode }): ReactNode
           queries: {
             // The SDK already retries calls where that can help.
             retry: false,
-            staleTime: 1000,
+            // Fresh for the components that appear together. Whoever comes back to a page has missed its changes.
+            staleTime: (query) => (query.getObserversCount() > 1 ? 1000 : 0),
             refetchOnWindowFocus: (query) => !isApiError(query.state.error),
           },
         },

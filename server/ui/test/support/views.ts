@@ -146,7 +146,6 @@ const RUN: readonly View[] = [
     name: 'no run',
     path: '/runs/nothing',
     ready: 'text=There is no run with this id.',
-    error: /404/,
   },
   { name: 'the repair panel', path: (ids) => `${order(ids)}?repair=`, ready: '.repair-preview' },
   {

@@ -9,8 +9,11 @@ import {
 import { useLive, usePollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
 
-/** @param id empty for no definition */
-export function useLatestDefinition(id: string): UseQueryResult<DefinitionDocument> {
+/** @param isWanted false: only what is known already, because there may be no such definition */
+export function useLatestDefinition(
+  id: string,
+  isWanted = id !== '',
+): UseQueryResult<DefinitionDocument> {
   const { client } = useSession();
   const queries = useQueryClient();
   useLive(({ definitions, lag }) => {
@@ -22,7 +25,7 @@ export function useLatestDefinition(id: string): UseQueryResult<DefinitionDocume
     queryKey: ['definition', id, 'latest'],
     queryFn: ({ signal }) => client.definitions.get(id, { signal }),
     refetchInterval: usePollInterval(),
-    enabled: id !== '',
+    enabled: isWanted,
   });
 }
 

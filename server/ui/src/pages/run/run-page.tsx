@@ -30,6 +30,7 @@ import {
   CHILD_COUNT_MAX,
   CUT_WORDS,
   type Executions,
+  UnknownRun,
   useChildCount,
   useExecutions,
   useExplanation,
@@ -57,24 +58,25 @@ export function RunPage(): ReactNode {
 
 function RunOf({ workflowId }: { readonly workflowId: string }): ReactNode {
   useLiveRun(workflowId);
-  const run = useRun(workflowId);
-  if (run.data === undefined) {
-    return (
-      <Page title="Run">
-        {run.error === null ? (
-          <Loading />
-        ) : isMissing(run.error) ? (
-          <NoSuchRun workflowId={workflowId} />
-        ) : (
-          <ProblemView error={run.error} onRetry={() => void run.refetch()} />
-        )}
-      </Page>
-    );
-  }
-  return <LoadedRun run={run.data} error={run.error} />;
+  const explanation = useExplanation(workflowId);
+  const isUnknown = explanation.error instanceof UnknownRun;
+  const run = useRun(workflowId, !explanation.isPending && !isUnknown);
+  if (run.data !== undefined) return <LoadedRun run={run.data} error={run.error} />;
+  return (
+    <Page title="Run">
+      {isUnknown || isMissing(run.error) ? (
+        <NoSuchRun workflowId={workflowId} />
+      ) : run.error === null ? (
+        <Loading />
+      ) : (
+        <ProblemView error={run.error} onRetry={() => void run.refetch()} />
+      )}
+    </Page>
+  );
 }
 
-function isMissing(error: Error): boolean {
+/** It may have been purged since it was explained. */
+function isMissing(error: Error | null): boolean {
   return isApiError(error) && error.code === 'workflow_not_found';
 }
 

@@ -8,7 +8,7 @@ import type {
   WorkflowAction,
 } from '@stepwright/sdk';
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
-import { useCallback, useEffect } from 'react';
+import { useCallback } from 'react';
 import { useLive, usePollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
 import { useThrottled } from '../../app/use-throttled.js';
@@ -89,12 +89,6 @@ export function useLiveRun(workflowId: string): void {
     reread();
     rereadSlow();
   });
-  // Whoever comes back to the page sees what has changed in the meantime, even after a moment.
-  useEffect(
-    () => () =>
-      void queries.invalidateQueries({ queryKey: ['run', workflowId], refetchType: 'none' }),
-    [queries, workflowId],
-  );
 }
 
 export function useRun(workflowId: string, isWanted = true): UseQueryResult<Workflow> {
@@ -118,11 +112,23 @@ export function useRunInput(workflowId: string, isWanted: boolean): UseQueryResu
   });
 }
 
+/** There is no run with this id. */
+export class UnknownRun extends Error {}
+
+/**
+ * Fails with `UnknownRun` without an error of the API, which browsers report on their console. So the page of a run begins
+ * with the explanation.
+ */
 export function useExplanation(workflowId: string): UseQueryResult<Explanation> {
   const { client } = useSession();
   return useQuery({
     queryKey: ['run', workflowId, 'explain'],
-    queryFn: ({ signal }) => client.workflows.explain(workflowId, { signal }),
+    queryFn: async ({ signal }) => {
+      const { items } = await client.workflows.explainMany([workflowId], { signal });
+      const [explanation] = items;
+      if (explanation === undefined) throw new UnknownRun();
+      return explanation;
+    },
     // Nothing changes after the end.
     refetchInterval: ({ state }) =>
       (state.data?.outcome ?? null) === null ? EXPLAIN_AGAIN_MS : false,

@@ -193,7 +193,9 @@ function FieldColumns({
   readonly rows: readonly WorkflowSummary[];
   readonly choice: ReturnType<typeof useColumnChoice>;
 }): ReactNode {
-  const definition = useLatestDefinition(filter.definitionId);
+  // A filter may name a definition that does not exist.
+  const exists = rows.some(({ definitionId }) => definitionId === filter.definitionId);
+  const definition = useLatestDefinition(filter.definitionId, exists);
   const names = [...knownFields(definition.data ?? {}, rows).keys()];
   return <ColumnPicker names={names} {...choice} />;
 }
