@@ -1109,7 +1109,7 @@ export interface paths {
         };
         /**
          * Find runs by a text
-         * @description Finds runs by a text: by their id, their reference, the values of their tags and those of their index fields, and says why each was found. Of all runs, it finds the values that equal or start with the text. In the newest 1,000 runs, it also finds the text inside values. It searches the values of up to 100 names of tags and 100 names of index fields.
+         * @description Finds runs by a text: by their id, their reference, the values of their tags and those of their index fields, and says why each was found. Of all runs, it finds the values that equal or start with the text, under up to 100 names of tags and 100 names of index fields. For the text inside values, it searches run by run, the newest first, for up to 0.3 s; `partsFrom` says how far back that was, and `nextCursor` continues.
          */
         get: operations["findWorkflows"];
         put?: never;
@@ -2667,6 +2667,8 @@ export interface components {
              * @default 20
              */
             limit: number;
+            /** @description `nextCursor` of the previous response to the same text and `limit`: the search for parts continues in older runs. */
+            cursor?: string;
         };
         /** @description A run that was found. */
         FoundWorkflow: {
@@ -4409,6 +4411,7 @@ export interface components {
          *       "items": [],
          *       "exact": true,
          *       "partsFrom": null,
+         *       "nextCursor": null,
          *       "definitionId": "order"
          *     }
          */
@@ -4419,6 +4422,8 @@ export interface components {
             exact: boolean;
             /** @description The inside of values was searched only in runs that started at this time or later. Null: in all runs. ISO 8601, UTC. */
             partsFrom: string | null;
+            /** @description Continues the search for parts in older runs; null if all runs were searched. A response may have no items and still a cursor: the search stops when it has taken long enough. */
+            nextCursor: string | null;
             /** @description The text, if a definition has it as its id; otherwise null. */
             definitionId: string | null;
         };
@@ -10637,6 +10642,8 @@ export interface operations {
                 text: string;
                 /** @description The maximum number of runs. */
                 limit?: number;
+                /** @description `nextCursor` of the previous response to the same text and `limit`: the search for parts continues in older runs. */
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -10655,6 +10662,7 @@ export interface operations {
                      *       "items": [],
                      *       "exact": true,
                      *       "partsFrom": null,
+                     *       "nextCursor": null,
                      *       "definitionId": "order"
                      *     }
                      */
@@ -10663,6 +10671,7 @@ export interface operations {
                      * @example items: []
                      *     exact: true
                      *     partsFrom: null
+                     *     nextCursor: null
                      *     definitionId: order
                      */
                     "application/yaml": components["schemas"]["WorkflowFindings"];

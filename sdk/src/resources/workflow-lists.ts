@@ -76,7 +76,8 @@ export class WorkflowLists {
 
   /**
    * Finds runs by a text: by id, reference, tags and index fields, and says why each was found. All runs are searched for values
-   * that equal or start with the text; only the newest runs, from `partsFrom`, for values with the text inside.
+   * that equal or start with the text. Values with the text inside are sought run by run, back to `partsFrom`; pass `nextCursor` as
+   * `cursor` to search older runs.
    *
    * @example
    * ```ts
@@ -89,12 +90,19 @@ export class WorkflowLists {
    */
   find(
     text: string,
-    { limit, ...options }: { readonly limit?: number | undefined } & CallOptions = {},
+    {
+      cursor,
+      limit,
+      ...options
+    }: {
+      readonly limit?: number | undefined;
+      readonly cursor?: string | undefined;
+    } & CallOptions = {},
   ): Promise<WorkflowFindings> {
     return this.#transport.call(
       'get',
       '/api/workflow/find',
-      { query: { text, limit }, repeatable: 'always', subject: {} },
+      { query: { text, limit, cursor }, repeatable: 'always', subject: {} },
       options,
     );
   }

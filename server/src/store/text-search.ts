@@ -5,7 +5,10 @@
  * that equal the text and a few that begin with it: by id, by reference, and by the values of each tag and index field. It
  * steps from one name to the next, over all the values between them.
  */
+import { writeJson } from '../engine/values/exact-json.js';
+import { elementsOf, type IndexValue } from '../engine/values/index-fields.js';
 import { afterPrefix, termRange, type TermRange } from './index-terms.js';
+import type { InstanceSummary } from './records/instances.js';
 import type { TextFindings, TextSearch } from './records/text-search.js';
 import { termValue } from './term-values.js';
 import { compareText } from './text-order.js';
@@ -43,6 +46,37 @@ export function soughtText({ limit, text, values }: TextSearch): SoughtText {
     textsFrom: { from: text, to: afterPrefix(text) ?? `${text}\u{10ffff}` },
     entriesMax: limit + 1,
   };
+}
+
+/**
+ * The text as a part of stored JSON, such as tags and index fields. It is in each of them that has the text in a value, and in
+ * some that have it elsewhere.
+ */
+export function partOfJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** All stored text that is encoded, in which a part is not found (text-codec.ts), sorts before this. */
+export const AFTER_ENCODED = '\u0002';
+
+/** Whether the text is in the id, the reference, a tag or an index field, in which a number counts as its digits. */
+export function containsText(
+  { id, index, reference, tags }: Pick<InstanceSummary, 'id' | 'reference' | 'tags' | 'index'>,
+  text: string,
+): boolean {
+  const isIn = (value: IndexValue): boolean => writtenValue(value)?.includes(text) ?? false;
+  return (
+    id.includes(text) ||
+    (reference?.includes(text) ?? false) ||
+    Object.values(tags).some(isIn) ||
+    Object.values(index).some((value) => elementsOf(value).some(isIn))
+  );
+}
+
+/** A value as people read it, in which a part is sought; null for a boolean, which has none. */
+export function writtenValue(value: IndexValue): string | null {
+  if (typeof value === 'boolean') return null;
+  return typeof value === 'string' ? value : writeJson(value);
 }
 
 /** The entries to show, each instance once, in the order of the findings. */

@@ -63,7 +63,26 @@ everyStore(
         exact: false,
         items: [{ workflow: { workflowId: byReference } }],
       });
-      expect(await find(fresh('nobody'))).toMatchObject({ items: [], exact: true });
+      const others: string[] = [];
+      for (let page = limited; page.nextCursor !== null;) {
+        page = await find(order, `&limit=1&cursor=${page.nextCursor}`);
+        others.push(...page.items.map(({ workflow }) => workflow.workflowId));
+      }
+      expect(others.toSorted()).toEqual([byField, byTag].toSorted());
+      expect(
+        (await at.client.get(`/api/workflow/find?text=x&cursor=${limited.nextCursor!}`)).status,
+      ).toBe(400);
+      const byDigits = await find('7110815');
+      expect(byDigits.items.find(({ workflow }) => workflow.workflowId === byNumber)).toMatchObject(
+        {
+          matches: [{ of: 'index', name: 'no', value: 47_110_815, relation: 'part' }],
+        },
+      );
+      expect(await find(fresh('nobody'))).toMatchObject({
+        items: [],
+        exact: true,
+        nextCursor: null,
+      });
     });
 
     it.each(['', '?text=', `?text=${'x'.repeat(257)}`, '?text=a&limit=101', '?tex=a'])(

@@ -39,6 +39,7 @@ function mostRows(node: PlanNode): number {
 
 const FILTERS: readonly InstanceFilter[] = [
   {},
+  { mayContain: 'i' },
   { status: 'Runnable' },
   { definitionId: 'd1' },
   { definitionId: 'd1', status: 'Suspended' },

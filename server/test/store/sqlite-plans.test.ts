@@ -80,6 +80,7 @@ const FILTERS: readonly InstanceFilter[] = [
   { unchangedSince: 9, reference: 'r' },
   { endedFrom: 1, endedTo: 9 },
   { endedTo: 9, failedFrom: 1 },
+  { mayContain: 'x' },
   ...(['=', '!=', '<', '^='] as const).flatMap((operator): InstanceFilter[] => {
     const where = [{ of: 'tag', name: 'n', operator, values: ['x'] }] as const;
     return [

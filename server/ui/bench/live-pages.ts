@@ -41,20 +41,24 @@ async function cpuShare({ server }: ManyRuns): Promise<number> {
   return (100 * (usageOf(server.pid).cpuMs - before)) / WATCH_MS;
 }
 
-const STARTS_PER_SECOND = 5;
 /** By then, caches are full. */
 const WARM_UP_MS = 60_000;
 const SAMPLE_MS = 30_000;
 const GROWTH_GOAL_MB = 2;
 
+export interface HeapWatch {
+  readonly minutes: number;
+  readonly startsPerSecond: number;
+}
+
 /** The list, and a run of many turns, while runs start and end: does the heap of the page grow? */
 export async function measureHeap(
   browser: Browser,
   runs: ManyRuns,
-  minutes: number,
+  { minutes, startsPerSecond }: HeapWatch,
 ): Promise<Measured[]> {
   const work = { isOver: false };
-  const starting = startRuns(runs, work);
+  const starting = startRuns(runs, startsPerSecond, work);
   const measured: Measured[] = [];
   try {
     const paths = { 'the list': '/runs', 'a run of 2,000 turns': `/runs/${runs.live}` };
@@ -69,10 +73,12 @@ export async function measureHeap(
     const end = performance.now() + minutes * 60_000;
     do {
       for (const [at, { session }] of watched.entries()) samples[at]?.push(await heapMb(session));
+      console.error(samples.map((values) => values.at(-1)?.toFixed(1)).join(' '));
       await setTimeout(SAMPLE_MS);
     } while (performance.now() < end);
     for (const [at, { name, page }] of watched.entries()) {
-      measured.push(heapOf(name, samples[at] ?? [], minutes));
+      const task = `Heap of ${name} in ${minutes} minutes of ${startsPerSecond} starts a second`;
+      measured.push(heapOf(task, samples[at] ?? []));
       await page.context().close();
     }
   } finally {
@@ -82,11 +88,15 @@ export async function measureHeap(
   return measured;
 }
 
-async function startRuns({ client }: ManyRuns, work: { readonly isOver: boolean }): Promise<void> {
+async function startRuns(
+  { client }: ManyRuns,
+  startsPerSecond: number,
+  work: { readonly isOver: boolean },
+): Promise<void> {
   for (let number = 0; !work.isOver; number += 1) {
     const data = { number: `H-${number}`, customer: `H-${number}`, price: 3, isLarge: false };
     await client.workflows.start('order', data, { reference: `order-H-${number}` });
-    await setTimeout(1000 / STARTS_PER_SECOND);
+    await setTimeout(1000 / startsPerSecond);
   }
 }
 
@@ -98,11 +108,11 @@ async function heapMb(session: CDPSession): Promise<number> {
 }
 
 /** The means of the first and the last third, because a single sample may contain an answer that is being read. */
-function heapOf(name: string, samples: readonly number[], minutes: number): Measured {
+function heapOf(task: string, samples: readonly number[]): Measured {
   const third = Math.max(1, Math.floor(samples.length / 3));
   const [first, last] = [mean(samples.slice(0, third)), mean(samples.slice(-third))];
   return {
-    task: `Heap of ${name} in ${minutes} minutes of ${STARTS_PER_SECOND} starts a second`,
+    task,
     result: `${first.toFixed(1)} MB, then ${last.toFixed(1)} MB (${samples.map((mb) => mb.toFixed(1)).join(', ')})`,
     goal: `+${GROWTH_GOAL_MB} MB`,
     isMet: last - first < GROWTH_GOAL_MB,

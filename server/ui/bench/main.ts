@@ -1,5 +1,5 @@
 /**
- * `pnpm bench:page [--runs=101000] [--minutes=3] [--only=loads,tasks,live,heap]`: the operator's page on a store with many
+ * `pnpm bench:page [--runs=101000] [--minutes=3] [--rate=5] [--only=loads,tasks,live,heap]`: the operator's page on a store with many
  * runs, in a real browser: times, clicks, what open pages cost the server, and whether their memory grows.
  *
  * Not a test: its table goes into docs/performance.md. The times mean something only on a quiet machine.
@@ -15,6 +15,8 @@ const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '101000' },
     minutes: { type: 'string', default: '3' },
+    /** Starts a second while the heap is watched. */
+    rate: { type: 'string', default: '5' },
     only: { type: 'string', default: 'loads,live,heap,tasks' },
   },
 });
@@ -25,12 +27,12 @@ const runs = await manyRuns(Number(values.runs));
 const browser = await launchBrowser();
 try {
   console.error('measuring …');
-  const minutes = Number(values.minutes);
+  const watch = { minutes: Number(values.minutes), startsPerSecond: Number(values.rate) };
   // The tasks change the runs, so they come last.
   const measured: Measured[] = [
     ...(parts.has('loads') ? await measureLoads(browser, runs) : []),
     ...(parts.has('live') ? await measureLiveRun(browser, runs) : []),
-    ...(parts.has('heap') ? await measureHeap(browser, runs, minutes) : []),
+    ...(parts.has('heap') ? await measureHeap(browser, runs, watch) : []),
     ...(parts.has('tasks') ? await measureTasks(browser, runs) : []),
   ];
   print(measured);

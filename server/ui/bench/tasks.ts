@@ -78,13 +78,37 @@ export async function openPage(browser: Browser): Promise<Page> {
 }
 
 function tasksOf(runs: ManyRuns): readonly Task[] {
-  return [...findingTasks(runs), ...incidentTasks(runs)];
+  return [...PART_TASKS, ...findingTasks(runs), ...incidentTasks(runs)];
 }
 
 const navigate = (hand: Hand, name: string): Promise<void> =>
   hand.click(hand.page.getByRole('link', { name, exact: true }));
 
 const rowOf = (page: Page, text: string): Locator => page.locator('tbody tr', { hasText: text });
+
+const findPart =
+  (text: string, shows: string) =>
+  async ({ page }: Hand): Promise<void> => {
+    await page.getByRole('combobox', { name: /^Find runs/ }).fill(text);
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'Runs found' }).getByText(shows).first().waitFor();
+  };
+
+/** No index finds these. */
+const PART_TASKS: readonly Task[] = [
+  {
+    task: 'An old order is found by a part of its reference',
+    from: '/runs',
+    clicksMax: 0,
+    perform: findPart('er-90001', 'order-90001'),
+  },
+  {
+    task: 'An old order is found by a part of a tag or an index field',
+    from: '/runs',
+    clicksMax: 0,
+    perform: findPart('-90002', '90002'),
+  },
+];
 
 function findingTasks({ waiting, held }: ManyRuns): readonly Task[] {
   const find =

@@ -67,6 +67,29 @@ describe.runIf(browserPath !== null)('a list of ten thousand runs', () => {
     expect(limits.every((limit) => Number(limit) <= 100)).toBe(true);
   });
 
+  test('is searched for a part of a text to the end, piece by piece', async () => {
+    const page = await pages.open('/runs');
+    await page.getByText('Showing').waitFor();
+    await page.getByRole('combobox', { name: /^Find runs/ }).fill('atch-77');
+    await page.keyboard.press('Enter');
+    const found = page.getByRole('region', { name: 'Runs found' });
+    await found.getByText('batch-77').first().waitFor();
+    expect(await found.getByText('Runs that started before').count()).toBe(1);
+    const more = found.getByRole('button', { name: 'Search older runs' });
+    // The newest 20 of 100, then 20 more at each press.
+    await expect.poll(() => found.getByRole('listitem').count()).toBe(20);
+    for (let count = 40; count <= 100; count += 20) {
+      await more.click();
+      await expect.poll(() => found.getByRole('listitem').count()).toBe(count);
+    }
+    while ((await more.count()) > 0) await more.click();
+    await found.getByText('All runs were searched for this text anywhere in a value.').waitFor();
+    await page.getByText('100 found', { exact: true }).waitFor();
+    await page.getByRole('combobox', { name: /^Find runs/ }).fill('nobody has this');
+    await page.keyboard.press('Enter');
+    await page.getByText('No run was found by this text').waitFor();
+  });
+
   test('stays current under load, with one page of rows and few requests', async () => {
     const page = await pages.open('/runs');
     await page.locator('tbody tr').nth(49).waitFor();

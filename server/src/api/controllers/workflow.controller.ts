@@ -207,8 +207,9 @@ export class WorkflowController extends Controller {
 
   /**
    * Finds runs by a text: by their id, their reference, the values of their tags and those of their index fields, and says why
-   * each was found. Of all runs, it finds the values that equal or start with the text. In the newest 1,000 runs, it also finds
-   * the text inside values. It searches the values of up to 100 names of tags and 100 names of index fields.
+   * each was found. Of all runs, it finds the values that equal or start with the text, under up to 100 names of tags and 100
+   * names of index fields. For the text inside values, it searches run by run, the newest first, for up to 0.3 s; `partsFrom`
+   * says how far back that was, and `nextCursor` continues.
    *
    * @summary Find runs by a text
    */

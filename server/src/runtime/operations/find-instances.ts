@@ -2,25 +2,26 @@
  * Finds instances by any part of what identifies them: their id, their reference, their tags and their index fields.
  *
  * The indexes of a store find the beginnings of these texts, among any number of instances. What is in the middle of a text is
- * found only in the newest instances, which are read one by one; the findings say how far back that was.
+ * sought instance by instance, the newest first, for a bounded time; the findings say how far back that was, and their cursor
+ * continues from there.
  */
+import type { Clock } from '../../base/clock.js';
 import { definitionsWithin, reaches, type NameReach } from '../../base/name-reach.js';
 import type { IndexValue } from '../../engine/values/index-fields.js';
 import { elementsOf } from '../../engine/values/index-fields.js';
 import { fulfills } from '../../store/records/index-conditions.js';
-import type { InstanceList, InstancePosition } from '../../store/records/instance-lists.js';
+import type { InstancePosition } from '../../store/records/instance-lists.js';
 import type { InstanceSummary } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
+import { writtenValue } from '../../store/text-search.js';
+import { searches } from './bounded-search.js';
 import type { InstanceListItem } from './instance-types.js';
 import { listItem } from './instance-views.js';
+import { decodeCursor, encodeCursor } from './paging.js';
 import { readings } from './parse-condition.js';
 
-/** The newest instances, of which every part is searched. */
-export const SEARCHED_PARTS_MAX = 1000;
-const READ_AT_ONCE = 250;
 /** Entries that the indexes give for a caller who may not see all of them. */
 const NARROWED_LIMIT = 100;
-const READS_MAX = 12;
 /** An index field may have a thousand elements. */
 const MATCHES_MAX = 5;
 
@@ -28,6 +29,8 @@ export interface FindRequest {
   /** Not empty. */
   readonly text: string;
   readonly limit: number;
+  /** Of earlier findings of the same request; null for the first. */
+  readonly cursor: string | null;
 }
 
 export interface InstanceMatch {
@@ -52,68 +55,133 @@ export interface InstanceFindings {
   readonly exact: boolean;
   /** Every part was searched of the instances that started at this time or later; null: of all. */
   readonly partsFrom: number | null;
+  /** Continues the search for parts in older instances; null: all were searched. */
+  readonly nextCursor: string | null;
   /** The id of the definition that the text names. */
   readonly definitionId: string | null;
 }
 
+interface Context {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
 const RANKS: Readonly<Record<InstanceMatch['relation'], number>> = { equal: 0, start: 1, part: 2 };
 
+/** @throws AppError `invalid_request` for a cursor of another search */
 export async function findInstances(
-  { store }: { readonly store: Store },
-  { limit, text }: FindRequest,
+  context: Context,
+  request: FindRequest,
   reach: NameReach,
 ): Promise<InstanceFindings> {
-  const values = readings(text);
-  const isNarrowed = reach !== 'all';
-  const searched = { text, values, limit: isNarrowed ? NARROWED_LIMIT : limit };
-  const [byStart, newest, definition] = await Promise.all([
-    store.findInstancesByText(searched),
-    readNewest(store, reach),
-    store.getDefinition(text, 'latest'),
+  const { cursor, limit, text } = request;
+  const list = `found ${limit} ${text}`;
+  const position = decodeCursor(cursor, list);
+  const [byIndex, definition] = await Promise.all([
+    findByIndex(context.store, request, reach),
+    context.store.getDefinition(text, 'latest'),
   ]);
-  const all = new Map([...newest.items, ...byStart.items].map((each) => [each.id, each]));
-  const found = Array.from(all.values())
-    .filter(({ definitionId }) => reaches(reach, definitionId))
-    .map((summary): FoundInstance => {
-      return { instance: listItem(summary), matches: matchesOf(summary, text, values) };
-    })
-    .filter(({ matches }) => matches.length > 0);
-  found.sort(
-    (a, b) =>
-      rankOf(a) - rankOf(b) ||
-      b.instance.startTime - a.instance.startTime ||
-      (a.instance.id < b.instance.id ? 1 : -1),
-  );
+  // The first findings have shown them.
+  const known = new Set(byIndex.items.map(({ instance }) => instance.id));
+  const shown = position === null ? byIndex.items : [];
+  const { items: others, searchedTo } = await findParts(context, request, {
+    reach,
+    known,
+    after: position === null ? null : { time: Number(position[0]), id: position[1] ?? '' },
+    wanted: limit - shown.length,
+  });
   return {
-    items: found.slice(0, limit),
-    // Whether more were found says something of instances that the caller may not see.
-    exact: byStart.isComplete && found.length <= limit && !isNarrowed,
-    partsFrom: newest.from,
+    items: [...shown, ...others].sort(closestFirst),
+    exact: searchedTo === null || byIndex.isComplete,
+    partsFrom: searchedTo?.time ?? null,
+    nextCursor:
+      searchedTo === null ? null : encodeCursor(list, [String(searchedTo.time), searchedTo.id]),
     definitionId: definition === null || !reaches(reach, text) ? null : text,
   };
 }
 
-/** @returns `from`: the start of the oldest one, if there are more; otherwise null */
-async function readNewest(
+/** Those that begin with the text, up to the limit. */
+async function findByIndex(
   store: Store,
+  { limit, text }: FindRequest,
   reach: NameReach,
-): Promise<{ readonly items: readonly InstanceSummary[]; readonly from: number | null }> {
-  const items: InstanceSummary[] = [];
-  const filter = definitionsWithin(reach);
-  let after: InstancePosition | null = null;
-  for (let reads = 0; reads < READS_MAX && items.length < SEARCHED_PARTS_MAX; reads += 1) {
-    const part: InstanceList = await store.listInstances({ filter, after, limit: READ_AT_ONCE });
-    items.push(...part.items);
+): Promise<{ readonly items: readonly FoundInstance[]; readonly isComplete: boolean }> {
+  const values = readings(text);
+  const isNarrowed = reach !== 'all';
+  const { isComplete, items } = await store.findInstancesByText({
+    text,
+    values,
+    limit: isNarrowed ? NARROWED_LIMIT : limit,
+  });
+  const found = items
+    .filter(({ definitionId }) => reaches(reach, definitionId))
+    .flatMap((summary) => foundInstance(summary, text, values) ?? [])
+    .sort(closestFirst);
+  return {
+    items: found.slice(0, limit),
+    // Whether more were found says something of instances that the caller may not see.
+    isComplete: isComplete && !isNarrowed && found.length <= limit,
+  };
+}
+
+interface PartSearch {
+  readonly reach: NameReach;
+  readonly known: ReadonlySet<string>;
+  readonly after: InstancePosition | null;
+  readonly wanted: number;
+}
+
+/** @returns `searchedTo`: null if there are no older instances */
+async function findParts(
+  { clock, store }: Context,
+  { text }: FindRequest,
+  { after: from, known, reach, wanted }: PartSearch,
+): Promise<{
+  readonly items: readonly FoundInstance[];
+  readonly searchedTo: InstancePosition | null;
+}> {
+  const values = readings(text);
+  const filter = { ...definitionsWithin(reach), mayContain: text };
+  const items: FoundInstance[] = [];
+  let after = from;
+  for (const isLast of searches(clock)) {
+    const limit = wanted - items.length;
+    // Nothing was searched yet: an instance that starts now is the first.
+    if (limit === 0) return { items, searchedTo: after ?? { time: clock.now() + 1, id: '' } };
+    const part = await store.listInstances({ filter, after, limit });
+    items.push(
+      ...part.items
+        .filter(({ id }) => !known.has(id))
+        .flatMap((summary) => foundInstance(summary, text, values) ?? []),
+    );
     const last = part.items.at(-1);
-    const isFull = part.items.length === READ_AT_ONCE && last !== undefined;
+    const isFull = part.items.length === limit && last !== undefined;
     after = isFull ? { time: last.startTime, id: last.id } : part.searchedTo;
-    if (after === null) return { items, from: null };
+    if (after === null || isLast()) break;
   }
-  return { items, from: after?.time ?? null };
+  return { items, searchedTo: after };
+}
+
+function closestFirst(a: FoundInstance, b: FoundInstance): number {
+  return (
+    rankOf(a) - rankOf(b) ||
+    b.instance.startTime - a.instance.startTime ||
+    (a.instance.id < b.instance.id ? 1 : -1)
+  );
 }
 
 function rankOf({ matches: [closest] }: FoundInstance): number {
   return closest === undefined ? Infinity : RANKS[closest.relation];
+}
+
+/** Null: it only seemed to have the text. */
+function foundInstance(
+  summary: InstanceSummary,
+  text: string,
+  values: readonly IndexValue[],
+): FoundInstance | null {
+  const matches = matchesOf(summary, text, values);
+  return matches.length === 0 ? null : { instance: listItem(summary), matches };
 }
 
 function matchesOf(
@@ -142,8 +210,8 @@ function relationOf(
 ): InstanceMatch['relation'] | null {
   const sought = { of: 'field', name: 'value', operator: '=', values } as const;
   if (fulfills({ index: { value }, tags: {} }, sought)) return 'equal';
-  const at = String(value).indexOf(text);
-  // A number has no parts: 4711 is not a part of 147110.
-  if (at === -1 || typeof value !== 'string') return null;
-  return at === 0 ? 'start' : 'part';
+  const at = writtenValue(value)?.indexOf(text) ?? -1;
+  if (at === -1) return null;
+  // The indexes find no beginnings of numbers.
+  return at === 0 && typeof value === 'string' ? 'start' : 'part';
 }

@@ -4,6 +4,7 @@ import type { OperationArguments, OperationResult } from '../operations.js';
 import { fulfills } from '../records/index-conditions.js';
 import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
 import type { InstanceRecord, InstanceSummary } from '../records/instances.js';
+import { containsText } from '../text-search.js';
 import { compareText } from '../text-order.js';
 import { isLive, type MemoryData } from './memory-data.js';
 
@@ -54,7 +55,8 @@ function matches(instance: InstanceRecord, filter: InstanceFilter): boolean {
     (filter.failedFrom === undefined ||
       (instance.errorAt !== null && instance.errorAt >= filter.failedFrom)) &&
     (filter.unchangedSince === undefined ||
-      (isLive(instance.status) && instance.lastChangeAt < filter.unchangedSince))
+      (isLive(instance.status) && instance.lastChangeAt < filter.unchangedSince)) &&
+    (filter.mayContain === undefined || containsText(instance, filter.mayContain))
   );
 }
 

@@ -14,6 +14,7 @@ import {
   type SearchPath,
 } from '../search-plan.js';
 import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
+import { AFTER_ENCODED, partOfJson } from '../text-search.js';
 import type { InstanceDocument } from './documents.js';
 import { summaryOf } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
@@ -237,6 +238,7 @@ function unservedConditions(filter: InstanceFilter): readonly InstanceCondition[
     ...(version === undefined ? [] : [{ version }]),
     ...definitionConditions(filter),
     ...endConditions(filter),
+    ...partConditions(filter),
   ];
 }
 
@@ -248,6 +250,29 @@ export function definitionConditions({
   // An empty `$or` is an error.
   if (ranges.length === 0) return [{ definitionId: { $in: [] } }];
   return [{ $or: ranges.map(({ from, to }) => ({ definitionId: { $gte: from, $lt: to } })) }];
+}
+
+function partConditions({ mayContain }: InstanceFilter): readonly InstanceCondition[] {
+  if (mayContain === undefined) return [];
+  const [text, json] = [mayContain, partOfJson(mayContain)].map((each) => ({ $literal: each }));
+  // A long value is compressed.
+  const fields = { $cond: [{ $eq: [{ $type: '$fields' }, 'string'] }, '$fields', ''] };
+  const isIn = (value: unknown, part: unknown): InstanceCondition => ({
+    $expr: { $gte: [{ $indexOfBytes: [value, part] }, 0] },
+  });
+  return [
+    {
+      $or: [
+        isIn('$_id', text),
+        isIn('$reference', text),
+        isIn('$tags', json),
+        isIn(fields, json),
+        { fields: { $type: 'binData' } },
+        { _id: { $lt: AFTER_ENCODED } },
+        { reference: { $lt: AFTER_ENCODED } },
+      ],
+    },
+  ];
 }
 
 function timeConditions(filter: InstanceFilter): readonly InstanceCondition[] {

@@ -5,8 +5,10 @@ import type { InstanceFilter } from '../records/instance-lists.js';
 import { prefixRanges } from '../prefix-conditions.js';
 import { pathsFor, type PathSection, type SearchPath } from '../search-plan.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
+import { AFTER_ENCODED, partOfJson } from '../text-search.js';
 import type { Parameters } from './parameters.js';
 import { CHANGE_SPAN_MS } from './scans.js';
+import { withoutNul } from './text-search.js';
 
 export interface ListPath extends SearchPath {
   /** The next entries of a section in the order of the list, as `entry_time` and `entry_id`. */
@@ -195,6 +197,7 @@ export function unservedConditions(filter: InstanceFilter, parameters: Parameter
     ...(version === undefined ? [] : [`version = ${parameters.add(version)}::bigint`]),
     ...definitionConditions(filter, parameters),
     ...endConditions(filter, parameters),
+    ...partConditions(filter, parameters),
   ];
 }
 
@@ -208,6 +211,18 @@ export function definitionConditions(
       `(definition_id >= ${parameters.add(from)}::text AND definition_id < ${parameters.add(to)}::text)`,
   );
   return [ranges.length === 0 ? 'false' : `(${ranges.join(' OR ')})`];
+}
+
+function partConditions({ mayContain }: InstanceFilter, parameters: Parameters): readonly string[] {
+  if (mayContain === undefined) return [];
+  const text = parameters.add(withoutNul(mayContain));
+  const encoded = parameters.add(AFTER_ENCODED);
+  const json = parameters.add(partOfJson(mayContain));
+  const inColumn = ['id', 'reference'].map(
+    (column) => `strpos(${column}, ${text}::text) > 0 OR ${column} < ${encoded}::text`,
+  );
+  const inJson = ['tags', 'fields'].map((column) => `strpos(${column}, ${json}::text) > 0`);
+  return [`(${[...inColumn, ...inJson].join(' OR ')})`];
 }
 
 function timeConditions(filter: InstanceFilter, parameters: Parameters): string[] {

@@ -35,7 +35,7 @@ export async function findInstancesByText(
 }
 
 /** No value may contain U+0000, but a text that is sought may. */
-const withoutNul = (text: string): string => text.replaceAll('\0', '\u0001');
+export const withoutNul = (text: string): string => text.replaceAll('\0', '\u0001');
 
 async function columnEntries(
   database: Database,

@@ -28,6 +28,11 @@ export interface InstanceFilter {
   readonly failure?: string;
   /** Runnable or Suspended instances that last changed before this time. */
   readonly unchangedSince?: number;
+  /**
+   * Instances with this text in their id, their reference, a tag or an index field. A store may add others, so the caller
+   * compares each; their number means nothing.
+   */
+  readonly mayContain?: string;
 }
 
 /**

@@ -2,6 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { IndexValue } from '../../../src/engine/values/index-fields.js';
 import { SEARCHED_NAMES_MAX } from '../../../src/store/records/text-search.js';
+import { containsText } from '../../../src/store/text-search.js';
+import type { InstanceFilter } from '../../../src/store/records/instance-lists.js';
+import type { InstanceSummary } from '../../../src/store/records/instances.js';
 import type { StoreUnderTest } from '../conformance.js';
 import { callsOn } from './instance-calls.js';
 
@@ -63,6 +66,59 @@ export function describeTextSearch(test: StoreUnderTest): void {
       expect(all.isComplete).toBe(true);
       expect(all.ids.slice(6)).toEqual([5, 4, 3, 2, 1, 0].map((at) => `start${at}`));
       expect((await find('x', { limit: 11 })).isComplete).toBe(false);
+    });
+
+    it('may be a part of an id, a reference, a tag or an index field', async () => {
+      const all = async (mayContain: string): Promise<string[]> => {
+        const filter = { mayContain };
+        const { items } = await test.store.listInstances({ filter, after: null, limit: 50 });
+        // A store may add others.
+        return items.filter((each) => containsText(each, mayContain)).map(({ id }) => id);
+      };
+      const long = Array.from({ length: 900 }, (_, at) => `element ${at}`);
+      await insert('in-4711-id', { startTime: 1 });
+      await insert('b', { startTime: 2, reference: 'in-4711' });
+      await insert('c', { startTime: 3, tags: { order: 'x4711', other: 'y' } });
+      await insert('d', { startTime: 4, index: { order: ['x', 'y4711z'] } });
+      await insert('e', { startTime: 5, index: { order: 1_471_100 } });
+      await insert('f', { startTime: 6, index: { order: [...long, 'x4711'] } });
+      await insert('g', { startTime: 7, reference: '4712', tags: { 4711: 'a name is no value' } });
+      expect(await all('4711')).toEqual(['f', 'e', 'd', 'c', 'b', 'in-4711-id']);
+      expect(await all('y4711')).toEqual(['d']);
+      expect(await all('nobody')).toEqual([]);
+    });
+
+    it('may be a part with odd characters', async () => {
+      const odd = [
+        '\u0000',
+        'a\u0000b',
+        '\u0001',
+        '%',
+        '_',
+        '"',
+        '\\',
+        '$x',
+        '.*',
+        "'",
+        '\n',
+        '😀é',
+      ];
+      for (const [at, text] of odd.entries()) {
+        await insert(`r${at}`, { startTime: at, reference: `${text} first ${text}` });
+        await insert(`t${at}`, { startTime: at, tags: { t: `in ${text} tag` } });
+        await insert(`f${at}`, { startTime: at, index: { f: `in ${text} field` } });
+      }
+      const list = async (filter: InstanceFilter): Promise<readonly InstanceSummary[]> =>
+        (await test.store.listInstances({ filter, after: null, limit: 50 })).items;
+      const all = await list({});
+      for (const text of odd) {
+        const has = (each: InstanceSummary): boolean => containsText(each, text);
+        const found = await list({ mayContain: text });
+        expect(found.filter(has), text).toEqual(all.filter(has));
+        expect(found.filter(has).length).toBeGreaterThanOrEqual(3);
+        // What a store adds is little.
+        expect(found.length, text).toBeLessThan(all.length / 2);
+      }
     });
 
     it('is sought under a bounded number of names, and the result says so', async () => {

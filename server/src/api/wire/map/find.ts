@@ -7,12 +7,16 @@ import { toWorkflowSummary } from './workflow.js';
 
 const LIMIT_DEFAULT = 20;
 
-export function toFindRequest({ limit = LIMIT_DEFAULT, text }: wire.FindQuery): FindRequest {
-  return { text, limit };
+export function toFindRequest({
+  cursor,
+  limit = LIMIT_DEFAULT,
+  text,
+}: wire.FindQuery): FindRequest {
+  return { text, limit, cursor: cursor ?? null };
 }
 
 export function toFindings(findings: InstanceFindings): wire.WorkflowFindings {
-  const { definitionId, exact, items, partsFrom } = findings;
+  const { definitionId, exact, items, nextCursor, partsFrom } = findings;
   return {
     items: items.map(({ instance, matches }) => ({
       workflow: toWorkflowSummary(instance),
@@ -21,6 +25,7 @@ export function toFindings(findings: InstanceFindings): wire.WorkflowFindings {
     })),
     exact,
     partsFrom: toWireTimeOrNull(partsFrom),
+    nextCursor,
     definitionId,
   };
 }

@@ -20,6 +20,10 @@ export interface FindQuery {
    * @default 20
    */
   limit?: number;
+  /**
+   * `nextCursor` of the previous response to the same text and `limit`: the search for parts continues in older runs.
+   */
+  cursor?: string;
 }
 
 /**
@@ -64,7 +68,7 @@ export interface FoundWorkflow {
 /**
  * The runs that were found by a text.
  *
- * @example { "items": [], "exact": true, "partsFrom": null, "definitionId": "order" }
+ * @example { "items": [], "exact": true, "partsFrom": null, "nextCursor": null, "definitionId": "order" }
  */
 export interface WorkflowFindings {
   /**
@@ -80,6 +84,11 @@ export interface WorkflowFindings {
    * The inside of values was searched only in runs that started at this time or later. Null: in all runs. ISO 8601, UTC.
    */
   partsFrom: string | null;
+  /**
+   * Continues the search for parts in older runs; null if all runs were searched. A response may have no items and
+   * still a cursor: the search stops when it has taken long enough.
+   */
+  nextCursor: string | null;
   /**
    * The text, if a definition has it as its id; otherwise null.
    */

@@ -6,6 +6,7 @@ import type { InstanceFilter, InstancePosition } from '../../records/instance-li
 import { prefixRanges } from '../../prefix-conditions.js';
 import { pathsFor, type PathSection, type SearchPath } from '../../search-plan.js';
 import { encodeText } from '../../text-codec.js';
+import { AFTER_ENCODED, partOfJson } from '../../text-search.js';
 
 export interface Sql {
   readonly text: string;
@@ -200,6 +201,7 @@ export function columnConditions(filter: InstanceFilter): readonly Sql[] {
     ...(parentId === null ? [constant('parentId IS NULL')] : []),
     ...timeConditions(filter),
     ...endConditions(filter),
+    ...partConditions(filter),
   ];
 }
 
@@ -213,6 +215,19 @@ export function definitionConditions({
     {
       text: texts.length === 0 ? 'FALSE' : `(${texts.join(' OR ')})`,
       values: ranges.flatMap(({ from, to }) => [from, to]),
+    },
+  ];
+}
+
+function partConditions({ mayContain }: InstanceFilter): readonly Sql[] {
+  if (mayContain === undefined) return [];
+  const inColumn = ['id', 'reference'].map((column) => `instr(${column}, ?) OR ${column} < ?`);
+  const inJson = ['tags', 'fields'].map((column) => `instr(${column}, ?)`);
+  const json = partOfJson(mayContain);
+  return [
+    {
+      text: `(${[...inColumn, ...inJson].join(' OR ')})`,
+      values: [mayContain, AFTER_ENCODED, mayContain, AFTER_ENCODED, json, json],
     },
   ];
 }

@@ -1,18 +1,26 @@
-/** The runs that the search box has found by a text, each with where the text is. */
-import type { FoundWorkflow, WorkflowFindings, WorkflowMatch } from '@stepwright/sdk';
+/** The runs that the search box has found by a text, each with where the text is, and how far the search has come. */
+import type { FoundWorkflow, WorkflowMatch } from '@stepwright/sdk';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { toPath } from '../../app/path.js';
+import { Button } from '../../components/button.js';
 import { RunId } from '../../components/run-id.js';
 import { TimeAgo } from '../../components/time-ago.js';
+import type { TextSearch } from './find-text.js';
 
-export function FoundRuns({ findings }: { readonly findings: WorkflowFindings }): ReactNode {
-  const { exact, items, partsFrom } = findings;
+interface FoundRunsProps {
+  readonly found: TextSearch;
+  readonly isBusy: boolean;
+  readonly onContinue: () => void;
+}
+
+export function FoundRuns({ found, isBusy, onContinue }: FoundRunsProps): ReactNode {
+  const { exact, items, nextCursor, partsFrom } = found;
   return (
     <section className="found-runs" aria-label="Runs found">
       <ul>
-        {items.map((found) => (
-          <FoundRun key={found.workflow.workflowId} found={found} />
+        {items.map((each) => (
+          <FoundRun key={each.workflow.workflowId} found={each} />
         ))}
       </ul>
       <p className="quiet">
@@ -26,6 +34,11 @@ export function FoundRuns({ findings }: { readonly findings: WorkflowFindings })
           </>
         )}
       </p>
+      {nextCursor !== null && (
+        <Button isDisabled={isBusy} onPress={onContinue}>
+          {isBusy ? 'Searching …' : 'Search older runs'}
+        </Button>
+      )}
     </section>
   );
 }

@@ -1,31 +1,19 @@
-import type {
-  FoundWorkflow,
-  Page,
-  WorkflowFindings,
-  WorkflowMatch,
-  WorkflowSummary,
-} from '@stepwright/sdk';
+import type { Page, WorkflowSummary } from '@stepwright/sdk';
 import { useQueryClient } from '@tanstack/react-query';
-import { useId, useState, type ReactNode } from 'react';
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { toPath } from '../../app/path.js';
-import { useSession, type Session } from '../../app/session.js';
+import { useSession } from '../../app/session.js';
 import { Button } from '../../components/button.js';
 import { problemText } from '../../components/problem-view.js';
 import { useLatestDefinition } from '../definitions/use-definition.js';
+import { findText, searchOlder, type Found, type TextSearch, type Way } from './find-text.js';
 import { FoundRuns } from './found-runs.js';
 import { runsPath, WITH_CHILDREN, type RunFilter } from './run-filter.js';
 import { readSearch, searchText, type MalformedPart, type SearchPart } from './search-text.js';
 import { SuggestInput } from './suggest-input.js';
 import { knownFields, suggest } from './suggestions.js';
 import { runsKey } from './use-runs.js';
-
-type Found =
-  | { readonly kind: 'run'; readonly id: string }
-  | { readonly kind: 'definition'; readonly id: string }
-  | { readonly kind: 'reference'; readonly text: string }
-  | { readonly kind: 'runs'; readonly findings: WorkflowFindings }
-  | { readonly kind: 'nothing' };
 
 /**
  * Finds a run by id and opens it, lists the runs of a definition or reference, including children, shows the runs with the
@@ -34,7 +22,7 @@ type Found =
 export function SearchBox({ filter }: { readonly filter: RunFilter }): ReactNode {
   const answerId = useId();
   const known = useKnownFields(filter);
-  const { text, answer, findings, malformed, isBusy, write, search } = useSearchText(filter);
+  const { text, answer, found, malformed, isBusy, write, search, searchOn } = useSearchText(filter);
   return (
     <form
       role="search"
@@ -60,43 +48,37 @@ export function SearchBox({ filter }: { readonly filter: RunFilter }): ReactNode
       <span className="search-answer" role="status" id={answerId}>
         {malformed === null ? answer : <Malformed text={text} part={malformed} />}
       </span>
-      {findings !== null && <FoundRuns findings={findings} />}
+      {found !== null && (
+        <FoundRuns found={found} isBusy={isBusy} onContinue={() => void searchOn()} />
+      )}
     </form>
   );
 }
 
 /** The text of the box, and what came of the last search. */
 function useSearchText(filter: RunFilter) {
-  const session = useSession();
   const [, navigate] = useLocation();
   const [text, setText] = useState(filter.where);
   const [appliedWhere, setAppliedWhere] = useState(filter.where);
-  const [answer, setAnswer] = useState('');
-  const [findings, setFindings] = useState<WorkflowFindings | null>(null);
   const [malformed, setMalformed] = useState<MalformedPart | null>(null);
-  const [isBusy, setBusy] = useState(false);
+  const { answer, found, isBusy, run, stop } = useTextSearch();
   // The filter was changed elsewhere, for example by a preset.
   if (appliedWhere !== filter.where) {
     setAppliedWhere(filter.where);
     setText(filter.where);
   }
 
-  const open = (found: Found, where: string): void => {
-    if (found.kind === 'run') navigate(toPath('runs', found.id));
-    else if (found.kind === 'nothing') setAnswer(NOTHING_FOUND);
-    else if (found.kind === 'runs') {
-      setFindings(found.findings);
-      setAnswer(`${found.findings.items.length} found`);
-    } else {
+  const open = (place: Found, where: string): void => {
+    if (place.kind === 'run') navigate(toPath('runs', place.id));
+    else if (place.kind !== 'runs') {
       setText(where);
       const member =
-        found.kind === 'definition' ? { definitionId: found.id } : { reference: found.text };
+        place.kind === 'definition' ? { definitionId: place.id } : { reference: place.text };
       navigate(runsPath({ ...member, where, parent: WITH_CHILDREN }));
     }
   };
   const search = async (): Promise<void> => {
-    setAnswer('');
-    setFindings(null);
+    stop();
     const { words, where, problem } = readRequest(text);
     setMalformed(problem);
     if (problem !== null) return;
@@ -104,23 +86,66 @@ function useSearchText(filter: RunFilter) {
       navigate(runsPath({ ...filter, where }));
       return;
     }
-    setBusy(true);
-    try {
-      open(await find(session, words), where);
-    } catch (error) {
-      session.noticeFailure(error);
-      setAnswer(problemText(error));
-    } finally {
-      setBusy(false);
-    }
+    await run(async (way) => {
+      const place = await findText(way, words);
+      if (!way.signal.aborted) open(place, where);
+      return place.kind === 'runs' ? place.search : null;
+    });
+  };
+  const searchOn = async (): Promise<void> => {
+    if (found !== null) await run((way) => searchOlder(way, found));
   };
   const write = (next: string): void => {
+    stop();
     setText(next);
-    setAnswer('');
-    setFindings(null);
     setMalformed(null);
   };
-  return { text, answer, findings, malformed, isBusy, write, search };
+  return { text, answer, found, malformed, isBusy, write, search, searchOn };
+}
+
+/** The search under way, which ends when another one begins or the user writes. */
+function useTextSearch() {
+  const { client, noticeFailure } = useSession();
+  const [answer, setAnswer] = useState('');
+  const [found, setFound] = useState<TextSearch | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const underWay = useRef<AbortController | null>(null);
+  useEffect(() => () => underWay.current?.abort(), []);
+
+  const stop = (): void => {
+    underWay.current?.abort();
+    underWay.current = null;
+    setBusy(false);
+    setAnswer('');
+    setFound(null);
+  };
+  const run = async (work: (way: Way) => Promise<TextSearch | null>): Promise<void> => {
+    const abort = new AbortController();
+    underWay.current = abort;
+    setBusy(true);
+    const show = (search: TextSearch): void => {
+      if (abort.signal.aborted) return;
+      // Without runs, there is something to show only if the search can go on.
+      const isShown = search.items.length > 0 || search.nextCursor !== null;
+      setFound(isShown ? search : null);
+      setAnswer(answerOf(search));
+    };
+    try {
+      const search = await work({ client, signal: abort.signal, onPiece: show });
+      if (search !== null) show(search);
+    } catch (error) {
+      if (abort.signal.aborted) return;
+      noticeFailure(error);
+      setAnswer(problemText(error));
+    }
+    if (!abort.signal.aborted) setBusy(false);
+  };
+  return { answer, found, isBusy, run, stop };
+}
+
+function answerOf({ items, nextCursor }: TextSearch): string {
+  if (nextCursor !== null) return `${items.length} found so far`;
+  return items.length === 0 ? NOTHING_FOUND : `${items.length} found`;
 }
 
 const NOTHING_FOUND = 'No run was found by this text, and no definition has this id.';
@@ -181,7 +206,8 @@ function secondWords(parts: readonly SearchPart[]): MalformedPart | null {
 /** The names that the definition of the filter declares, and those of the runs that have been loaded. */
 function useKnownFields(filter: RunFilter): ReturnType<typeof knownFields> {
   const queries = useQueryClient();
-  const definition = useLatestDefinition(filter.definitionId);
+  // The columns of the list read it, if there are runs of it.
+  const definition = useLatestDefinition(filter.definitionId, false);
   const pages = queries.getQueriesData<Page<WorkflowSummary>>({
     queryKey: runsKey(filter),
   });
@@ -190,23 +216,3 @@ function useKnownFields(filter: RunFilter): ReturnType<typeof knownFields> {
     pages.flatMap(([, page]) => page?.items ?? []),
   );
 }
-
-/** If several match, a run takes precedence over a definition, and a definition over a reference. */
-async function find({ client }: Session, text: string): Promise<Found> {
-  if (text.length > TEXT_LENGTH_MAX) return { kind: 'nothing' };
-  const findings = await client.workflows.find(text);
-  const { definitionId, items } = findings;
-  const equals = (of: WorkflowMatch['of']): FoundWorkflow | undefined =>
-    items.find(({ matches }) =>
-      matches.some((match) => match.of === of && match.relation === 'equal'),
-    );
-  const run = equals('id');
-  if (run !== undefined) return { kind: 'run', id: run.workflow.workflowId };
-  if (definitionId !== null) return { kind: 'definition', id: definitionId };
-  const isElsewhere = items.some(({ matches: [closest] }) => closest?.of !== 'reference');
-  if (equals('reference') !== undefined && !isElsewhere) return { kind: 'reference', text };
-  return items.length === 0 ? { kind: 'nothing' } : { kind: 'runs', findings };
-}
-
-/** No id, reference or value is longer. */
-const TEXT_LENGTH_MAX = 256;
