@@ -63,6 +63,7 @@ export function observeStore(store: Store, observer: StoreObserver): Store {
   }
   return {
     kind: store.kind,
+    storesDeliveries: store.storesDeliveries,
     start: () => store.start(),
     stop: () => store.stop(),
     ...storeMethods(call),

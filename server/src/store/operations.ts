@@ -8,7 +8,10 @@
 import type { Service } from '../base/service.js';
 import type { Store } from './store.js';
 
-export type StoreOperation = Exclude<keyof Store, 'kind' | keyof Service | 'notify'>;
+export type StoreOperation = Exclude<
+  keyof Store,
+  'kind' | 'storesDeliveries' | keyof Service | 'notify'
+>;
 
 export type StoreOperationKind = 'read' | 'write';
 

@@ -24,6 +24,8 @@
  *     of a disabled definition.
  *  S10 Inserts with a conflict rule that have the same definition and reference take effect one after another, on all
  *     nodes: each one sees the instances of those before it. A caller that died in between blocks no other.
+ *  S11 The deliveries of a commit or an insert are stored in the same atomic step, and not at all if it changes nothing. Only
+ *     stores that can write several records in one step do this, see `storesDeliveries`.
  *
  * Times are milliseconds since 1970, from the caller's clock. Callers create the ids. `contract/` has the operations,
  * `records/` the stored records, with one file for each noun.
@@ -61,6 +63,8 @@ export interface Store
     ResourceStore,
     HousekeepingStore {
   readonly kind: 'sqlite' | 'mongo' | 'postgres' | 'memory';
+  /** Whether commits and inserts may contain deliveries (rule S11). */
+  readonly storesDeliveries: boolean;
 
   /** Resolves when the store responds. @throws StoreUnavailableError */
   ping(): Promise<void>;

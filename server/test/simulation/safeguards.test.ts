@@ -9,6 +9,7 @@ const SEEDS_MAX = 4000;
 const FIRST_SEEDS: Readonly<Record<string, number>> = {
   'a node that lost an instance can still commit it (epoch and revision)': 370,
   'a commit overwrites messages that it has not seen (inSeq)': 170,
+  'a commit is stored without the messages about it (S11)': 34,
   'nothing reminds of the messages that do not fit (S8)': 195,
   'a publisher ignores the waiting subscriptions': 150,
   'subscriptions that the insert of an event has missed are not searched for': 150,

@@ -11,6 +11,7 @@ import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import type { Evaluator } from '../passes/evaluator.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+import type { Announcement } from '../notifications/change-announcer.js';
 import type { ChildReference } from './message-codec.js';
 import type { WorkerReservations } from './unsaved-changes.js';
 
@@ -62,11 +63,8 @@ export interface ActorEnvironment {
    * @param hasRoom whether an event of this many bytes can be loaded into memory now
    */
   lookForEvents(run: Run, hasRoom: (bytes: number) => boolean): Promise<boolean>;
-  /**
-   * Adds to the outbox what others want to be told about the instance; call it just before the instance is written. The
-   * returned function takes it back.
-   */
-  announce(instance: WorkflowInstance): () => void;
+  /** What others want to be told about the instance; call it just before the instance is written. */
+  announce(instance: WorkflowInstance): Announcement;
   sendOutbox(instance: WorkflowInstance, message: OutboxMessage): Promise<void>;
   /** Retries the store call, with pauses, until it succeeds. Returns null once `cancelled` returns true. */
   retryStore<Value>(ask: () => Promise<Value>, cancelled: () => boolean): Promise<Value | null>;

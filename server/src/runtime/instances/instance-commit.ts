@@ -2,6 +2,7 @@
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
 import type { InstanceCommit } from '../../store/records/instances.js';
+import type { Announcement } from '../notifications/change-announcer.js';
 import { hasUnderWay } from './under-way.js';
 import { timesOf } from './new-instance.js';
 import type { UnsavedChanges } from './unsaved-changes.js';
@@ -20,11 +21,12 @@ export interface CommitParts extends Pick<
 > {
   readonly now: number;
   readonly unsaved: UnsavedChanges;
+  readonly announcement: Pick<Announcement, 'deliveries'>;
 }
 
 export function commitOf(
   instance: WorkflowInstance,
-  { now, unsaved, ...expected }: CommitParts,
+  { announcement, now, unsaved, ...expected }: CommitParts,
 ): InstanceCommit {
   return {
     id: instance.id,
@@ -36,6 +38,7 @@ export function commitOf(
     schemaVersion: STATE_VERSION,
     ...(unsaved.repairs.length > 0 && { audit: unsaved.repairs }),
     side: unsaved.side,
+    ...(announcement.deliveries.length > 0 && { deliveries: announcement.deliveries }),
     ...unsaved.removals,
   };
 }

@@ -18,6 +18,7 @@ import { forgetAnswers } from '../../engine/repair/answers.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { IndexChange, InstanceRecord, InstanceStatus } from '../../store/records/instances.js';
 import type { ActorMemory } from '../memory/actor-memory.js';
+import type { Announcement } from '../notifications/change-announcer.js';
 import { StateLength } from '../passes/instance-bounds.js';
 import { CrashCount } from '../recovery/crash-count.js';
 import type { ActorEnvironment } from './actor-environment.js';
@@ -241,7 +242,7 @@ export class InstanceCommitter implements FirstPass {
     const known = environment.indexPaths(definition);
     const paths = known instanceof Promise ? await known : known;
     const indexChange = this.#indexed.changeOf(instance, paths);
-    const takeBack = this.#announce(indexChange);
+    const announcement = this.#announce(indexChange);
     const state = await writeStored(instance);
     const now = clock.now();
     const wakeAt = this.wakeAt();
@@ -262,35 +263,37 @@ export class InstanceCommitter implements FirstPass {
           retentionMs: definition.retentionMs,
         }),
         unsaved: this.#unsaved,
+        announcement,
       });
       const outcome = await environment.traced(instance, () => store.commitInstance(commit));
       if (outcome !== 'committed') {
         metrics.commitLost();
-        takeBack();
+        announcement.takeBack();
         return 'refused';
       }
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
       const fields = { workflowId: instance.id, err: error };
       logger.warn(fields, 'the store did not answer a commit; reading the instance back');
-      return this.#readBack(state, takeBack);
+      return this.#readBack(state, announcement);
     }
     if (indexChange !== undefined) instance.index = indexChange.after;
     this.#written({ state, crashes, lastChangeAt: now, revision: revision + 1 });
+    announcement.written();
     return 'committed';
   }
 
   /** What is announced may depend on index fields that this commit changes. */
-  #announce(indexChange: IndexChange | undefined): () => void {
+  #announce(indexChange: IndexChange | undefined): Announcement {
     const { instance } = this.run;
     const stored = instance.index;
     if (indexChange !== undefined) instance.index = indexChange.after;
-    const takeBack = this.#parts.environment.announce(instance);
+    const announcement = this.#parts.environment.announce(instance);
     instance.index = stored;
-    return takeBack;
+    return announcement;
   }
 
-  async #readBack(state: string, takeBack: () => void): Promise<'committed' | Refreshed> {
+  async #readBack(state: string, announcement: Announcement): Promise<'committed' | Refreshed> {
     const stored = this.#stored;
     const record = await this.#loadRecord();
     if (record?.epoch !== stored.epoch) {
@@ -299,8 +302,10 @@ export class InstanceCommitter implements FirstPass {
     const isCommitted = record.revision > stored.revision;
     // Of two commits without a response, the first arrived late: the state in memory does not build on it.
     if (isCommitted && record.state !== state) return this.#lose('outdated');
-    if (isCommitted) this.#written(record);
-    else takeBack();
+    if (isCommitted) {
+      this.#written(record);
+      announcement.written();
+    } else announcement.takeBack();
     this.#merge(record);
     return isCommitted ? 'committed' : 'merged';
   }

@@ -143,7 +143,7 @@ export class InstanceStarts {
   ): Promise<InsertInstanceResult> {
     const { environment, nodeId } = this.#options;
     const { clock, limits, store } = environment;
-    environment.announce(instance);
+    const { deliveries, written } = environment.announce(instance);
     const state = await writeStored(instance);
     const input = await writeInput(start.input ?? start.data);
     const now = clock.now();
@@ -155,12 +155,15 @@ export class InstanceStarts {
       store.insertInstance({
         record,
         side,
+        ...(deliveries.length > 0 && { deliveries }),
         input,
         openDescendantsMax: limits.descendantsMax,
         ...(start.conflict !== undefined && { conflict: start.conflict }),
       }),
     );
-    if (result.outcome === 'inserted' && result.noEvents === true) firstPass?.foundNoEvents();
+    if (result.outcome !== 'inserted') return result;
+    written();
+    if (result.noEvents === true) firstPass?.foundNoEvents();
     return result;
   }
 

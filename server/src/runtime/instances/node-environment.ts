@@ -13,7 +13,7 @@ import type { StepBodyContext } from '../../step-bodies/step-body.js';
 import type { StepBodies } from '../../step-bodies/step-bodies.js';
 import type { Store } from '../../store/store.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
-import type { ChangeAnnouncer } from '../notifications/change-announcer.js';
+import type { Announcement, ChangeAnnouncer } from '../notifications/change-announcer.js';
 import type { Evaluator } from '../passes/evaluator.js';
 import { ChildStarts, type StartChild } from './child-starts.js';
 import { EventLookup } from './event-lookup.js';
@@ -157,7 +157,7 @@ export class NodeEnvironment implements RunnerEnvironment {
     return this.#events.look(run, hasRoom);
   }
 
-  announce(instance: WorkflowInstance): () => void {
+  announce(instance: WorkflowInstance): Announcement {
     return this.#announcer.announce(instance);
   }
 

@@ -1,29 +1,50 @@
 /**
  * Puts changes of instances that somebody wants to be told about into the queue of deliveries.
  *
- *  NT1 The commit that contains a change contains the message about it, in the outbox of the instance. So neither is there
- *      without the other, whatever crashes. Without a matching notification, nothing is written.
+ *  NT1 The commit that contains a change contains the message about it: as deliveries where the store can (S11), else in the
+ *      outbox of the instance. So neither is there without the other, whatever crashes. Without a matching notification,
+ *      nothing is written.
  *  NT2 The id of a delivery is derived from the notification, the instance, the change and its time, which the outbox
  *      keeps. So sending the message again has no further effect, and the receiver always sees the same id.
  */
 import { untoldChanges, statusToTell } from '../../engine/flow/status-changes.js';
+import type { InstanceChange } from '../../engine/model/instance-change.js';
 import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import { jsonLength } from '../../engine/values/json-length.js';
 import type { Clock } from '../../base/clock.js';
 import { hashOf } from '../../base/ids.js';
+import { isoTime } from '../../base/iso-time.js';
 import type { DeliveryRecord } from '../../store/records/notifications.js';
 import type { Store } from '../../store/store.js';
 import type { NotificationList } from './notification-list.js';
+import type { NotificationSettings } from './notification-types.js';
 
 export type NotifyMessage = Extract<OutboxMessage, { kind: 'notify' }>;
 
 /** Longer data is left out of the message: a target that is down for days must not fill the store with it. */
 const DATA_BYTES_MAX = 1 << 20;
+/** Commits share their time with others, so longer deliveries take the way of the outbox, as many at once as fit into this. */
+const STORED_AT_ONCE_MAX = 1 << 20;
+/** Characters of Base64: 72 bits. */
+const MARK_LENGTH = 12;
+const MARKS_MAX = 2000;
+
+/** What others are told about the changes in a commit. */
+export interface Announcement {
+  /** They belong into the commit. */
+  readonly deliveries: readonly DeliveryRecord[];
+  /** Call it once the instance is written. */
+  readonly written: () => void;
+  /**
+   * Takes everything back, if the instance was not written: then somebody else has changed it, and may take precedence.
+   */
+  readonly takeBack: () => void;
+}
 
 export interface ChangeAnnouncerOptions {
-  readonly store: Pick<Store, 'insertDeliveries'>;
+  readonly store: Pick<Store, 'insertDeliveries' | 'storesDeliveries'>;
   readonly clock: Clock;
   readonly notifications: Pick<NotificationList, 'get' | 'namesFor' | 'refresh'>;
   /** Deliveries of this notification are due. */
@@ -32,68 +53,126 @@ export interface ChangeAnnouncerOptions {
 
 export class ChangeAnnouncer {
   readonly #options: ChangeAnnouncerOptions;
+  readonly #marks = new Map<string, string>();
 
   constructor(options: ChangeAnnouncerOptions) {
     this.#options = options;
   }
 
-  /**
-   * Call it just before the instance is written. The returned function takes everything back, if it was not: then somebody
-   * else has changed the instance, and may take precedence.
-   */
-  announce(instance: WorkflowInstance): () => void {
+  /** Call it just before the instance is written. */
+  announce(instance: WorkflowInstance): Announcement {
     const { outbox, told } = instance;
-    const changes = untoldChanges(instance);
+    const messages = this.#messagesOf(instance);
     instance.told = statusToTell(instance);
-    const { clock, notifications } = this.#options;
-    const messages = changes.flatMap((change): readonly NotifyMessage[] => {
-      const names = notifications.namesFor(change, instance);
-      if (names.length === 0) return [];
-      const time = change === 'started' ? instance.startTime : (instance.endTime ?? clock.now());
-      return [{ kind: 'notify', change, time, names }];
-    });
-    if (messages.length > 0) instance.outbox = [...outbox, ...messages];
-    return () => {
-      instance.told = told;
-      instance.outbox = outbox;
+    const deliveries = this.#forCommit(instance, messages);
+    if (deliveries === null) instance.outbox = [...outbox, ...messages];
+    return {
+      deliveries: deliveries ?? [],
+      written: () => this.#queued(deliveries ?? []),
+      takeBack: () => {
+        instance.told = told;
+        instance.outbox = outbox;
+      },
     };
   }
 
   /** May be repeated: the second time changes nothing. @throws StoreUnavailableError */
   async send(instance: WorkflowInstance, message: NotifyMessage): Promise<void> {
-    const { notifications, queued, store } = this.#options;
+    const { notifications, store } = this.#options;
     // It may be one that was set up on another node a moment ago.
     if (message.names.some((name) => notifications.get(name) === null))
       await notifications.refresh();
-    const deliveries = message.names.flatMap((name): readonly DeliveryRecord[] => {
-      const notification = notifications.get(name);
-      // It was removed in the meantime.
-      if (notification === null) return [];
-      return [this.#deliveryOf(instance, message, name, notification.include)];
-    });
-    if (deliveries.length === 0) return;
-    await store.insertDeliveries(deliveries);
-    for (const { notification } of deliveries) queued(notification);
+    for (const deliveries of inParts(this.#deliveriesOf(instance, message))) {
+      await store.insertDeliveries(deliveries);
+      this.#queued(deliveries);
+    }
   }
 
-  #deliveryOf(
+  #messagesOf(instance: WorkflowInstance): readonly NotifyMessage[] {
+    const { clock, notifications } = this.#options;
+    return untoldChanges(instance).flatMap((change): readonly NotifyMessage[] => {
+      const names = notifications.namesFor(change, instance);
+      if (names.length === 0) return [];
+      const time = change === 'started' ? instance.startTime : (instance.endTime ?? clock.now());
+      return [{ kind: 'notify', change, time, names }];
+    });
+  }
+
+  /** Null: the messages belong into the outbox. */
+  #forCommit(
     instance: WorkflowInstance,
-    { change, time }: NotifyMessage,
-    notification: string,
-    include: 'summary' | 'data',
-  ): DeliveryRecord {
+    messages: readonly NotifyMessage[],
+  ): readonly DeliveryRecord[] | null {
+    if (messages.length === 0) return [];
+    if (!this.#options.store.storesDeliveries) return null;
+    const deliveries = messages.flatMap((message) => this.#deliveriesOf(instance, message));
+    return lengthOf(deliveries) <= STORED_AT_ONCE_MAX ? deliveries : null;
+  }
+
+  #deliveriesOf(
+    instance: WorkflowInstance,
+    { change, names, time }: NotifyMessage,
+  ): readonly DeliveryRecord[] {
     const now = this.#options.clock.now();
     const type = `workflow.${change}`;
-    const about = { ...summaryOf(instance), ...(include === 'data' && dataOf(instance)) };
-    return {
-      id: `msg_${hashOf('notification', notification, instance.id, change, String(time))}`,
-      notification,
-      workflowId: instance.id,
-      type,
-      body: messageBody(type, time, about),
-      ...newDelivery(now),
+    const bodies = new Map<NotificationSettings['include'], string>();
+    const bodyWith = (include: NotificationSettings['include']): string => {
+      const known = bodies.get(include);
+      if (known !== undefined) return known;
+      const about = { ...summaryOf(instance), ...(include === 'data' && dataOf(instance)) };
+      const body = messageBody(type, time, about);
+      bodies.set(include, body);
+      return body;
     };
+    return names.flatMap((notification): readonly DeliveryRecord[] => {
+      const settings = this.#options.notifications.get(notification);
+      // It was removed in the meantime.
+      if (settings === null) return [];
+      return [
+        {
+          id: `msg_${instance.id}_${time.toString(36)}_${this.#markOf(notification, change)}`,
+          notification,
+          workflowId: instance.id,
+          type,
+          body: bodyWith(settings.include),
+          ...newDelivery(now),
+        },
+      ];
+    });
   }
+
+  /**
+   * Tells the messages about one instance apart. The id begins with that of the instance, so that a store inserts new ones
+   * close to each other; and a hash for each message would cost more than the rest of it.
+   */
+  #markOf(notification: string, change: InstanceChange): string {
+    const key = `${change} ${notification}`;
+    const known = this.#marks.get(key);
+    if (known !== undefined) return known;
+    const mark = hashOf('notification', notification, change).slice(0, MARK_LENGTH);
+    if (this.#marks.size >= MARKS_MAX) this.#marks.clear();
+    this.#marks.set(key, mark);
+    return mark;
+  }
+
+  #queued(deliveries: readonly DeliveryRecord[]): void {
+    for (const { notification } of deliveries) this.#options.queued(notification);
+  }
+}
+
+function lengthOf(deliveries: readonly DeliveryRecord[]): number {
+  return deliveries.reduce((sum, { body }) => sum + body.length, 0);
+}
+
+function inParts(deliveries: readonly DeliveryRecord[]): readonly (readonly DeliveryRecord[])[] {
+  const parts: DeliveryRecord[][] = [];
+  for (const delivery of deliveries) {
+    const last = parts.at(-1);
+    if (last !== undefined && lengthOf(last) + delivery.body.length <= STORED_AT_ONCE_MAX) {
+      last.push(delivery);
+    } else parts.push([delivery]);
+  }
+  return parts;
 }
 
 /** The first state of a delivery. */
@@ -110,11 +189,7 @@ export function newDelivery(now: number) {
 }
 
 export function messageBody(type: string, time: number, data: JsonObject): string {
-  return writeJson({ type, timestamp: isoOf(time), data });
-}
-
-function isoOf(time: number): string {
-  return new Date(time).toISOString();
+  return writeJson({ type, timestamp: isoTime(time), data });
 }
 
 function summaryOf(instance: WorkflowInstance): JsonObject {
@@ -131,8 +206,8 @@ function summaryOf(instance: WorkflowInstance): JsonObject {
     tags: { ...instance.tags },
     status: instance.status,
     outcome: instance.outcome,
-    startTime: isoOf(instance.startTime),
-    endTime: endTime === null ? null : isoOf(endTime),
+    startTime: isoTime(instance.startTime),
+    endTime: endTime === null ? null : isoTime(endTime),
     lastError: error,
   };
 }

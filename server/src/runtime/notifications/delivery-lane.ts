@@ -43,9 +43,15 @@ export class DeliveryLane {
 
   /** Looks for work, if it is time to. */
   look(): void {
+    if (this.#limit <= 0) return;
     this.#looking ??= this.#claim().finally(() => {
       this.#looking = null;
     });
+  }
+
+  /** How many more attempts may begin now. */
+  get #limit(): number {
+    return (this.#isFailing ? WIDTH.failing : WIDTH.healthy) - this.#running.size;
   }
 
   async ended(): Promise<void> {
@@ -57,7 +63,7 @@ export class DeliveryLane {
     const { clock, failed, isOpen, name, store } = this.#options;
     for (;;) {
       const now = clock.now();
-      const limit = (this.#isFailing ? WIDTH.failing : WIDTH.healthy) - this.#running.size;
+      const limit = this.#limit;
       if (limit <= 0 || now < this.#lookAt || !isOpen()) return;
       // A wake during the claim sets it to 0 again.
       this.#lookAt = now + RECHECK_MS;

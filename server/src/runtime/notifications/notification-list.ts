@@ -35,8 +35,11 @@ export class NotificationList {
 
   /** The names of those that are told about this change now. */
   namesFor(change: InstanceChange, instance: WorkflowInstance): readonly string[] {
-    if (this.#known.size === 0) return [];
-    return this.all.filter((known) => isToldOf(known, change, instance)).map(({ name }) => name);
+    const names: string[] = [];
+    for (const known of this.#known.values()) {
+      if (isToldOf(known, change, instance)) names.push(known.name);
+    }
+    return names;
   }
 }
 

@@ -106,8 +106,9 @@ export class Quarantine {
       return;
     }
     const reason = { type, message, time: clock.now() };
-    const { commit, instance, messages } = await setAside(record, reason, announce);
+    const { commit, instance, messages, written } = await setAside(record, reason, announce);
     if ((await store.commitInstance(commit)) !== 'committed') return;
+    written();
     const { errorAt, failure, lastChangeAt, status } = commit;
     changed({ ...record, status, errorAt, failure, lastChangeAt });
     if (instance === null) return;

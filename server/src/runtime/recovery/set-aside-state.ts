@@ -2,6 +2,7 @@
 import { describeFailure } from '../instances/instance-failure.js';
 import { readStored, writeStored } from '../instances/long-states.js';
 import { noSideRecords } from '../instances/unsaved-changes.js';
+import type { Announcement } from '../notifications/change-announcer.js';
 import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
 import type { InstanceCommit, InstanceRecord } from '../../store/records/instances.js';
 
@@ -11,14 +12,19 @@ export interface SetAsideReason {
   readonly time: number;
 }
 
-/** Adds to the outbox what others want to be told about the instance. */
-type Announce = (instance: WorkflowInstance) => unknown;
+/** What others want to be told about the instance. */
+type Announce = (instance: WorkflowInstance) => Announcement;
+
+/** Nobody is told. */
+const SILENT = { deliveries: [], written: () => undefined };
 
 /** An instance that is set aside sends nothing, except these messages, which its next run repeats. */
 export interface SetAside {
   readonly commit: Omit<InstanceCommit, 'owner'>;
   readonly instance: WorkflowInstance | null;
   readonly messages: readonly OutboxMessage[];
+  /** Call it once the commit is stored. */
+  readonly written: () => void;
 }
 
 /** The commit that suspends the instance with the reason. */
@@ -27,10 +33,14 @@ export async function setAside(
   reason: SetAsideReason,
   announce: Announce,
 ): Promise<SetAside> {
-  const { instance, state } = await withError(record, reason, announce);
-  const commit = setAsideCommit(record, reason, state);
+  const { announcement, instance, state } = await withError(record, reason, announce);
+  const { deliveries, written } = announcement ?? SILENT;
+  const commit = {
+    ...setAsideCommit(record, reason, state),
+    ...(deliveries.length > 0 && { deliveries }),
+  };
   const messages = instance?.outbox.filter(({ kind }) => kind === 'notify') ?? [];
-  return { commit, instance, messages };
+  return { commit, instance, messages, written };
 }
 
 function setAsideCommit(
@@ -68,7 +78,11 @@ async function withError(
   record: InstanceRecord,
   reason: SetAsideReason,
   announce: Announce,
-): Promise<{ readonly state: string; readonly instance: WorkflowInstance | null }> {
+): Promise<{
+  readonly state: string;
+  readonly instance: WorkflowInstance | null;
+  readonly announcement: Announcement | null;
+}> {
   try {
     const instance = await readStored(record);
     instance.lastError = {
@@ -80,9 +94,9 @@ async function withError(
       ...reason,
     };
     instance.status = 'Suspended';
-    announce(instance);
-    return { state: await writeStored(instance), instance };
+    const announcement = announce(instance);
+    return { state: await writeStored(instance), instance, announcement };
   } catch {
-    return { state: record.state, instance: null };
+    return { state: record.state, instance: null, announcement: null };
   }
 }

@@ -1,4 +1,4 @@
-/** Work items for outside workers. Rules S1–S10: ../store.ts. */
+/** Work items for outside workers. Rules S1–S11: ../store.ts. */
 import type {
   ActivityClaim,
   ActivityRecord,

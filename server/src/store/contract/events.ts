@@ -1,4 +1,4 @@
-/** Published events, and the subscriptions of instances that wait for them. Rules S1–S10: ../store.ts. */
+/** Published events, and the subscriptions of instances that wait for them. Rules S1–S11: ../store.ts. */
 import type {
   EventRecord,
   FoundEvent,

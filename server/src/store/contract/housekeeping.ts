@@ -1,4 +1,4 @@
-/** Nodes, retention and figures. Rules S1–S10: ../store.ts. */
+/** Nodes, retention and figures. Rules S1–S11: ../store.ts. */
 import type { NodeRecord } from '../records/nodes.js';
 import type * as housekeeping from '../records/housekeeping.js';
 

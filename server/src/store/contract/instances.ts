@@ -1,4 +1,4 @@
-/** Instances, with their messages, history and audit. Rules S1–S10: ../store.ts. */
+/** Instances, with their messages, history and audit. Rules S1–S11: ../store.ts. */
 import type {
   AuditEntry,
   ControlAction,

@@ -10,6 +10,7 @@ import { hasNoEvents } from './events.js';
 import { newestFirst, summaryOf } from './instance-lists.js';
 import { controlInstance } from './instances.js';
 import { isLive, type MemoryData } from './memory-data.js';
+import { insertDeliveries } from './notifications.js';
 import { insertSideRecords } from './side-records.js';
 
 type Result = OperationResult<'insertInstance'>;
@@ -20,7 +21,7 @@ export function insertInstance(
   data: MemoryData,
   [insert]: OperationArguments<'insertInstance'>,
 ): Result {
-  const { conflict, input, openDescendantsMax, record, side } = insert;
+  const { conflict, deliveries = [], input, openDescendantsMax, record, side } = insert;
   const existing = data.instances.get(record.id);
   if (existing !== undefined) return { outcome: 'exists', record: existing };
   const refused = joinedBefore(data, record) ?? refusedNow(data, insert);
@@ -29,6 +30,7 @@ export function insertInstance(
   const inserted = conflict?.action === 'terminate' ? terminateOpen(data, insert) : INSERTED;
   if (inserted.outcome !== 'inserted') return inserted;
   insertSideRecords(data, side);
+  insertDeliveries(data, [deliveries]);
   data.instances.set(record.id, { ...record, inbox: [...record.inbox] });
   if (input !== undefined) data.inputs.set(record.id, input);
   const { subscriptions } = side;

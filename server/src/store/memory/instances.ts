@@ -13,6 +13,7 @@ import { makeDeferredAvailable, settleAllOf } from './activities.js';
 import { noteAction } from './audit.js';
 import { oldestFirst } from './instance-lists.js';
 import { isLive, type MemoryData } from './memory-data.js';
+import { insertDeliveries } from './notifications.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
 
 export function getInstance(
@@ -30,6 +31,7 @@ export function commitInstance(
   if (current?.epoch !== commit.epoch || current.inSeq !== commit.inSeq) return 'lost';
   if (current.revision !== commit.revision) return 'lost';
   insertSideRecords(data, commit.side);
+  insertDeliveries(data, [commit.deliveries ?? []]);
   data.instances.set(commit.id, {
     ...current,
     version: commit.version ?? current.version,

@@ -61,6 +61,7 @@ export function createMemoryStore(): Store {
     });
   return {
     kind: 'memory',
+    storesDeliveries: true,
     start: () => Promise.resolve(),
     stop: () => Promise.resolve(),
     ...storeMethods(call),

@@ -59,6 +59,7 @@ export function createMongoStore(options: MongoStoreOptions): Store {
   const connection = new MongoConnection(options);
   return {
     kind: 'mongo',
+    storesDeliveries: false,
     start: () => connection.open(),
     stop: () => connection.close(),
     ...storeMethods(connection.call),

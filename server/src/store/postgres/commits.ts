@@ -10,6 +10,7 @@ import { encodeTextWithoutNul } from '../text-codec.js';
 import { appendedAudit, auditBodyOf } from './audit.js';
 import type { Database } from './database.js';
 import { encodeOptional, wakesOf } from './instance-rows.js';
+import { insertDeliveriesParts, lengthOfDeliveries } from './notifications.js';
 import { type Columns, inLockOrder, Parameters, withParts } from './parameters.js';
 import type { Groups, PostgresContext } from './postgres-context.js';
 import { insertSideParts, removeSideParts } from './side-records.js';
@@ -40,8 +41,10 @@ const NO_CHANGE: IndexChange = { before: NO_INDEX, after: NO_INDEX };
 export function createCommitGroup(database: Database): Groups['commits'] {
   return new GroupCommit({
     keyOf: ({ id }) => id,
-    sizeOf: ({ side, state }) =>
-      state.length + (side.activities.length + side.history.length) * 1000,
+    sizeOf: ({ deliveries, side, state }) =>
+      state.length +
+      (side.activities.length + side.history.length) * 1000 +
+      lengthOfDeliveries(deliveries),
     repeatLimits: database.repeatLimits,
     send: (commits) => commitAll(database, commits),
   });
@@ -90,6 +93,7 @@ async function commitAll(
 )`
         : null,
       ...insertSideParts(parameters, 'changed', commits.map(lastingSideOf)),
+      ...insertDeliveriesParts(parameters, 'changed', commits),
       ...removeSideParts(parameters, 'changed', commits),
       ...termParts(
         parameters,

@@ -16,6 +16,7 @@ import {
 } from './instance-rows.js';
 import { getInstance } from './instances.js';
 import { unlessJoined } from './key-locks.js';
+import { insertDeliveriesParts, lengthOfDeliveries } from './notifications.js';
 import { type Columns, Parameters, withParts } from './parameters.js';
 import type { Groups, PostgresContext } from './postgres-context.js';
 import { insertSideParts } from './side-records.js';
@@ -54,8 +55,11 @@ export function createInsertGroup(database: Database): Groups['inserts'] {
   };
   return new GroupCommit({
     keyOf: ({ record }) => record.id,
-    sizeOf: ({ input = '', record, side }) =>
-      record.state.length + input.length + (side.activities.length + side.history.length) * 1000,
+    sizeOf: ({ deliveries, input = '', record, side }) =>
+      record.state.length +
+      input.length +
+      (side.activities.length + side.history.length) * 1000 +
+      lengthOfDeliveries(deliveries),
     repeatLimits: database.repeatLimits,
     send: (inserts) => insertAll(statements, inserts),
   });
@@ -147,6 +151,11 @@ export async function insertAll(
         parameters,
         'inserted',
         inserts.map(({ record, side }) => ({ id: record.id, side })),
+      ),
+      ...insertDeliveriesParts(
+        parameters,
+        'inserted',
+        inserts.map(({ deliveries = [], record }) => ({ id: record.id, deliveries })),
       ),
       ...termParts(parameters, 'inserted', records.map(allTermsOf)),
     ],

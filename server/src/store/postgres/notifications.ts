@@ -15,6 +15,10 @@ import type { Row } from './row.js';
 const SUMMARY =
   'id, notification, workflow_id, type, created_at, state, attempts, due_at, since, ended_at, answer';
 
+const IS_KNOWN =
+  'EXISTS (SELECT FROM @notifications WHERE name = delivery.notification COLLATE "C")';
+const ONCE = 'ON CONFLICT (id) DO NOTHING';
+
 export const NOTIFICATION_COLUMNS: Columns<NotificationRecord> = {
   name: ['text', ({ name }) => encodeTextWithoutNul(name)],
   settings: ['text', ({ settings }) => encodeTextWithoutNul(settings)],
@@ -86,11 +90,54 @@ export async function insertDeliveries(
   const names = Object.keys(DELIVERY_COLUMNS).join(', ');
   const rows = parameters.rows('delivery', inLockOrder(deliveries), DELIVERY_COLUMNS);
   await database.execute(
-    `INSERT INTO @deliveries (${names}) SELECT ${names} FROM ${rows}
-      WHERE EXISTS (SELECT FROM @notifications WHERE name = notification COLLATE "C")
-         ON CONFLICT (id) DO NOTHING`,
+    `INSERT INTO @deliveries (${names}) SELECT ${names} FROM ${rows} WHERE ${IS_KNOWN} ${ONCE}`,
     parameters.values,
   );
+}
+
+/** The instance with which deliveries are stored, and these. */
+interface WithDeliveries {
+  readonly id: string;
+  readonly deliveries?: readonly DeliveryRecord[];
+}
+
+type OwnedDelivery = readonly [writtenWith: string, delivery: DeliveryRecord];
+
+const OWNED_COLUMNS: Columns<OwnedDelivery> = {
+  written_with: ['text', ([id]) => encodeTextWithoutNul(id)],
+  ...Object.fromEntries(
+    Object.entries(DELIVERY_COLUMNS).map(([name, [type, cellOf]]) => [
+      name,
+      [type, ([, delivery]: OwnedDelivery) => cellOf(delivery)] as const,
+    ]),
+  ),
+};
+
+/** The part of a statement that stores the deliveries of the instances that it has written: `source` has their ids. */
+export function insertDeliveriesParts(
+  parameters: Parameters,
+  source: string,
+  written: readonly WithDeliveries[],
+): readonly string[] {
+  const owned = written.flatMap(({ deliveries = [], id }) =>
+    deliveries.map((delivery): OwnedDelivery => [id, delivery]),
+  );
+  if (owned.length === 0) return [];
+  const names = Object.keys(DELIVERY_COLUMNS);
+  const values = names.map((name) => `delivery.${name}`);
+  const rows = parameters.oneOrRows('delivery', owned, OWNED_COLUMNS);
+  return [
+    `new_deliveries AS (
+  INSERT INTO @deliveries (${names.join(', ')})
+  SELECT ${values.join(', ')} FROM ${rows} JOIN ${source} AS written ON written.id = delivery.written_with
+   WHERE ${IS_KNOWN} ORDER BY delivery.id COLLATE "C" ${ONCE}
+)`,
+  ];
+}
+
+/** The approximate number of characters that deliveries add to a statement. */
+export function lengthOfDeliveries(deliveries: readonly DeliveryRecord[] = []): number {
+  return deliveries.reduce((sum, { body }) => sum + body.length, 0);
 }
 
 export async function claimDeliveries(

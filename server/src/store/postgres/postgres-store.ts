@@ -67,6 +67,7 @@ export function createPostgresStore(options: PostgresStoreOptions): Store {
   const store = new PostgresStore(options);
   return {
     kind: 'postgres',
+    storesDeliveries: true,
     start: () => store.open(),
     stop: () => store.close(),
     notify: (channel, payloads) => store.notify(channel, payloads),

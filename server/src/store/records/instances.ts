@@ -4,6 +4,7 @@ import type { Tags } from '../../engine/model/tags.js';
 import type { NewActivityRecord } from './activities.js';
 import type { SubscriptionRecord } from './events.js';
 import type { InboxMessage } from './messages.js';
+import type { DeliveryRecord } from './notifications.js';
 
 export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
 
@@ -128,6 +129,8 @@ export interface InstanceCommit {
   /** The messages stay for the next node that runs the instance. */
   readonly keepInbox?: true;
   readonly side: SideRecords;
+  /** Like those of `insertDeliveries`, but stored with the commit (rule S11). */
+  readonly deliveries?: readonly DeliveryRecord[];
   /** Removed after the instance was written, possibly with a delay. Missing ones are ignored. */
   readonly removeSubscriptions: readonly string[];
   /** Activities whose results are no longer needed: removed unless they are done. */
@@ -156,6 +159,8 @@ export type CommitOutcome = 'committed' | 'lost';
 export interface InsertInstance {
   readonly record: InstanceRecord;
   readonly side: SideRecords;
+  /** Like those of `insertDeliveries`, but stored with the instance (rule S11). */
+  readonly deliveries?: readonly DeliveryRecord[];
   /** The data of the start as JSON text; kept unchanged until the instance is purged. Omitted: nothing is kept. */
   readonly input?: string;
   /** What happens if an open instance of the same definition has the same reference (rule S10). Omitted: nothing. */

@@ -32,6 +32,7 @@ export function createSqliteStore(options: SqliteStoreOptions): Store {
     (await thread.request(name, args)) as OperationResult<typeof name>;
   return {
     kind: 'sqlite',
+    storesDeliveries: true,
     start: () => thread.open(),
     stop: () => thread.close(),
     ...storeMethods(call),

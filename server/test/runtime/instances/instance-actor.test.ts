@@ -74,7 +74,7 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
     loadEnd: () => Promise.reject(new Error('no child has ended')),
     loadDefinition: () => Promise.reject(new Error('no version is read')),
     lookForEvents: () => Promise.resolve(false),
-    announce: () => () => undefined,
+    announce: () => ({ deliveries: [], written: () => undefined, takeBack: () => undefined }),
     sendOutbox: () => Promise.resolve(),
     retryStore: (ask, cancelled) => retry.untilAnswered(ask, cancelled),
   };

@@ -49,7 +49,7 @@ async function scene(dead: Partial<InstanceRecord>, options: Options = {}) {
       store,
       clock,
       logger,
-      announce: () => () => undefined,
+      announce: () => ({ deliveries: [], written: () => undefined, takeBack: () => undefined }),
       sendOutbox: () => Promise.resolve(),
       changed: () => undefined,
     }),

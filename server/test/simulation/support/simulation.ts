@@ -52,17 +52,21 @@ const DOCUMENTS = VERSIONS.map((document) => {
 });
 
 const SUBSCRIPTIONS_SEEN_MAX = 8;
+/** As many as `hasNotification` repeats after. */
+const SEEDS_OF_EACH_KIND = 17;
 
 /**
  * Events are stored as on SQLite, as on MongoDB (they are not posted) or as on PostgreSQL (they are posted to the
- * subscriptions that were there a moment before). Half of the starts do not look at the events in the same step.
+ * subscriptions that were there a moment before). Half of the starts do not look at the events in the same step. Messages
+ * about runs are stored with half of the seeds as on MongoDB (through the outbox), and else as on the others (in the commit).
  */
-function createStore(): Store {
+function createStore(seed: number): Store {
   const store = createMemoryStore();
   const lastOf = (id: string): number => id.codePointAt(id.length - 1) ?? 0;
   const isHalf = (id: string): boolean => lastOf(id) % 2 === 0;
   return {
     ...store,
+    storesDeliveries: Math.floor(seed / SEEDS_OF_EACH_KIND) % 2 === 0,
     insertEvent: async (event, message) => {
       const way = lastOf(event.id) % 3;
       if (way === 0 || message === undefined) return store.insertEvent(event, message);
@@ -101,7 +105,7 @@ export async function simulate(
   spoil: (store: Store) => Store = (store) => store,
 ): Promise<SimulationResult> {
   const world = new World(seed, (self) =>
-    monitorStore(spoil(createStore()), {
+    monitorStore(spoil(createStore(seed)), {
       archive: self.archive,
       violated: (violation) => self.violated(violation),
     }),

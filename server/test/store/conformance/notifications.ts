@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DeliveryClaim, DeliveryRecord } from '../../../src/store/records/notifications.js';
 import type { StoreUnderTest } from '../conformance.js';
-import { notificationDeliveryOf } from '../records.js';
+import { commitOf, instanceOf, NO_SIDE, notificationDeliveryOf } from '../records.js';
 
 const CLAIMERS = 8;
 
@@ -66,6 +66,41 @@ export function describeNotifications(test: StoreUnderTest): void {
       expect(await test.store.getDelivery('d')).toEqual(first);
       expect(await test.store.getDelivery('e')).not.toBeNull();
       expect(await test.store.getDelivery('x')).toBeNull();
+    });
+
+    it('is stored with the insert and the commit of an instance, or not at all (S11)', async () => {
+      if (!test.store.storesDeliveries) return;
+      await put();
+      const told = (...ids: readonly string[]) => ({
+        deliveries: ids.map((id) => notificationDeliveryOf(id, { body: 'é\u0000'.repeat(9000) })),
+      });
+      const stored = async (): Promise<readonly string[]> =>
+        idsOf(await test.store.listDeliveries({ notification: 'n' }, null, 100)).toSorted();
+      const insert = (id: string, ...ids: readonly string[]) =>
+        test.store.insertInstance({
+          record: instanceOf(id, { reference: 'r' }),
+          side: NO_SIDE,
+          ...told(...ids),
+        });
+      await Promise.all([insert('i', 'a', 'b'), insert('j', 'c'), insert('k')]);
+      expect(await test.store.getDelivery('a')).toEqual(told('a').deliveries[0]);
+      await insert('i', 'x');
+      await test.store.insertInstance({
+        record: instanceOf('new', { reference: 'r' }),
+        side: NO_SIDE,
+        conflict: { action: 'refuse' },
+        ...told('x'),
+      });
+      const record = (await test.store.getInstance('i'))!;
+      const lost = { ...commitOf(record, told('x')), revision: 99 };
+      expect(await test.store.commitInstance(lost)).toBe('lost');
+      expect(await stored()).toEqual(['a', 'b', 'c']);
+      const other = notificationDeliveryOf('y', { notification: 'other' });
+      const deliveries = [...told('a', 'd').deliveries, other];
+      const commit = commitOf(record, { deliveries, status: 'Complete', endTime: 5 });
+      expect(await test.store.commitInstance(commit)).toBe('committed');
+      expect(await stored()).toEqual(['a', 'b', 'c', 'd']);
+      expect(await test.store.getDelivery('y')).toBeNull();
     });
 
     it('is claimed when it is due, the longest due first, and again after the lease', async () => {

@@ -1,12 +1,13 @@
 /** Converts times between milliseconds (host) and ISO 8601 (wire). */
 import { AppError } from '../../../base/errors.js';
+import { isoTime } from '../../../base/iso-time.js';
 import { FAR_FUTURE_MS } from '../../../store/store.js';
 
 /** "Never" for clients of Conductor: the latest time of its platform, which has no zone. */
 const NEVER = '9999-12-31T23:59:59.9999999';
 
 export function toWireTime(ms: number): string {
-  return new Date(ms).toISOString();
+  return isoTime(ms);
 }
 
 export function toWireTimeOrNull(ms: number | null): string | null {

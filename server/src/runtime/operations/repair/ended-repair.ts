@@ -36,7 +36,7 @@ export async function commitRepair(
   const paths = await environment.indexPaths(run.definition);
   const indexChange = new IndexTracker().changeOf(instance, paths);
   instance.index = indexChange?.after ?? instance.index;
-  environment.announce(instance);
+  const announcement = environment.announce(instance);
   const { epoch, inSeq, revision, version } = record;
   const { retentionMs } = run.definition;
   const commit = commitOf(instance, {
@@ -50,8 +50,10 @@ export async function commitRepair(
     ...(indexChange !== undefined && { indexChange }),
     ...(instance.version !== version && { version: instance.version, retentionMs }),
     unsaved,
+    announcement,
   });
   if ((await store.commitInstance(commit)) === 'lost') return null;
+  announcement.written();
   const { errorAt, lastChangeAt, outcome, state, status, endTime } = commit;
   return {
     ...record,

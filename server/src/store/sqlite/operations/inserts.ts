@@ -19,6 +19,7 @@ import {
   summaryOf,
 } from './instance-rows.js';
 import { controlInstance } from './instances.js';
+import { insertDeliveries } from './notifications.js';
 import { insertSideRecords } from './side-records.js';
 
 type Result = OperationResult<'insertInstance'>;
@@ -34,7 +35,7 @@ export function insertInstance(
   database: Database,
   [insert]: OperationArguments<'insertInstance'>,
 ): Result {
-  const { conflict, input = null, openDescendantsMax, record, side } = insert;
+  const { conflict, deliveries = [], input = null, openDescendantsMax, record, side } = insert;
   const existing = readInstance(database, record.id);
   if (existing !== null) return { outcome: 'exists', record: existing };
   const refused = joinedBefore(database, record) ?? refusedNow(database, insert);
@@ -44,6 +45,7 @@ export function insertInstance(
   if (inserted.outcome !== 'inserted') return inserted;
   insertSideRecords(database, side);
   insertInstanceRow(database, record, input);
+  insertDeliveries(database, [deliveries]);
   const { subscriptions } = side;
   const noEvents = subscriptions.length > 0 && hasNoEvents(database, subscriptions);
   return noEvents ? { ...inserted, noEvents } : inserted;

@@ -19,6 +19,7 @@ import { noteAction } from './audit.js';
 import { encodedFailure, readInstance } from './instance-rows.js';
 import { changeFieldTerms } from './terms.js';
 import { appendToInbox, clearInbox } from './messages.js';
+import { insertDeliveries } from './notifications.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
 
 export function getInstance(
@@ -61,6 +62,7 @@ export function commitInstance(
   for (const entry of commit.audit ?? []) noteAction(database, commit.id, entry);
   if (commit.keepInbox !== true) clearInbox(database, commit.id);
   insertSideRecords(database, commit.side);
+  insertDeliveries(database, [commit.deliveries ?? []]);
   removeSideRecords(database, commit);
   if (commit.status === 'Complete' || commit.status === 'Terminated') {
     settleAllOf(database, commit.id);
