@@ -16,6 +16,7 @@ export interface Seal {
 
 const CIPHER = 'aes-256-gcm';
 const VERSION = 'v1.';
+const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 /** Shorter texts are no keys. */
@@ -29,7 +30,16 @@ export interface SealOptions {
 
 export function createSeal(options: SealOptions): Seal {
   let key: Buffer | null = null;
-  const readKey = (mayCreate: boolean): Buffer => (key ??= keyIn(options, mayCreate));
+  return sealWith((mayCreate) => (key ??= keyIn(options, mayCreate)), options.keyFile);
+}
+
+/** With a key that nobody else has: what it seals, only this process can open. */
+export function createPrivateSeal(): Seal {
+  const key = randomBytes(KEY_BYTES);
+  return sealWith(() => key, 'memory');
+}
+
+function sealWith(readKey: (mayCreate: boolean) => Buffer, keyPlace: string): Seal {
   return {
     seal(secret, place) {
       const iv = randomBytes(IV_BYTES);
@@ -50,7 +60,7 @@ export function createSeal(options: SealOptions): Seal {
         return Buffer.concat([text, decipher.final()]).toString('utf8');
       } catch (error) {
         throw new Error(
-          `the stored secret cannot be opened with the key in ${options.keyFile}: restore that key, or set the secret again`,
+          `the stored secret cannot be opened with the key in ${keyPlace}: restore that key, or set the secret again`,
           { cause: error },
         );
       }
@@ -78,7 +88,7 @@ function keyIn({ creates, keyFile }: SealOptions, mayCreate: boolean): Buffer {
 function createKey(keyFile: string): void {
   const own = `${keyFile}.${process.pid}`;
   mkdirSync(dirname(keyFile), { recursive: true });
-  writeFileSync(own, randomBytes(32).toString('base64'), { mode: 0o600 });
+  writeFileSync(own, randomBytes(KEY_BYTES).toString('base64'), { mode: 0o600 });
   try {
     linkSync(own, keyFile);
   } catch (error) {

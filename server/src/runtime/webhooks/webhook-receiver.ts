@@ -11,15 +11,16 @@ import { AppError } from '../../base/errors.js';
 import type { Clock } from '../../base/clock.js';
 import { hashOf } from '../../base/ids.js';
 import type { Logger } from '../../base/logger.js';
-import type { Seal } from '../../base/seal.js';
+import { createPrivateSeal, type Seal } from '../../base/seal.js';
 import type { ScriptRuntime } from '../../scripts/script-runtime.js';
+import type { ResourceRecord } from '../../store/records/resources.js';
 import type { Store } from '../../store/store.js';
 import type { EventPublisher } from '../events/event-publisher.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { WorkflowStarts } from '../operations/workflow-starts.js';
 import { DeliveryRates } from './delivery-rates.js';
 import { challengeOf } from './webhook-challenge.js';
-import { readWebhook, secretPlace, type StoredWebhook } from './webhook-codec.js';
+import { readWebhook, secretPlace, type StoredWebhook, writeWebhook } from './webhook-codec.js';
 import { evaluateInputs } from './webhook-inputs.js';
 import { deliveryIdOf, isSignatureValid } from './webhook-signature.js';
 import type { ChallengeAnswer, IncomingDelivery, ReceivedDelivery } from './webhook-types.js';
@@ -40,9 +41,28 @@ export interface WebhookReceiverOptions {
   readonly webhookCallsPerMinuteMax: number;
 }
 
+const DECOY_PLACE = secretPlace('');
+
+/**
+ * A webhook that stands for all that do not exist: a call of one of them is verified like every other, so that the time of
+ * the response does not tell which names exist.
+ */
+function createDecoy(): { readonly record: ResourceRecord; readonly seal: Seal } {
+  const seal = createPrivateSeal();
+  const body = writeWebhook({
+    signing: { scheme: 'github' },
+    effect: { publish: { name: '', key: '' } },
+    sealedSecret: seal.seal('the secret of nobody', DECOY_PLACE),
+    changedBy: '',
+    changedAt: 0,
+  });
+  return { seal, record: { kind: 'webhook', name: '', revision: 1, expiresAt: null, body } };
+}
+
 export class WebhookReceiver {
   readonly #options: WebhookReceiverOptions;
   readonly #rates: DeliveryRates;
+  readonly #decoy = createDecoy();
 
   constructor(options: WebhookReceiverOptions) {
     this.#options = options;
@@ -59,10 +79,10 @@ export class WebhookReceiver {
   ): Promise<ChallengeAnswer | ReceivedDelivery> {
     const { metrics, store } = this.#options;
     const found = await store.getResource('webhook', name);
-    const webhook = found === null ? null : readWebhook(found);
-    const isGenuine =
-      webhook === null ? this.#takesAsLong(delivery) : this.#isGenuine(name, webhook, delivery);
-    if (webhook === null || !isGenuine) {
+    const webhook = readWebhook(found ?? this.#decoy.record);
+    const seal = found === null ? this.#decoy.seal : this.#options.seal;
+    const isGenuine = this.#isGenuine(name, webhook, delivery, seal);
+    if (found === null || !isGenuine) {
       metrics.webhookCalled('rejected');
       throw new AppError('unauthenticated', 'The signature of this call is not valid');
     }
@@ -83,17 +103,17 @@ export class WebhookReceiver {
     }
   }
 
-  /** So that the time of the answer does not tell which names exist. */
-  #takesAsLong(delivery: IncomingDelivery): false {
-    isSignatureValid({ scheme: 'github' }, 'nobody', delivery, this.#options.clock.now());
-    return false;
-  }
-
-  #isGenuine(name: string, webhook: StoredWebhook, delivery: IncomingDelivery): boolean {
-    const { clock, logger, seal } = this.#options;
+  #isGenuine(
+    name: string,
+    webhook: StoredWebhook,
+    delivery: IncomingDelivery,
+    seal: Pick<Seal, 'open'>,
+  ): boolean {
+    const { clock, logger } = this.#options;
     let secret: string;
     try {
-      secret = seal.open(webhook.sealedSecret, secretPlace(name));
+      const place = seal === this.#decoy.seal ? DECOY_PLACE : secretPlace(name);
+      secret = seal.open(webhook.sealedSecret, place);
     } catch (error) {
       logger.error({ webhook: name, err: error }, 'the secret of a webhook cannot be read');
       throw error;

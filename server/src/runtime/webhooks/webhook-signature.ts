@@ -9,6 +9,8 @@
  *
  *  WI1 Signatures are compared in constant time.
  *  WI2 Where the sender signs a time, a call is rejected if that time is more than five minutes from now, either way.
+ *  WI5 The signature is computed over the whole body, whatever else is wrong with the call: otherwise the time of the
+ *      response would tell an old call from one with a wrong signature, and so which webhooks exist.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { getField, isJsonObject, type Json } from '../../engine/values/json.js';
@@ -32,10 +34,10 @@ export function isSignatureValid(
     case 'standard': {
       const id = headers['webhook-id'];
       const time = headers['webhook-timestamp'];
-      if (id === undefined || id === '' || !isRecent(time, now)) return false;
       const expected = hmac('sha256', standardKey(secret), delivery.bytes, `${id}.${time}.`);
       const sent = (headers['webhook-signature'] ?? '').split(' ');
-      return isAmong(expected, sent, 'v1,', 'base64');
+      const isSigned = isAmong(expected, sent, 'v1,', 'base64');
+      return isSigned && id !== undefined && id !== '' && isRecent(time, now);
     }
     case 'github': {
       const expected = hmac('sha256', secret, delivery.bytes);
@@ -44,14 +46,14 @@ export function isSignatureValid(
     case 'stripe': {
       const parts = (headers['stripe-signature'] ?? '').split(',').map((part) => part.trim());
       const time = parts.find((part) => part.startsWith('t='))?.slice(2);
-      if (!isRecent(time, now)) return false;
-      return isAmong(hmac('sha256', secret, delivery.bytes, `${time}.`), parts, 'v1=', 'hex');
+      const expected = hmac('sha256', secret, delivery.bytes, `${time}.`);
+      return isAmong(expected, parts, 'v1=', 'hex') && isRecent(time, now);
     }
     case 'slack': {
       const time = headers['x-slack-request-timestamp'];
-      if (!isRecent(time, now)) return false;
       const expected = hmac('sha256', secret, delivery.bytes, `v0:${time}:`);
-      return isAmong(expected, [headers['x-slack-signature'] ?? ''], 'v0=', 'hex');
+      const isSigned = isAmong(expected, [headers['x-slack-signature'] ?? ''], 'v0=', 'hex');
+      return isSigned && isRecent(time, now);
     }
     case 'hmac': {
       const { algorithm, encoding, header, prefix } = signing;
@@ -86,7 +88,7 @@ function textMember(body: Json, name: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-function isRecent(seconds: string | undefined, now: number): seconds is string {
+function isRecent(seconds: string | undefined, now: number): boolean {
   if (seconds === undefined || !/^\d{1,15}$/.test(seconds)) return false;
   return Math.abs(now - Number(seconds) * 1000) <= TOLERANCE_MS;
 }

@@ -132,6 +132,24 @@ describe.each(Object.entries(VECTORS))('the scheme %s', (name, vector) => {
 });
 
 describe('a signature', () => {
+  it.each(Object.values(VECTORS))(
+    'is computed over the whole body of a call that is wrong in another way ($signing.scheme)',
+    ({ body, headers, secret, signing }) => {
+      let reads = 0;
+      for (const sent of [headers, {}]) {
+        const delivery = {
+          headers: sent,
+          get bytes() {
+            reads += 1;
+            return Buffer.from(body);
+          },
+        };
+        expect(isSignatureValid(signing, `not ${secret}`, delivery, 9e12)).toBe(false);
+      }
+      expect(reads).toBe(2);
+    },
+  );
+
   it('is verified over the bytes, whether or not they are text', () => {
     const bytes = new Uint8Array([0xff, 0xfe, 0, 0x80]);
     const signature = createHmac('sha256', 's').update(bytes).digest('hex');
