@@ -1938,6 +1938,11 @@ export interface components {
             /** @description With the action `modify`: what to change, as the body of a modification without `reason`. */
             modification?: components["schemas"]["BulkModification"];
             /**
+             * @description With the action `terminate`: compensate the completed steps of each run first, as `?compensate=true` does for a single one.
+             * @default false
+             */
+            compensate: boolean;
+            /**
              * Format: double
              * @description On how many runs to act per second.
              * @default 50

@@ -19,7 +19,10 @@ import type { CountFilter } from './workflow-options.js';
  * What to do, with which runs, and why. Name the runs with `workflowIds` (up to 10,000), or select them with `filter`: it takes the
  * filters of `workflows.list`, and `{}` selects all runs.
  */
-export type BulkRequest = Pick<BulkRequestBody, 'action' | 'reason' | 'modification'> & {
+export type BulkRequest = Pick<
+  BulkRequestBody,
+  'action' | 'reason' | 'modification' | 'compensate'
+> & {
   /** On how many runs to act per second. @default 50 */
   readonly perSecond?: number;
 } & (

@@ -15,7 +15,7 @@ import {
 import { fresh } from './support/client.js';
 import type { WorkflowPage } from '../../src/api/wire/models/workflow.js';
 import { everyStore } from './support/every-store.js';
-import { step } from './support/steps.js';
+import { compute, step } from './support/steps.js';
 
 everyStore(
   'bulk jobs',
@@ -83,6 +83,36 @@ everyStore(
         expect((await read('limit=100')).items).toHaveLength(4);
         expect((await at.client.get('/api/bulk/unknown/runs')).status).toBe(404);
         expect((await at.client.get(`/api/bulk/${id}/runs?cursor=x`)).status).toBe(400);
+      });
+
+      it('compensates what the runs have done before it terminates them, if asked to', async () => {
+        const undo = compute('undo', { undone: 'True' });
+        const definitionId = await at.client.define({
+          Steps: [
+            step('do', 'NoOp', {}, { CompensateWith: [undo], NextStepId: 'hold' }),
+            step('hold', 'Delay', { Period: '86400' }),
+          ],
+        });
+        const ids = await Promise.all([1, 2, 3].map(() => at.client.start(definitionId)));
+        const request = {
+          action: 'terminate',
+          filter: { definitionId },
+          compensate: true,
+        } as const;
+        const id = await createBulk(at.client, request);
+        expect(await bulkDone(at.client, id)).toMatchObject({ done: 3, skipped: 0, failed: 0 });
+        for (const run of ids) {
+          expect(await at.client.ended(run)).toMatchObject({
+            outcome: 'Terminated',
+            data: { undone: true },
+          });
+        }
+        const again = await createBulk(at.client, {
+          action: 'terminate',
+          compensate: true,
+          workflowIds: ids,
+        });
+        expect(await bulkDone(at.client, again)).toMatchObject({ done: 0, skipped: 3 });
       });
 
       it('acts on the named runs once each; refused ones are skipped, unknown ones fail', async () => {

@@ -54,6 +54,8 @@ const INVALID: readonly (readonly [unknown, string])[] = [
   [{ ...named, perSecond: 1001 }, 'at most 1000'],
   [{ ...named, perSecond: '5' }, 'perSecond'],
   [{ ...named, modification: { data: {} } }, 'only to the action modify'],
+  [{ ...named, compensate: true }, 'only to the action terminate'],
+  [{ ...named, action: 'terminate', compensate: 1 }, 'compensate'],
   [{ ...named, action: 'modify' }, 'modification is missing'],
   [{ ...named, action: 'modify', modification: 7 }, 'modification'],
   [{ ...named, action: 'modify', modification: {} }, 'changes nothing'],

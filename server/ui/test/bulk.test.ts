@@ -28,6 +28,23 @@ Steps:
       EventKey: data.name
 `;
 
+const BOOKING = `
+Id: booking
+Steps:
+  - Id: book
+    StepType: NoOp
+    CompensateWith:
+      - Id: cancel
+        StepType: NoOp
+        Outputs:
+          undone: 'True'
+    NextStepId: hold
+  - Id: hold
+    StepType: Delay
+    Inputs:
+      Period: 86400
+`;
+
 const COUNT = 30;
 const LONG = { timeout: 40_000 };
 
@@ -143,6 +160,26 @@ describe.runIf(browserPath !== null)('an action on many runs', () => {
     const old = await pages.client.workflows.get(ids[0]!);
     const { restartOf } = await pages.client.workflows.get(old.restartedAs!);
     expect(restartOf).toBe(ids[0]);
+  });
+
+  test('terminates runs with compensation of what they have done, if the user selects that', async () => {
+    await pages.client.definitions.register(BOOKING);
+    const options = { reference: 'booked' };
+    const ids = await Promise.all(
+      [1, 2, 3].map(async () => (await pages.client.workflows.start('booking', {}, options)).id),
+    );
+    const { dialog } = await ask('reference=booked', 'Terminate');
+    await dialog.getByText('not compensated unless you choose so').waitFor();
+    await dialog.getByLabel('Compensate completed steps first').check();
+    await dialog.getByLabel(/^Reason/).fill('the hotel is closed');
+    await dialog.getByLabel('Type 3 to confirm').fill('3');
+    await dialog.getByRole('button', { name: 'Terminate' }).click();
+    for (const id of ids) {
+      const { data, outcome } = await pages.client.workflows.wait(id);
+      expect({ data, outcome }).toEqual({ data: { undone: true }, outcome: 'Terminated' });
+    }
+    const [entry] = await pages.client.workflows.audit(ids[0]!);
+    expect(entry?.detail).toMatch(/^with compensation; bulk job .*: the hotel is closed$/);
   });
 
   test('purges the runs of a filter once their number is typed, and skips open ones', async () => {

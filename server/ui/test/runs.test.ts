@@ -225,7 +225,7 @@ describe.runIf(browserPath !== null)('the list of runs', () => {
     await page.getByLabel('Select all matching runs').check();
     await page.getByRole('button', { name: 'Terminate', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Terminate 130 runs?' });
-    await dialog.getByText('Completed steps are not compensated.').waitFor();
+    await dialog.getByText('Completed steps are not compensated unless you choose so.').waitFor();
     await dialog.getByLabel(/^Reason/).fill('by a test');
     expect(await dialog.getByRole('button', { name: 'Terminate' }).isDisabled()).toBe(true);
     await confirmBulk(page, 'Terminate', '130');

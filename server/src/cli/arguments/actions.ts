@@ -96,6 +96,7 @@ function addBulk(program: Command): void {
     .addArgument(new Argument('<action>', 'what to do').choices(BULK_ACTIONS))
     .requiredOption('--reason <text>', 'why: for the record of actions')
     .option('--modification <json>', 'with modify: JSON or @file', collect)
+    .option('--compensate', 'with terminate: compensate what was done', false)
     .option('--per-second <number>', 'on how many runs to act per second', readRate)
     .option('--dry-run', 'only show which runs match', false)
     .option('--idempotency-key <key>', 'calls with the same key create one job')

@@ -30,6 +30,7 @@ export interface BulkOptions extends ServerCommandOptions, FilterOptions {
   readonly run?: string[];
   readonly all: boolean;
   readonly modification?: readonly string[];
+  readonly compensate: boolean;
   readonly perSecond?: number;
   readonly dryRun: boolean;
   readonly idempotencyKey?: string;
@@ -46,7 +47,7 @@ export interface PageOptions extends ServerCommandOptions {
 }
 
 export async function createBulkJob(action: BulkAction, options: BulkOptions): Promise<ExitCode> {
-  const { dryRun, json, modification, perSecond, reason, timeout, wait } = options;
+  const { compensate, dryRun, json, modification, perSecond, reason, timeout, wait } = options;
   if (dryRun && wait) throw misused('--dry-run creates no job that --wait could wait for');
   if (timeout !== undefined && !wait) throw misused('--timeout needs --wait');
   const request: BulkRequest = {
@@ -56,6 +57,7 @@ export async function createBulkJob(action: BulkAction, options: BulkOptions): P
     ...(modification !== undefined && {
       modification: await readObject(modification, '--modification'),
     }),
+    ...(compensate && { compensate }),
     ...(perSecond !== undefined && { perSecond }),
     ...(dryRun && { dryRun }),
   };

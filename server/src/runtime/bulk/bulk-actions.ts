@@ -8,6 +8,8 @@
  * | ------------------ | ---------------------------------------------------------------------------------- |
  * | suspend, resume,   | the store records the job in the audit of the instance, in the step that changes   |
  * | terminate          | the instance; an instance whose audit names the job is not touched again           |
+ * | terminate with     | the same; besides, the message to the instance has an id of the action              |
+ * | compensation       |                                                                                    |
  * | retry              | the same; besides, the message to the instance has an id of the job                |
  * | modify             | the instance keeps the key of the modification, which is made of the job; looking  |
  * |                    | into the audit first only saves planning it again                                  |
@@ -17,6 +19,7 @@
 import { AppError } from '../../base/errors.js';
 import { reaches, type NameReach } from '../../base/name-reach.js';
 import type { Store } from '../../store/store.js';
+import type { InstanceAction } from '../operations/control-types.js';
 import type { InstanceControl } from '../operations/instance-control.js';
 import { workflowNotFound, type InstanceQueries } from '../operations/instance-queries.js';
 import type { InstancePurges } from '../operations/instance-purges.js';
@@ -29,6 +32,8 @@ export interface BulkActor {
   readonly actor: string;
   readonly reason: string;
   readonly modification: BulkModification | null;
+  /** Only of the action `terminate`. */
+  readonly compensate: boolean;
   readonly reach: NameReach;
 }
 
@@ -56,7 +61,7 @@ export class BulkActions {
     this.#acts = {
       suspend: this.#controls('suspend'),
       resume: this.#controls('resume'),
-      terminate: this.#controls('terminate'),
+      terminate: (id, by) => this.#controls(by.compensate ? 'compensate' : 'terminate')(id, by),
       retry: this.#controls('retry'),
       modify: async (id, by) => {
         const { jobId, modification } = by;
@@ -107,7 +112,7 @@ export class BulkActions {
     return audit.some(({ detail }) => detail?.includes(markOf(jobId)) === true);
   }
 
-  #controls(action: 'suspend' | 'resume' | 'terminate' | 'retry'): BulkAct {
+  #controls(action: InstanceAction): BulkAct {
     return async (id, by) => {
       const outcome = await this.#options.control.controlFor(id, action, {
         actor: by.actor,

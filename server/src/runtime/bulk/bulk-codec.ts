@@ -25,6 +25,7 @@ export interface BulkTask {
   /** Null: the ids were given. */
   readonly filter: BulkFilter | null;
   readonly modification: BulkModification | null;
+  readonly compensate: boolean;
 }
 
 export const writeAbout = (about: BulkAbout): string => write(about);
@@ -39,7 +40,11 @@ export const readAbout = (text: string): BulkAbout => {
   const { reach = 'all', ...about } = read(text) as Omit<BulkAbout, 'reach'> & Partial<BulkAbout>;
   return { ...about, reach };
 };
-export const readTask = (text: string): BulkTask => read(text) as BulkTask;
+/** Jobs of older versions do not say whether to compensate. */
+export const readTask = (text: string): BulkTask => {
+  const task = read(text) as Omit<BulkTask, 'compensate'> & Partial<BulkTask>;
+  return { ...task, compensate: task.compensate ?? false };
+};
 export const readIds = (text: string): readonly string[] => read(text) as readonly string[];
 export const readFailures = (text: string): readonly BulkFailure[] =>
   read(text) as readonly BulkFailure[];

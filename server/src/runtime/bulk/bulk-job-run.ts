@@ -111,8 +111,8 @@ export class BulkJobRun {
     this.#options = options;
     this.#job = job;
     this.#action = action;
-    const { modification } = readTask(job.task);
-    this.#by = { jobId: job.id, actor, reason, modification, reach };
+    const { compensate, modification } = readTask(job.task);
+    this.#by = { jobId: job.id, actor, reason, modification, compensate, reach };
     this.#progress = new BulkProgressTracker(job);
     this.#pacer = new Pacer(options.clock, perSecond);
     this.#width = widthOf(action, perSecond);

@@ -165,7 +165,8 @@ export class BulkJobs {
   }
 
   #newJob(request: BulkRequest): BulkJobRecord {
-    const { action, actor, idempotency, modification, perSecond, reach, reason } = request;
+    const { action, actor, compensate, idempotency, modification, perSecond, reach, reason } =
+      request;
     const startTime = this.#options.clock.now();
     const ids = idsOf(request);
     return {
@@ -175,7 +176,7 @@ export class BulkJobs {
           : `k-${hashOf('bulk', idempotency.key)}`,
       requestHash: idempotency?.requestHash ?? null,
       about: writeAbout({ action, actor, reason, perSecond: perSecond ?? PER_SECOND, reach }),
-      task: writeTask({ filter: filterOf(request), modification }),
+      task: writeTask({ filter: filterOf(request), modification, compensate }),
       state: 'Running',
       startTime,
       endTime: null,

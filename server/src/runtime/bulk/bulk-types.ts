@@ -29,6 +29,8 @@ export interface BulkRequest {
   readonly reason: string;
   /** Only of the action `modify`. */
   readonly modification: BulkModification | null;
+  /** Only of the action `terminate`: compensate completed steps first. */
+  readonly compensate: boolean;
   /** Default: `PER_SECOND`. */
   readonly perSecond: number | null;
   readonly actor: string;

@@ -60,6 +60,10 @@ const RETRY_PREFIX = 'retry/';
 /** Maximum number of retries of a run that no commit has taken in. */
 const RETRIES_WAITING_MAX = 20;
 
+function compensated(detail: string | null): string {
+  return detail === null ? WITH_COMPENSATION : `${WITH_COMPENSATION}; ${detail}`;
+}
+
 const PAST = { suspend: 'suspended', resume: 'resumed' } as const;
 
 export class InstanceControl {
@@ -189,7 +193,7 @@ export class InstanceControl {
     const { actor, detail = null } = by;
     const result =
       action === 'compensate'
-        ? await compensateInstance(store, id, this.#entry(actor, 'terminate', WITH_COMPENSATION))
+        ? await compensateInstance(store, id, this.#entry(actor, 'terminate', compensated(detail)))
         : await store.controlInstance(id, action, clock.now(), this.#entry(actor, action, detail));
     if (result.outcome === 'done') await controlled(result.record, action);
     return result;

@@ -22,6 +22,7 @@ const MEMBERS = membersOf<wire.BulkRequest>({
   workflowIds: true,
   reason: true,
   modification: true,
+  compensate: true,
   perSecond: true,
   dryRun: true,
 });
@@ -52,6 +53,7 @@ export function toBulkRequest(body: wire.BulkRequest, caller: Caller): host.Bulk
     selection: toSelection(body),
     reason: toReason(reason),
     modification: toModification(body),
+    compensate: toCompensate(body),
     perSecond,
     ...caller,
   };
@@ -99,6 +101,11 @@ function toModification({
     ...(data !== undefined && { data }),
     ...(version !== undefined && { version }),
   };
+}
+
+function toCompensate({ action, compensate = false }: wire.BulkRequest): boolean {
+  if (!compensate || action === 'terminate') return compensate;
+  throw invalid(`compensate applies only to the action terminate, not to ${action}`);
 }
 
 function invalid(message: string): AppError {

@@ -41,6 +41,11 @@ export interface BulkRequest {
    */
   modification?: BulkModification;
   /**
+   * With the action `terminate`: compensate the completed steps of each run first, as `?compensate=true` does for a single one.
+   * @default false
+   */
+  compensate?: boolean;
+  /**
    * On how many runs to act per second.
    * @minimum 0.1 must be at least 0.1
    * @maximum 1000 must be at most 1000

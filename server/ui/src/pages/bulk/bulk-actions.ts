@@ -41,7 +41,7 @@ export const BULK_ACTIONS: Readonly<Record<BulkAction, ActionWords>> = {
   terminate: {
     label: 'Terminate',
     done: 'requested',
-    text: 'The runs end permanently. Completed steps are not compensated.',
+    text: 'Open steps are cancelled, and the runs end permanently. Completed steps are not compensated unless you choose so.',
     isDangerous: true,
   },
   purge: {

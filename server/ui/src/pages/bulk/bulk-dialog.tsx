@@ -34,6 +34,7 @@ export function BulkDialog(props: BulkDialogProps): ReactNode {
   const [changed, setRepair] = useState(NO_REPAIR);
   const [reason, setReason] = useState('');
   const [perSecond, setPerSecond] = useState('');
+  const [compensate, setCompensate] = useState(false);
   const [typed, setTyped] = useState('');
   const { label, text, isDangerous = false } = BULK_ACTIONS[action];
   const steps = useTopSteps('query' in selection ? (selection.query.definitionId ?? '') : '');
@@ -49,6 +50,7 @@ export function BulkDialog(props: BulkDialogProps): ReactNode {
       ...requestOf(selection, action),
       reason: reason.trim(),
       ...(modification !== undefined && modification !== null && { modification }),
+      ...(action === 'terminate' && { compensate }),
       ...(perSecond !== '' && { perSecond: Number(perSecond) }),
     });
     onStarted(id);
@@ -71,15 +73,12 @@ export function BulkDialog(props: BulkDialogProps): ReactNode {
           onChange={(change) => setRepair({ ...changed, ...change })}
         />
       )}
+      {action === 'terminate' && (
+        <CompensateChoice isChosen={compensate} onChange={setCompensate} />
+      )}
       {preview.error !== null && <ProblemView error={preview.error} />}
       {preview.data !== undefined && <Matches preview={preview.data} />}
-      <TextField
-        label="Reason, for the history of each run (required)"
-        value={reason}
-        maxLength={REASON_MAX}
-        onChange={setReason}
-      />
-      <RateField value={perSecond} onChange={setPerSecond} />
+      <ReasonFields {...{ reason, perSecond }} onReason={setReason} onPerSecond={setPerSecond} />
       {isDangerous && matched !== undefined && (
         <TextField label={`Type ${matched} to confirm`} value={typed} onChange={setTyped} />
       )}
@@ -111,6 +110,49 @@ function ActionChoice({
         ))}
       </select>
     </label>
+  );
+}
+
+function CompensateChoice({
+  isChosen,
+  onChange,
+}: {
+  readonly isChosen: boolean;
+  readonly onChange: (isChosen: boolean) => void;
+}): ReactNode {
+  return (
+    <label className="dialog-checkbox">
+      <input
+        type="checkbox"
+        checked={isChosen}
+        onChange={({ target }) => onChange(target.checked)}
+      />
+      <span>Compensate completed steps first</span>
+    </label>
+  );
+}
+
+function ReasonFields({
+  reason,
+  perSecond,
+  onReason,
+  onPerSecond,
+}: {
+  readonly reason: string;
+  readonly perSecond: string;
+  readonly onReason: (reason: string) => void;
+  readonly onPerSecond: (perSecond: string) => void;
+}): ReactNode {
+  return (
+    <>
+      <TextField
+        label="Reason, for the history of each run (required)"
+        value={reason}
+        maxLength={REASON_MAX}
+        onChange={onReason}
+      />
+      <RateField value={perSecond} onChange={onPerSecond} />
+    </>
   );
 }
 
