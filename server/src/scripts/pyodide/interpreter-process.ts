@@ -95,7 +95,11 @@ export class InterpreterProcess {
   }
 
   /** @returns the first reply @throws Error if the interpreter does not start, or the signal fires */
-  async boot(request: BootRequest, signal: AbortSignal): Promise<ReplyFrame> {
+  async boot(
+    request: BootRequest,
+    signal: AbortSignal,
+    deadlineMs = BOOT_DEADLINE_MS,
+  ): Promise<ReplyFrame> {
     const giveUp = (): void => this.kill('its start was cancelled');
     if (signal.aborted) giveUp();
     signal.addEventListener('abort', giveUp);
@@ -105,7 +109,7 @@ export class InterpreterProcess {
       timeoutMs: 0,
       pure: false,
     };
-    const end = await this.#exchange(frame, BOOT_DEADLINE_MS, () => {
+    const end = await this.#exchange(frame, deadlineMs, () => {
       this.#end({ kind: 'unresponsive' });
     });
     signal.removeEventListener('abort', giveUp);

@@ -16,6 +16,8 @@ import { InterpreterProcess } from './interpreter-process.js';
 import { readPyodideVersion } from './pyodide-module.js';
 
 const LEASE_MS = 60_000;
+/** It takes seconds; on a busy machine that builds several things at once, minutes. */
+const MAKE_DEADLINE_MS = 300_000;
 const MAX_SNAPSHOT_BYTES = 256 * (1 << 20);
 
 /**
@@ -65,7 +67,7 @@ export async function ensureSnapshot(path: string, signal: AbortSignal): Promise
       { ...limits, environment: {} },
       { task: 'snapshot', snapshotPath: null },
     );
-    const { result } = await maker.boot(request, signal);
+    const { result } = await maker.boot(request, signal, MAKE_DEADLINE_MS);
     writeWhole(path, result);
     return true;
   } finally {
