@@ -33,7 +33,7 @@ const PAGE = 1000;
 export async function readRun(host: Host, workflowId: string): Promise<TestRun> {
   const view = await host.instances.get(workflowId);
   const steps = await allSteps(host, workflowId);
-  const explanation = await host.instances.explain(workflowId);
+  const explanation = await host.instances.explain(workflowId, 'all');
   const { data, definitionId, id, lastError, outcome, reference, status, tags, version } = view;
   const { startTime, trigger } = view;
   return {

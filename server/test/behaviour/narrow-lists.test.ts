@@ -98,6 +98,24 @@ everyStore(
       expect(body).toMatchObject({ runs: null, lastHour: [], lastDay: [], queues: [] });
     });
 
+    it('explains the wait for a child outside without what the child does', async () => {
+      const { outside } = await twoTeams();
+      const child = step('sub', 'SubWorkflow', { DefinitionId: `"${outside}"` });
+      const parent = await admin.start(await define(`${prefix}-in-parent`, child));
+      await admin.untilWaiting(parent, 'sub');
+      const paths = [`/api/workflow/${parent}/explain`, `/api/workflow/explain?id=${parent}`];
+      const texts = async (caller: Client) =>
+        (await Promise.all(paths.map((path) => caller.get(path)))).map(({ text }) => text);
+      await expect
+        .poll(async () => (await texts(admin)).filter((text) => text.includes('waiting for event')))
+        .toHaveLength(2);
+      for (const text of await texts(await as(`viewer:${prefix}-in*`))) {
+        expect(text).toContain('has been waiting for run');
+        expect(text).not.toContain('it is ');
+        expect(text).not.toContain('event');
+      }
+    });
+
     it('streams only changes inside', async () => {
       const { inside, outside, outsideRun } = await twoTeams();
       const token = await tokenWith(`conductor:viewer:${prefix}-in*`);

@@ -28,16 +28,18 @@ interface OpenApi {
   >;
 }
 
-const OPERATIONS: readonly Operation[] = Object.entries(
+const DESCRIBED = Object.entries(
   (JSON.parse(readFileSync(OPENAPI, 'utf8')) as OpenApi).paths,
 ).flatMap(([path, methods]) =>
-  Object.entries(methods).flatMap(([verb, { security = [] }]) => {
+  Object.entries(methods).map(([verb, { security = [] }]) => {
     const method = verb.toUpperCase();
     const scopes = security.flatMap(({ bearer = [] }) => bearer);
-    return scopes
-      .filter((scope) => NARROWED.has(scope))
-      .map((scope) => ({ name: `${method} ${path}`, method, path, scope }));
+    return { name: `${method} ${path}`, method, path, scopes };
   }),
+);
+
+const OPERATIONS: readonly Operation[] = DESCRIBED.flatMap(({ scopes, ...operation }) =>
+  scopes.filter((scope) => NARROWED.has(scope)).map((scope) => ({ ...operation, scope })),
 );
 
 /** They concern all runs, or nothing that belongs to a definition: a prefix closes them. */
@@ -81,6 +83,11 @@ const TESTED_ELSEWHERE = new Set([
   'PATCH /api/workflow',
   'POST /api/bulk',
 ]);
+
+/** They have no scope that can be narrowed. */
+const FOR_OTHERS: readonly Operation[] = DESCRIBED.filter(
+  ({ scopes }) => scopes.length > 0 && !scopes.some((scope) => NARROWED.has(scope)),
+).map(({ scopes: [scope = ''], ...operation }) => ({ ...operation, scope }));
 
 const ON_TARGETS = OPERATIONS.filter(({ name }) =>
   [CLOSED, FORBIDDEN_OUTSIDE, LISTS, TESTED_ELSEWHERE].every((others) => !others.has(name)),
@@ -224,6 +231,17 @@ everyStore(
         expect(own).not.toMatch(namesOf(outside));
         expect(own).not.toContain('outside-');
       });
+    });
+
+    it('are not enough for the calls of authors and administrators', async () => {
+      const scopes = [...NARROWED].map((scope) => `${scope}:inside-*`).join(' ');
+      const caller = await clientWith(at.client.url, scopes);
+      expect(FOR_OTHERS.length).toBeGreaterThan(20);
+      for (const operation of FOR_OTHERS) {
+        const answer = await call(caller, operation, outside);
+        expect(answer.status, `${operation.name} ${answer.text}`).toBe(403);
+        expect(answer.text).toContain(`requires the scope ${operation.scope}`);
+      }
     });
 
     describe.each(only(CLOSED))('$name', (operation) => {

@@ -239,7 +239,10 @@ export class WorkflowController extends Controller {
     const ids = query.id.map((id) => checkedName(id, 'workflow id'));
     const reach = await callerReach(request, 'conductor:viewer');
     const { instances } = this.#services.host;
-    const { items, left } = await instances.explainMany([...(await instances.within(ids, reach))]);
+    const { items, left } = await instances.explainMany(
+      [...(await instances.within(ids, reach))],
+      reach,
+    );
     return { items: items.map(toExplanation), left: [...left] };
   }
 
@@ -296,10 +299,10 @@ export class WorkflowController extends Controller {
   @Get('{id}/explain')
   @Response<Problem>(404, 'There is no such run')
   @Security('bearer', ['conductor:viewer'])
-  async explainWorkflow(@Path() id: string): Promise<Explanation> {
-    return toExplanation(
-      await this.#services.host.instances.explain(checkedName(id, 'workflow id')),
-    );
+  async explainWorkflow(@Path() id: string, @Request() request: HttpRequest): Promise<Explanation> {
+    const reach = await callerReach(request, 'conductor:viewer');
+    const { instances } = this.#services.host;
+    return toExplanation(await instances.explain(checkedName(id, 'workflow id'), reach));
   }
 }
 

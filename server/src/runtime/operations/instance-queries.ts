@@ -170,14 +170,18 @@ export class InstanceQueries {
   }
 
   /** Explains instances, two at a time for a bounded time. Those that do not exist are left out. */
-  explainMany(ids: readonly string[]): Promise<Explanations> {
-    return explainMany(ids, this.#options);
+  explainMany(ids: readonly string[], reach: NameReach): Promise<Explanations> {
+    return explainMany(ids, this.#options, reach);
   }
 
-  /** Explains in words why the instance does not advance. @throws AppError `workflow_not_found` */
-  explain(id: string): Promise<Explanation> {
+  /**
+   * Explains in words why the instance does not advance.
+   * @param reach the definitions of children that are explained, too
+   * @throws AppError `workflow_not_found`
+   */
+  explain(id: string, reach: NameReach): Promise<Explanation> {
     return this.#readThrough(this.#options.explaining, id, (record) =>
-      explainWorkflow(record, this.#options),
+      explainWorkflow(record, this.#options, { reach }),
     );
   }
 

@@ -1,4 +1,5 @@
 /** Explains the instances of a list in one call, which takes a bounded time and does not keep others from explaining. */
+import type { NameReach } from '../../../base/name-reach.js';
 import { memoryCost } from '../../../engine/values/memory-cost.js';
 import type { ReadingGate } from '../../memory/reading-gate.js';
 import { explainWorkflow, type ExplainOptions } from './explain-workflow.js';
@@ -21,6 +22,7 @@ export interface ExplainManyOptions extends ExplainOptions {
 export async function explainMany(
   ids: readonly string[],
   options: ExplainManyOptions,
+  reach: NameReach,
 ): Promise<Explanations> {
   const { clock, explaining, store } = options;
   const end = clock.now() + EXPLAIN_MS_MAX;
@@ -32,7 +34,7 @@ export async function explainMany(
     const explanation = await explaining.read(
       () => store.getInstance(id),
       (record) => memoryCost(record?.state ?? ''),
-      (record) => (record === null ? null : explainWorkflow(record, options, nodes)),
+      (record) => (record === null ? null : explainWorkflow(record, options, { nodes, reach })),
     );
     if (explanation !== null) items.push(explanation);
   }

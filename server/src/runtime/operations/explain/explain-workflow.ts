@@ -7,6 +7,7 @@ import { executionKey, type Pointer } from '../../../engine/model/pointer.js';
 import { STATE_VERSION } from '../../../engine/model/snapshot.js';
 import { eventKey, isTaken } from '../../../engine/flow/taken-events.js';
 import { AppError } from '../../../base/errors.js';
+import { reaches, type NameReach } from '../../../base/name-reach.js';
 import type { ActivityRecord } from '../../../store/records/activities.js';
 import type { AuditAction, AuditEntry } from '../../../store/records/control.js';
 import type { InstanceRecord, InstanceStatus } from '../../../store/records/instances.js';
@@ -43,18 +44,27 @@ export interface ExplainOptions {
 interface Asked {
   readonly now: number;
   readonly nodes: readonly NodeRecord[];
-  /** A child is explained by its own waits, not by those of its children. */
-  readonly withChildren: boolean;
+  /** The definitions whose runs, as children, are explained by their own waits; null: no children are, as in a child. */
+  readonly childrenWithin: NameReach | null;
 }
 
-/** @param nodes read by the caller, if they serve several explanations */
+export interface ExplainRequest {
+  /** The definitions whose runs the caller may see: of other children, only the ids are shown. */
+  readonly reach: NameReach;
+  /** Read by the caller, if they serve several explanations. */
+  readonly nodes?: readonly NodeRecord[];
+}
+
 export async function explainWorkflow(
   record: InstanceRecord,
   options: ExplainOptions,
-  nodes?: readonly NodeRecord[],
+  { nodes, reach }: ExplainRequest,
 ): Promise<Explanation> {
-  nodes ??= await options.store.listNodes();
-  return explain(record, options, { now: options.clock.now(), nodes, withChildren: true });
+  return explain(record, options, {
+    now: options.clock.now(),
+    nodes: nodes ?? (await options.store.listNodes()),
+    childrenWithin: reach,
+  });
 }
 
 async function explain(
@@ -222,15 +232,17 @@ async function factsOfChildren(
   asked: Asked,
 ): Promise<ReadonlyMap<number, PointerFacts>> {
   const facts = new Map<number, PointerFacts>();
-  if (!asked.withChildren) return facts;
+  const { childrenWithin } = asked;
+  if (childrenWithin === null) return facts;
   let left = CHILDREN_LENGTH_MAX;
   for (const { id, state } of leaves) {
     if (state.kind !== 'child') continue;
     const record = await options.store.getInstance(state.workflowId);
     left -= record?.state.length ?? 0;
     if (left < 0) break;
+    if (record !== null && !reaches(childrenWithin, record.definitionId)) continue;
     const child =
-      record === null ? null : await explain(record, options, { ...asked, withChildren: false });
+      record === null ? null : await explain(record, options, { ...asked, childrenWithin: null });
     facts.set(id, { kind: 'child', child });
   }
   return facts;
