@@ -1,4 +1,5 @@
 /** One attempt of a delivery: signs the message, sends it, and saves what became of it. */
+import type { KeyObject } from 'node:crypto';
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';
 import type { Clock } from '../../base/clock.js';
@@ -11,7 +12,7 @@ import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import { writeAnswer, type KnownNotification } from './notification-codec.js';
 import type { DeliveryAnswer } from './notification-types.js';
 import { pauseAfter, TRIED_MS } from './retry-pauses.js';
-import { webhookHeaders } from './standard-webhook.js';
+import { signingKey, webhookHeaders } from './standard-webhook.js';
 
 export interface DeliveryAttemptsOptions {
   readonly store: Pick<Store, 'saveDelivery' | 'pauseNotification'>;
@@ -42,6 +43,7 @@ const GONE = 410;
 
 export class DeliveryAttempts {
   readonly #options: DeliveryAttemptsOptions;
+  readonly #keys = new WeakMap<KnownNotification, KeyObject>();
 
   constructor(options: DeliveryAttemptsOptions) {
     this.#options = options;
@@ -78,11 +80,12 @@ export class DeliveryAttempts {
   }
 
   async #send(
-    { name, sealedSecret, url }: KnownNotification,
+    notification: KnownNotification,
     { attempts, body, id, workflowId }: DeliveryRecord,
     signal: AbortSignal,
   ): Promise<DeliveryAnswer> {
-    const { clock, http, seal } = this.#options;
+    const { clock, http } = this.#options;
+    const { name, url } = notification;
     const time = clock.now();
     const answered = (values: Partial<DeliveryAnswer>): DeliveryAnswer => ({
       time,
@@ -94,8 +97,7 @@ export class DeliveryAttempts {
     });
     let headers: Readonly<Record<string, string>>;
     try {
-      const secret = seal.open(sealedSecret, secretPlace(name));
-      headers = webhookHeaders(secret, { id, sentAt: time, body });
+      headers = webhookHeaders(this.#keyOf(notification), { id, sentAt: time, body });
     } catch (error) {
       return answered({ error: error instanceof Error ? error.message : String(error) });
     }
@@ -116,6 +118,16 @@ export class DeliveryAttempts {
     const status = typeof ResponseCode === 'number' && ResponseCode > 0 ? ResponseCode : null;
     const error = typeof ErrorMessage === 'string' ? cut(ErrorMessage, SHOWN_ERROR_MAX) : null;
     return answered({ status, error, body: shownBody(ResponseBody) });
+  }
+
+  /** Notifications are read anew when they have changed. */
+  #keyOf(notification: KnownNotification): KeyObject {
+    const known = this.#keys.get(notification);
+    if (known !== undefined) return known;
+    const { name, sealedSecret } = notification;
+    const key = signingKey(this.#options.seal.open(sealedSecret, secretPlace(name)));
+    this.#keys.set(notification, key);
+    return key;
   }
 
   async #pause({ name }: KnownNotification): Promise<void> {
