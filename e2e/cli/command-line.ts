@@ -26,6 +26,7 @@ interface PipeOptions {
   /** Gets what was printed so far, whenever there is more. */
   readonly onOutput?: (stdout: string) => void;
   readonly environment?: Readonly<Record<string, string>>;
+  readonly ending?: Ending;
 }
 
 interface TerminalOptions {
@@ -33,16 +34,72 @@ interface TerminalOptions {
   readonly input?: string;
   readonly columns?: number;
   readonly environment?: Readonly<Record<string, string>>;
+  readonly ending?: Ending;
+}
+
+/** For a command that runs until it is stopped: it is stopped when it has printed this. */
+interface Ending {
+  readonly after: RegExp;
+  /** `type`: Ctrl+C, as in a terminal. */
+  readonly by: 'SIGTERM' | 'type';
+}
+
+const CTRL_C = '\u0003';
+
+/** One command, wherever it is installed. */
+export class Command {
+  readonly #words: readonly string[];
+  readonly #variables: Readonly<Record<string, string>>;
+
+  /** @param variables besides HOME and PATH: no setting of the shell changes a result */
+  constructor(words: readonly string[], variables: Readonly<Record<string, string>>) {
+    this.#words = words;
+    this.#variables = variables;
+  }
+
+  /** In a pipe. */
+  async pipe(args: readonly string[], options: PipeOptions = {}): Promise<Piped> {
+    const { environment = {}, input = '', ...more } = options;
+    return execute([...this.#words, ...args], input, this.environment(environment), more);
+  }
+
+  /** The JSON that a command prints; it must succeed. */
+  async json<Value>(args: readonly string[]): Promise<Value> {
+    const { code, stderr, stdout } = await this.pipe([...args, '--json']);
+    if (code !== 0) throw new Error(`stepwright ${args.join(' ')} ended with ${code}: ${stderr}`);
+    return JSON.parse(stdout) as Value;
+  }
+
+  /** In a pseudo-terminal of `script`, which every Linux has (util-linux). */
+  async terminal(args: readonly string[], options: TerminalOptions = {}): Promise<Shown> {
+    const { columns = 120, environment = {}, input = '', ...more } = options;
+    const command = [...this.#words, ...args].map(quoted).join(' ');
+    const inside = `stty cols ${columns} rows 40; exec ${command}`;
+    const { code, stderr, stdout } = await execute(
+      ['script', '--quiet', '--return', '--command', inside, '/dev/null'],
+      input,
+      this.environment({ TERM: 'xterm-256color', SHELL: '/bin/sh', ...environment }),
+      more,
+    );
+    return { code, screen: `${stdout}${stderr}`.replaceAll('\r', '') };
+  }
+
+  protected environment(extra: Readonly<Record<string, string>>): Record<string, string> {
+    const { HOME = '', PATH = '' } = process.env;
+    return { HOME, PATH, TZ: 'UTC', ...this.#variables, ...extra };
+  }
 }
 
 /** A server with an embedded store, and commands that talk to it. */
-export class CommandLine {
+export class CommandLine extends Command {
   readonly client: StepwrightClient;
   /** The folder in which commands run. */
   readonly folder: string;
   readonly #node: ServerNode;
 
   private constructor(folder: string, node: ServerNode) {
+    const XDG_CONFIG_HOME = path.join(folder, 'config');
+    super([process.execPath, BIN], { XDG_CONFIG_HOME, STEPWRIGHT_URL: node.url });
     this.folder = folder;
     this.#node = node;
     this.client = createClient({ baseUrl: node.url });
@@ -63,49 +120,11 @@ export class CommandLine {
     return this.#node.url;
   }
 
-  /** In a pipe. */
-  async pipe(args: readonly string[], options: PipeOptions = {}): Promise<Piped> {
-    const { environment = {}, input = '', onOutput } = options;
-    const command = [process.execPath, BIN, ...args];
-    return execute(command, input, this.#environment(environment), onOutput);
-  }
-
-  /** The JSON that a command prints; it must succeed. */
-  async json<Value>(args: readonly string[]): Promise<Value> {
-    const { code, stderr, stdout } = await this.pipe([...args, '--json']);
-    if (code !== 0) throw new Error(`stepwright ${args.join(' ')} ended with ${code}: ${stderr}`);
-    return JSON.parse(stdout) as Value;
-  }
-
-  /** In a pseudo-terminal of `script`, which every Linux has (util-linux). */
-  async terminal(args: readonly string[], options: TerminalOptions = {}): Promise<Shown> {
-    const { columns = 120, environment = {}, input = '' } = options;
-    const command = [process.execPath, BIN, ...args].map(quoted).join(' ');
-    const inside = `stty cols ${columns} rows 40; exec ${command}`;
-    const { code, stderr, stdout } = await execute(
-      ['script', '--quiet', '--return', '--command', inside, '/dev/null'],
-      input,
-      this.#environment({ TERM: 'xterm-256color', SHELL: '/bin/sh', ...environment }),
-    );
-    return { code, screen: `${stdout}${stderr}`.replaceAll('\r', '') };
-  }
-
   /** A script for bash, in which `stepwright` is the command, as in documents. */
   async shell(script: string): Promise<Piped> {
     const command = `stepwright() { ${quoted(process.execPath)} ${quoted(BIN)} "$@"; }`;
-    const environment = this.#environment({});
-    return execute(
-      ['bash', '--norc', '-euo', 'pipefail', '-c', `${command}\n${script}`],
-      '',
-      environment,
-    );
-  }
-
-  /** No setting of the shell changes a result. */
-  #environment(extra: Readonly<Record<string, string>>): Record<string, string> {
-    const { HOME = '', PATH = '' } = process.env;
-    const XDG_CONFIG_HOME = path.join(this.folder, 'config');
-    return { HOME, PATH, XDG_CONFIG_HOME, TZ: 'UTC', STEPWRIGHT_URL: this.url, ...extra };
+    const words = ['bash', '--norc', '-euo', 'pipefail', '-c', `${command}\n${script}`];
+    return execute(words, '', this.environment({}));
   }
 }
 
@@ -113,24 +132,43 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+interface Course {
+  readonly onOutput?: (stdout: string) => void;
+  readonly ending?: Ending;
+}
+
 function execute(
   [file = '', ...args]: readonly string[],
   input: string,
   env: Record<string, string>,
-  onOutput: (stdout: string) => void = () => undefined,
+  { ending, onOutput = () => undefined }: Course = {},
 ): Promise<Piped> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
     let stdout = '';
     let stderr = '';
+    let isEnding = false;
+    const look = (): void => {
+      if (ending === undefined || isEnding) return;
+      // A terminal ends lines with two characters.
+      if (!ending.after.test((stdout + stderr).replaceAll('\r', ''))) return;
+      isEnding = true;
+      if (ending.by === 'type') child.stdin.end(CTRL_C);
+      else child.kill(ending.by);
+    };
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
       onOutput(stdout);
+      look();
     });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+      look();
+    });
     // A command that does not read its input may be gone before it arrives.
     child.stdin.on('error', () => undefined);
-    child.stdin.end(input);
+    if (ending?.by === 'type') child.stdin.write(input);
+    else child.stdin.end(input);
     child.once('error', reject);
     child.once('close', (code) => resolve({ code, stdout, stderr }));
   });

@@ -1,13 +1,25 @@
 /**
  * Goal: `stepwright` works from its tarball in a folder that has nothing else.
  * Method: packs all packages, installs them with npm into an empty folder outside the repository, and runs the command there,
- * in pipes: the server, its folder that is live, and the validator.
+ * the server, its folder that is live, the validator, and each command of its own tree in a pseudo-terminal and in pipes.
  */
+import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync, mkdirSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createClient } from '@stepwright/sdk';
-import { Installation } from './packed.js';
+import {
+  PLACES,
+  registerDefinitions,
+  TRIALS,
+  WITHOUT_JSON,
+  writeFiles,
+  type Scene,
+  type Trial,
+} from './packed-commands.js';
+import { Installation, type PackedServer } from './packed.js';
 
 // A third is the Python snapshot.
 const SIZE_MAX = 90e6;
@@ -126,37 +138,91 @@ describe('stepwright start', () => {
   });
 });
 
-describe('commands that talk to a server', () => {
-  it('have everything they need in the package', async () => {
-    const server = installation.server(['start'], {
-      DATA_DIR: path.join(installation.folder, 'commands-data'),
+/** Escape sequences of colors. */
+const COLORS = /\u001b\[[\d;]*m/g;
+const COLUMNS = 80;
+
+describe('every command', () => {
+  let server: PackedServer;
+  let target: Server;
+  let scenes: readonly Scene[];
+
+  beforeAll(async () => {
+    if (typeof created === 'string') return;
+    target = createServer((request, response) => {
+      request.resume();
+      response.writeHead(204).end();
     });
-    const environment = { STEPWRIGHT_URL: await server.url() };
-    const client = createClient({ baseUrl: environment.STEPWRIGHT_URL });
-    await client.steps.put('shout', SCRIPT);
-    await client.definitions.register(GREETING);
-    const followed = installation.run(
-      ['run', 'greeting', '--follow', '-d', 'name=Ada'],
-      environment,
-    );
-    expect(followed.code, followed.stderr).toBe(0);
-    expect(followed.stdout).toContain('"greeting": "HELLO ADA"');
-    const listed = installation.run(['list'], environment);
-    const id = /^(\S+) +greeting v1 +Succeeded/m.exec(listed.stdout)?.[1] ?? '';
-    for (const args of [
-      ...['show', 'steps', 'explain', 'export'].map((command) => [command, id]),
-      ...['events', 'activities', 'token', 'profile list', 'bulk list', 'completion bash'].map(
-        (command) => command.split(' '),
-      ),
-      ['types', 'greeting'],
-      ['publish', 'name', 'key'],
-      ['restart', id, '--reason', 'again'],
-      ['rerun', id, '--reason', 'again', '--dry-run'],
-    ]) {
-      const { code, stderr } = installation.run(args, environment);
-      expect(code, `${args.join(' ')}: ${stderr}`).toBe(0);
-    }
+    target.listen(0, '127.0.0.1');
+    await once(target, 'listening');
+    const { port } = target.address() as AddressInfo; // It listens on TCP.
+    server = created.server(['start'], { DATA_DIR: path.join(created.folder, 'commands-data') });
+    const url = await server.url();
+    const client = createClient({ baseUrl: url });
+    await registerDefinitions(client);
+    const { folder } = created;
+    scenes = PLACES.map((place) => {
+      const own = path.join(folder, `commands-${place}`);
+      return { place, client, url, folder: own, target: `http://127.0.0.1:${port}` };
+    });
+    for (const scene of scenes) writeFiles(scene);
+  });
+  afterAll(async () => {
     await server.stop();
+    target.close();
+    target.closeAllConnections();
+  });
+
+  it('is tried', async () => {
+    const tree = await installation.commands();
+    expect(TRIALS.map(({ command }) => command).toSorted()).toEqual(
+      tree.map(({ command }) => command).toSorted(),
+    );
+    const withoutJson = tree.filter(({ options }) => !options.includes('--json'));
+    expect(withoutJson.map(({ command }) => command).toSorted()).toEqual(WITHOUT_JSON.toSorted());
+  });
+
+  /** @returns what people see of it */
+  async function call(trial: Trial, scene: Scene): Promise<string> {
+    const { command, code = 0, stopAfter } = trial;
+    const { folder, place, url } = scene;
+    const line = installation.command({
+      STEPWRIGHT_URL: url,
+      XDG_CONFIG_HOME: path.join(folder, 'config'),
+      PORT: '0',
+      DATA_DIR: path.join(folder, 'data'),
+    });
+    const args = [...command.split(' '), ...((await trial.args?.(scene)) ?? [])];
+    if (place === 'terminal') {
+      const ending = stopAfter && { after: stopAfter, by: 'type' as const };
+      const shown = await line.terminal(args, { columns: COLUMNS, ...(ending && { ending }) });
+      expect(shown.code, shown.screen).toBe(code);
+      return shown.screen;
+    }
+    if (place === 'json') args.push('--json');
+    const ending = stopAfter && { after: stopAfter, by: 'SIGTERM' as const };
+    const piped = await line.pipe(args, ending && { ending });
+    expect(piped.code, piped.stdout + piped.stderr).toBe(code);
+    return place === 'json' ? piped.stdout : piped.stdout + piped.stderr;
+  }
+
+  it.for(TRIALS)('$command, in a terminal and in a pipe', async (trial) => {
+    const { command, hasJsonLines, isPlain = false, isWide = false, shows } = trial;
+    const places = scenes.filter(
+      ({ place }) => place !== 'json' || !WITHOUT_JSON.includes(command),
+    );
+    const seen = await Promise.all(places.map((scene) => call(trial, scene)));
+    const [screen = '', piped = '', json = '{}'] = seen;
+    expect(screen.replaceAll(COLORS, '')).toMatch(shows);
+    expect(screen.search(COLORS) < 0, 'without colors').toBe(isPlain);
+    const lines = screen.replaceAll(COLORS, '').split('\n');
+    if (!isWide) expect(lines.filter((line) => line.length > COLUMNS)).toEqual([]);
+    expect(piped).toMatch(shows);
+    // Neither colors nor anything else of a terminal.
+    expect(piped + json).not.toContain('\u001b');
+    for (const text of hasJsonLines === true ? json.trim().split('\n') : [json]) {
+      expect(JSON.parse(text)).toBeInstanceOf(Object);
+    }
   });
 });
 

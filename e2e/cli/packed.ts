@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Command } from './command-line.js';
 import { eventually } from '../../sdk/test/support/eventually.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -23,6 +24,23 @@ export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** What commander knows of a command. */
+interface Node {
+  readonly commands: readonly Node[];
+  readonly options: readonly { readonly long?: string }[];
+  name(): string;
+}
+
+function leavesOf(
+  { commands, options }: Node,
+  words: readonly string[],
+): { readonly command: string; readonly options: readonly string[] }[] {
+  if (commands.length === 0) {
+    return [{ command: words.join(' '), options: options.map(({ long = '' }) => long) }];
+  }
+  return commands.flatMap((each) => leavesOf(each, [...words, each.name()]));
 }
 
 export class Installation {
@@ -59,6 +77,18 @@ export class Installation {
   /** Runs a command to its end. */
   run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Ended {
     return run('npx', ['stepwright', ...args], this.folder, environment);
+  }
+
+  /** For calls whose settings are only these. */
+  command(variables: Readonly<Record<string, string>>): Command {
+    return new Command([this.#bin], variables);
+  }
+
+  /** The commands of the program that is in the package, without those that only have commands below them. */
+  async commands(): Promise<{ readonly command: string; readonly options: readonly string[] }[]> {
+    const file = path.join(this.folder, 'node_modules/stepwright/dist/cli/program.js');
+    const { createProgram } = (await import(file)) as { readonly createProgram: () => Node };
+    return leavesOf(createProgram(), []);
   }
 
   get #bin(): string {

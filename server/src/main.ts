@@ -6,7 +6,7 @@ import { ConfigError, readConfig } from './config/read-config.js';
 import { limitYoungGeneration } from './limit-young-generation.js';
 import { createLogger } from './base/logger.js';
 import type { Config } from './config/settings.js';
-import { storeOfProcess } from './store/preset-store.js';
+import { presetOfProcess } from './preset.js';
 import { storeAt } from './store/stores.js';
 
 limitYoungGeneration();
@@ -58,12 +58,13 @@ function loadConfig(): Config {
 }
 
 async function build(settings: Config): Promise<Server> {
+  const { store } = presetOfProcess();
   try {
     return await compose({
       config: settings,
       environment: process.env,
       logger,
-      ...storeOfProcess(),
+      ...(store !== undefined && { store }),
     });
   } catch (error) {
     process.stderr.write(`stepwright: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -109,19 +110,25 @@ function announce(httpServer: HttpServer, settings: Config): string {
       `  API page              ${place}/swagger`,
       `  Store                 ${store}`,
       '',
-      '  Try it:',
-      `  curl -X POST ${place}/api/definition -H 'Content-Type: application/yaml' \\`,
-      `    --data-binary $'Id: hello\\nSteps:\\n- Id: greet\\n  StepType: NoOp\\n  Outputs:\\n    greeting: "\\'Hello \\' + data.name"'`,
-      `  curl -X POST ${place}/api/workflow/hello -H 'Content-Type: application/json' -d '{"name": "you"}'`,
-      '',
+      ...(presetOfProcess().hasOwnTip === true ? [] : tip(place)),
       '',
     ].join('\n'),
   );
   return place;
 }
 
+function tip(place: string): string[] {
+  return [
+    '  Try it:',
+    `  curl -X POST ${place}/api/definition -H 'Content-Type: application/yaml' \\`,
+    `    --data-binary $'Id: hello\\nSteps:\\n- Id: greet\\n  StepType: NoOp\\n  Outputs:\\n    greeting: "\\'Hello \\' + data.name"'`,
+    `  curl -X POST ${place}/api/workflow/hello -H 'Content-Type: application/json' -d '{"name": "you"}'`,
+    '',
+  ];
+}
+
 function placeOfData({ data_dir, dbhost }: Config): string {
-  if (storeOfProcess().store !== undefined) return 'memory: nothing outlives this process';
+  if (presetOfProcess().store !== undefined) return 'memory: nothing outlives this process';
   return storeAt(dbhost).place(data_dir);
 }
 

@@ -23,10 +23,15 @@ export interface CommandPlace {
 
 /** A command that runs in the background. */
 export interface RunningCommand {
-  /** Resolves when the output contains the text. @throws Error with the whole output if the command ends before that */
-  untilPrinted(text: string): Promise<void>;
+  /**
+   * Resolves when standard output contains the text, after its first `from` characters.
+   * @throws Error with the whole output if the command ends before that
+   */
+  untilPrinted(text: string, from?: number): Promise<void>;
   /** The output so far. */
   printed(): string;
+  /** The length of its standard output so far. */
+  length(): number;
   /** Interrupts the command like Ctrl+C, and waits until it has ended. */
   interrupt(): Promise<CommandResult>;
 }
@@ -48,10 +53,10 @@ export function startCommand(command: string, place: CommandPlace = {}): Running
   const output = collectOutput(child);
   const end = ended(child);
   return {
-    untilPrinted: (text) =>
+    untilPrinted: (text, from = 0) =>
       new Promise((resolve, reject) => {
         const look = () => {
-          if (output.stdout.includes(text)) resolve();
+          if (output.stdout.includes(text, from)) resolve();
         };
         look();
         child.stdout?.on('data', look);
@@ -61,6 +66,7 @@ export function startCommand(command: string, place: CommandPlace = {}): Running
         });
       }),
     printed: () => output.stdout + output.stderr,
+    length: () => output.stdout.length,
     interrupt: async () => {
       signalGroup(child, 'SIGINT');
       const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), 20_000);

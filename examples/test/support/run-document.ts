@@ -1,14 +1,20 @@
 /**
  * Runs the shell blocks of a document from top to bottom, like a reader would. The words after the fence say how:
  *
+ *  - `sh install`     makes the packages of the repository available in the reader's folder, without npm; packed.test.ts
+ *                     of e2e runs it as printed
  *  - `sh run`         runs, and must succeed
  *  - `sh server`      starts or restarts the server, and waits until it listens
  *  - `sh background`  runs in a separate terminal until the document ends
- *  - `text output`    is the output of the block before it; `…` matches any text in a line
+ *  - `text output`    is the output of the block before it; `…` matches any text in a line, or any lines
+ *  - `yaml <path>`    is saved in the reader's folder, as is `ts <path>`; a running `stepwright dev` registers it
  *
- * Other blocks are not run. A `cd` applies to the blocks after it, as in one terminal. The server starts in the repository. The
- * URL of the test server replaces the default URL.
+ * Other blocks are not run. A `cd` applies to the blocks after it, as in one terminal. The server starts in the folder of the
+ * moment. The URL of the test server replaces the default URL.
  */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fencedBlocks, hasWords, type FencedBlock } from './fenced-blocks.ts';
 import { matchesShown } from './printed-output.ts';
 import { repository, runCommand, startCommand, type RunningCommand } from './run-command.ts';
@@ -17,53 +23,107 @@ import type { RunningServer } from './running-server.ts';
 /** Marks the output line with the working directory in which a block ended. */
 const FOLDER_MARK = '--- ended in ';
 
+/** The reader's folder, in every document. */
+const READERS_FOLDER = '~/my-flows';
+const SAVED = new Set(['yaml', 'ts']);
+
 const USUAL_URL = 'http://127.0.0.1:5001';
 
 export interface DocumentRun {
   readonly markdown: string;
   readonly server: RunningServer;
-  /** Replacements in the text of the document, so that a test uses its own folder. */
-  readonly replacements?: Readonly<Record<string, string>>;
 }
 
 /** Runs the blocks, and returns their number. @throws Error with the line of the block that failed */
-export async function runDocument({
-  markdown,
-  server,
-  replacements = {},
-}: DocumentRun): Promise<number> {
+export async function runDocument({ markdown, server }: DocumentRun): Promise<number> {
+  const home = mkdtempSync(join(tmpdir(), 'stepwright-document-'));
+  const reader = new Reader(server, home);
   const blocks = fencedBlocks(markdown);
-  const background: BackgroundBlock[] = [];
-  const texts = { [USUAL_URL]: server.url, ...replacements };
-  let ran = 0;
-  let folder = repository;
   try {
     for (const [index, block] of blocks.entries()) {
-      const command = replaceAll(block.text, texts);
       const next = blocks[index + 1];
-      const shown = hasWords(next, 'text', 'output') ? replaceAll(next?.text ?? '', texts) : null;
-      if (hasWords(block, 'sh', 'run')) {
-        folder = await runBlock({ block, command, shown }, server, folder);
-      } else if (hasWords(block, 'sh', 'server')) await server.start(command);
-      else if (hasWords(block, 'sh', 'background')) {
-        const running = startCommand(command, {
-          folder,
-          environment: { STEPWRIGHT_URL: server.url },
-        });
-        background.push({ block, command, shown, running });
-      } else continue;
-      ran += 1;
+      await reader.read(block, hasWords(next, 'text', 'output') ? (next?.text ?? '') : null);
     }
   } catch (error) {
     throw withLog(error, server);
   } finally {
-    // Interrupt all of them, even if one has printed unexpected output.
-    for (const each of background) await each.running.interrupt();
+    await reader.interrupt();
+    await server.stopIn(home);
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
   }
-  for (const each of background) {
-    check(each, await each.running.interrupt());
+  await reader.checkBackground();
+  return reader.ran;
+}
+
+/** One reader, with a folder and some terminals. */
+class Reader {
+  /** How many blocks have run. */
+  ran = 0;
+  readonly #server: RunningServer;
+  readonly #home: string;
+  readonly #background: BackgroundBlock[] = [];
+  #folder = repository;
+
+  constructor(server: RunningServer, home: string) {
+    this.#server = server;
+    this.#home = home;
   }
-  return ran;
+
+  async read(block: FencedBlock, output: string | null): Promise<void> {
+    const texts = { [USUAL_URL]: this.#server.url, [READERS_FOLDER]: this.#home };
+    const command = replaceAll(block.text, texts);
+    const shown = output === null ? null : replaceAll(output, texts);
+    const [language = '', path] = block.words;
+    if (path === undefined) return;
+    if (SAVED.has(language)) return this.#save(path, block.text);
+    if (language !== 'sh') return;
+    if (path === 'install') this.#install();
+    else if (path === 'server') await this.#server.start(command, this.#folder);
+    else if (path === 'run') {
+      this.#folder = await runBlock({ block, command, shown }, this.#server, this.#folder);
+    } else if (path === 'background') {
+      const environment = { STEPWRIGHT_URL: this.#server.url };
+      const running = startCommand(command, { folder: this.#folder, environment });
+      this.#background.push({ block, command, shown, running });
+    } else return;
+    this.ran += 1;
+  }
+
+  /** What runs in other terminals. */
+  async interrupt(): Promise<void> {
+    await Promise.all(this.#background.map(({ running }) => running.interrupt()));
+  }
+
+  /** @throws Error if one has printed something else than it should */
+  async checkBackground(): Promise<void> {
+    for (const block of this.#background) check(block, await block.running.interrupt());
+  }
+
+  async #save(path: string, text: string): Promise<void> {
+    const file = join(this.#home, path);
+    mkdirSync(dirname(file), { recursive: true });
+    const registered = this.#server.untilRegistered(path);
+    writeFileSync(file, `${text}\n`);
+    await registered;
+  }
+
+  #install(): void {
+    const modules = join(this.#home, 'node_modules');
+    const links = {
+      stepwright: 'server',
+      '@stepwright/sdk': 'sdk',
+      '@stepwright/worker-sdk': 'worker-sdk',
+      tsx: 'node_modules/tsx',
+      '.bin/stepwright': 'server/bin/stepwright.js',
+      '.bin/tsx': 'node_modules/tsx/dist/cli.mjs',
+    };
+    for (const [name, target] of Object.entries(links)) {
+      mkdirSync(dirname(join(modules, name)), { recursive: true });
+      symlinkSync(join(repository, target), join(modules, name));
+    }
+    writeFileSync(join(this.#home, 'package.json'), '{ "type": "module" }\n');
+    this.#folder = this.#home;
+  }
 }
 
 interface Block {

@@ -41,6 +41,7 @@ function addProfile(program: Command): void {
     .option('--token-stdin', 'read the token from standard input', false)
     .option('--no-token', 'remove the token')
     .option('--use', 'use this profile from now on', false)
+    .option('--json', 'print the profiles as JSON', false)
     .action(
       async (name: string, options: Omit<SetOptions, 'token'> & { token: string | boolean }) => {
         const { setProfile } = await import('../commands/profile.js');
@@ -52,18 +53,20 @@ function addProfile(program: Command): void {
   profile
     .command('use')
     .description('use a profile from now on')
-    .argument('<name>')
-    .action(async (name: string) => {
+    .argument('<name>', 'the name of a profile')
+    .option('--json', 'print the profiles as JSON', false)
+    .action(async (name: string, options: { json: boolean }) => {
       const { useProfile } = await import('../commands/profile.js');
-      await useProfile(name);
+      await useProfile(name, options);
     });
   profile
     .command('remove')
     .description('remove a profile')
-    .argument('<name>')
-    .action(async (name: string) => {
+    .argument('<name>', 'the name of a profile')
+    .option('--json', 'print the profiles as JSON', false)
+    .action(async (name: string, options: { json: boolean }) => {
       const { removeProfile } = await import('../commands/profile.js');
-      await removeProfile(name);
+      await removeProfile(name, options);
     });
 }
 

@@ -5,11 +5,12 @@
 import { fork } from 'node:child_process';
 import { watch } from 'chokidar';
 import path from 'node:path';
-import { presetStore } from '../../store/preset-store.js';
+import { presetProcess, type Preset } from '../../preset.js';
 import { painterFor } from '../output/paint.js';
 import { plain, plainLines } from '../output/plain-text.js';
 import { asText } from '../output/print-problems.js';
-import { storeFile, type ServerCalls } from '../files/store-files.js';
+import { DEFAULT_URL } from '../connection/connect.js';
+import { nameIn, storeFile, type ServerCalls } from '../files/store-files.js';
 import {
   isCandidate,
   isSkipped,
@@ -32,13 +33,11 @@ export async function dev(folder: string, { memory, test }: DevOptions): Promise
   // Before the server: a wrong folder must not leave one running.
   await readWorkflowFiles([folder]);
   process.env['LOG_LEVEL'] ??= 'warn';
-  if (memory) {
-    const { createMemoryStore } = await import('../../compose-host.js');
-    presetStore(createMemoryStore());
-  }
+  presetProcess({ ...(memory ? await memoryStore() : {}), hasOwnTip: true });
   const { url } = await import('../../main.js');
   const live = new LiveFolder(folder, { url, token: process.env['STEPWRIGHT_TOKEN'] ?? null });
   await live.refresh();
+  process.stdout.write(tip(live.firstDefinition(), folder, url));
   const watcher = watch(folder, {
     ignoreInitial: true,
     ignored: (file) => file !== folder && isSkipped(path.basename(file)),
@@ -51,6 +50,22 @@ export async function dev(folder: string, { memory, test }: DevOptions): Promise
     process.stderr.write(plainLines(`stepwright: ${folder} is not watched any more: ${reason}\n`));
   });
   if (test) startTests(folder);
+}
+
+async function memoryStore(): Promise<Preset> {
+  const { createMemoryStore } = await import('../../compose-host.js');
+  return { store: createMemoryStore() };
+}
+
+/** What to do next, in another terminal. */
+function tip(definition: string | null, folder: string, url: string): string {
+  if (definition === null) {
+    const example = plain(path.join(folder, 'hello.yaml'));
+    return `\nThere are no definitions in ${plain(folder)} yet: save one as ${example}, and it is registered.\n\n`;
+  }
+  const command = process.env['npm_command'] === 'exec' ? 'npx stepwright' : 'stepwright';
+  const server = url === DEFAULT_URL ? '' : ` --url ${url}`;
+  return `\nStart a run in another terminal: ${command} run ${plain(definition)} --follow${server}\n\n`;
 }
 
 /**
@@ -68,7 +83,11 @@ function startTests(folder: string): void {
   child.channel?.unref();
 }
 
-type Seen = Pick<WorkflowFile, 'text' | 'unreadable'> & { readonly accepted: boolean };
+type Seen = Pick<WorkflowFile, 'text' | 'unreadable'> & {
+  readonly accepted: boolean;
+  /** Null if it is a script, or has no name. */
+  readonly definition: string | null;
+};
 
 class LiveFolder {
   readonly #folder: string;
@@ -81,6 +100,11 @@ class LiveFolder {
   constructor(folder: string, server: ServerCalls) {
     this.#folder = folder;
     this.#server = server;
+  }
+
+  firstDefinition(): string | null {
+    const definitions = [...this.#seen.values()].filter(({ accepted }) => accepted);
+    return definitions.find(({ definition }) => definition !== null)?.definition ?? null;
   }
 
   refreshSoon(): void {
@@ -123,7 +147,8 @@ class LiveFolder {
     const stored = await storeFile(this.#server, file);
     const accepted = stored === null || stored.version !== null;
     const { text, unreadable } = file;
-    this.#seen.set(file.path, { text, unreadable, accepted });
+    const definition = file.kind === 'definition' ? nameIn(file) : null;
+    this.#seen.set(file.path, { text, unreadable, accepted, definition });
     const paint = painterFor(process.stdout);
     if (stored !== null && stored.problems.length > 0) {
       process.stdout.write(`${asText({ file, problems: stored.problems }, paint)}\n`);

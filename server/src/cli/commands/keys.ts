@@ -56,5 +56,5 @@ export async function listKeys(options: ServerCommandOptions): Promise<void> {
 export async function removeKey(id: string, options: ServerCommandOptions): Promise<void> {
   const client = await connect(options);
   await client.send<null>('DELETE', pathTo`/api/key/${id}`);
-  new Output().note(`Removed the key ${id}.`);
+  new Output().removed('key', { id }, options);
 }

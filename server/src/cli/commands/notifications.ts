@@ -62,7 +62,7 @@ export async function changeNotification(
   const client = await connect(options);
   if (change === 'remove') {
     await client.send<null>('DELETE', pathTo`/api/notification/${name}`);
-    new Output().note(`Removed the notification ${name}.`);
+    new Output().removed('notification', { name }, options);
     return;
   }
   const path = pathTo`/api/notification/${name}/${change}`;
@@ -95,9 +95,14 @@ export async function listDeliveries(
   if (page.items.length > 0) {
     output.table(page.items, [
       { title: 'DELIVERY', text: ({ id }) => id },
-      { title: 'TYPE', text: ({ type }) => type },
+      { title: 'TYPE', text: ({ type }) => type, canShrink: true },
       { title: 'STATE', text: (delivery) => delivery.state },
-      { title: 'ATTEMPTS', text: ({ attempts }) => String(attempts), alignRight: true },
+      {
+        title: 'ATTEMPTS',
+        isOptional: true,
+        text: ({ attempts }) => String(attempts),
+        alignRight: true,
+      },
       { title: 'CREATED', text: ({ createdTime }) => relativeTime(createdTime, output.now) },
       { title: 'ANSWER', text: answerOf, canShrink: true },
       { title: 'RUN', isOptional: true, text: ({ workflowId }) => workflowId ?? '' },

@@ -14,7 +14,11 @@ import { misused } from '../failure.js';
 import { Output } from '../output/output.js';
 import { relativeTime } from '../output/times.js';
 
-export interface SetOptions {
+interface OutputOptions {
+  readonly json: boolean;
+}
+
+export interface SetOptions extends OutputOptions {
   readonly url?: string;
   readonly tokenStdin: boolean;
   /** False: remove the stored token. */
@@ -31,7 +35,7 @@ interface ListedProfile {
   readonly tokenExpiry: string | null;
 }
 
-export async function listProfiles({ json }: { readonly json: boolean }): Promise<void> {
+export async function listProfiles({ json }: OutputOptions): Promise<void> {
   const { current, profiles } = await readProfiles();
   const items = [...profiles].map(([name, { token, url }]): ListedProfile => {
     const isCurrent = name === current;
@@ -61,7 +65,7 @@ export async function setProfile(name: string, options: SetOptions): Promise<voi
   const profile = { url: checkedUrl(url, '--url'), token: await tokenFor(before, url, options) };
   const profiles = new Map([...stored.profiles, [name, profile]]);
   await writeProfiles({ current: options.use ? name : stored.current, profiles });
-  new Output().note(`The profile ${name} is stored in ${profilesFile()}.`);
+  await say(`The profile ${name} is stored in ${profilesFile()}.`, options);
 }
 
 /** A token belongs to its server: with another one, it must be given again. */
@@ -76,20 +80,26 @@ async function tokenFor(
   return before?.url === url ? before.token : null;
 }
 
-export async function useProfile(name: string): Promise<void> {
+export async function useProfile(name: string, options: OutputOptions): Promise<void> {
   const stored = await readProfiles();
   profileNamed(name, stored);
   await writeProfiles({ ...stored, current: name });
-  new Output().note(`Commands now use the profile ${name}.`);
+  await say(`Commands now use the profile ${name}.`, options);
 }
 
-export async function removeProfile(name: string): Promise<void> {
+export async function removeProfile(name: string, options: OutputOptions): Promise<void> {
   const stored = await readProfiles();
   profileNamed(name, stored);
   const profiles = new Map(stored.profiles);
   profiles.delete(name);
   await writeProfiles({ current: stored.current === name ? null : stored.current, profiles });
-  new Output().note(`The profile ${name} is removed.`);
+  await say(`The profile ${name} is removed.`, options);
+}
+
+/** Programs get all profiles, as they are now. */
+async function say(change: string, { json }: OutputOptions): Promise<void> {
+  if (json) await listProfiles({ json });
+  else new Output().note(change);
 }
 
 function tokenText({ hasToken, tokenExpiry }: ListedProfile, now: number): string {

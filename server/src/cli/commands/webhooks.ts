@@ -47,7 +47,7 @@ export async function showWebhook(name: string, options: ServerCommandOptions): 
 export async function removeWebhook(name: string, options: ServerCommandOptions): Promise<void> {
   const client = await connect(options);
   await client.send<null>('DELETE', pathTo`/api/webhook/${name}`);
-  new Output().note(`Removed the webhook ${name}.`);
+  new Output().removed('webhook', { name }, options);
 }
 
 function printWebhook(webhook: Webhook, { json }: ServerCommandOptions): void {

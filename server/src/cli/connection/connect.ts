@@ -10,7 +10,7 @@ import { ServerClient } from './server-client.js';
 import type { ConnectionOptions } from './options.js';
 import { profileNamed, readProfiles } from './profiles.js';
 
-const DEFAULT_URL = 'http://127.0.0.1:5001';
+export const DEFAULT_URL = 'http://127.0.0.1:5001';
 
 export async function connect(options: ConnectionOptions): Promise<ServerClient> {
   return new ServerClient(await findServer(options));

@@ -43,6 +43,16 @@ export class Output {
     }
   }
 
+  /** That something is gone, for which the API has no JSON. */
+  removed(
+    kind: string,
+    which: Readonly<Record<string, string>>,
+    { json }: { readonly json: boolean },
+  ): void {
+    if (json) this.json({ ...which, removed: true });
+    else this.note(`Removed the ${kind} ${Object.values(which).map(plain).join(' ')}.`);
+  }
+
   /** A value of the API: for programs, and for people who want all of it. */
   json(value: object | Json): void {
     this.line(jsonText(value, 2));

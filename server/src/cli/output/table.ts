@@ -80,7 +80,9 @@ function shrink<Row>(columns: readonly Fitted<Row>[], widthMax: number): readonl
   let excess = totalOf(columns) - widthMax;
   while (excess > 0) {
     const candidates = columns.flatMap(({ column }, index) =>
-      column.canShrink === true && (widths[index] ?? 0) > SHRUNK_WIDTH_MIN ? [index] : [],
+      column.canShrink === true && (widths[index] ?? 0) > shrunkWidthOf(column.title)
+        ? [index]
+        : [],
     );
     if (candidates.length === 0) break;
     const widest = candidates.reduce((one, other) =>
@@ -90,6 +92,11 @@ function shrink<Row>(columns: readonly Fitted<Row>[], widthMax: number): readonl
     excess -= 1;
   }
   return columns.map((each, index) => ({ ...each, width: widths[index] ?? 0 }));
+}
+
+/** A title is never cut. */
+function shrunkWidthOf(title: string): number {
+  return Math.max(SHRUNK_WIDTH_MIN, widthOf(title));
 }
 
 function totalOf<Row>(columns: readonly Fitted<Row>[]): number {
