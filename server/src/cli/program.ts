@@ -33,7 +33,7 @@ export function createProgram(): Command {
     )
     .showHelpAfterError('(stepwright --help lists the commands)')
     .addHelpText('after', footer)
-    .configureHelp({ optionDescription })
+    .configureHelp({ optionDescription, minWidthToWrap: 20 })
     // Options behind a command belong to it: --version is one of some commands, too.
     .enablePositionalOptions();
   // Commands inherit this only if it is set before they are added.

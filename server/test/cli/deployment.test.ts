@@ -7,29 +7,50 @@ import { deploy, planOf } from '../../src/cli/files/deployment.js';
 import { withOfflineServer } from '../../src/cli/files/offline-server.js';
 import type { WorkflowFile } from '../../src/cli/files/workflow-files.js';
 
-const FILES = 8;
+const DEFINITIONS = 6;
+const FILES = DEFINITIONS + 1;
 
-function folderOf(description: string): WorkflowFile[] {
-  return Array.from({ length: FILES }, (_, index) => ({
+/** Definitions with a trigger each, and the script that they use. */
+function folderOf(name: 'one' | 'two'): WorkflowFile[] {
+  const cron = name === 'one' ? '@daily' : '@weekly';
+  const definitions = Array.from({ length: DEFINITIONS }, (_, index) => ({
     path: `flow-${index}.yaml`,
     kind: 'definition' as const,
-    text: `Id: flow-${index}\nDescription: ${description}\nSteps: [{ Id: a, StepType: NoOp }]\n`,
+    text: `Id: flow-${index}
+Triggers: [{ Name: regular, Cron: '${cron}' }]
+Steps: [{ Id: a, StepType: step }]
+`,
     unreadable: null,
   }));
+  const script = { path: 'step.py', kind: 'script' as const, text: `loud = '${name}'\n` };
+  return [{ ...script, unreadable: null }, ...definitions];
+}
+
+async function cronsOn(url: string): Promise<string[]> {
+  const ids = Array.from({ length: DEFINITIONS }, (_, index) => `flow-${index}`);
+  return Promise.all(
+    ids.map(async (id) => {
+      const response = await fetch(`${url}/api/definition/${id}/triggers`);
+      const [trigger] = (await response.json()) as { readonly cron: string }[];
+      return trigger?.cron ?? 'none';
+    }),
+  );
 }
 
 it('ends with one of the folders, whole', async () => {
   await withOfflineServer(async (server) => {
-    const folders = ['one', 'two'].map(folderOf);
-    // In opposite orders, each stores first what the other stores last.
-    const [one = [], two = []] = folders;
+    const [one, two] = [folderOf('one'), folderOf('two')];
+    // Both know the script. In opposite orders, each then stores first what the other stores last.
+    await deploy(server, one.slice(0, 1));
     const deployed = await Promise.all([deploy(server, one), deploy(server, two.toReversed())]);
     expect(deployed.map(({ rejected }) => rejected)).toEqual([null, null]);
     const unchanged: number[] = [];
-    for (const folder of folders) {
+    for (const folder of [one, two]) {
       const plan = await planOf(server, folder);
       unchanged.push(plan.filter(({ action }) => action === 'unchanged').length);
     }
     expect(unchanged.toSorted((a, b) => a - b)).toEqual([0, FILES]);
+    const winner = unchanged[0] === FILES ? '@daily' : '@weekly';
+    expect(new Set(await cronsOn(server.url))).toEqual(new Set([winner]));
   });
 });

@@ -85,12 +85,16 @@ class Gate {
   }
 }
 
-/** Two definitions and the script that they use. */
-function folderOf(text: string): WorkflowFile[] {
+/** Two definitions with a trigger each, and the script that they use. */
+function folderOf(text: string, minute: number): WorkflowFile[] {
   const definitions = ['a', 'b'].map((id) => ({
     path: `${id}.yaml`,
     kind: 'definition' as const,
-    text: `Id: ${id}\nDescription: ${text}\nSteps: [{ Id: a, StepType: step }]\n`,
+    text: `Id: ${id}
+Description: ${text}
+Triggers: [{ Name: yearly, Cron: '${minute} 0 1 1 *' }]
+Steps: [{ Id: a, StepType: step }]
+`,
     unreadable: null,
   }));
   const script = { path: 'step.py', kind: 'script' as const, text: `loud = '${text}'\n` };
@@ -124,7 +128,7 @@ it.each(['before', 'after'] as const)(
       for (let wasStopped = true; wasStopped;) {
         nth += 1;
         // Each trial begins from another state, so that there is always work to interrupt.
-        const files = folderOf(`trial ${nth}.`);
+        const files = folderOf(`trial ${nth}.`, nth);
         await registerStale(url, `gone-${nth}`);
 
         gate.close(nth, moment);
@@ -138,6 +142,11 @@ it.each(['before', 'after'] as const)(
           expect(await text(place + source)).toContain(`trial ${nth}.`);
           // One for each trial: nothing was stored twice.
           expect(await json(`${place}/versions`)).toMatchObject({ items: { length: nth } });
+        }
+        for (const id of ['a', 'b']) {
+          expect(await json(`/api/definition/${id}/triggers`)).toMatchObject([
+            { name: 'yearly', cron: `${nth} 0 1 1 *`, paused: false },
+          ]);
         }
         expect(await json(`/api/definition/gone-${nth}`)).toMatchObject({ disabled: true });
       }
