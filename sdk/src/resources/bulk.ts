@@ -19,12 +19,11 @@ import type { CountFilter } from './workflow-options.js';
  * What to do, with which runs, and why. Name the runs with `workflowIds` (up to 10,000), or select them with `filter`: it takes the
  * filters of `workflows.list`, and `{}` selects all runs.
  */
-export type BulkRequest = Pick<
-  BulkRequestBody,
-  'action' | 'reason' | 'modification' | 'compensate'
-> & {
+export type BulkRequest = Pick<BulkRequestBody, 'action' | 'reason' | 'modification'> & {
   /** On how many runs to act per second. @default 50 */
   readonly perSecond?: number;
+  /** With `terminate`: whether to compensate what each run has done first. @default false */
+  readonly compensate?: boolean;
 } & (
     | { readonly filter: CountFilter; readonly workflowIds?: undefined }
     | { readonly workflowIds: readonly string[]; readonly filter?: undefined }
