@@ -229,6 +229,8 @@ describe.runIf(isWanted)('pictures for the documentation', () => {
     await page.getByText('Live', { exact: true }).waitFor();
     await page.getByText(shows).first().waitFor();
     await page.locator('main .loading').waitFor({ state: 'detached' });
+    // Why the runs of the list wait comes a moment later.
+    await expect.poll(() => page.getByText('Open', { exact: true }).count()).toBe(0);
     await prepare?.(page);
     await page.evaluate(() => document.fonts.ready);
     mkdirSync(FOLDER, { recursive: true });

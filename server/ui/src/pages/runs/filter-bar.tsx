@@ -162,7 +162,7 @@ function TroubleFilter({ filter, onChange }: FilterBarProps): ReactNode {
   // With any time, it belongs to the status.
   const isNone = (failed === '' || failed === ANY_TIME) && unchanged === '';
   return (
-    <label className="field long">
+    <label className="field">
       <span>Problem</span>
       <select
         value={isNone ? '' : `${failed}/${unchanged}`}

@@ -65,7 +65,7 @@ export function HeldSince({
   if (heldSince !== null) return <TimeAgo time={heldSince} />;
   return (
     <span className="quiet">
-      unknown; offered <TimeAgo time={offeredTime} />
+      at an unknown time; offered <TimeAgo time={offeredTime} />
     </span>
   );
 }

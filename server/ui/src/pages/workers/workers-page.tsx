@@ -148,7 +148,7 @@ function Holds({ worker }: { readonly worker: ServerWorker }): ReactNode {
             <code>{item.workflowId}</code>
           </Link>{' '}
           <span className="quiet">
-            since <HeldSince item={item} />
+            taken <HeldSince item={item} />
           </span>
         </li>
       ))}

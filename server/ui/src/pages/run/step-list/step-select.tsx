@@ -13,7 +13,7 @@ export function StepSelect({ step, steps, onChange }: StepSelectProps): ReactNod
   // A run that was moved to another version also has executions of steps that are gone.
   const isKnown = step === '' || steps.some(({ id }) => id === step);
   return (
-    <label className="field long">
+    <label className="field">
       <span>Step</span>
       <select value={step} onChange={({ target }) => onChange(target.value)}>
         <option value="">any</option>
