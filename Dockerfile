@@ -15,14 +15,15 @@ ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /source
 COPY . .
-# The build includes the memory snapshot of Python, so that containers need not create their own.
-RUN npx -y pnpm@12 install --frozen-lockfile \
-  && npx -y pnpm@12 run build \
-  && npx -y pnpm@12 --filter stepwright deploy --prod --legacy /app \
-  && rm -rf /app/src /app/test /app/scripts \
-  && find /app/ui -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} + \
-  && cp "$(readlink -f node_modules/node/bin/node)" /app/node \
-  && mkdir /data
+RUN npx -y pnpm@12 install --frozen-lockfile
+# What npm would publish, with the memory snapshot of Python, so that containers need not create their own; and the dependencies
+# of the lockfile.
+RUN npx -y pnpm@12 run pack:all /packages \
+  && npx -y pnpm@12 --filter stepwright deploy --prod --legacy /deployed \
+  && mkdir /app /data \
+  && tar -xzf /packages/stepwright-[0-9]*.tgz -C /app --strip-components=1 \
+  && mv /deployed/node_modules /app/ \
+  && cp "$(readlink -f node_modules/node/bin/node)" /app/node
 # A static binary that only fetches a URL: starting Node would cost 40 MB and 50 ms of CPU for every health check.
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends busybox-static && cp /bin/busybox /wget
 
@@ -40,4 +41,6 @@ STOPSIGNAL SIGTERM
 # The port inside the container. If you change PORT, override the health check too.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["/usr/bin/wget", "-q", "-O", "/dev/null", "http://127.0.0.1:5001/health/ready"]
-ENTRYPOINT ["/app/node", "/app/dist/main.js"]
+# Other commands take the place of `start`, such as `migrate-store`.
+ENTRYPOINT ["/app/node", "/app/bin/stepwright.js"]
+CMD ["start"]
