@@ -57,7 +57,10 @@ const PAGE = {
 };
 
 // Fault tests that take long: `pnpm test:faults`.
-const NIGHTLY = process.env['FAULTS'] === 'all' ? ['faults/*.nightly.ts'] : [];
+const NIGHTLY = [
+  ...(process.env['FAULTS'] === 'all' ? ['faults/*.nightly.ts'] : []),
+  ...(process.env['NIGHTLY'] === 'all' ? ['cli/*.nightly.ts'] : []),
+];
 
 type ProjectOptions = NonNullable<TestProjectInlineConfiguration['test']>;
 

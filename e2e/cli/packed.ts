@@ -45,9 +45,12 @@ function leavesOf(
 
 export class Installation {
   readonly folder: string;
+  /** Absolute paths. */
+  readonly tarballs: readonly string[];
 
-  private constructor(folder: string) {
+  private constructor(folder: string, tarballs: readonly string[]) {
     this.folder = folder;
+    this.tarballs = tarballs;
   }
 
   /** @returns why it is impossible, if the registry cannot be reached */
@@ -63,7 +66,7 @@ export class Installation {
     const tarballs = readdirSync(packages).map((file) => path.join(packages, file));
     const options = ['--prefer-offline', '--no-audit', '--no-fund'];
     const { code, stderr } = run('npm', ['install', ...options, ...tarballs], folder);
-    const installation = new Installation(folder);
+    const installation = new Installation(folder, tarballs);
     if (code === 0) return installation;
     installation.remove();
     if (UNREACHABLE.test(stderr)) return 'the package registry cannot be reached';
@@ -152,7 +155,7 @@ export class PackedServer {
   }
 }
 
-function succeed(file: string, args: readonly string[], folder: string): void {
+export function succeed(file: string, args: readonly string[], folder: string): void {
   const { code, stderr, stdout } = run(file, args, folder);
   if (code !== 0) throw new Error(`${file} failed:\n${stdout}${stderr}`);
 }

@@ -8,7 +8,15 @@
  * this one, or one that npm downloads once into the cache folder of the user.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -61,6 +69,8 @@ function downloadedNode() {
   const draft = mkdtempSync(`${folder}-`);
   try {
     install(`${name}@${bundledNode}`, draft);
+    // Started by root, the server runs Python as a user without rights.
+    chmodSync(draft, 0o755);
     renameSync(draft, folder);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
