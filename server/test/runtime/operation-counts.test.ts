@@ -190,31 +190,6 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       expect((await fewest(start, MONGO_WRITES)).length).toBeLessThanOrEqual(2);
     });
 
-    it('a run that others are told of takes no further write, on MongoDB three', async () => {
-      const definition = await client.define([step('end', 'NoOp')]);
-      const told = fresh('told');
-      const put = await client.call('PUT', `/api/notification/${told}`, {
-        type: 'application/json',
-        body: JSON.stringify({
-          // Nobody listens there.
-          url: 'http://127.0.0.1:9/',
-          on: ['started', 'completed'],
-          definitionId: definition,
-          secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
-        }),
-      });
-      expect(put.status, put.text).toBe(200);
-      await client.ended(await client.start(definition));
-      const { writes } = await during(async () => client.ended(await client.start(definition)));
-      // Those for the attempts of deliveries, whose number depends on the target.
-      const ATTEMPTS = new Set(['claimDeliveries', 'saveDelivery']);
-      const own = writes.filter((name) => !ATTEMPTS.has(name));
-      // MongoDB: a message for each change, from the outbox, and the commit that empties it.
-      if (kind === 'mongo') expect(own.length, own.join(' ')).toBeLessThanOrEqual(4);
-      else expect(own).toEqual(['insertInstance']);
-      await client.call('DELETE', `/api/notification/${told}`);
-    });
-
     it.each([
       ['a worker that is already waiting', true],
       ['a worker that comes later', false],

@@ -1,0 +1,72 @@
+/**
+ * Goal: runs that others are told of cost the store no further operation where the message can be stored with the run (S11),
+ * and where it cannot, the outbox takes its place.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { DeliveryPage } from '../../../src/api/wire/models/notification.js';
+import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
+import { observeStore } from '../../../src/store/observed-store.js';
+import { eventually } from '../../../../sdk/test/support/eventually.js';
+import { Client, fresh } from '../../behaviour/support/client.js';
+import { startServer } from '../../behaviour/support/server.js';
+import { step } from '../../behaviour/support/steps.js';
+
+/** Without those for attempts, whose number depends on the target. */
+const COUNTED: ReadonlySet<string> = new Set([
+  'commitInstance',
+  'insertDeliveries',
+  'insertInstance',
+]);
+
+describe.each([
+  ['with the run', true, ['insertInstance']],
+  [
+    'through the outbox',
+    false,
+    ['insertInstance', 'insertDeliveries', 'insertDeliveries', 'commitInstance'],
+  ],
+])('messages that are stored %s', (_, storesDeliveries, expected) => {
+  it(`take these writes: ${expected.join(', ')}`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'stepwright-told-'));
+    const writes: string[] = [];
+    const server = await startServer({
+      store: { ...createMemoryStore(), storesDeliveries },
+      environment: { data_dir: folder },
+      wrapStore: (store) =>
+        observeStore(store, {
+          after: ({ name }) => {
+            if (COUNTED.has(name)) writes.push(name);
+          },
+        }),
+    });
+    try {
+      const client = new Client(server.url);
+      const definitionId = await client.define([step('end', 'NoOp')]);
+      const name = fresh('told');
+      const settings = {
+        // Nobody listens there.
+        url: 'http://127.0.0.1:9/',
+        on: ['started', 'completed'],
+        definitionId,
+        secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+      };
+      const options = { body: JSON.stringify(settings), type: 'application/json' };
+      expect((await client.call('PUT', `/api/notification/${name}`, options)).status).toBe(200);
+      await client.ended(await client.start(definitionId));
+      await eventually('everything is written', () => writes.length >= expected.length);
+      expect(writes).toEqual(expected);
+      const path = `/api/notification/${name}/deliveries`;
+      const { body } = await client.get<DeliveryPage>(path);
+      expect(body.items.map(({ type }) => type).toSorted()).toEqual([
+        'workflow.completed',
+        'workflow.started',
+      ]);
+    } finally {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
