@@ -24,8 +24,14 @@ export class BenchServer {
     this.client = new HttpClient(server.url);
   }
 
-  /** @param profilesFolder where each thread of the server writes a CPU profile when it ends; null: no profiles */
-  static async start(profilesFolder: string | null): Promise<BenchServer> {
+  /**
+   * @param profilesFolder where each thread of the server writes a CPU profile when it ends; null: no profiles
+   * @param more further settings
+   */
+  static async start(
+    profilesFolder: string | null,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<BenchServer> {
     const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-bench-'));
     const startedAt = performance.now();
     const { dbhost } = process.env;
@@ -39,6 +45,7 @@ export class BenchServer {
       LOG_LEVEL: 'error',
       ...(dbhost === undefined ? {} : databaseOf(dbhost)),
       ...tracingVariables(),
+      ...more,
     };
     const spawned = await SpawnedServer.start(environment, { nodeOptions });
     const server = new BenchServer(spawned, folder, performance.now() - startedAt);
@@ -58,7 +65,7 @@ export class BenchServer {
   }
 }
 
-/** To measure what tracing costs: see docs/tracing.md. */
+/** A server that sends traces to a collector of whoever measures. */
 function tracingVariables(): Record<string, string> {
   const given = Object.entries(process.env).filter(([name]) => name.startsWith('OTEL_'));
   return Object.fromEntries(given.map(([name, value]) => [name, value ?? '']));

@@ -93,11 +93,17 @@ async function readText(response: Response, url: string): Promise<string> {
   let length = 0;
   // The type of the chunks is missing in Node's types.
   const body = (response.body ?? []) as AsyncIterable<Uint8Array>;
-  for await (const part of body) {
-    length += part.length;
-    if (length > BYTES_MAX) throw new Error(`${url} responded with more than ${BYTES_MAX} bytes`);
-    parts.push(part);
+  try {
+    for await (const part of body) {
+      length += part.length;
+      // Ends the loop, and with it the connection.
+      if (length > BYTES_MAX) break;
+      parts.push(part);
+    }
+  } catch (error) {
+    throw new Error(`${url} cannot be read: ${reasonOf(error)}`, { cause: error });
   }
+  if (length > BYTES_MAX) throw new Error(`${url} responded with more than ${BYTES_MAX} bytes`);
   return Buffer.concat(parts).toString('utf8');
 }
 

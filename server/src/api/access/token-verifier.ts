@@ -64,15 +64,15 @@ function scopesOf(payload: JWTPayload, path: string): ReadonlySet<string> {
   return new Set(claim.filter((scope): scope is string => typeof scope === 'string'));
 }
 
-/** A claim whose own name contains the dots, such as an address, comes first. */
-function claimAt(payload: JWTPayload, path: string): unknown {
-  if (Object.hasOwn(payload, path)) return payload[path];
-  let value: unknown = payload;
-  for (const name of path.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name))
-      return undefined;
+/** A name may contain dots itself, such as an address, or a client of Keycloak: the longest that there is comes first. */
+function claimAt(claims: unknown, path: string): unknown {
+  if (typeof claims !== 'object' || claims === null) return undefined;
+  for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
+    const name = path.slice(0, end);
+    if (!Object.hasOwn(claims, name)) continue;
     // An object that has the member.
-    value = (value as Record<string, unknown>)[name];
+    const value = (claims as Record<string, unknown>)[name];
+    return end === path.length ? value : claimAt(value, path.slice(end + 1));
   }
-  return value;
+  return undefined;
 }

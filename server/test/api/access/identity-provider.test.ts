@@ -141,6 +141,33 @@ describe('the keys of a provider', () => {
     expect(await server.accepts(FIRST)).toBe(true);
   });
 
+  it('are rotated under load: no token with a key that the provider has is refused', async () => {
+    const server = await KeyServer.start();
+    const refused: string[] = [];
+    let isOver = false;
+    const use = async (key: () => SigningKey): Promise<number> => {
+      let count = 0;
+      for (; !isOver; count += 1) {
+        const used = key();
+        if (!(await server.accepts(used))) refused.push(used.kid);
+      }
+      return count;
+    };
+    let newest = FIRST;
+    const users = [use(() => FIRST), use(() => newest), use(() => newest)];
+    for (let rotation = 0; rotation < 5; rotation += 1) {
+      // More than 30 s pass between two rotations, and the issuer publishes a key before it signs with it.
+      server.now += MINUTE;
+      const next = signingKey(`rotated-${rotation}`);
+      server.keys = [...new Set([FIRST, newest, next])];
+      newest = next;
+      await expect.poll(() => server.accepts(next)).toBe(true);
+    }
+    isOver = true;
+    expect(Math.min(...(await Promise.all(users)))).toBeGreaterThan(0);
+    expect(refused).toEqual([]);
+  });
+
   it('are refused within the hour after the provider has withdrawn them', async () => {
     const server = await KeyServer.start();
     expect(await server.accepts(FIRST)).toBe(true);
@@ -206,6 +233,7 @@ describe('the documents of a provider', () => {
     ['a long text', (_q, r) => r.end(`"${'x'.repeat(600_000)}"`), 'more than 524288 bytes'],
     ['no JSON', (_q, r) => r.end('<html>'), 'did not respond with a JSON object'],
     ['no keys', (_q, r) => r.end('{"keys": 7}'), 'is not a set of keys'],
+    ['a response that never ends', (_q, r) => void r.write('{'), 'cannot be read'],
     ['an empty response', (_q, r) => r.end(), 'did not respond with a JSON object'],
     ['a lost connection', (q) => void q.socket.destroy(), 'cannot be read'],
   ])('are refused with %s', async (_what, handle, problem) => {
