@@ -79,16 +79,23 @@ async function check(
   count += 1;
   const data = path.join(besides('data'), String(count));
   const server = new PackedServer(command, folder, { DATA_DIR: data, ...environment });
-  const url = await server.url();
-  await eventually('Python is ready', async () => (await fetch(`${url}/health/ready`)).ok, 120_000);
-  const client = createClient({ baseUrl: url });
-  await client.steps.put('shout', 'loud = text.upper()\n');
-  await client.definitions.register(GREETING);
-  const run = await client.workflows.start('greeting', { name: 'Ada' });
-  expect((await run.wait({ timeoutMs: 60_000 })).data['greeting']).toBe('HELLO ADA');
   const pids: number[] = [];
-  for await (const { pid } of client.nodes.list()) pids.push(pid);
-  await server.stop();
+  try {
+    const url = await server.url();
+    await eventually(
+      'Python is ready',
+      async () => (await fetch(`${url}/health/ready`)).ok,
+      120_000,
+    );
+    const client = createClient({ baseUrl: url });
+    await client.steps.put('shout', 'loud = text.upper()\n');
+    await client.definitions.register(GREETING);
+    const run = await client.workflows.start('greeting', { name: 'Ada' });
+    expect((await run.wait({ timeoutMs: 60_000 })).data['greeting']).toBe('HELLO ADA');
+    for await (const { pid } of client.nodes.list()) pids.push(pid);
+  } finally {
+    await server.stop();
+  }
   expect(server.output).not.toContain('did not start');
   return { output: server.output, isOneProcess: pids.includes(server.pid) };
 }
