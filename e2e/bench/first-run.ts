@@ -28,16 +28,6 @@ const saves = Number(values.saves);
 const top = mkdtempSync(path.join(tmpdir(), 'stepwright-first-run-'));
 const children: ChildProcess[] = [];
 
-try {
-  const [make = '', ...install] = blockOf('sh install').split('\n');
-  shell(make.replaceAll('~/stepwright', ROOT), ROOT, process.env);
-  console.log(`Node ${shell('node --version', top, userEnvironment()).trim().slice(1)}`);
-  for (const cache of ['cold', 'warm']) await firstRun(cache, install.join('\n'));
-} finally {
-  for (const child of children) stop(child);
-  rmSync(top, { recursive: true, force: true, maxRetries: 5 });
-}
-
 /** The first block of the README that begins with these words. */
 function blockOf(words: string): string {
   const [, text = ''] = new RegExp(`^\`\`\`${words}\\n([^]*?)^\`\`\`$`, 'm').exec(README) ?? [];
@@ -145,4 +135,14 @@ class Terminal {
 /** With the processes that it has started. */
 function stop({ exitCode, pid, signalCode }: ChildProcess): void {
   if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGINT');
+}
+
+try {
+  const [make = '', ...install] = blockOf('sh install').split('\n');
+  shell(make.replaceAll('~/stepwright', ROOT), ROOT, process.env);
+  console.log(`Node ${shell('node --version', top, userEnvironment()).trim().slice(1)}`);
+  for (const cache of ['cold', 'warm']) await firstRun(cache, install.join('\n'));
+} finally {
+  for (const child of children) stop(child);
+  rmSync(top, { recursive: true, force: true, maxRetries: 5 });
 }
