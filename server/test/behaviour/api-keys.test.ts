@@ -31,7 +31,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('API keys ($kind
 
   beforeAll(async () => {
     store = await storeKind.create();
-    const nodes = ['mongo', 'postgres'].includes(storeKind.kind) ? 2 : 1;
+    const nodes = storeKind.kind === 'memory' ? 1 : 2;
     servers = [];
     for (let node = 0; node < nodes; node += 1) {
       servers.push(await startServer({ store: store.open(), environment }));

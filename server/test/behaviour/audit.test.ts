@@ -143,6 +143,21 @@ describe.each(STORE_KINDS.filter(({ available }) => available))(
       expect(await entries('targetId=none')).toEqual([]);
     });
 
+    it('has the event that an operator publishes for a run, and no other', async () => {
+      const { workflowId } = await done<Workflow>(
+        'POST',
+        `/api/workflow/${await define()}`,
+        ada,
+        {},
+      );
+      await done('POST', '/api/event/for-nobody/k', bob, {});
+      await done('POST', `/api/event/for-a-run/secret-key?workflowId=${workflowId}`, bob, {});
+      const found = await entries('actor=bob&action=workflow.publish-event');
+      expect(found.map(({ detail, target }) => [target, detail])).toEqual([
+        [{ kind: 'workflow', id: workflowId }, 'for-a-run'],
+      ]);
+    });
+
     it('tells a purge from a termination, and has the run that a start replaced', async () => {
       const definition = await define();
       const start = `/api/workflow/${definition}?reference=r&onConflict=terminate`;

@@ -177,6 +177,16 @@ export function auditReplaced(request: Request): (workflowId: string) => Promise
     ]);
 }
 
+/** For events that an operator publishes for a run. Others have records of their own, and are many. */
+export function auditPublished(
+  request: Request,
+  workflowId: string,
+  eventName: string,
+): Promise<void> {
+  const target = { kind: 'workflow', id: workflowId };
+  return store(request, [{ action: 'workflow.publish-event', target, detail: eventName }]);
+}
+
 async function record(request: Request, changesOf: ChangesOf, answer: unknown): Promise<void> {
   const path = request.params as Readonly<Record<string, string>>;
   const body = membersOf(contextOf(request).body?.value);

@@ -20,6 +20,7 @@ import { AppError } from '../../base/errors.js';
 import type { Json } from '../../engine/values/json.js';
 import type { EventName } from '../../runtime/events/event-types.js';
 import { workflowNotFound } from '../../runtime/operations/instance-queries.js';
+import { auditPublished } from '../access/audited-calls.js';
 import { callerReach } from '../access/authentication.js';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
 import { requiredBody } from '../http/body-reader.js';
@@ -93,13 +94,15 @@ export class EventController extends Controller {
       workflowId: checkedName(workflowId, 'workflow id'),
       actor: await actorOf(request),
     };
-    return this.#services.host.events.publish({
+    const published = await this.#services.host.events.publish({
       ...event,
       data: eventData,
       idempotency: await toIdempotencyKey(request, idempotencyKey, eventData),
       ...(forWorkflow !== false && { forWorkflow }),
       ...traceOf(request),
     });
+    if (forWorkflow !== false) await auditPublished(request, forWorkflow.workflowId, event.name);
+    return published;
   }
 
   /**
