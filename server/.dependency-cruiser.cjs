@@ -37,7 +37,8 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/(compose-(host|scripts)\\.ts|cli/files/offline-server\\.ts|store/|backplane/|scripts/)',
+        pathNot:
+          '^src/(compose-(host|scripts)\\.ts|cli/files/offline-server\\.ts|store/|backplane/|scripts/)',
       },
       // The stored records are part of the contract.
       to: { path: '^src/(store|backplane|scripts)/(?!records/)[^/]+/' },
