@@ -1,8 +1,8 @@
 /**
  * Runs the shell blocks of a document from top to bottom, like a reader would. The words after the fence say how:
  *
- *  - `sh install`     makes the packages of the repository available in the reader's folder, without npm; packed.test.ts
- *                     of e2e runs it as printed
+ *  - `sh install`     makes the packages of the repository available in the reader's folder, without npm; `pnpm bench:first-run`
+ *                     runs the one of README as printed
  *  - `sh run`         runs, and must succeed
  *  - `sh server`      starts or restarts the server, and waits until it listens
  *  - `sh background`  runs in a separate terminal until the document ends
