@@ -32,6 +32,7 @@ const OWN_JSON = [
   'runtime/audit/audit-log.ts',
   'runtime/fleet/node-details.ts',
   'runtime/instances/new-instance.ts',
+  'runtime/notifications/change-announcer.ts',
   'runtime/notifications/notification-codec.ts',
   'runtime/operations/instance-control.ts',
   'runtime/operations/instance-views.ts',
@@ -66,9 +67,11 @@ const OWN_JSON = [
   'store/sqlite/operations/events.ts',
   'store/sqlite/operations/list-paths.ts',
   'store/text-codec.ts',
+  'store/text-search.ts',
   'testing/files/differences.ts',
-  'testing/files/run-file.ts',
+  'testing/files/test-pythons.ts',
   'testing/seen-conditions.ts',
+  'testing/test-python.ts',
 ];
 
 describe('the sources of the server', () => {
