@@ -49,7 +49,14 @@ it('of a run in a bulk job', async () => {
     printed += String(text);
     return true;
   });
-  const options = { url: server.url, json: false, dryRun: false, wait: true, all: false };
+  const options = {
+    url: server.url,
+    json: false,
+    dryRun: false,
+    wait: true,
+    all: false,
+    compensate: false,
+  };
   const code = await createBulkJob('purge', { ...options, run: [id], reason: 'old' });
   expect(code).toBe(1);
   const [, errorId] = new RegExp(`^${id} .*\\n {2}errorId: (\\S+)$`, 'm').exec(printed) ?? [];

@@ -54,7 +54,7 @@ function jobOf(matched: number): BulkJobRecord {
       reach: 'all',
       perSecond: 1000,
     }),
-    task: writeTask({ filter: null, modification: {} }),
+    task: writeTask({ filter: null, modification: {}, compensate: false }),
     state: 'Running',
     startTime: systemClock.now(),
     endTime: null,
