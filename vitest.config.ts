@@ -21,9 +21,13 @@ const TIME_LIMIT = {
 // seen something wrong fails. `pnpm test` lists what passed only at the second attempt.
 const WAITED_IN_VAIN = { retry: { count: 1, condition: /not within \d+ ms|timed out in \d+ ?ms/ } };
 
+// What takes long, measures how fast a server responds under attack, or seldom finds what no shorter test finds:
+// `pnpm test:nightly`.
+const IS_NIGHTLY = process.env['NIGHTLY'] === 'all';
+
 const UNIT = {
   ...WAITED_IN_VAIN,
-  include: ['test/**/*.test.ts'],
+  include: ['test/**/*.test.ts', ...(IS_NIGHTLY ? ['test/**/*.nightly.ts'] : [])],
   testTimeout: 60_000,
   // The default is one second, in which a busy machine may do nothing. Less than a test has, so that the failure tells what
   // was awaited.
@@ -56,10 +60,10 @@ const PAGE = {
   ...PARALLEL,
 };
 
-// Fault tests that take long: `pnpm test:faults`.
-const NIGHTLY = [
+// Of the long ones, the fault tests have a command of their own: `pnpm test:faults`.
+const END_TO_END_NIGHTLY = [
   ...(process.env['FAULTS'] === 'all' ? ['faults/*.nightly.ts'] : []),
-  ...(process.env['NIGHTLY'] === 'all' ? ['cli/*.nightly.ts'] : []),
+  ...(IS_NIGHTLY ? ['{cli,scenarios}/*.nightly.ts'] : []),
 ];
 
 type ProjectOptions = NonNullable<TestProjectInlineConfiguration['test']>;
@@ -84,7 +88,7 @@ export default defineConfig({
       ...project('ui', PAGE, 'server/ui'),
       ...project('e2e', {
         ...END_TO_END,
-        include: [...END_TO_END.include, ...NIGHTLY],
+        include: [...END_TO_END.include, ...END_TO_END_NIGHTLY],
         globalSetup: ['environment/global-setup.ts'],
       }),
       ...project('examples', END_TO_END),

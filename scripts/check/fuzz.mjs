@@ -7,7 +7,7 @@ import { runMain, runTool } from '../tool.mjs';
 
 await runMain(async () => {
   await build();
-  const env = { FUZZ_SECONDS: '600', GROWTH: 'all', ...process.env };
+  const env = { FUZZ_SECONDS: '600', GROWTH: 'all', NIGHTLY: 'all', ...process.env };
   const folders = ['server/test/security/fuzz', 'server/test/security/growth'];
   const fuzzers = [...folders, ...process.argv.slice(2)];
   runTool('vitest', ['run', '--project', 'server', '--no-file-parallelism', ...fuzzers], {

@@ -14,19 +14,17 @@ const UNIT_PROJECTS = ['server', 'sdk', 'worker-sdk'];
  */
 const LONG_TESTS = [
   '**/test/faults/**',
-  '**/test/repository/slow-patterns.test.ts',
   '**/test/security/fuzz/**',
-  '**/test/security/growth/**',
-  '**/test/security/{attacks*,fork-bombs,live-latency,memory-attacks,process-limits,scripts,stored-rubbish}.test.ts',
+  '**/test/security/{attacks*,process-limits,scripts,stored-rubbish}.test.ts',
   '**/test/scripts/pyodide/escape.test.ts',
   '**/test/scripts/pyodide/exhaustion.test.ts',
   '**/test/scripts/pyodide/interruption.test.ts',
   '**/test/runtime/operation-counts.test.ts',
   '**/test/schemas/input-schemas.test.ts',
-  '**/test/simulation/{safeguards,simulation}.test.ts',
-  '**/test/behaviour/{idle-process,live-changes,migrate-store,nodes,postgres-outage,restarts,two-nodes}.test.ts',
-  '**/test/store/{copy-store,mongo-outage,postgres-deadlocks,postgres-locks,postgres-outage}.test.ts',
-  'test/{examples,installed-packages,package,production}.test.ts',
+  '**/test/simulation/simulation.test.ts',
+  '**/test/behaviour/{idle-process,live-changes,migrate-store,nodes,restarts,two-nodes}.test.ts',
+  '**/test/store/{copy-store,mongo-outage,postgres-outage}.test.ts',
+  'test/{examples,package,production}.test.ts',
 ];
 
 const UNIT_TESTS = [

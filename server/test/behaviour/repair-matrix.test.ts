@@ -5,9 +5,11 @@
  * predicts the answer, and the data and the status at the end. A dry run before each modification gives the same answer and
  * changes nothing.
  *
- * REPAIR_TRIALS=all runs every combination; REPAIR_SEED=n chooses other ones.
+ * By day, the stores that run in the process; by night, all. REPAIR_TRIALS=all runs every combination; REPAIR_SEED=n chooses
+ * other ones.
  */
 import { beforeAll, it } from 'vitest';
+import { IS_NIGHTLY } from '../../../sdk/test/support/nightly.js';
 import { CAMEL_JSON } from './support/dialects.js';
 import { everyStore } from './support/every-store.js';
 import { defineCommon, Definitions, useService } from './support/repairs/repair-runs.js';
@@ -29,6 +31,8 @@ const found = every.filter((trial) => FOUND.has(nameOf(trial)));
 const daily = [...new Set([...pairwise(every), ...found])];
 const trials = process.env['REPAIR_TRIALS'] === 'all' ? every : daily;
 
+const isEveryStore = IS_NIGHTLY || process.env['REPAIR_TRIALS'] === 'all';
+
 const service = useService();
 
 everyStore(
@@ -42,5 +46,5 @@ everyStore(
       ({ trial }) => runTrial(at.client, service, definitions, trial),
     );
   },
-  { dialects: [CAMEL_JSON] },
+  { dialects: [CAMEL_JSON], ...(!isEveryStore && { stores: ['memory', 'sqlite'] }) },
 );

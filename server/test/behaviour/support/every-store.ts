@@ -1,5 +1,6 @@
 /** Runs the cases of a subject on every store, with two opposite dialects. */
 import { afterAll, beforeAll, describe } from 'vitest';
+import { IS_NIGHTLY } from '../../../../sdk/test/support/nightly.js';
 import type { Store } from '../../../src/store/store.js';
 import { Client } from './client.js';
 import { CAMEL_JSON, PASCAL_YAML, type Dialect } from './dialects.js';
@@ -119,11 +120,12 @@ export function everyStore(
   }
 }
 
+/** Several dialects are all tested in memory, and one of them on each other store; by night, all on every store. */
 function dialectsFor(
   kind: StoreKind['kind'],
-  dialects: EveryStoreOptions['dialects'],
+  dialects: EveryStoreOptions['dialects'] = [CAMEL_JSON, PASCAL_YAML],
 ): readonly Dialect[] {
-  if (dialects === 'alternating') return [kind === 'sqlite' ? PASCAL_YAML : CAMEL_JSON];
-  if (kind === 'postgres') return [CAMEL_JSON];
-  return dialects ?? [CAMEL_JSON, PASCAL_YAML];
+  const one = [kind === 'sqlite' ? PASCAL_YAML : CAMEL_JSON];
+  if (dialects === 'alternating') return one;
+  return dialects.length === 1 || kind === 'memory' || IS_NIGHTLY ? dialects : one;
 }

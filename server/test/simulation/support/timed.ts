@@ -111,9 +111,9 @@ export const TIMED_WORKFLOWS: Readonly<Record<string, Workflow>> = {
     },
     data: () => ({}),
     expect: () => ({
+      // The time of y2 may be over before y3 begins: then y3 is not cancelled either.
       completed: { y1: 0, y2: 0, y3: 0, y4: 1, y5: 1, y6: 1 },
       failed: { y1: 2, y2: 1, y4: 0 },
-      cancelled: { y3: 1 },
       data: { done: 1 },
       outcome: 'Compensated',
     }),
