@@ -1,9 +1,9 @@
 /**
  * Goal: the packages work however they are installed, on every Node that users have, and wherever their files are.
- * Method: starts the packed server on Node 20, 22 and 24, from `npx`, from a global installation, and in a folder that only root can
+ * Method: starts the packed server on Node 20, 22 and 24, from its tarball by `npx`, from a global installation, and in a folder that only root can
  * read; each time a custom step and an expression run. Runs a test of `stepwright/testing` under jest.
  */
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createClient } from '@stepwright/sdk';
@@ -133,6 +133,25 @@ describe('the package', () => {
       folder,
     );
     await check([path.join(folder, 'bin/stepwright'), 'start'], besides('elsewhere'));
+  });
+
+  it('runs from its tarball by npx, with a folder that is live', async () => {
+    const folder = besides('npx');
+    mkdirSync(path.join(folder, 'flows'));
+    writeFileSync(path.join(folder, 'flows/greeting.yaml'), GREETING);
+    writeFileSync(path.join(folder, 'flows/shout.py'), 'loud = text.upper()\n');
+    const tarball = installation.tarballs.find((file) => /stepwright-\d[^/]*$/.test(file)) ?? '';
+    copyFileSync(tarball, path.join(folder, path.basename(tarball)));
+    const command = ['npx', '--yes', `./${path.basename(tarball)}`, 'dev', './flows'];
+    const server = new PackedServer(command, folder, { XDG_CACHE_HOME: besides('cache') });
+    const url = await server.url();
+    await server.says(/greeting\.yaml: registered, version 1$/m);
+    const client = createClient({ baseUrl: url });
+    const run = await client.workflows.start('greeting', { name: 'Ada' });
+    expect((await run.wait({ timeoutMs: 60_000 })).data['greeting']).toBe('HELLO ADA');
+    // npx ends on SIGTERM, and leaves the server running.
+    for await (const { pid } of client.nodes.list()) process.kill(pid, 'SIGTERM');
+    await server.stop();
   });
 
   it('needs no rights but to read its files', async (test) => {

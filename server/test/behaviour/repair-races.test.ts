@@ -21,9 +21,9 @@ import { SpawnedServer } from '../support/spawned-server.js';
 import { openTestSchema } from '../store/support/postgres-schema.js';
 
 /** Batches of rounds, each of which begins when the one before has ended. */
-const BATCHES = 4;
+const BATCHES = 2;
 /** Few enough for the time limit of calls to the database, also on a busy machine. */
-const ROUNDS_AT_ONCE = 10;
+const ROUNDS_AT_ONCE = 20;
 
 type Repaired = Answer<RepairedWorkflow & Problem>;
 

@@ -349,6 +349,32 @@ Steps:
     });
   });
 
+  it('starts with a reference and tags, which the definition and Expect see', async () => {
+    write(
+      'order.yaml',
+      'Id: order\nTags: { tenant: acme }\nSteps: [{ Id: a, StepType: NoOp, Outputs: { r: context.Workflow.Reference } }]\n',
+    );
+    write(
+      'order.test.yaml',
+      `Definition: order.yaml
+Cases:
+  - Name: both
+    Reference: A1
+    Tags: { region: eu }
+    Expect: { Reference: A1, Data: { r: A1 }, Tags: { region: eu, tenant: acme } }
+  - Name: wrong
+    Tags: { tenant: else }
+    Expect: { Tags: { tenant: acme } }
+`,
+    );
+    expect(await run()).toBe(1);
+    expect(printed).toContain('1 passed, 1 failed');
+    expect(printed).toContain('tags is not as expected');
+    write('order.test.yaml', 'Definition: order.yaml\nCases: [{ Name: a, Tags: { n: 1 } }]\n');
+    expect(await run()).toBe(1);
+    expect(printed).toContain('n is a text, not 1');
+  });
+
   it('gives the same ids, times and random numbers again', async () => {
     write(
       'dice.yaml',

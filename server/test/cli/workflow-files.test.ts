@@ -3,7 +3,15 @@
  * Method: a folder with everything that can be wrong.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -34,6 +42,7 @@ async function found(): Promise<Record<string, string>> {
 
 it('gives a reason for each file that cannot be read, and reads the others', async () => {
   write('good.yaml', 'Id: a');
+  write('folder.yaml/inside.yml', 'Id: b');
   write('binary.yaml', Buffer.from([0x49, 0, 0x64]));
   write('latin.py', Buffer.from([0xe9, 0x0a]));
   truncateSync(write('huge.yaml', ''), 17 * 1024 * 1024);
@@ -42,6 +51,7 @@ it('gives a reason for each file that cannot be read, and reads the others', asy
   execFileSync('mkfifo', [path.join(folder, 'pipe.yaml')]);
   expect(await found()).toEqual({
     'good.yaml': 'Id: a',
+    'folder.yaml/inside.yml': 'Id: b',
     'binary.yaml': 'it is a binary file',
     'latin.py': 'it is not UTF-8 text',
     'huge.yaml': 'it is larger than 16 MB',
@@ -65,4 +75,31 @@ it('leaves out JSON that is no definition, and tests', async () => {
   write('flow.json', '{"id": "a", "steps": []}');
   write('flow.test.yaml', 'Cases: []');
   expect(Object.keys(await found())).toEqual(['flow.json']);
+});
+
+it('names files and folders that only others may read', async (test) => {
+  const uid = process.getuid?.();
+  if (uid !== 0) return test.skip('only root can become another user');
+  write('good.yaml', 'Id: a');
+  chmodSync(write('locked.yaml', 'Id: b'), 0o600);
+  write('closed/c.yaml', 'Id: c');
+  chmodSync(path.join(folder, 'closed'), 0o700);
+  chmodSync(folder, 0o755);
+  process.seteuid?.(65_534);
+  try {
+    expect(await found()).toEqual({
+      'good.yaml': 'Id: a',
+      'locked.yaml': 'you may not read it',
+      closed: 'you may not read it',
+    });
+  } finally {
+    process.seteuid?.(uid);
+  }
+});
+
+it('reads 10,000 files, and asks for a smaller folder if there are more', async () => {
+  for (let count = 1; count <= 10_000; count += 1) write(`${count % 100}/${count}.yaml`, 'Id: a');
+  expect(await readWorkflowFiles([folder])).toHaveLength(10_000);
+  write('one-more.yaml', 'Id: a');
+  await expect(found()).rejects.toThrow('more than 10000 definitions and scripts');
 });

@@ -44,6 +44,7 @@ export function checkExpectation(
   compare('outcome', expectation.outcome, run.outcome);
   compare('data', expectation.data, run.data);
   compare('reference', expectation.reference, run.reference);
+  compare('tags', expectation.tags, run.tags);
   compare('runs', expectation.runs, runs);
   compare('error', expectation.error, errorOf(run));
   for (const [name, count] of Object.entries(expectation.calls ?? {})) {

@@ -20,6 +20,7 @@ export function readExpectation(value: Json, pointer: string, problems: Problems
     ...given('outcome', members.choice('Outcome', OUTCOMES)),
     ...given('data', members.object('Data')),
     ...given('reference', members.text('Reference')),
+    ...given('tags', members.textMap('Tags')),
     ...given('runs', members.integer('Runs')),
     ...given('error', members.object('Error')),
     ...given('calls', readCalls(members, problems)),

@@ -104,6 +104,21 @@ export class Members<Name extends string> {
     return value === null || isJsonObject(value) ? value : this.#wrong(name, 'a map', value);
   }
 
+  /** A map of text to text. */
+  textMap(name: Name): Readonly<Record<string, string>> | null {
+    const found = this.object(name);
+    if (found === null) return null;
+    const texts: Record<string, string> = {};
+    for (const [key, value] of Object.entries(found)) {
+      if (typeof value === 'string') texts[key] = value;
+      else {
+        const place = childPointer(this.pointerOf(name), key);
+        this.#problems.add(place, `${key} is a text, not ${describeValue(value)}`);
+      }
+    }
+    return texts;
+  }
+
   list(name: Name): readonly Json[] | null {
     const value = this.#value(name);
     return value === null || isList(value) ? value : this.#wrong(name, 'a list', value);

@@ -84,9 +84,10 @@ function readCase(value: Json, pointer: string, problems: Problems): TestCase {
     start: members.object('Start') ?? {},
     trigger: readTrigger(members, problems),
     reference: members.text('Reference'),
+    tags: members.textMap('Tags') ?? {},
     now,
     seed: members.integer('Seed'),
-    environment: readEnvironment(members, problems),
+    environment: members.textMap('Environment') ?? {},
     secrets: readSecrets(members, problems),
     mocks: readMocks(members.object('Mocks') ?? {}, members.pointerOf('Mocks'), problems),
     then: (members.list('Then') ?? []).flatMap(
@@ -104,26 +105,11 @@ function readTrigger(
   problems: Problems,
 ): string | null {
   const trigger = members.text('Trigger');
-  for (const other of ['Start', 'Reference'] as const) {
+  for (const other of ['Start', 'Reference', 'Tags'] as const) {
     if (trigger === null || !members.has(other)) continue;
     problems.add(members.pointerOf(other), `a run that a trigger starts gets no ${other} here`);
   }
   return trigger;
-}
-
-function readEnvironment(
-  members: Members<keyof typeof CASE_MEMBERS>,
-  problems: Problems,
-): Readonly<Record<string, string>> {
-  const found: JsonObject = members.object('Environment') ?? {};
-  const pointer = members.pointerOf('Environment');
-  const texts: Record<string, string> = {};
-  for (const [name, value] of Object.entries(found)) {
-    if (typeof value === 'string') texts[name] = value;
-    else
-      problems.add(childPointer(pointer, name), `${name} is a text, not ${describeValue(value)}`);
-  }
-  return texts;
 }
 
 function readSecrets(

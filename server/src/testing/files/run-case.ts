@@ -143,8 +143,8 @@ class Play {
   }
 
   async #start(): Promise<void> {
-    const { reference, start } = this.#test;
-    const options = reference === null ? {} : { reference };
+    const { reference, start, tags } = this.#test;
+    const options = { tags, ...(reference !== null && { reference }) };
     const { id } = await this.#server.begin(this.#options.project.id, start, options);
     this.#id = id;
     await this.#server.settle();

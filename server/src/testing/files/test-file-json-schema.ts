@@ -26,6 +26,7 @@ const TEXTS: JsonObject = {
 };
 const FLAG: JsonObject = { type: ['boolean', 'null'] };
 const MAP: JsonObject = { type: ['object', 'null'] };
+const TEXT_MAP: JsonObject = { ...MAP, additionalProperties: { type: 'string' } };
 
 const ANSWER = mapOf(
   { Result: ANY, Response: reference('response'), Fail: ANY, Retryable: FLAG },
@@ -41,6 +42,7 @@ const EXPECTATION = mapOf(
     Outcome: choice(OUTCOMES),
     Data: MAP,
     Reference: TEXT,
+    Tags: TEXT_MAP,
     Runs: { type: ['integer', 'null'], minimum: 0 },
     Error: MAP,
     Calls: { ...MAP, additionalProperties: { type: 'integer', minimum: 0 } },
@@ -69,9 +71,10 @@ const CASE = {
       Start: MAP,
       Trigger: TEXT,
       Reference: TEXT,
+      Tags: TEXT_MAP,
       Now: TEXT,
       Seed: { type: ['integer', 'null'] },
-      Environment: { ...MAP, additionalProperties: { type: 'string' } },
+      Environment: TEXT_MAP,
       Secrets: { ...MAP, additionalProperties: { type: ['string', 'null'] } },
       Mocks: { ...MAP, additionalProperties: reference('mock') },
       Then: { type: ['array', 'null'], items: reference('action') },

@@ -1,4 +1,5 @@
 /** A file of tests as it was read: cases of one definition, each with its place in the text. */
+import type { Tags } from '../../engine/model/tags.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import type { InstanceOutcome, InstanceStatus } from '../../store/records/instances.js';
 import type { Mocks } from '../answers.js';
@@ -25,6 +26,7 @@ export interface TestCase {
   /** The trigger that starts the run, instead of the case. */
   readonly trigger: string | null;
   readonly reference: string | null;
+  readonly tags: Tags;
   /** The virtual time of the start. */
   readonly now: string | null;
   readonly seed: number | null;
@@ -53,6 +55,8 @@ export interface Expectation {
   /** A part of the data. */
   readonly data?: JsonObject;
   readonly reference?: string;
+  /** Some of the tags. */
+  readonly tags?: Tags;
   /** The number of runs of the definition. */
   readonly runs?: number;
   /** A part of the last error. */

@@ -12,6 +12,7 @@ export const CASE_MEMBERS = {
   Trigger:
     'The name of a trigger that starts the run, instead of Start: at the time of its cron expression, or when its event is published. If it starts several runs, the case is about the newest',
   Reference: 'The reference of the run',
+  Tags: 'The tags of the run, a map of text to text',
   Now: 'The time of the start, such as 2030-01-31T09:00:00Z. Default: 2030-01-01T00:00:00Z',
   Seed: 'A whole number from which all ids and random numbers are made. Default: 1',
   Environment: 'The environment that expressions see: a map of text to text',
@@ -54,6 +55,7 @@ export const EXPECT_MEMBERS = {
   Outcome: 'The outcome of the run',
   Data: 'A part of the data: members that are not named may have any value; lists must have the same length',
   Reference: 'The reference of the run',
+  Tags: 'Some of the tags of the run, a map of text to text',
   Runs: 'How many runs of the definition there are: those that the trigger has started',
   Error: 'A part of the last error: stepId, type, message, data, attempt',
   Calls: 'How often each mock was called',
