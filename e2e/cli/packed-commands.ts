@@ -244,7 +244,7 @@ const OUTSIDE: readonly Trial[] = [
   { command: 'notifications list', shows: /active +suspended/ },
   { command: 'notifications show', args: onPlace, shows: /^State +active$/m },
   { command: 'notifications test', args: onPlace, shows: /^Answer +204$/m },
-  { command: 'notifications deliveries', args: onPlace, shows: /workflow\.test +delivered/ },
+  { command: 'notifications deliveries', args: onPlace, shows: /workflow\.\S+ +delivered/ },
   {
     command: 'notifications redeliver',
     args: async ({ client, place }) => {
