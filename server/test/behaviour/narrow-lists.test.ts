@@ -98,6 +98,20 @@ everyStore(
       expect(body).toMatchObject({ runs: null, lastHour: [], lastDay: [], queues: [] });
     });
 
+    it('shows an overview of what is inside behind a hundred definitions of others', async () => {
+      await Promise.all(
+        Array.from({ length: 110 }, (_, at) => define(`${prefix}-a${at}`, waitFor('"e"'))),
+      );
+      const { inside } = await twoTeams();
+      const viewer = await as(`viewer:${prefix}-in*`);
+      const overview = async () => (await viewer.get<Overview>('/api/overview')).body;
+      // The server keeps what it has counted for a few seconds.
+      await expect
+        .poll(async () => (await overview()).definitions)
+        .toMatchObject([{ definitionId: inside, runnable: 1 }]);
+      expect(await overview()).toMatchObject({ definitionsExact: true, runs: null });
+    });
+
     it('explains the wait for a child outside without what the child does', async () => {
       const { outside } = await twoTeams();
       const child = step('sub', 'SubWorkflow', { DefinitionId: `"${outside}"` });

@@ -4,6 +4,7 @@
  *
  * Everything is bounded and shared by concurrent callers, so that any number of open pages costs the same.
  */
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.js';
 import { reaches, type NameReach } from '../../base/name-reach.js';
 import type { InstanceStatus } from '../../store/records/instances.js';
@@ -11,6 +12,7 @@ import type { NodeRecord } from '../../store/records/nodes.js';
 import type { Store } from '../../store/store.js';
 import type { ActivityQueries } from '../activities/activity-queries.js';
 import type { ActivityQueueView } from '../activities/activity-types.js';
+import { listWithin } from '../definitions/list-within.js';
 import { readDetails } from '../fleet/node-details.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
 import {
@@ -28,6 +30,8 @@ import { searches } from './bounded-search.js';
 
 /** An answer is kept this long. */
 const KEPT_MS = 3000;
+/** Callers with different prefixes whose answers are kept. */
+const REACHES_MAX = 100;
 const DEFINITIONS_MAX = 100;
 /** Open runs of a definition and status are counted up to this number. */
 export const OPEN_RUNS_MAX = 1000;
@@ -71,10 +75,19 @@ export interface OverviewView {
   readonly nodes: { readonly alive: number; readonly dead: number };
 }
 
+type OpenList = Pick<OverviewView, 'definitions' | 'definitionsExact'>;
+
 export class OverviewQueries {
   readonly #options: OverviewQueriesOptions;
   #newest: OverviewView | null = null;
   #reading: Promise<OverviewView> | null = null;
+  /** By the prefixes of the callers. */
+  readonly #narrow = new LRUCache<
+    string,
+    { readonly time: number; readonly open: Promise<OpenList> }
+  >({
+    max: REACHES_MAX,
+  });
 
   constructor(options: OverviewQueriesOptions) {
     this.#options = options;
@@ -83,7 +96,28 @@ export class OverviewQueries {
   /** At most a few seconds old. */
   async overview(reach: NameReach): Promise<OverviewView> {
     const view = await this.#whole();
-    return reach === 'all' ? view : within(reach, view);
+    if (reach === 'all') return view;
+    return within(
+      view,
+      view.definitionsExact ? listed(reach, view) : await this.#openWithin(reach),
+    );
+  }
+
+  /** The definitions within the prefixes may all follow those that the whole view has looked at. */
+  #openWithin(reach: readonly string[]): Promise<OpenList> {
+    const { clock, store } = this.#options;
+    const key = reach.toSorted().join('\n');
+    const kept = this.#narrow.get(key);
+    const time = clock.now();
+    if (kept !== undefined && time - kept.time < KEPT_MS) return kept.open;
+    const limit = DEFINITIONS_MAX + 1;
+    const open = listWithin(store, { after: null, limit, prefixes: reach }).then((found) =>
+      this.#openRuns(found),
+    );
+    this.#narrow.set(key, { time, open });
+    // The next caller tries again.
+    open.catch(() => this.#narrow.delete(key));
+    return open;
   }
 
   async #whole(): Promise<OverviewView> {
@@ -104,7 +138,7 @@ export class OverviewQueries {
       time,
       byStatus: statistics?.instances ?? null,
       byStatusTime: time - figures.ageMs,
-      ...(await this.#openRuns()),
+      ...(await this.#openRuns(await store.listDefinitions(null, DEFINITIONS_MAX + 1))),
       ...this.#fleet(await store.listNodes(), time),
       queues: waiting.sort(byAge).slice(0, QUEUES_MAX),
       unattendedQueues: waiting.filter(({ pollers }) => pollers === 0).length,
@@ -113,10 +147,10 @@ export class OverviewQueries {
     return view;
   }
 
-  async #openRuns(): Promise<Pick<OverviewView, 'definitions' | 'definitionsExact'>> {
-    const { clock, store } = this.#options;
-    const ids = (await store.listDefinitions(null, DEFINITIONS_MAX + 1)).map(({ id }) => id);
-    const left = ids.slice(0, DEFINITIONS_MAX);
+  /** @param found one more than are looked at, if there are so many */
+  async #openRuns(found: readonly { readonly id: string }[]): Promise<OpenList> {
+    const { clock } = this.#options;
+    const left = found.slice(0, DEFINITIONS_MAX).map(({ id }) => id);
     const definitions: OpenRuns[] = [];
     for (const isLast of searches(clock)) {
       const definitionId = left.shift();
@@ -134,7 +168,7 @@ export class OverviewQueries {
     }
     return {
       definitions: definitions.filter((each) => openOf(each) > 0).sort(byOpen),
-      definitionsExact: left.length === 0 && ids.length <= DEFINITIONS_MAX,
+      definitionsExact: left.length === 0 && found.length <= DEFINITIONS_MAX,
     };
   }
 
@@ -174,16 +208,21 @@ export class OverviewQueries {
 }
 
 /** Counts of all runs together are left out: they would say something of those outside the reach. */
-function within(reach: NameReach, view: OverviewView): OverviewView {
+function within(view: OverviewView, open: OpenList): OverviewView {
   return {
     ...view,
+    ...open,
     byStatus: null,
-    definitions: view.definitions.filter(({ definitionId }) => reaches(reach, definitionId)),
     minutes: [],
     hours: [],
     queues: [],
     unattendedQueues: 0,
   };
+}
+
+function listed(reach: NameReach, { definitions }: OverviewView): OpenList {
+  const inside = definitions.filter(({ definitionId }) => reaches(reach, definitionId));
+  return { definitions: inside, definitionsExact: true };
 }
 
 function openOf({ runnable, suspended }: OpenRuns): number {
