@@ -151,7 +151,7 @@ export class NodeServices {
     this.access = createAccess(options);
     this.indexRefresh = this.#createIndexRefresh();
     this.housekeeping = createHousekeeping(options, this);
-    this.eventQueries = new EventQueries(store, reading, (id) => this.publisher.findDelivery(id));
+    this.eventQueries = new EventQueries(store, reading, this.publisher.deliveries);
     const { broker, claims } = this;
     const polling = () => readPolling(store, nodes);
     this.activityQueries = new ActivityQueries({ store, clock, polling });

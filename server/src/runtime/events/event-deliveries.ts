@@ -32,6 +32,9 @@ interface Pending {
 export class EventDeliveries {
   readonly #options: EventDeliveriesOptions;
   readonly #pending = new Map<string, Pending>();
+  /** Marked while somebody read events, who may not have seen the mark. */
+  readonly #marked = new Map<string, EventDelivery>();
+  #readers = 0;
   #cancelTimer: (() => void) | null = null;
   #flushing: Promise<void> | null = null;
   #isStopped = false;
@@ -40,9 +43,20 @@ export class EventDeliveries {
     this.#options = options;
   }
 
-  /** The delivery of this event that is still to be stored. */
+  /** The delivery of this event that is still to be stored, or was stored during a read that has not ended. */
   find(eventId: string): EventDelivery | undefined {
-    return this.#pending.get(eventId)?.delivery;
+    return this.#pending.get(eventId)?.delivery ?? this.#marked.get(eventId);
+  }
+
+  /** While events are read, `find` also knows what is stored in the meantime: nothing falls between the two. */
+  async whileReading<Result>(read: () => Promise<Result>): Promise<Result> {
+    this.#readers += 1;
+    try {
+      return await read();
+    } finally {
+      this.#readers -= 1;
+      if (this.#readers === 0) this.#marked.clear();
+    }
   }
 
   add(event: FoundEvent, delivery: EventDelivery): void {
@@ -89,6 +103,7 @@ export class EventDeliveries {
     const batch = [...this.#pending.values()].slice(0, MARKS_MAX);
     try {
       const missing = await store.markEventsDelivered(batch.map(({ delivery }) => delivery));
+      this.#keepMarked(batch);
       for (const id of missing) {
         const pending = this.#pending.get(id);
         if (pending !== undefined) await deliverAgain(pending.event, pending.delivery.takenBy);
@@ -98,6 +113,16 @@ export class EventDeliveries {
     }
     for (const each of batch) {
       if (this.#pending.get(each.event.id) === each) this.#pending.delete(each.event.id);
+    }
+  }
+
+  /** With readers at all times, the oldest are dropped: a read takes less time than so many events. */
+  #keepMarked(batch: readonly Pending[]): void {
+    if (this.#readers === 0) return;
+    for (const { delivery, event } of batch) this.#marked.set(event.id, delivery);
+    for (const id of this.#marked.keys()) {
+      if (this.#marked.size <= PENDING_MAX) return;
+      this.#marked.delete(id);
     }
   }
 }

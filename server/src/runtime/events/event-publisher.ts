@@ -11,7 +11,6 @@ import { writeJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
 import {
   EVENT_TAKERS_MAX,
-  type EventDelivery,
   type EventRecord,
   type FoundEvent,
   type InsertedEvent,
@@ -47,11 +46,12 @@ export interface EventPublisherOptions {
 
 export class EventPublisher {
   readonly #options: EventPublisherOptions;
-  readonly #deliveries: EventDeliveries;
+  /** The deliveries of this node that are still to be stored. */
+  readonly deliveries: EventDeliveries;
 
   constructor(options: EventPublisherOptions) {
     this.#options = options;
-    this.#deliveries = new EventDeliveries({
+    this.deliveries = new EventDeliveries({
       ...options,
       deliverAgain: (event, reached) => this.#deliver(event, eventMessage(event), reached),
     });
@@ -59,12 +59,7 @@ export class EventPublisher {
 
   /** Stores what is known of deliveries. */
   stop(): Promise<void> {
-    return this.#deliveries.stop();
-  }
-
-  /** A delivery by this node that is still to be stored. */
-  findDelivery(eventId: string): EventDelivery | undefined {
-    return this.#deliveries.find(eventId);
+    return this.deliveries.stop();
   }
 
   /** Durable before it resolves. @throws AppError `idempotency_conflict`, `workflow_not_found` */
@@ -84,7 +79,7 @@ export class EventPublisher {
   /** Delivers events that a node stored but did not deliver to all recipients before it stopped. */
   async deliverLeftOver(publishedBefore: number): Promise<void> {
     for (const event of await this.#options.store.findUndeliveredEvents(publishedBefore, PAGE)) {
-      if (this.#deliveries.find(event.id) === undefined) await this.#deliver(event);
+      if (this.deliveries.find(event.id) === undefined) await this.#deliver(event);
     }
   }
 
@@ -139,7 +134,7 @@ export class EventPublisher {
     const { clock, store } = this.#options;
     let { deliveredTo } = event;
     for (const pauseMs of MARK_PAUSES_MS) {
-      deliveredTo ??= this.#deliveries.find(event.id)?.deliveredTo ?? null;
+      deliveredTo ??= this.deliveries.find(event.id)?.deliveredTo ?? null;
       if (deliveredTo !== null) return deliveredTo;
       await new Promise<void>((resolve) => clock.at(clock.now() + pauseMs, resolve));
       deliveredTo = (await store.getEvent(event.id))?.deliveredTo ?? null;
@@ -192,7 +187,7 @@ export class EventPublisher {
   #noteDelivered(event: FoundEvent, instances: readonly string[], isConfirmed: boolean): void {
     const takenBy = instances.slice(0, EVENT_TAKERS_MAX);
     const deliveredTo = instances.length;
-    this.#deliveries.add(event, { id: event.id, deliveredTo, takenBy, isConfirmed });
+    this.deliveries.add(event, { id: event.id, deliveredTo, takenBy, isConfirmed });
   }
 
   async #post(instanceIds: readonly string[], message: InboxMessage): Promise<readonly string[]> {

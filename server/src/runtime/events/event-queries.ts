@@ -2,25 +2,27 @@
 import { readJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
 import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
-import type { EventDelivery, EventListItem, EventRecord } from '../../store/records/events.js';
+import type { EventListItem, EventRecord } from '../../store/records/events.js';
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import { nameKeyOf, readExecutionKey } from '../../base/ids.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
+import type { EventDeliveries } from './event-deliveries.js';
 import type { EventName, EventView, EventWaiterView, StoredEventView } from './event-types.js';
 import type { ReadingGate } from '../memory/reading-gate.js';
-
-type FindDelivery = (eventId: string) => EventDelivery | undefined;
 
 export class EventQueries {
   readonly #store: Store;
   readonly #reading: ReadingGate;
-  readonly #findDelivery: FindDelivery;
+  readonly #deliveries: Pick<EventDeliveries, 'find' | 'whileReading'>;
 
-  /** @param findDelivery a delivery by this node that is still to be stored */
-  constructor(store: Store, reading: ReadingGate, findDelivery: FindDelivery) {
+  constructor(
+    store: Store,
+    reading: ReadingGate,
+    deliveries: Pick<EventDeliveries, 'find' | 'whileReading'>,
+  ) {
     this.#store = store;
     this.#reading = reading;
-    this.#findDelivery = findDelivery;
+    this.#deliveries = deliveries;
   }
 
   /** Newest first; of one name and key, or all. */
@@ -28,13 +30,12 @@ export class EventQueries {
     const nameKey = of === null ? null : nameKeyOf(of.name, of.key);
     const list = `events ${nameKey ?? ''}`;
     const position = decodeCursor(page.cursor, list);
-    const events = await this.#store.listEvents({
-      nameKey,
-      before:
-        position === null ? null : { publishedAt: Number(position[0]), id: position[1] ?? '' },
-      limit: page.limit + 1,
+    const before =
+      position === null ? null : { publishedAt: Number(position[0]), id: position[1] ?? '' };
+    const views = await this.#deliveries.whileReading(async () => {
+      const events = await this.#store.listEvents({ nameKey, before, limit: page.limit + 1 });
+      return events.map((event) => viewEvent(this.#withDelivery(event)));
     });
-    const views = events.map((event) => viewEvent(this.#withDelivery(event)));
     return pageOf(views, page.limit, list, ({ id, publishTime }) => [String(publishTime), id]);
   }
 
@@ -48,15 +49,18 @@ export class EventQueries {
   }
 
   async #find(id: string): Promise<EventRecord> {
-    const event = await this.#store.getEvent(id);
-    if (event !== null) return this.#withDelivery(event);
+    const event = await this.#deliveries.whileReading(async () => {
+      const found = await this.#store.getEvent(id);
+      return found === null ? null : this.#withDelivery(found);
+    });
+    if (event !== null) return event;
     throw new AppError('event_not_found', `There is no event '${id}'`, {
       fields: { eventId: id },
     });
   }
 
   #withDelivery<Event extends EventListItem | EventRecord>(event: Event): Event {
-    const delivery = event.deliveredTo === null ? this.#findDelivery(event.id) : undefined;
+    const delivery = event.deliveredTo === null ? this.#deliveries.find(event.id) : undefined;
     if (delivery === undefined) return event;
     const { deliveredTo, takenBy } = delivery;
     return { ...event, deliveredTo, takenBy };
