@@ -35,6 +35,7 @@ const ON_POSTGRES: ReadonlySet<string> = new Set([
   'archived runs',
   'an Idempotency-Key',
   'events',
+  'leaks',
   'kept runs',
   'bulk jobs',
   'notifications',
