@@ -100,6 +100,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     const page = await openRun(id);
     await page.getByRole('button', { name: 'Terminate' }).click();
     const dialog = page.getByRole('dialog', { name: 'Terminate this run?' });
+    await dialog.getByText('Completed steps are not compensated unless you choose so.').waitFor();
     await dialog.getByLabel('Compensate completed steps first').check();
     await dialog.getByRole('button', { name: 'Terminate' }).click();
     await expect.poll(() => status(page).textContent()).toBe('■ Terminated');
