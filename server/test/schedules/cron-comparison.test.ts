@@ -1,9 +1,9 @@
 /**
  * Goal: due times are those that another library finds, whatever the expression and the time zone.
  * Method: random expressions from a seed, and cron-parser, which computes with other code (Luxon). What the libraries define
- * differently is left out: times within an hour of a change of the clocks, which cron-schedule.test.ts covers.
+ * differently is left out: times within two hours of a change of the clocks, which cron-schedule.test.ts covers.
  */
-import { CronExpressionParser } from 'cron-parser';
+import { CronExpressionParser, type CronExpression } from 'cron-parser';
 import { describe, expect, it } from 'vitest';
 import { IS_NIGHTLY } from '../../../sdk/test/support/nightly.js';
 import { CronSchedule, parseCronSchedule } from '../../src/schedules/cron-schedule.js';
@@ -11,7 +11,8 @@ import { timeZoneOf } from '../../src/schedules/time-zone.js';
 
 const [EXPRESSIONS, TIMES, ZONES_USED] = IS_NIGHTLY ? [500, 1000, 20] : [40, 100, 5];
 const FROM = Date.parse('2026-02-03T04:05:06Z');
-const HOUR_MS = 3_600_000;
+/** cron-parser moves some times beyond the gap by an hour more. */
+const NEAR_MS = 2 * 3_600_000;
 /** On both hemispheres, with half hours, quarters, a change of half an hour, and none. */
 const ZONES = [
   'Europe/Zurich',
@@ -72,6 +73,17 @@ function expressionOf(pick: Pick): string {
   return `${seconds}${fieldOf(pick, 0, 59)} ${fieldOf(pick, 0, 23)} ${day} ${month} ${weekday}`;
 }
 
+/** Fewer, if cron-parser does not find the next one within its limit. */
+function timesOf(expression: CronExpression): readonly number[] {
+  const times: number[] = [];
+  try {
+    while (times.length < TIMES) times.push(expression.next().getTime());
+  } catch (error) {
+    if (!String(error).includes('loop limit exceeded')) throw error;
+  }
+  return times;
+}
+
 const pick = randomOf(20_261_123);
 const expressions = Array.from({ length: EXPRESSIONS }, () => expressionOf(pick));
 
@@ -79,8 +91,8 @@ describe.each(ZONES.slice(0, ZONES_USED))('the due times in %s', (zone) => {
   const timeZone = timeZoneOf(zone)!;
   const offsetAt = (time: number): number => timeZone.localOf(time) - time;
   const isSteady = (time: number): boolean =>
-    offsetAt(time - HOUR_MS) === offsetAt(time + HOUR_MS) &&
-    offsetAt(time) === offsetAt(time + HOUR_MS);
+    offsetAt(time - NEAR_MS) === offsetAt(time + NEAR_MS) &&
+    offsetAt(time) === offsetAt(time + NEAR_MS);
 
   it('are those of another library', { timeout: 1_800_000 }, () => {
     let compared = 0;
@@ -93,8 +105,8 @@ describe.each(ZONES.slice(0, ZONES_USED))('the due times in %s', (zone) => {
         currentDate: new Date(FROM),
       });
       const ours = schedule.next(FROM, TIMES);
-      const theirs = Array.from({ length: TIMES }, () => other.next().getTime());
-      const end = Math.min(ours.at(-1)!, theirs.at(-1)!);
+      const theirs = timesOf(other);
+      const end = Math.min(ours.at(-1)!, theirs.at(-1) ?? FROM);
       const comparable = (times: readonly number[]): readonly string[] =>
         times
           .filter((time) => time <= end && isSteady(time))
