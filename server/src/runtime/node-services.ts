@@ -172,6 +172,7 @@ export class NodeServices {
       self: this.#options.node,
       details: () =>
         details.writeDetails(this.#details(), this.runner.followedUntil, archive !== undefined),
+      onRead: () => this.triggers.scan.nodesRead(),
       onDead: async (nodeId) => {
         await this.runner.takeOver(nodeId);
         await this.bulk.runner.takeOver();

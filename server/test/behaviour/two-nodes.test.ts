@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { DefinitionDocument } from '../../src/api/wire/models/definition.js';
 import type { WorkerList } from '../../src/api/wire/models/worker.js';
-import type { Workflow } from '../../src/api/wire/models/workflow.js';
+import type { Workflow, WorkflowPage } from '../../src/api/wire/models/workflow.js';
 import { eventually } from '../../../sdk/test/support/eventually.js';
 import { Client, fresh } from './support/client.js';
 import { startProcess, temporaryFolder } from './support/server-process.js';
@@ -37,6 +37,19 @@ it('each node lists the workers that poll the other one, and what they hold', as
     items: [{ workerId: 'w1', polling: 0, held: 1, items: [{ workflowId: run, attempt: 1 }] }],
     count: 1,
     exact: true,
+  });
+  await Promise.all(nodes.map((node) => node.stop()));
+});
+
+it('a trigger fires that was registered on the node that joined later', async () => {
+  const { b, nodes } = await twoNodes();
+  const Id = fresh('ticking');
+  const Triggers = [{ Name: 'tick', Cron: '* * * * * *' }];
+  const { status, text } = await b.postDefinition({ Id, Triggers, Steps: [mark('done')] });
+  expect(status, text).toBe(201);
+  await eventually('a run has started', async () => {
+    const { body } = await b.get<WorkflowPage>(`/api/workflow?definitionId=${Id}`);
+    return body.items.length > 0;
   });
   await Promise.all(nodes.map((node) => node.stop()));
 });

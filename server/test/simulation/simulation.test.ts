@@ -37,6 +37,7 @@ const FOUND: readonly (readonly [number, string])[] = [
   [876, 'a start that came while its node stopped ran on after the stop'],
   [957, 'a repeated start of a child stood in the way of its take-over'],
   [1625, 'a workflow was removed before its parent had heard of its end'],
+  [1626, 'a node that had been alone slept on when others joined, and did not fire their triggers'],
   [3586, 'a node whose first heartbeat failed ran unknown, and nobody missed it when it died'],
   [5631, 'a node that stopped signed off although a late commit of its own had overtaken it'],
   [10062, 'a commit that came late was taken for the one that was made after it'],

@@ -21,6 +21,8 @@ export interface NodeRegistryOptions {
   readonly logger: Logger;
   readonly beatIntervalMs: number;
   readonly leaseMs: number;
+  /** Called after each read of the nodes. */
+  readonly onRead: () => void;
   /** Called for each dead node, repeatedly until its record is removed. */
   readonly onDead: (nodeId: string) => Promise<void>;
   /** Called when the node stops: whether it still owns work that another node must continue. */
@@ -253,6 +255,7 @@ export class NodeRegistry implements Service {
       else if (!this.#deadSince.has(id)) this.#deadSince.set(id, this.#options.clock.now());
     }
     for (const id of this.#deadSince.keys()) if (!this.#nodes.has(id)) this.#deadSince.delete(id);
+    this.#options.onRead();
   }
 }
 

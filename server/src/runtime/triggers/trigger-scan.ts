@@ -36,6 +36,8 @@ export class TriggerScan implements Service {
   #running: Promise<void> | null = null;
   #isWanted = false;
   #isStopped = false;
+  /** It sleeps as if no other node could change triggers. */
+  #sleepsAlone = false;
 
   constructor(options: TriggerScanOptions) {
     this.#options = options;
@@ -50,6 +52,11 @@ export class TriggerScan implements Service {
     this.#isStopped = true;
     this.#cancel();
     await this.#running;
+  }
+
+  /** The nodes were read: another one may have joined since the scan began to sleep. */
+  nodesRead(): void {
+    if (this.#sleepsAlone && this.#options.sleepMsMax() !== null) this.soon();
   }
 
   /** Something may be due earlier than before. */
@@ -78,6 +85,7 @@ export class TriggerScan implements Service {
     }
     if (this.#isStopped || this.#isWanted) return;
     const pauseMs = sleepMsMax();
+    this.#sleepsAlone = pauseMs === null;
     const latest = pauseMs === null ? Infinity : clock.now() + pauseMs;
     const at = Math.min(wakeAt ?? Infinity, latest);
     if (at < Infinity) this.#cancel = clock.at(at, () => this.soon(), at === latest);
