@@ -7,6 +7,7 @@ import {
   type TestProjectConfiguration,
   type TestProjectInlineConfiguration,
 } from 'vitest/config';
+import { IS_NIGHTLY } from './sdk/test/support/nightly.js';
 
 // Vitest reserves one core for itself. On a machine with two cores, it would run one file at a time, although most tests
 // spend most of their time waiting.
@@ -21,12 +22,9 @@ const TIME_LIMIT = {
 // seen something wrong fails. `pnpm test` lists what passed only at the second attempt.
 const WAITED_IN_VAIN = { retry: { count: 1, condition: /not within \d+ ms|timed out in \d+ ?ms/ } };
 
-// What takes long, measures how fast a server responds under attack, or seldom finds what no shorter test finds:
-// `pnpm test:nightly`.
-const IS_NIGHTLY = process.env['NIGHTLY'] === 'all';
-
 const UNIT = {
   ...WAITED_IN_VAIN,
+  // By night also what takes long, measures how fast a server responds under attack, or seldom finds what no shorter test finds.
   include: ['test/**/*.test.ts', ...(IS_NIGHTLY ? ['test/**/*.nightly.ts'] : [])],
   testTimeout: 60_000,
   // The default is one second, in which a busy machine may do nothing. Less than a test has, so that the failure tells what
@@ -63,7 +61,7 @@ const PAGE = {
 // Of the long ones, the fault tests have a command of their own: `pnpm test:faults`.
 const END_TO_END_NIGHTLY = [
   ...(process.env['FAULTS'] === 'all' ? ['faults/*.nightly.ts'] : []),
-  ...(IS_NIGHTLY ? ['{cli,scenarios}/*.nightly.ts'] : []),
+  ...(IS_NIGHTLY ? ['cli/*.nightly.ts'] : []),
 ];
 
 type ProjectOptions = NonNullable<TestProjectInlineConfiguration['test']>;

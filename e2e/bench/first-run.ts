@@ -15,10 +15,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { freePort } from '../../sdk/test/support/free-port.ts';
+import { documentBlock } from './document-block.ts';
 import { latencyFrom } from './measure.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const README = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
+const README = 'README.md';
 const FILE = 'flows/order.yaml';
 const DEADLINE_MS = 600_000;
 const POLL_MS = 1;
@@ -27,13 +28,6 @@ const { values } = parseArgs({ options: { saves: { type: 'string', default: '20'
 const saves = Number(values.saves);
 const top = mkdtempSync(path.join(tmpdir(), 'stepwright-first-run-'));
 const children: ChildProcess[] = [];
-
-/** The first block of the README that begins with these words. */
-function blockOf(words: string): string {
-  const [, text = ''] = new RegExp(`^\`\`\`${words}\\n([^]*?)^\`\`\`$`, 'm').exec(README) ?? [];
-  if (text === '') throw new Error(`README.md has no block '${words}'`);
-  return text.trim();
-}
 
 /** That of a user, who has no tools of this repository. */
 function userEnvironment(): NodeJS.ProcessEnv {
@@ -62,11 +56,11 @@ async function firstRun(cache: string, install: string): Promise<void> {
   mkdirSync(home);
   shell(here(install), home, environment);
   console.log(`${cache}: installed after ${since()}`);
-  writeFileSync(path.join(home, FILE), blockOf(`yaml ${FILE}`));
-  const terminal = new Terminal(here(blockOf('sh server')), home, environment);
+  writeFileSync(path.join(home, FILE), documentBlock(README, 'yaml', FILE));
+  const terminal = new Terminal(here(documentBlock(README, 'sh', 'server')), home, environment);
   await terminal.prints('Start a run');
   console.log(`${cache}: the server has the definition after ${since()}`);
-  const printed = shell(here(blockOf('sh run')), home, environment);
+  const printed = shell(here(documentBlock(README, 'sh', 'run')), home, environment);
   if (!printed.includes('"approvedBy": "Ada"')) throw new Error(`the run printed\n${printed}`);
   console.log(`${cache}: the first run has ended after ${since()}`);
   if (cache === 'warm') await measureErrors(terminal, path.join(home, FILE));
@@ -138,7 +132,7 @@ function stop({ exitCode, pid, signalCode }: ChildProcess): void {
 }
 
 try {
-  const [make = '', ...install] = blockOf('sh install').split('\n');
+  const [make = '', ...install] = documentBlock(README, 'sh', 'install').split('\n');
   shell(make.replaceAll('~/stepwright', ROOT), ROOT, process.env);
   console.log(`Node ${shell('node --version', top, userEnvironment()).trim().slice(1)}`);
   for (const cache of ['cold', 'warm']) await firstRun(cache, install.join('\n'));

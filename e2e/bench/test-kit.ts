@@ -6,11 +6,12 @@
  * cases take, the rest is the start of the process and of Python. Then tests the order saga of the examples.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { documentBlock } from './document-block.ts';
 import { latencyFrom } from './measure.ts';
 
 interface Report {
@@ -21,7 +22,7 @@ interface Report {
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const COMMAND = path.join(ROOT, 'server/dist/cli/main.js');
-const DOCUMENT = readFileSync(path.join(ROOT, 'docs/testing.md'), 'utf8');
+const DOCUMENT = 'docs/testing.md';
 const SAGA = path.join(ROOT, 'examples/16-order-saga');
 
 const { values } = parseArgs({
@@ -33,7 +34,10 @@ const { values } = parseArgs({
 const [cases, rounds] = [Number(values.cases), Number(values.rounds)];
 const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-test-kit-'));
 try {
-  writeFileSync(path.join(folder, 'reminder.yaml'), blockOf('reminder.yaml'));
+  writeFileSync(
+    path.join(folder, 'reminder.yaml'),
+    documentBlock(DOCUMENT, 'yaml', 'reminder.yaml'),
+  );
   const single = measure(1);
   const many = measure(cases + 1);
   show('the process with one case', single);
@@ -71,19 +75,13 @@ function run(): { readonly durationMs: number; readonly cases: Report['files'][n
 
 /** The case of the documentation, as often as that. */
 function repeated(count: number): string {
-  const [head = '', ...lines] = blockOf('reminder.test.yaml').split(/(?<=^Cases:\n)/m);
-  const body = lines.join('');
+  const text = documentBlock(DOCUMENT, 'yaml', 'reminder.test.yaml');
+  const start = text.indexOf('  - Name:');
+  const [head, body] = [text.slice(0, start), text.slice(start)];
   const copies = Array.from({ length: count }, (_, at) =>
     body.replace(/- Name: (.*)/, `- Name: $1 (${at + 1})`),
   );
   return head + copies.join('\n');
-}
-
-function blockOf(name: string): string {
-  const pattern = new RegExp(`^\`\`\`yaml ${name.replaceAll('.', '\\.')}\\n([^]*?)^\`\`\`$`, 'm');
-  const text = pattern.exec(DOCUMENT)?.[1];
-  if (text === undefined) throw new Error(`docs/testing.md has no block ${name}`);
-  return text;
 }
 
 function show(what: string, ms: number): void {

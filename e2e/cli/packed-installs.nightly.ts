@@ -1,7 +1,7 @@
 /**
  * Goal: the packages work however they are installed, on every Node that users have, and wherever their files are.
- * Method: starts the packed server on Node 20, 22 and 24, from its tarball by `npx`, from a global installation, and in a folder that only root can
- * read; each time a custom step and an expression run. Runs a test of `stepwright/testing` under jest.
+ * Method: starts the packed server on Node 20, 22 and 24, from its tarball by `npx`, from a global installation, and in a folder
+ * that only root can read; each time a custom step and an expression run. Runs a test of `stepwright/testing` under jest.
  */
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

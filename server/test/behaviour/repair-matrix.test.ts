@@ -29,9 +29,9 @@ const SEED = Number(process.env['REPAIR_SEED'] ?? 17);
 const every = allTrials(SEED);
 const found = every.filter((trial) => FOUND.has(nameOf(trial)));
 const daily = [...new Set([...pairwise(every), ...found])];
-const trials = process.env['REPAIR_TRIALS'] === 'all' ? every : daily;
-
-const isEveryStore = IS_NIGHTLY || process.env['REPAIR_TRIALS'] === 'all';
+const isEveryTrial = process.env['REPAIR_TRIALS'] === 'all';
+const trials = isEveryTrial ? every : daily;
+const isEveryStore = IS_NIGHTLY || isEveryTrial;
 
 const service = useService();
 
