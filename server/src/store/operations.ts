@@ -57,6 +57,7 @@ export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperati
   takeOverActivity: 'write',
   extendActivity: 'write',
   releaseActivity: 'write',
+  withdrawActivities: 'write',
   findUnsettledActivities: 'read',
   listActivityQueues: 'read',
   listActivityItems: 'read',

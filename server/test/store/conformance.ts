@@ -29,6 +29,7 @@ import { describeTextSearch } from './conformance/text-search.js';
 import { describeResources } from './conformance/resources.js';
 import { describeTriggers } from './conformance/triggers.js';
 import { describeTermRaces } from './conformance/term-races.js';
+import { describeWithdrawals } from './conformance/withdrawals.js';
 
 export interface StoreFixture {
   /** Started, on the same data as all others of this fixture. */
@@ -87,6 +88,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeStarts(underTest);
     describeActivities(underTest);
     describeActivityLists(underTest);
+    describeWithdrawals(underTest);
     describeAudit(underTest);
     describeBulkJobs(underTest);
     describeEvents(underTest);

@@ -148,6 +148,7 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     }
   });
 
+  const REMOVAL = { removeActivities: ['x', 'y'] };
   const READS: readonly (readonly [string, () => Promise<unknown>])[] = [
     ['failed instances', () => store.countFailures({ filter: {}, now: 1, after: null })],
     [
@@ -164,6 +165,8 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     ['a commit', () => store.commitInstance(commitOf(instanceOf('x')))],
     ['a claim', () => store.claimInstance({ id: 'x', epoch: 1, owner: 'o', suspected: false })],
     ['a message', () => store.postMessages([{ instanceId: 'x', message: { id: 'm', body: '' } }])],
+    ['withdrawn items', () => store.withdrawActivities(['x', 'y'])],
+    ['removed items', () => store.commitInstance(commitOf(instanceOf('x'), REMOVAL))],
     ['a control action', () => store.controlInstance('x', 'suspend', 1)],
   ];
   it.each(READS)('finds by an index: %s', async (_title, operate) => {

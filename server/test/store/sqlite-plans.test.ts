@@ -165,6 +165,7 @@ function runEveryOperation(database: Database): void {
   run.completeActivity(database, [completion]);
   run.findUnsettledActivities(database, [9, 5]);
   run.releaseActivity(database, ['b', 'x']);
+  run.withdrawActivities(database, [['b', 'none']]);
   const held = instanceOf('i', { epoch: 2, inSeq: 2 });
   const removals = { removeSubscriptions: ['s'], removeActivities: ['b'], settleActivities: ['a'] };
   const again = { ...side, activities: [activityOf('a', 'i', { name: 'other', claim })] };
@@ -182,7 +183,7 @@ function runEveryOperation(database: Database): void {
   run.listEvents(database, [{ nameKey: null, before: null, limit: 5 }]);
   run.listEvents(database, [{ nameKey: 'k', before: { publishedAt: 1, id: 'e' }, limit: 5 }]);
   run.listActivityQueues(database, [9, 5]);
-  run.listActivityItems(database, ['ship', null, 5]);
+  run.listActivityItems(database, ['ship', 9, null, 5]);
   run.putNode(database, [
     { id: 'n', beatAt: 1, url: '', version: '', hostname: '', pid: 1, details: null },
   ]);

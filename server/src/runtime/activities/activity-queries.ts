@@ -44,12 +44,12 @@ export class ActivityQueries {
     const position = decodeCursor(page.cursor, list);
     const after =
       position === null ? null : { availableAt: Number(position[0]), id: position[1] ?? '' };
-    const found = await store.listActivityItems(name, after, page.limit + 1);
+    const now = clock.now();
+    const found = await store.listActivityItems(name, now, after, page.limit + 1);
     const { items, nextCursor } = pageOf(found, page.limit, list, ({ availableAt, id }) => [
       String(availableAt),
       id,
     ]);
-    const now = clock.now();
     return { items: items.map((item) => viewItem(item, now)), nextCursor };
   }
 }

@@ -105,7 +105,7 @@ export class WorkClaims {
 
   /** What the worker gets of an item whose claim is stored; null if the item cannot be read. */
   handOut(
-    item: Omit<ActivityRecord, 'availableAt' | 'tokenHash' | 'workerId' | 'done'>,
+    item: Omit<ActivityRecord, 'availableAt' | 'tokenHash' | 'workerId' | 'done' | 'withdrawn'>,
     { claim, leaseMs, token }: PreparedClaim,
   ): WorkItem | null {
     const work = readWork(item.parameters);
@@ -153,7 +153,7 @@ export class WorkClaims {
   /** @throws AppError `activity_not_found` for an unknown or stale token */
   async complete(token: string, result: ReportedResult): Promise<void> {
     const outcome = await this.#decide(token, (held) => this.#complete(held, result));
-    if (outcome === 'stale') throw staleToken();
+    if (outcome === 'stale' || outcome === 'cancelled') throw staleToken();
     this.#options.metrics.activity(result.succeeded ? 'completed' : 'failed');
   }
 
@@ -165,10 +165,10 @@ export class WorkClaims {
     const { clock, store } = this.#options;
     const heldForMs = leaseMs ?? readToken(token)?.leaseMs ?? null;
     const tokenExpiresAt = heldForMs === null ? FAR_FUTURE_MS : clock.now() + heldForMs;
-    const isHeld = await this.#decide(token, ({ activityId, tokenHash }) =>
+    const held = await this.#decide(token, ({ activityId, tokenHash }) =>
       store.extendActivity(activityId, tokenHash, tokenExpiresAt),
     );
-    if (!isHeld) throw staleToken();
+    if (held === null) throw staleToken();
     return { tokenExpiresAt };
   }
 
@@ -221,7 +221,7 @@ export class WorkClaims {
   async #complete(
     { activityId, tokenHash }: Pick<ActivityToken, 'activityId' | 'tokenHash'>,
     reported: ReportedResult,
-  ): Promise<'accepted' | 'repeated' | 'stale'> {
+  ): Promise<'accepted' | 'repeated' | 'cancelled' | 'stale'> {
     const { clock, posted, secrets, store } = this.#options;
     const { message, result } = storedResult(activityId, reported, secrets.masker);
     const completed = await store.completeActivity({

@@ -106,7 +106,7 @@ export class WorkerQueries {
     for (const isLast of searches(clock)) {
       const [name] = names;
       if (name === undefined) return { held, exact: queues.length < QUEUES_MAX };
-      const items = await store.listActivityItems(name, after, ITEMS_PER_READ);
+      const items = await store.listActivityItems(name, now, after, ITEMS_PER_READ);
       for (const item of items) if (item.claimed && !item.deferred) held.push({ name, item });
       const last = items.at(-1);
       if (items.length === ITEMS_PER_READ && last !== undefined) after = last;

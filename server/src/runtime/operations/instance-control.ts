@@ -149,7 +149,7 @@ export class InstanceControl {
       audit: this.#entry(actor, result.succeeded ? 'complete-activity' : 'fail-activity', detail),
     });
     if (outcome.outcome === 'repeated') return;
-    if (outcome.outcome === 'stale' || outcome.posted === null) throw answeredAlready(record);
+    if (outcome.outcome !== 'accepted' || outcome.posted === null) throw answeredAlready(record);
     posted(outcome.posted, message);
   }
 

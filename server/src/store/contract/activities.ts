@@ -14,8 +14,8 @@ import type { InboxMessage } from '../records/messages.js';
 
 export interface ActivityStore {
   /**
-   * Hands out the item of that name that has been available longest (`availableAt <= now`, not done), once: sets its claim
-   * and increments its attempt. Items of an instance that is not Runnable are skipped and deferred: their `availableAt`
+   * Hands out the item of that name that has been available longest (`availableAt <= now`, neither done nor withdrawn), once:
+   * sets its claim and increments its attempt. Items of an instance that is not Runnable are skipped and deferred: their `availableAt`
    * moves `deferMs` ahead (a resume makes them available immediately). Returns null if there is no item to hand out.
    */
   claimActivity(request: {
@@ -26,13 +26,14 @@ export interface ActivityStore {
   }): Promise<ActivityRecord | null>;
   /** Those of these items that exist, in any order. */
   getActivities(ids: readonly string[]): Promise<readonly ActivityRecord[]>;
-  /** Which of these names have an item with `availableAt <= now` that is not done. */
+  /** Which of these names have an item with `availableAt <= now` that is neither done nor withdrawn. */
   findAvailableActivities(names: readonly string[], now: number): Promise<readonly string[]>;
   /**
    * Accepts a result for the token, once, and posts the message to its instance. If the message does not fit, the item
    * remains unsettled, and the message must be sent again.
    * A token is stale if the item does not exist, is held by another token, or was handed out again after the lease ended.
-   * An expired lease is still valid until another worker takes the item.
+   * An expired lease is still valid until another worker takes the item. A withdrawn item is completed like any other; if it
+   * was removed before, the outcome is `cancelled`.
    */
   completeActivity(request: {
     readonly activityId: string;
@@ -48,13 +49,23 @@ export interface ActivityStore {
    * there is no such item, or it is done.
    */
   takeOverActivity(activityId: string, claim: ActivityClaim): Promise<ActivityRecord | null>;
-  /** Extends the lease of the item held by the token. Returns false if the token is stale. */
-  extendActivity(activityId: string, tokenHash: string, leaseExpiresAt: number): Promise<boolean>;
+  /** Extends the lease of the item held by the token. Returns null if the token is stale. */
+  extendActivity(
+    activityId: string,
+    tokenHash: string,
+    leaseExpiresAt: number,
+  ): Promise<{ readonly withdrawn: boolean } | null>;
   /**
-   * Returns the item to its old place in the queue. The result is its name, or null if the token is stale; then nothing
-   * changed.
+   * Returns the item to its old place in the queue. The result is its name, or null if the token is stale or the item is
+   * withdrawn; then nothing changed.
    */
   releaseActivity(activityId: string, tokenHash: string): Promise<string | null>;
+  /**
+   * Withdraws those of these items that exist and are not done: no claim returns them from then on. Deferred ones are no
+   * longer deferred. Returns all that exist, in any order, as they are afterwards: a claim that came before shows in its
+   * item. There is no way back, so the instance must have decided with a commit that it needs no new holder.
+   */
+  withdrawActivities(ids: readonly string[]): Promise<readonly ActivityRecord[]>;
   /**
    * Items done before the given time whose result no commit has applied yet: their message may be missing. Items of an
    * instance that has ended count as settled. In the order of (`doneAt`, `id`), after that position; on MongoDB, a page may
@@ -68,14 +79,17 @@ export interface ActivityStore {
 
   /**
    * Names with items that are not done, those with the most waiting items first. Counting requires a read of all of them.
+   * A withdrawn item counts only while it is held, until its lease ends.
    */
   listActivityQueues(now: number, limit: number): Promise<readonly ActivityQueue[]>;
   /**
    * Items of a name that are not done, in the order of the queue (`availableAt`, `id`): available items first, from the
-   * oldest; then deferred ones; then held ones by the end of their leases.
+   * oldest; then deferred ones; then held ones by the end of their leases. A withdrawn item is among them only while it is
+   * held.
    */
   listActivityItems(
     name: string,
+    now: number,
     after: { readonly availableAt: number; readonly id: string } | null,
     limit: number,
   ): Promise<readonly ActivityListItem[]>;

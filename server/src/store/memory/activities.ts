@@ -34,6 +34,15 @@ export function settleAllOf(data: MemoryData, instanceId: string): void {
   }
 }
 
+/** A commit no longer needs the item. `at`: when it was removed. */
+export function removeActivity(data: MemoryData, id: string, at: number): void {
+  const known = data.activities.get(id);
+  if (known === undefined || known.record.done) return;
+  const isLeft = known.record.withdrawn && known.record.tokenHash !== null;
+  if (!isLeft) data.activities.delete(id);
+  else data.activities.set(id, { ...known, record: { ...known.record, done: true }, doneAt: at });
+}
+
 export function makeDeferredAvailable(data: MemoryData, instanceId: string): void {
   for (const known of data.activities.values()) {
     if (known.record.instanceId !== instanceId || !known.deferred) continue;
@@ -95,10 +104,11 @@ export function completeActivity(
   const known = data.activities.get(request.activityId);
   if (known?.record.tokenHash !== request.tokenHash) return { outcome: 'stale' };
   if (known.record.done) {
-    return { outcome: known.result?.hash === request.result.hash ? 'repeated' : 'stale' };
+    if (known.result === null) return { outcome: 'cancelled' };
+    return { outcome: known.result.hash === request.result.hash ? 'repeated' : 'stale' };
   }
   const { succeeded, data: resultData, hash } = request.result;
-  const activity: ActivityRecord = { ...known.record, done: true };
+  const activity: ActivityRecord = { ...known.record, done: true, withdrawn: false };
   const { id, body } = request.message;
   const { instanceId } = activity;
   const posted = postMessage(data, {
@@ -130,12 +140,12 @@ export function takeOverActivity(
 export function extendActivity(
   data: MemoryData,
   [activityId, tokenHash, leaseExpiresAt]: OperationArguments<'extendActivity'>,
-): boolean {
+): OperationResult<'extendActivity'> {
   const known = heldBy(data, activityId, tokenHash);
-  if (known === null) return false;
+  if (known === null) return null;
   const record = { ...known.record, availableAt: leaseExpiresAt };
   data.activities.set(activityId, { ...known, record, deferred: false });
-  return true;
+  return { withdrawn: record.withdrawn };
 }
 
 export function releaseActivity(
@@ -143,7 +153,7 @@ export function releaseActivity(
   [activityId, tokenHash]: OperationArguments<'releaseActivity'>,
 ): string | null {
   const known = heldBy(data, activityId, tokenHash);
-  if (known === null) return null;
+  if (known === null || known.record.withdrawn) return null;
   const record: ActivityRecord = {
     ...known.record,
     availableAt: known.record.createdAt,
@@ -152,6 +162,21 @@ export function releaseActivity(
   };
   data.activities.set(activityId, { ...known, record, deferred: false });
   return record.name;
+}
+
+export function withdrawActivities(
+  data: MemoryData,
+  [ids]: OperationArguments<'withdrawActivities'>,
+): readonly ActivityRecord[] {
+  return [...new Set(ids)].flatMap((id) => {
+    const known = data.activities.get(id);
+    if (known === undefined || known.record.done) return known?.record ?? [];
+    const { availableAt, createdAt } = known.record;
+    const place = known.deferred ? createdAt : availableAt;
+    const record: ActivityRecord = { ...known.record, availableAt: place, withdrawn: true };
+    data.activities.set(id, { ...known, record, deferred: false, settled: true });
+    return record;
+  });
 }
 
 export function findUnsettledActivities(
@@ -186,6 +211,7 @@ function freshActivity(item: NewActivityRecord): StoredActivity {
     tokenHash: null,
     workerId: null,
     done: false,
+    withdrawn: false,
   };
   const waiting = { record, deferred: false, result: null, doneAt: null, settled: false };
   return claim === undefined ? waiting : held(waiting, claim);
@@ -208,11 +234,11 @@ function heldBy(data: MemoryData, id: string, tokenHash: string): StoredActivity
 }
 
 function isWaiting(item: StoredActivity): boolean {
-  return !item.record.done && item.record.tokenHash === null;
+  return !item.record.done && !item.record.withdrawn && item.record.tokenHash === null;
 }
 
 function isAvailable(item: StoredActivity, now: number): boolean {
-  return !item.record.done && item.record.availableAt <= now;
+  return !item.record.done && !item.record.withdrawn && item.record.availableAt <= now;
 }
 
 function oldestFirst(left: StoredActivity, right: StoredActivity): number {

@@ -1,6 +1,6 @@
 /** The queues of activities as operators see them. */
 import type { OperationArguments } from '../operations.js';
-import type { ActivityListItem, ActivityQueue } from '../records/activities.js';
+import type { ActivityListItem, ActivityQueue, ActivityRecord } from '../records/activities.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData } from './memory-data.js';
 
@@ -10,10 +10,10 @@ export function listActivityQueues(
 ): readonly ActivityQueue[] {
   const queues = new Map<string, ActivityQueue>();
   for (const { record } of data.activities.values()) {
-    if (record.done) continue;
+    if (!isListed(record, now)) continue;
     const { name } = record;
     const queue = queues.get(name) ?? { name, waiting: 0, held: 0, oldestCreatedAt: null };
-    const isHeld = record.tokenHash !== null && record.availableAt > now;
+    const isHeld = isHeldAt(record, now);
     const oldest = Math.min(queue.oldestCreatedAt ?? record.createdAt, record.createdAt);
     queues.set(
       name,
@@ -29,10 +29,10 @@ export function listActivityQueues(
 
 export function listActivityItems(
   data: MemoryData,
-  [name, after, limit]: OperationArguments<'listActivityItems'>,
+  [name, now, after, limit]: OperationArguments<'listActivityItems'>,
 ): readonly ActivityListItem[] {
   return [...data.activities.values()]
-    .filter(({ record }) => record.name === name && !record.done)
+    .filter(({ record }) => record.name === name && isListed(record, now))
     .map(({ record, deferred }) => {
       const { id, instanceId, createdAt, availableAt, attempt, workerId, tokenHash } = record;
       const item = { id, instanceId, createdAt, availableAt, attempt, workerId };
@@ -42,6 +42,15 @@ export function listActivityItems(
     .filter((item) => after === null || inQueueOrder(item, after) > 0)
     .sort(inQueueOrder)
     .slice(0, limit);
+}
+
+/** A withdrawn item is no longer in the queue, but its holder may have it. */
+function isListed(record: ActivityRecord, now: number): boolean {
+  return !record.done && (!record.withdrawn || isHeldAt(record, now));
+}
+
+function isHeldAt({ availableAt, tokenHash }: ActivityRecord, now: number): boolean {
+  return tokenHash !== null && availableAt > now;
 }
 
 interface QueuePosition {

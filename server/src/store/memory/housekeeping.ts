@@ -115,7 +115,7 @@ export function statistics(data: MemoryData): StoreStatistics {
 function waitingByName(data: MemoryData): StoreStatistics['activities'] {
   const names = new Map<string, { waiting: number; oldestAvailableAt: number }>();
   for (const { record } of data.activities.values()) {
-    if (record.done || record.tokenHash !== null) continue;
+    if (record.done || record.withdrawn || record.tokenHash !== null) continue;
     const known = names.get(record.name) ?? { waiting: 0, oldestAvailableAt: Infinity };
     names.set(record.name, {
       waiting: known.waiting + 1,

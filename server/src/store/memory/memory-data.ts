@@ -20,7 +20,7 @@ export interface StoredActivity {
   readonly deferred: boolean;
   readonly result: ActivityResult | null;
   readonly doneAt: number | null;
-  /** Either a commit has applied the result, or none ever will. */
+  /** Either a commit has applied the result, or none ever will; before it is done: withdrawn. */
   readonly settled: boolean;
 }
 

@@ -1,6 +1,6 @@
 /** The side records that a commit or an insert adds and removes. */
 import type { InstanceCommit, SideRecords } from '../records/instances.js';
-import { insertActivity, settleActivity } from './activities.js';
+import { insertActivity, removeActivity, settleActivity } from './activities.js';
 import type { MemoryData } from './memory-data.js';
 
 export function insertSideRecords(data: MemoryData, side: SideRecords): void {
@@ -21,8 +21,6 @@ export function insertSideRecords(data: MemoryData, side: SideRecords): void {
 
 export function removeSideRecords(data: MemoryData, commit: InstanceCommit): void {
   for (const id of commit.removeSubscriptions) data.subscriptions.delete(id);
-  for (const id of commit.removeActivities) {
-    if (data.activities.get(id)?.record.done === false) data.activities.delete(id);
-  }
+  for (const id of commit.removeActivities) removeActivity(data, id, commit.lastChangeAt);
   for (const id of commit.settleActivities) settleActivity(data, id);
 }

@@ -4,6 +4,7 @@ import type { OperationArguments, OperationResult } from '../operations.js';
 import type { ActivityPosition, ActivityRecord } from '../records/activities.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { activityOf, handOutTo, resultOf } from './activity-documents.js';
+import { makeDeferredAvailable } from './activity-queue.js';
 import type { ActivityDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { postMessage } from './messages.js';
@@ -16,7 +17,7 @@ export async function findAvailableActivities(
   const found = await Promise.all(
     names.map((name) =>
       activities.findOne(
-        { name: encodeText(name), done: false, availableAt: { $lte: now } },
+        { name: encodeText(name), done: false, settled: false, availableAt: { $lte: now } },
         { projection: { _id: 1 } },
       ),
     ),
@@ -38,6 +39,7 @@ export async function completeActivity(
         done: true,
         doneAt: request.now,
         deferred: false,
+        settled: false,
         succeeded: result.succeeded,
         resultHash: encodeText(result.hash),
         resultData: packText(result.data),
@@ -47,10 +49,12 @@ export async function completeActivity(
   );
   if (completed === null) {
     const known = await context.activities.findOne(
-      { _id, tokenHash, done: true, resultHash: encodeText(result.hash) },
-      { projection: { _id: 1 } },
+      { _id, tokenHash, done: true },
+      { projection: { resultHash: 1 } },
     );
-    return { outcome: known === null ? 'stale' : 'repeated' };
+    if (known === null) return { outcome: 'stale' };
+    if (known.resultHash === null) return { outcome: 'cancelled' };
+    return { outcome: known.resultHash === encodeText(result.hash) ? 'repeated' : 'stale' };
   }
   const activity = activityOf(completed);
   const posted = await postMessage(context, {
@@ -85,12 +89,13 @@ export async function takeOverActivity(
 export async function extendActivity(
   { activities }: MongoContext,
   [activityId, tokenHash, leaseExpiresAt]: OperationArguments<'extendActivity'>,
-): Promise<boolean> {
-  const { matchedCount } = await activities.updateOne(
+): Promise<OperationResult<'extendActivity'>> {
+  const extended = await activities.findOneAndUpdate(
     { _id: encodeText(activityId), tokenHash: encodeText(tokenHash), done: false },
     { $set: { availableAt: leaseExpiresAt, deferred: false } },
+    { projection: { settled: 1 } },
   );
-  return matchedCount > 0;
+  return extended === null ? null : { withdrawn: extended.settled };
 }
 
 export async function releaseActivity(
@@ -101,6 +106,7 @@ export async function releaseActivity(
     _id: encodeText(activityId),
     tokenHash: encodeText(tokenHash),
     done: false,
+    settled: false,
   };
   const item = await activities.findOne(held, { projection: { createdAt: 1, name: 1 } });
   if (item === null) return null;
@@ -108,6 +114,17 @@ export async function releaseActivity(
     $set: { availableAt: item.createdAt, deferred: false, tokenHash: null, workerId: null },
   });
   return matchedCount > 0 ? decodeText(item.name) : null;
+}
+
+/** Once they are marked, no claim takes them, so nothing defers them again. */
+export async function withdrawActivities(
+  context: MongoContext,
+  [ids]: OperationArguments<'withdrawActivities'>,
+): Promise<readonly ActivityRecord[]> {
+  const _id = { $in: ids.map(encodeText) };
+  await context.activities.updateMany({ _id, done: false }, { $set: { settled: true } });
+  await makeDeferredAvailable(context, { _id });
+  return getActivities(context, [ids]);
 }
 
 /**

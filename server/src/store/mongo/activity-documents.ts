@@ -17,6 +17,7 @@ export function activityOf(document: ActivityDocument): ActivityRecord {
     tokenHash: decodeOptional(document.tokenHash),
     workerId: decodeOptional(document.workerId),
     done: document.done,
+    withdrawn: document.settled && document.resultHash === null,
   };
 }
 

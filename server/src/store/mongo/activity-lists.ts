@@ -1,8 +1,10 @@
 /** The queues of activities as operators see them. */
+import type { Filter } from 'mongodb';
 import type { OperationArguments } from '../operations.js';
 import type { ActivityListItem, ActivityQueue } from '../records/activities.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { compareText } from '../text-order.js';
+import type { ActivityDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional } from './packed-text.js';
 
@@ -13,7 +15,7 @@ interface Count {
   readonly oldestCreatedAt: number;
 }
 
-/** Held and waiting items are counted separately: every server can group the results of a plain filter. */
+/** Held and waiting items, of which none is withdrawn, are counted separately: every server can group the results of a plain filter. */
 export async function listActivityQueues(
   { activities }: MongoContext,
   [now, limit]: OperationArguments<'listActivityQueues'>,
@@ -32,7 +34,7 @@ export async function listActivityQueues(
       ])
       .toArray();
   const [waiting, held] = await Promise.all([
-    countEach({ $or: [{ tokenHash: null }, { availableAt: { $lte: now } }] }),
+    countEach({ settled: false, $or: [{ tokenHash: null }, { availableAt: { $lte: now } }] }),
     countEach({ tokenHash: { $ne: null }, availableAt: { $gt: now } }),
   ]);
   const heldByName = new Map(held.map(({ _id, count }) => [_id, count]));
@@ -64,20 +66,14 @@ const LISTED_FIELDS = {
 
 export async function listActivityItems(
   { activities, instances }: MongoContext,
-  [name, after, limit]: OperationArguments<'listActivityItems'>,
+  [name, now, after, limit]: OperationArguments<'listActivityItems'>,
 ): Promise<readonly ActivityListItem[]> {
-  const position =
-    after === null
-      ? {}
-      : {
-          availableAt: { $gte: after.availableAt },
-          $or: [
-            { availableAt: { $gt: after.availableAt } },
-            { _id: { $gt: encodeText(after.id) } },
-          ],
-        };
+  const isListed = {
+    $or: [{ settled: false }, { tokenHash: { $ne: null }, availableAt: { $gt: now } }],
+  };
+  const filter = { name: encodeText(name), done: false, $and: [isListed, ...beyond(after)] };
   const found = await activities
-    .find({ name: encodeText(name), done: false, ...position }, { projection: LISTED_FIELDS })
+    .find(filter, { projection: LISTED_FIELDS })
     .sort({ availableAt: 1, _id: 1 })
     .limit(limit)
     .toArray();
@@ -100,4 +96,16 @@ export async function listActivityItems(
     definitionId: decodeOptional(runOf.get(item.instanceId)?.definitionId ?? null),
     reference: decodeOptional(runOf.get(item.instanceId)?.reference ?? null),
   }));
+}
+
+/** The first condition limits the range of the index. */
+function beyond(
+  after: { readonly availableAt: number; readonly id: string } | null,
+): readonly Filter<ActivityDocument>[] {
+  if (after === null) return [];
+  const { availableAt, id } = after;
+  return [
+    { availableAt: { $gte: availableAt } },
+    { $or: [{ availableAt: { $gt: availableAt } }, { _id: { $gt: encodeText(id) } }] },
+  ];
 }

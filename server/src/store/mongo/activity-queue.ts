@@ -5,7 +5,7 @@
  * both at once, but not every server uses the index for it. Then the instance is checked: an item of an instance that is
  * not Runnable is put back and deferred. This order ensures that no item is handed out whose instance was suspended before.
  */
-import type { WithId } from 'mongodb';
+import type { Filter, WithId } from 'mongodb';
 import type { OperationArguments } from '../operations.js';
 import type { ActivityRecord } from '../records/activities.js';
 import { encodeText } from '../text-codec.js';
@@ -71,13 +71,13 @@ async function tryCandidate(
   }
 }
 
-/** When an instance is resumed, its deferred items return to their old positions. Takes the id as stored. */
+/** When an instance is resumed, its deferred items return to their old positions. Takes ids as stored. */
 export async function makeDeferredAvailable(
   { activities }: MongoContext,
-  instanceId: string,
+  items: Filter<Pick<ActivityDocument, '_id' | 'instanceId'>>,
 ): Promise<void> {
   const deferred = await activities
-    .find({ instanceId, deferred: true }, { projection: { createdAt: 1 } })
+    .find({ ...items, deferred: true }, { projection: { createdAt: 1 } })
     .toArray();
   if (deferred.length === 0) return;
   await activities.bulkWrite(
@@ -96,22 +96,27 @@ function take(
   { claim }: ClaimRequest,
   { _id, availableAt, attempt }: Candidate,
 ): Promise<WithId<ActivityDocument> | null> {
-  return activities.findOneAndUpdate({ _id, done: false, availableAt, attempt }, handOutTo(claim), {
-    returnDocument: 'after',
-  });
+  return activities.findOneAndUpdate(
+    { _id, done: false, settled: false, availableAt, attempt },
+    handOutTo(claim),
+    { returnDocument: 'after' },
+  );
 }
 
-/** Undoes `take`: the previous holder of the item holds it again. */
+/** Undoes `take`: the previous holder of the item holds it again. An item that was withdrawn meanwhile is not deferred. */
 async function putBack(
   { activities }: MongoContext,
   { claim }: ClaimRequest,
-  { _id, attempt, tokenHash, workerId }: Candidate,
+  { _id, attempt, availableAt, tokenHash, workerId }: Candidate,
   place: { readonly availableAt: number; readonly deferred?: boolean },
 ): Promise<void> {
-  await activities.updateOne(
-    { _id, done: false, tokenHash: encodeText(claim.tokenHash), attempt: attempt + 1 },
-    { $set: { attempt, tokenHash, workerId, ...place } },
+  const mine = { _id, done: false, tokenHash: encodeText(claim.tokenHash), attempt: attempt + 1 };
+  const before = { attempt, tokenHash, workerId };
+  const { matchedCount } = await activities.updateOne(
+    { ...mine, settled: false },
+    { $set: { ...before, ...place } },
   );
+  if (matchedCount === 0) await activities.updateOne(mine, { $set: { ...before, availableAt } });
 }
 
 async function defer(
@@ -128,13 +133,14 @@ async function defer(
       instanceId,
       name: encodeText(request.name),
       done: false,
+      settled: false,
       availableAt: { $lte: request.now },
     },
     { $set: place },
   );
   // If the instance was resumed in the meantime, that resume looked for deferred items too early.
   if ((await statusOf(context, instanceId)) === 'Runnable') {
-    await makeDeferredAvailable(context, instanceId);
+    await makeDeferredAvailable(context, { instanceId });
   }
 }
 

@@ -83,7 +83,10 @@ export class CandidateFinder {
     const passedOver = Math.max(...group.map((request) => request.passedOver.size));
     const choices = group.some(({ contended }) => contended) ? CHOICES : 0;
     return this.#activities
-      .find({ name, done: false, availableAt: { $lte: now } }, { projection: CANDIDATE_FIELDS })
+      .find(
+        { name, done: false, settled: false, availableAt: { $lte: now } },
+        { projection: CANDIDATE_FIELDS },
+      )
       .sort({ availableAt: 1, _id: 1 })
       .limit(group.length + passedOver + choices)
       .toArray();

@@ -180,6 +180,7 @@ export interface ActivityDocument extends Provenance {
   readonly workerId: string | null;
   readonly done: boolean;
   readonly doneAt: number | null;
+  /** Settled and not done: withdrawn. Without a result when it is done: it was removed after that. */
   readonly settled: boolean;
   readonly succeeded: boolean | null;
   readonly resultHash: string | null;

@@ -116,7 +116,7 @@ export async function statistics({
     Promise.all(STATUSES.map((status) => instances.countDocuments({ status }))),
     activities
       .aggregate<{ _id: string; waiting: number; oldestAvailableAt: number }>([
-        { $match: { done: false, tokenHash: null } },
+        { $match: { done: false, settled: false, tokenHash: null } },
         {
           $group: {
             _id: '$name',

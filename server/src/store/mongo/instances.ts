@@ -22,7 +22,7 @@ import type { InstanceDocument } from './documents.js';
 import { changeFieldsOf, instanceOf } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional, packText, unpackText } from './packed-text.js';
-import { attemptOf, insertSideRecords, takeBack } from './side-records.js';
+import { attemptOf, insertSideRecords, removeActivities, takeBack } from './side-records.js';
 import { valueFieldsOf } from './term-fields.js';
 
 /** Running an instance does not need its audit and its input. */
@@ -85,10 +85,7 @@ export async function commitInstance(
     await takeBack(context, inserted, commit.side);
     return 'lost';
   }
-  if (commit.removeActivities.length > 0) {
-    const ids = commit.removeActivities.map(encodeText);
-    await context.activities.deleteMany({ _id: { $in: ids }, done: false });
-  }
+  await removeActivities(context, commit);
   context.lazyWrites.removeSubscriptions(commit.removeSubscriptions.map(encodeText));
   context.lazyWrites.settleActivities(commit.settleActivities.map(encodeText));
   return 'committed';
@@ -182,7 +179,9 @@ export async function controlInstance(
       projection: WITHOUT_KEPT,
     });
     if (changed !== null) {
-      if (to === 'Runnable') await makeDeferredAvailable(context, encodeText(id));
+      if (to === 'Runnable') {
+        await makeDeferredAvailable(context, { instanceId: encodeText(id) });
+      }
       return { outcome: 'done', record: instanceOf(changed) };
     }
     const record = await getInstance(context, [id]);

@@ -19,7 +19,7 @@ import {
   type Collection,
 } from 'mongodb';
 import type { ActivityClaim, NewActivityRecord } from '../records/activities.js';
-import type { HistoryRecord, SideRecords } from '../records/instances.js';
+import type { HistoryRecord, InstanceCommit, SideRecords } from '../records/instances.js';
 import type { SubscriptionRecord } from '../records/events.js';
 import { encodeText } from '../text-codec.js';
 import type {
@@ -115,6 +115,20 @@ export async function takeBackClaims(
   if (releases.length > 0) await activities.bulkWrite(releases, { ordered: false });
 }
 
+/** What a commit no longer needs. Of a withdrawn item, a mark is left for the holder of its token. */
+export async function removeActivities(
+  { activities }: MongoContext,
+  { lastChangeAt, removeActivities: ids }: InstanceCommit,
+): Promise<void> {
+  if (ids.length === 0) return;
+  const open = { _id: { $in: ids.map(encodeText) }, done: false };
+  const isLeft = { ...open, settled: true, tokenHash: { $ne: null } };
+  await activities.bulkWrite([
+    { updateMany: { filter: isLeft, update: { $set: { done: true, doneAt: lastChangeAt } } } },
+    { deleteMany: { filter: open } },
+  ]);
+}
+
 /** Inserts all; for those that already exist, runs other writes. Returns the ids that were inserted. */
 async function insertOrElse<Item extends { readonly _id: string }>(
   collection: Pick<Collection<Item>, 'bulkWrite'>,
@@ -183,7 +197,7 @@ function claimWaiting(item: ActivityDocument): readonly AnyBulkWriteOperation<Ac
   if (tokenHash === null) return [];
   return [
     update(
-      { _id, contentHash, done: false, tokenHash: null },
+      { _id, contentHash, done: false, settled: false, tokenHash: null },
       { $set: { availableAt, tokenHash, workerId, deferred: false }, $inc: { attempt: 1 } },
     ),
   ];

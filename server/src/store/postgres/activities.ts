@@ -23,7 +23,8 @@ export async function findAvailableActivities(
     `SELECT asked.name FROM unnest($1::text[]) AS asked (name)
       WHERE EXISTS (
         SELECT FROM @activities AS queued
-         WHERE queued.name = asked.name AND NOT queued.done AND queued.available_at <= $2::bigint)`,
+         WHERE queued.name = asked.name AND NOT queued.done AND NOT queued.settled
+           AND queued.available_at <= $2::bigint)`,
     [names.map(encodeTextWithoutNul), now],
   );
   const available = new Set(rows.map((row) => row.text('name')));
@@ -51,13 +52,13 @@ export async function takeOverActivity(
 export async function extendActivity(
   { database }: PostgresContext,
   [activityId, tokenHash, leaseExpiresAt]: OperationArguments<'extendActivity'>,
-): Promise<boolean> {
-  const changed = await database.execute(
+): Promise<OperationResult<'extendActivity'>> {
+  const [row] = await database.query(
     `UPDATE @activities SET available_at = $3::bigint, deferred = false
-      WHERE id = $1 AND token_hash = $2 AND NOT done`,
+      WHERE id = $1 AND token_hash = $2 AND NOT done RETURNING settled`,
     [encodeTextWithoutNul(activityId), encodeTextWithoutNul(tokenHash), leaseExpiresAt],
   );
-  return changed > 0;
+  return row === undefined ? null : { withdrawn: row.boolean('settled') };
 }
 
 export async function releaseActivity(
@@ -66,10 +67,35 @@ export async function releaseActivity(
 ): Promise<string | null> {
   const [row] = await database.query(
     `UPDATE @activities SET available_at = created_at, deferred = false, token_hash = NULL, worker_id = NULL
-      WHERE id = $1 AND token_hash = $2 AND NOT done RETURNING name`,
+      WHERE id = $1 AND token_hash = $2 AND NOT done AND NOT settled RETURNING name`,
     [encodeTextWithoutNul(activityId), encodeTextWithoutNul(tokenHash)],
   );
   return row?.text('name') ?? null;
+}
+
+/**
+ * Waits for claims that are taking some of these items, so that the answer shows them. Items that others lock at the same
+ * time are locked in the order of their ids.
+ */
+export async function withdrawActivities(
+  { database }: PostgresContext,
+  [ids]: OperationArguments<'withdrawActivities'>,
+): Promise<readonly ActivityRecord[]> {
+  const rows = await database.query(
+    `WITH item AS MATERIALIZED (
+       SELECT * FROM @activities WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE
+     ),
+     withdrawn AS (
+       UPDATE @activities AS a
+          SET settled = true, deferred = false,
+              available_at = CASE WHEN item.deferred THEN item.created_at ELSE item.available_at END
+         FROM item WHERE a.id = item.id AND NOT item.done AND NOT item.settled
+       RETURNING a.*
+     )
+     SELECT * FROM withdrawn UNION ALL SELECT * FROM item WHERE done OR settled`,
+    [ids.map(encodeTextWithoutNul)],
+  );
+  return rows.map(activityOf);
 }
 
 /**
@@ -122,5 +148,6 @@ export function activityOf(row: Row): ActivityRecord {
     tokenHash: row.textOrNull('token_hash'),
     workerId: row.textOrNull('worker_id'),
     done: row.boolean('done'),
+    withdrawn: row.boolean('settled') && row.textOrNull('result_hash') === null,
   };
 }

@@ -52,7 +52,7 @@ found AS MATERIALIZED (
   SELECT item.*, wanted.now, wanted.deferred_until, instance.status IS NOT DISTINCT FROM 'Runnable' AS is_runnable
     FROM wanted CROSS JOIN LATERAL (
       SELECT id, name, instance_id, available_at FROM @activities AS queued
-       WHERE queued.name = wanted.name AND NOT queued.done AND queued.available_at <= wanted.now
+       WHERE queued.name = wanted.name AND NOT queued.done AND NOT queued.settled AND queued.available_at <= wanted.now
        ORDER BY queued.available_at, queued.id LIMIT wanted.count + wanted.extra FOR UPDATE SKIP LOCKED
     ) AS item LEFT JOIN @instances AS instance ON instance.id = item.instance_id
 ),
@@ -72,7 +72,7 @@ deferred AS (
       SELECT queued.id, passed.deferred_until
         FROM (SELECT DISTINCT instance_id, name, now, deferred_until FROM found WHERE NOT is_runnable) AS passed
         JOIN @activities AS queued ON queued.instance_id = passed.instance_id AND queued.name = passed.name
-       WHERE NOT queued.done AND queued.available_at <= passed.now FOR UPDATE OF queued SKIP LOCKED
+       WHERE NOT queued.done AND NOT queued.settled AND queued.available_at <= passed.now FOR UPDATE OF queued SKIP LOCKED
     ) AS others WHERE item.id = others.id
   RETURNING item.id
 )`;

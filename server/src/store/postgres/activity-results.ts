@@ -137,10 +137,9 @@ async function completeAll(
     if (completion !== undefined) outcomes.set(position, acceptedOf(row, completion));
   }
   const rejected = placed.filter(([, position]) => !outcomes.has(position));
-  const repeated = await findRepeated(database, rejected);
+  const known = await findKnown(database, rejected);
   return placed.map(
-    ([, position]) =>
-      outcomes.get(position) ?? { outcome: repeated.has(position) ? 'repeated' : 'stale' },
+    ([, position]) => outcomes.get(position) ?? { outcome: known.get(position) ?? 'stale' },
   );
 }
 
@@ -160,17 +159,23 @@ function acceptedOf(row: Row, { message }: ActivityCompletion): Outcome {
   return { outcome: 'accepted', activity, message, posted };
 }
 
-/** Positions of the items whose result had already been accepted. */
-async function findRepeated(
+/** The positions of items whose result had already been accepted, or that were removed after they had been withdrawn. */
+async function findKnown(
   database: Database,
   rejected: readonly Placed[],
-): Promise<ReadonlySet<number>> {
-  if (rejected.length === 0) return new Set();
+): Promise<ReadonlyMap<number, 'repeated' | 'cancelled'>> {
+  if (rejected.length === 0) return new Map();
   const parameters = new Parameters();
   const rows = await database.query(
-    `SELECT g.position FROM ${parameters.rows('g', rejected, COLUMNS)} JOIN @activities AS a ON a.id = g.id
-      WHERE a.token_hash = g.token_hash AND a.done AND a.result_hash = g.result_hash`,
+    `SELECT g.position, a.result_hash FROM ${parameters.rows('g', rejected, COLUMNS)} JOIN @activities AS a ON a.id = g.id
+      WHERE a.token_hash = g.token_hash AND a.done
+        AND (a.result_hash = g.result_hash OR (a.result_hash IS NULL AND a.settled))`,
     parameters.values,
   );
-  return new Set(rows.map((row) => row.number('position')));
+  return new Map(
+    rows.map((row) => [
+      row.number('position'),
+      row.textOrNull('result_hash') === null ? 'cancelled' : 'repeated',
+    ]),
+  );
 }

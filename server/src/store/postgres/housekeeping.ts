@@ -108,7 +108,7 @@ export async function statistics({ database }: PostgresContext): Promise<StoreSt
     database.query('SELECT status, count(*) AS count FROM @instances GROUP BY status'),
     database.query(
       `SELECT name, count(*) AS waiting, min(available_at) AS oldest FROM @activities
-        WHERE NOT done AND token_hash IS NULL GROUP BY name ORDER BY waiting DESC, name LIMIT 10`,
+        WHERE NOT done AND NOT settled AND token_hash IS NULL GROUP BY name ORDER BY waiting DESC, name LIMIT 10`,
     ),
     database.query('SELECT count(*) AS count FROM @events WHERE delivered_to IS NULL'),
   ]);

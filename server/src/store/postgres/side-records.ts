@@ -54,6 +54,17 @@ const IDS: Columns<Owned<string>> = {
   id: ['text', ([, id]) => encodeTextWithoutNul(id)],
 };
 
+interface Removal {
+  readonly id: string;
+  readonly at: number;
+}
+
+const REMOVALS: Columns<Owned<Removal>> = {
+  written_with: WRITTEN_WITH,
+  id: ['text', ([, { id }]) => encodeTextWithoutNul(id)],
+  at: ['bigint', ([, { at }]) => at],
+};
+
 /**
  * An existing activity with the same content keeps its position and its holder; if nobody holds it, the claim of the
  * new one applies. Different content replaces it, because the pass that offered the old one was not committed.
@@ -67,7 +78,7 @@ const PUT_ACTIVITY = `
     available_at = EXCLUDED.available_at, deferred = false, token_hash = EXCLUDED.token_hash,
     worker_id = EXCLUDED.worker_id, done = false, done_at = NULL, settled = false, succeeded = NULL,
     result_hash = NULL, result_data = NULL
-  WHERE NOT (${IS_SAME}) OR (EXCLUDED.token_hash IS NOT NULL AND a.token_hash IS NULL AND NOT a.done)`;
+  WHERE NOT (${IS_SAME}) OR (EXCLUDED.token_hash IS NOT NULL AND a.token_hash IS NULL AND NOT a.done AND NOT a.settled)`;
 
 /** The parts of the statement that write the records of `written`; no part for kinds without records. */
 export function insertSideParts(
@@ -145,7 +156,9 @@ export function removeSideParts(
     `(SELECT n.id FROM ${parameters.oneOrRows('n', items, IDS)}
         JOIN ${source} AS written ON written.id = n.written_with)`;
   const subscriptions = ids(({ removeSubscriptions }) => removeSubscriptions);
-  const activities = ids(({ removeActivities }) => removeActivities);
+  const activities = commits.flatMap(({ id, lastChangeAt: at, removeActivities }) =>
+    removeActivities.map((removed): Owned<Removal> => [id, { id: removed, at }]),
+  );
   const settled = ids(({ settleActivities }) => settleActivities);
   const parts: string[] = [];
   if (subscriptions.length > 0) {
@@ -154,8 +167,10 @@ export function removeSideParts(
     );
   }
   if (activities.length > 0) {
+    const removed = parameters.oneOrRows('n', activities, REMOVALS);
     parts.push(
-      `old_activities AS (DELETE FROM @activities WHERE id IN ${named(activities)} AND NOT done)`,
+      ...removeActivitiesParts(`${removed}
+        JOIN ${source} AS written ON written.id = n.written_with`),
     );
   }
   if (settled.length > 0) {
@@ -167,6 +182,24 @@ export function removeSideParts(
     parts.push(settleAllPart(`${source} WHERE status IN ('Complete', 'Terminated')`));
   }
   return parts;
+}
+
+/**
+ * Of a withdrawn item, a mark is left for the holder of its token. Both writes decide on the items as they are once they are
+ * locked: one that is being withdrawn meanwhile must not escape both.
+ */
+function removeActivitiesParts(removed: string): readonly string[] {
+  return [
+    `old_activities AS MATERIALIZED (
+  SELECT a.id, n.at, a.settled AND a.token_hash IS NOT NULL AS is_left
+    FROM @activities AS a JOIN ${removed} ON a.id = n.id
+   WHERE NOT a.done ORDER BY a.id FOR UPDATE OF a
+)`,
+    'removed_activities AS (DELETE FROM @activities WHERE id IN (SELECT id FROM old_activities WHERE NOT is_left))',
+    `left_activities AS (
+  UPDATE @activities AS a SET done = true, done_at = old.at FROM old_activities AS old WHERE a.id = old.id AND old.is_left
+)`,
+  ];
 }
 
 /** No instance will apply results once it has ended. */

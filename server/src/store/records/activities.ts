@@ -33,6 +33,11 @@ export interface ActivityRecord {
   readonly tokenHash: string | null;
   readonly workerId: string | null;
   readonly done: boolean;
+  /**
+   * Nobody gets the item any more: its holder keeps it, and may still report. With `done`: it was removed while somebody had
+   * its token, and nobody waits for the result. Stores keep this as an item that is settled and has no result.
+   */
+  readonly withdrawn: boolean;
 }
 
 /** An item in a list that is not done: without the members that only its worker may know. */
@@ -49,7 +54,7 @@ export interface ActivityListItem extends Pick<
   readonly reference: string | null;
 }
 
-/** Items of one name that are not done. */
+/** Items of one name that are not done. A withdrawn item counts only while it is held. */
 export interface ActivityQueue {
   readonly name: string;
   /** Items that nobody holds: never handed out, released, or with an expired lease. */
@@ -89,4 +94,6 @@ export type CompleteActivityResult =
     }
   /** The same token with the same result was accepted before. */
   | { readonly outcome: 'repeated' }
+  /** The token held an item that was withdrawn, and was removed before its holder reported. */
+  | { readonly outcome: 'cancelled' }
   | { readonly outcome: 'stale' };

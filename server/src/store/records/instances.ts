@@ -133,7 +133,10 @@ export interface InstanceCommit {
   readonly deliveries?: readonly DeliveryRecord[];
   /** Removed after the instance was written, possibly with a delay. Missing ones are ignored. */
   readonly removeSubscriptions: readonly string[];
-  /** Activities whose results are no longer needed: removed unless they are done. */
+  /**
+   * Activities whose results are no longer needed: removed unless they are done. Of a withdrawn item whose token somebody has,
+   * a mark is left (done at the time of the commit, settled, without a result), which is purged like a settled item.
+   */
   readonly removeActivities: readonly string[];
   /** Done activities whose result is now part of the state. May be applied with a delay. */
   readonly settleActivities: readonly string[];

@@ -140,6 +140,7 @@ CREATE TABLE nodes (
 ) WITHOUT ROWID;
 `;
 
+/** Activities that are settled and not done are withdrawn; those that are done and have no result were removed after that. */
 const TABLES = `
 CREATE TABLE definitions (
   id TEXT NOT NULL, version INTEGER NOT NULL, description TEXT, createdAt INTEGER NOT NULL, body TEXT NOT NULL,

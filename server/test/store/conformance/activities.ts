@@ -48,6 +48,7 @@ export function describeActivities(test: StoreUnderTest): void {
         tokenHash: 'token-w',
         workerId: 'w',
         done: false,
+        withdrawn: false,
       });
       expect(await claim('v', 900)).toBeNull();
       expect(await claim('v', 900, 7000, 'Ship')).toBeNull();
@@ -107,7 +108,9 @@ export function describeActivities(test: StoreUnderTest): void {
       await claim('w', 2000, 3000);
       await test.store.controlInstance('i', 'suspend', 1);
       expect(await claim('v', 3000)).toBeNull();
-      expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toBe(true);
+      expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toEqual({
+        withdrawn: false,
+      });
       await test.store.controlInstance('i', 'resume', 1);
       expect(await claim('v', 8999)).toBeNull();
       expect((await claim('v', 9000))?.workerId).toBe('v');
@@ -237,12 +240,14 @@ export function describeActivities(test: StoreUnderTest): void {
     it('extend only the lease of the holder', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000, 3000);
-      expect(await test.store.extendActivity('i/1/0', 'token-w', 5000)).toBe(true);
+      expect(await test.store.extendActivity('i/1/0', 'token-w', 5000)).toEqual({
+        withdrawn: false,
+      });
       expect(await claim('v', 4999)).toBeNull();
-      expect(await test.store.extendActivity('i/1/0', 'token-v', 9000)).toBe(false);
-      expect(await test.store.extendActivity('x', 'token-w', 9000)).toBe(false);
+      expect(await test.store.extendActivity('i/1/0', 'token-v', 9000)).toBeNull();
+      expect(await test.store.extendActivity('x', 'token-w', 9000)).toBeNull();
       expect((await claim('v', 5000))?.workerId).toBe('v');
-      expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toBe(false);
+      expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toBeNull();
     });
 
     it('return an item to its old position', async () => {
@@ -262,7 +267,7 @@ export function describeActivities(test: StoreUnderTest): void {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000);
       await complete('i/1/0', 'w');
-      expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toBe(false);
+      expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toBeNull();
       expect(await test.store.releaseActivity('i/1/0', 'token-w')).toBeNull();
       expect(await claim('v', FAR_FUTURE_MS)).toBeNull();
     });

@@ -71,7 +71,7 @@ export function describeActivityLists(test: StoreUnderTest): void {
       await insert('j', [activityOf('j/1', 'j', { createdAt: 500 })]);
       await test.store.controlInstance('j', 'suspend', 1);
       await claim('w');
-      const items = await test.store.listActivityItems('ship', null, 9);
+      const items = await test.store.listActivityItems('ship', 2000, null, 9);
       expect(items).toEqual([
         item('i/2', {}),
         item('j/1', {
@@ -90,9 +90,9 @@ export function describeActivityLists(test: StoreUnderTest): void {
         }),
         item('i/1', { availableAt: FAR_FUTURE_MS, attempt: 1, workerId: 'w', claimed: true }),
       ]);
-      const page = await test.store.listActivityItems('ship', items[0]!, 2);
+      const page = await test.store.listActivityItems('ship', 2000, items[0]!, 2);
       expect(page).toEqual(items.slice(1, 3));
-      expect(await test.store.listActivityItems('pack', null, 9)).toEqual([]);
+      expect(await test.store.listActivityItems('pack', 2000, null, 9)).toEqual([]);
     });
   });
 }

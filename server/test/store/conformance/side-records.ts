@@ -103,14 +103,18 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect(await test.store.readHistory('i', 0, 10)).toEqual([step(0)]);
       expect(await subscribers('paid/7')).toEqual(['i/1/0']);
       expect(await claim('ship', 2000)).toBeNull();
-      expect(await test.store.extendActivity('i/2/0', held!.tokenHash!, 5000)).toBe(true);
+      expect(await test.store.extendActivity('i/2/0', held!.tokenHash!, 5000)).toEqual({
+        withdrawn: false,
+      });
     });
 
     it('that are created as claimed belong to the worker', async () => {
       const claimed = activityOf('i/1/0', 'i', { claim: claimBy('poller', 3000) });
       await insert('i', { ...NO_SIDE, activities: [claimed] });
       expect(await claim('ship', 2999)).toBeNull();
-      expect(await test.store.extendActivity('i/1/0', 'token-poller', 4000)).toBe(true);
+      expect(await test.store.extendActivity('i/1/0', 'token-poller', 4000)).toEqual({
+        withdrawn: false,
+      });
       expect(await claim('ship', 3999)).toBeNull();
       const next = await claim('ship', 4000);
       expect(next).toMatchObject({ id: 'i/1/0', attempt: 2, tokenHash: 'token-w', workerId: 'w' });

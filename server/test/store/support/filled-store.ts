@@ -253,6 +253,17 @@ async function changeInstance(store: Store, record: InstanceRecord, n: number): 
   // Skipped and deferred where the instance is not Runnable.
   const request = { name: `of ${n}`, now: 9000, claim: claimBy('late', 9500), deferMs: 100 };
   if (n % 4 !== 0) await store.claimActivity(request);
+  // Of one that is removed, a mark is left.
+  if (n % 5 === 2) await store.withdrawActivities([`${id}/2/0`, `${id}/3/0`]);
+  if (n % 10 === 2) await removeHeld(store, id);
+}
+
+async function removeHeld(store: Store, id: string): Promise<void> {
+  const current = await store.getInstance(id);
+  if (current === null) throw new Error(`${id} is missing`);
+  const { endTime, outcome, status } = current;
+  const removal = { removeActivities: [`${id}/3/0`], keepInbox: true as const };
+  await store.commitInstance(commitOf(current, { endTime, outcome, status, ...removal }));
 }
 
 /** Everything that the contract shows. Ends with changes that tell what cannot be read, so it can be asked for once. */
@@ -290,7 +301,7 @@ export async function contentsOf(
     ),
     unsettled: await store.findUnsettledActivities(99_999, 99),
     queues: await store.listActivityQueues(9000, 99),
-    items: await store.listActivityItems('ship', null, 99),
+    items: await store.listActivityItems('ship', 6000, null, 99),
     events: await Promise.all(eventIds.map((id) => store.getEvent(id))),
     eventList: await store.listEvents({ nameKey: null, before: null, limit: 99 }),
     undelivered: await store.findUndeliveredEvents(99, 99),
@@ -331,7 +342,7 @@ async function hiddenContentsOf(store: Store, instanceIds: readonly string[]): P
     ),
     completed: await Promise.all(instanceIds.map((id, n) => completeAgain(id, n))),
     resumed: await Promise.all(instanceIds.map((id) => store.controlInstance(id, 'resume', 9999))),
-    itemsAfterwards: await store.listActivityItems('ship', null, 99),
+    itemsAfterwards: await store.listActivityItems('ship', 6000, null, 99),
     joinedAgain: await Promise.all(
       TEXTS.slice(0, 8).map((reference, n) => store.insertInstance(joining(n, reference))),
     ),

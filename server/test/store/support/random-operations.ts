@@ -2,21 +2,23 @@
 import fc from 'fast-check';
 import type { NewActivityRecord } from '../../../src/store/records/activities.js';
 import type { SideRecords } from '../../../src/store/records/instances.js';
-import type { Store } from '../../../src/store/store.js';
 import { condition, failure, failureKey, fieldName, indexFields } from './random-conditions.js';
+import { ACTIVITY_OPERATIONS } from './random-activity-operations.js';
+import {
+  activityId,
+  activityName,
+  instanceId,
+  limit,
+  optional,
+  small,
+  text,
+  time,
+  worker,
+  type Step,
+} from './random-values.js';
 import { claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from '../records.js';
-export type Step = (store: Store) => Promise<unknown>;
 
-const instanceId = fc.constantFrom('i', 'j', 'k');
-const activityId = fc.constantFrom('i/1', 'i/2', 'j/1', 'k/1');
-const activityName = fc.constantFrom('ship', 'pack');
-const worker = fc.constantFrom('v', 'w');
-const time = fc.integer({ min: 0, max: 12 });
-const small = fc.integer({ min: 0, max: 3 });
-const limit = fc.integer({ min: 1, max: 4 });
-const text = fc.constantFrom('{}', 'x', '\ud800', 'é\u0000');
 const status = fc.constantFrom('Runnable', 'Suspended', 'Complete', 'Terminated');
-const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });
 
 const tags = fc.dictionary(fieldName, text, { maxKeys: 2 });
 
@@ -218,66 +220,6 @@ const instances: readonly fc.Arbitrary<Step>[] = [
     }),
 ];
 
-const activities: readonly fc.Arbitrary<Step>[] = [
-  fc
-    .record({
-      name: activityName,
-      now: time,
-      by: worker,
-      lease: time,
-      deferMs: fc.integer({ min: 1, max: 5 }),
-    })
-    .map(
-      ({ by, lease, ...rest }): Step =>
-        (store) =>
-          store.claimActivity({ ...rest, claim: claimBy(by, lease) }),
-    ),
-  fc.tuple(fc.subarray(['ship', 'pack', 'none']), time).map(
-    (args): Step =>
-      (store) =>
-        store.findAvailableActivities(...args),
-  ),
-  fc.record({ activityId, by: worker, now: time, data: text, hash: fc.constantFrom('g', 'h') }).map(
-    ({ activityId: id, by, now, data, hash }): Step =>
-      (store) =>
-        store.completeActivity({
-          activityId: id,
-          tokenHash: `token-${by}`,
-          result: { succeeded: true, data, hash },
-          now,
-          message: { id: `result ${id}`, body: data },
-        }),
-  ),
-  fc.tuple(activityId, worker, time).map(
-    ([id, by, lease]): Step =>
-      (store) =>
-        store.extendActivity(id, `token-${by}`, lease),
-  ),
-  fc.tuple(activityId, worker).map(
-    ([id, by]): Step =>
-      (store) =>
-        store.releaseActivity(id, `token-${by}`),
-  ),
-  fc.tuple(time, limit).map(
-    (args): Step =>
-      (store) =>
-        store.findUnsettledActivities(...args),
-  ),
-];
-
-const queues: readonly fc.Arbitrary<Step>[] = [
-  fc.tuple(time, limit).map(
-    (args): Step =>
-      (store) =>
-        store.listActivityQueues(...args),
-  ),
-  fc.tuple(activityName, optional(fc.record({ availableAt: time, id: activityId })), limit).map(
-    (args): Step =>
-      (store) =>
-        store.listActivityItems(...args),
-  ),
-];
-
 const others: readonly fc.Arbitrary<Step>[] = [
   fc
     .record({
@@ -387,13 +329,12 @@ const others: readonly fc.Arbitrary<Step>[] = [
         (store) =>
           store.purge(request),
     ),
-  fc.constant((store: Store) => store.statistics()),
+  fc.constant<Step>((store) => store.statistics()),
 ];
 
 /** Any operation of the contract. */
 export const anyOperation: fc.Arbitrary<Step> = fc.oneof(
   ...instances,
-  ...activities,
-  ...queues,
+  ...ACTIVITY_OPERATIONS,
   ...others,
 );

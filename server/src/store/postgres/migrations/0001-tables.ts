@@ -77,6 +77,7 @@ const EVENTS = [
   'CREATE INDEX events_delivered ON @events (published_at, id) WHERE delivered_to IS NOT NULL',
 ];
 
+/** Activities that are settled and not done are withdrawn; those that are done and have no result were removed after that. */
 const ACTIVITIES = [
   `CREATE TABLE @activities (
      id ${ID} PRIMARY KEY, instance_id ${ID} NOT NULL, name ${ID} NOT NULL, created_at bigint NOT NULL,

@@ -11,12 +11,13 @@ const OLDEST_AVAILABLE = `
 SELECT activities.*, instances.status AS instanceStatus
   FROM activities INDEXED BY activities_queue
   LEFT JOIN instances ON instances.id = activities.instanceId
- WHERE activities.name = ? AND activities.done = 0 AND activities.availableAt <= ?
+ WHERE activities.name = ? AND activities.done = 0 AND activities.settled = 0
+   AND activities.availableAt <= ?
  ORDER BY activities.availableAt, activities.id LIMIT 1`;
 
 const DEFER_ITEMS_OF_INSTANCE = `
 UPDATE activities SET availableAt = ?, deferred = 1
- WHERE instanceId = ? AND name = ? AND done = 0 AND availableAt <= ?`;
+ WHERE instanceId = ? AND name = ? AND done = 0 AND settled = 0 AND availableAt <= ?`;
 
 /**
  * Maximum number of suspended instances whose items one call skips. Each costs one statement, and only once per
@@ -55,7 +56,8 @@ export function findAvailableActivities(
   return names.filter(
     (name) =>
       database.get(
-        'SELECT 1 AS found FROM activities WHERE name = ? AND done = 0 AND availableAt <= ? LIMIT 1',
+        `SELECT 1 AS found FROM activities
+          WHERE name = ? AND done = 0 AND settled = 0 AND availableAt <= ? LIMIT 1`,
         encodeText(name),
         now,
       ) !== null,
@@ -71,6 +73,7 @@ export function completeActivity(
   if (item?.tokenHash !== tokenHash) return { outcome: 'stale' };
   const id = encodeText(activityId);
   if (item.done) {
+    if (item.withdrawn) return { outcome: 'cancelled' };
     const stored = database.get('SELECT resultHash FROM activities WHERE id = ?', id);
     return { outcome: stored?.textOrNull('resultHash') === result.hash ? 'repeated' : 'stale' };
   }
@@ -86,7 +89,12 @@ export function completeActivity(
     encodeText(result.data),
     id,
   );
-  return { outcome: 'accepted', activity: { ...item, done: true }, message, posted };
+  return {
+    outcome: 'accepted',
+    activity: { ...item, done: true, withdrawn: false },
+    message,
+    posted,
+  };
 }
 
 export function takeOverActivity(
@@ -100,14 +108,15 @@ export function takeOverActivity(
 export function extendActivity(
   database: Database,
   [activityId, tokenHash, leaseExpiresAt]: OperationArguments<'extendActivity'>,
-): boolean {
-  const changed = database.run(
-    'UPDATE activities SET availableAt = ?, deferred = 0 WHERE id = ? AND tokenHash = ? AND done = 0',
+): OperationResult<'extendActivity'> {
+  const extended = database.get(
+    `UPDATE activities SET availableAt = ?, deferred = 0 WHERE id = ? AND tokenHash = ? AND done = 0
+      RETURNING settled`,
     leaseExpiresAt,
     encodeText(activityId),
     encodeText(tokenHash),
   );
-  return changed > 0;
+  return extended === null ? null : { withdrawn: extended.boolean('settled') };
 }
 
 export function releaseActivity(
@@ -116,12 +125,26 @@ export function releaseActivity(
 ): string | null {
   const released = database.get(
     `UPDATE activities SET availableAt = createdAt, deferred = 0, tokenHash = NULL, workerId = NULL
-      WHERE id = ? AND tokenHash = ? AND done = 0
+      WHERE id = ? AND tokenHash = ? AND done = 0 AND settled = 0
       RETURNING name`,
     encodeText(activityId),
     encodeText(tokenHash),
   );
   return released === null ? null : released.text('name');
+}
+
+export function withdrawActivities(
+  database: Database,
+  [ids]: OperationArguments<'withdrawActivities'>,
+): readonly ActivityRecord[] {
+  for (const id of ids) {
+    database.run(
+      `UPDATE activities SET settled = 1, availableAt = IIF(deferred, createdAt, availableAt), deferred = 0
+        WHERE id = ? AND done = 0 AND settled = 0`,
+      encodeText(id),
+    );
+  }
+  return getActivities(database, [[...new Set(ids)]]);
 }
 
 export function findUnsettledActivities(

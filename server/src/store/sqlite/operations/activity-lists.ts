@@ -4,6 +4,9 @@ import type { ActivityListItem, ActivityQueue } from '../../records/activities.j
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 
+/** A withdrawn item is no longer in the queue, but its holder may have it. */
+const IS_LISTED = 'done = 0 AND (settled = 0 OR (tokenHash IS NOT NULL AND availableAt > ?))';
+
 export function listActivityQueues(
   database: Database,
   [now, limit]: OperationArguments<'listActivityQueues'>,
@@ -11,11 +14,12 @@ export function listActivityQueues(
   return database
     .all(
       `WITH items AS (
-         SELECT name, createdAt, tokenHash IS NOT NULL AND availableAt > ? AS isHeld FROM activities WHERE done = 0
+         SELECT name, createdAt, tokenHash IS NOT NULL AND availableAt > ? AS isHeld FROM activities WHERE ${IS_LISTED}
        )
        SELECT name, COUNT(*) - SUM(isHeld) AS waiting, SUM(isHeld) AS held,
               MIN(CASE WHEN isHeld THEN NULL ELSE createdAt END) AS oldestCreatedAt
          FROM items GROUP BY name ORDER BY waiting DESC, name LIMIT ?`,
+      now,
       now,
       limit,
     )
@@ -29,7 +33,7 @@ export function listActivityQueues(
 
 export function listActivityItems(
   database: Database,
-  [name, after, limit]: OperationArguments<'listActivityItems'>,
+  [name, now, after, limit]: OperationArguments<'listActivityItems'>,
 ): readonly ActivityListItem[] {
   return database
     .all(
@@ -37,8 +41,9 @@ export function listActivityItems(
               (SELECT definitionId FROM instances WHERE instances.id = instanceId) AS definitionId,
               (SELECT reference FROM instances WHERE instances.id = instanceId) AS reference
          FROM activities INDEXED BY activities_queue
-        WHERE name = ? AND done = 0 AND (availableAt, id) > (?, ?) ORDER BY availableAt, id LIMIT ?`,
+        WHERE name = ? AND ${IS_LISTED} AND (availableAt, id) > (?, ?) ORDER BY availableAt, id LIMIT ?`,
       encodeText(name),
+      now,
       after?.availableAt ?? -1,
       encodeText(after?.id ?? ''),
       limit,

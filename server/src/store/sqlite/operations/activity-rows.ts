@@ -17,7 +17,8 @@ export function insertActivity(database: Database, item: NewActivityRecord): voi
   const id = encodeText(item.id);
   const known = readActivity(database, item.id);
   if (known !== null && known.name === item.name && known.parameters === item.parameters) {
-    if (item.claim === undefined || known.done || known.tokenHash !== null) return;
+    if (item.claim === undefined || known.done || known.withdrawn) return;
+    if (known.tokenHash !== null) return;
     database.run(
       'UPDATE activities SET availableAt = ?, deferred = 0, attempt = attempt + 1, tokenHash = ?, workerId = ? WHERE id = ?',
       item.claim.leaseExpiresAt,
@@ -51,6 +52,16 @@ export function settleActivity(database: Database, id: string): void {
   database.run('UPDATE activities SET settled = 1 WHERE id = ? AND done = 1', encodeText(id));
 }
 
+/** A commit no longer needs the item. `at`: when it was removed. */
+export function removeActivity(database: Database, id: string, at: number): void {
+  database.run(
+    'UPDATE activities SET done = 1, doneAt = ? WHERE id = ? AND done = 0 AND settled = 1 AND tokenHash IS NOT NULL',
+    at,
+    encodeText(id),
+  );
+  database.run('DELETE FROM activities WHERE id = ? AND done = 0', encodeText(id));
+}
+
 /** No instance will apply results once it has ended. */
 export function settleAllOf(database: Database, instanceId: string): void {
   database.run(
@@ -78,5 +89,6 @@ export function activityOf(row: Row): ActivityRecord {
     tokenHash: row.textOrNull('tokenHash'),
     workerId: row.textOrNull('workerId'),
     done: row.boolean('done'),
+    withdrawn: row.boolean('settled') && row.textOrNull('resultHash') === null,
   };
 }

@@ -97,7 +97,7 @@ export function statistics(database: Database): StoreStatistics {
     activities: database
       .all(
         `SELECT name, COUNT(*) AS waiting, MIN(availableAt) AS oldestAvailableAt FROM activities
-          WHERE done = 0 AND tokenHash IS NULL GROUP BY name ORDER BY waiting DESC, name LIMIT 10`,
+          WHERE done = 0 AND settled = 0 AND tokenHash IS NULL GROUP BY name ORDER BY waiting DESC, name LIMIT 10`,
       )
       .map((row) => ({
         name: row.text('name'),

@@ -5,7 +5,7 @@
 import type { InstanceCommit, SideRecords } from '../../records/instances.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
-import { insertActivity, settleActivity } from './activity-rows.js';
+import { insertActivity, removeActivity, settleActivity } from './activity-rows.js';
 
 export function insertSideRecords(database: Database, side: SideRecords): void {
   for (const { instanceId, sequence, body } of side.history) {
@@ -32,8 +32,6 @@ export function removeSideRecords(database: Database, commit: InstanceCommit): v
   for (const id of commit.removeSubscriptions) {
     database.run('DELETE FROM subscriptions WHERE id = ?', encodeText(id));
   }
-  for (const id of commit.removeActivities) {
-    database.run('DELETE FROM activities WHERE id = ? AND done = 0', encodeText(id));
-  }
+  for (const id of commit.removeActivities) removeActivity(database, id, commit.lastChangeAt);
   for (const id of commit.settleActivities) settleActivity(database, id);
 }

@@ -1,0 +1,15 @@
+/** Few ids, times and texts, so that random operations meet. */
+import fc from 'fast-check';
+import type { Store } from '../../../src/store/store.js';
+
+export type Step = (store: Store) => Promise<unknown>;
+
+export const instanceId = fc.constantFrom('i', 'j', 'k');
+export const activityId = fc.constantFrom('i/1', 'i/2', 'j/1', 'k/1');
+export const activityName = fc.constantFrom('ship', 'pack');
+export const worker = fc.constantFrom('v', 'w');
+export const time = fc.integer({ min: 0, max: 12 });
+export const small = fc.integer({ min: 0, max: 3 });
+export const limit = fc.integer({ min: 1, max: 4 });
+export const text = fc.constantFrom('{}', 'x', '\ud800', 'é\u0000');
+export const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });
