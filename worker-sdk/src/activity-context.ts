@@ -18,15 +18,17 @@ export interface ActivityContext {
   /** The number of this attempt, from 1. Later attempts follow a failure or a lost lease. */
   readonly attempt: number;
   /**
-   * Aborted when the lease is lost (`LeaseLostError`), or when the worker stops and its grace period is over
-   * (`WorkerStoppedError`). Pass it on to `fetch` and similar calls. Errors that the handler throws afterwards are not reported.
+   * Aborted when the lease is lost (`LeaseLostError`), when the run is being undone (`WorkCancelledError`), or when the worker
+   * stops and its grace period is over (`WorkerStoppedError`). Pass it on to `fetch` and similar calls. Errors that the handler
+   * throws afterwards are not reported, except an `ActivityFailure` after a `WorkCancelledError`.
    */
   readonly signal: AbortSignal;
   /** Writes to the worker's log, and adds the activity, run, step and attempt to each entry. */
   readonly log: WorkerLog;
   /**
    * Extends the lease now. The worker does this automatically; only a handler that blocks the event loop for a long time needs
-   * to call it. Rejects with a `LeaseLostError` if the lease is lost.
+   * to call it. Rejects with a `LeaseLostError` if the lease is lost, and with a `WorkCancelledError` if the run was undone without
+   * this work.
    */
   readonly heartbeat: () => Promise<void>;
 }

@@ -20,7 +20,7 @@ export interface ActivityOptions<TParameters = unknown, TResult = unknown> {
   readonly concurrency?: number;
   /**
    * The lease of work items, in whole seconds. The server gives the work to another worker after this time without a heartbeat.
-   * The worker sends about three heartbeats per lease.
+   * The worker sends about three heartbeats per lease, and at least one in ten seconds.
    *
    * @default the worker's `leaseSeconds`
    */

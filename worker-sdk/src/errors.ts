@@ -123,6 +123,40 @@ export class LeaseLostError extends Error {
 }
 
 /**
+ * The reason of `context.signal` when the run is being undone: the handler should end soon. The worker still holds the work, and
+ * a result that the handler returns is reported, so that the run undoes it. An `ActivityFailure` that it throws is reported too,
+ * and says that there is nothing to undo; any other error says that nobody knows, and releases the work.
+ *
+ * @example
+ * ```ts
+ * import { ActivityFailure, WorkCancelledError, Worker } from '@stepwright/worker-sdk';
+ *
+ * const worker = new Worker({
+ *   baseUrl: 'http://127.0.0.1:5001',
+ *   activities: {
+ *     'charge-card': ({ amount }: { amount: number }, { signal }) => {
+ *       // Before anything has happened.
+ *       if (signal.reason instanceof WorkCancelledError) throw new ActivityFailure('not charged');
+ *       return { receipt: `r-${amount}` };
+ *     },
+ *   },
+ * });
+ * await worker.run();
+ * ```
+ */
+export class WorkCancelledError extends Error {
+  override readonly name = 'WorkCancelledError' as const;
+  readonly workflowId: string;
+  readonly activityName: string;
+
+  constructor(activityName: string, workflowId: string) {
+    super(`workflow ${workflowId} is being undone, and no longer needs '${activityName}'`);
+    this.activityName = activityName;
+    this.workflowId = workflowId;
+  }
+}
+
+/**
  * The reason of `context.signal` when the worker stops and its grace period is over.
  *
  * @example

@@ -12,7 +12,13 @@ export type {
   DeclaredHandlers,
   UndeclaredHandlers,
 } from './activity-handlers.js';
-export { ActivityFailure, InvalidDataError, LeaseLostError, WorkerStoppedError } from './errors.js';
+export {
+  ActivityFailure,
+  InvalidDataError,
+  LeaseLostError,
+  WorkCancelledError,
+  WorkerStoppedError,
+} from './errors.js';
 export type { ActivityFailureOptions, SchemaIssue } from './errors.js';
 export type { WorkerLog } from './log.js';
 export { openTelemetry } from './open-telemetry.js';

@@ -1,12 +1,12 @@
 /**
- * Keeps the lease of a work item with heartbeats, and aborts a signal when the lease is lost.
+ * Keeps the lease of a work item with heartbeats, and aborts a signal when the lease is lost or the work is cancelled.
  *
  * Invariants:
  *  LE1 The signal is aborted no later than the end of the lease by this worker's clock: then another worker may claim the item.
- *  LE2 Heartbeats continue until `end`, even while a result is waiting to be reported.
+ *  LE2 Heartbeats continue until `end`, even while a result is waiting to be reported, and after the work was cancelled.
  */
 import { isApiError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
-import { LeaseLostError } from './errors.js';
+import { LeaseLostError, WorkCancelledError } from './errors.js';
 import { backoffMs, pause } from './pause.js';
 
 export interface LeaseOptions {
@@ -15,7 +15,12 @@ export interface LeaseOptions {
   readonly leaseSeconds: number;
   /** Called once, before the signal is aborted. */
   readonly onLost: () => void;
+  /** Called at most once, before the signal is aborted. */
+  readonly onCancelled: () => void;
 }
+
+/** Only the answers to heartbeats tell a worker that its work was cancelled, so they come this often whatever the lease. */
+const HEARTBEAT_MS_MAX = 10_000;
 
 export class Lease {
   readonly #options: LeaseOptions;
@@ -41,23 +46,25 @@ export class Lease {
     return this.#expiresAtMs - performance.now();
   }
 
-  /** Extends the lease now. @throws LeaseLostError */
+  /** Extends the lease now. @throws LeaseLostError, WorkCancelledError */
   async extend(): Promise<void> {
     const { client, item, leaseSeconds } = this.#options;
     const sentAtMs = performance.now();
     try {
-      await client.activities.heartbeat(item, {
+      const { cancelRequested } = await client.activities.heartbeat(item, {
         leaseSeconds,
         signal: this.#ended.signal,
         timeoutMs: Math.max(leaseSeconds * 1000, 1000),
       });
+      // The server counts from a later time, so this estimate is safe.
+      this.#expiresAtMs = sentAtMs + leaseSeconds * 1000;
+      if (cancelRequested) this.#cancel();
     } catch (error) {
-      if (!isApiError(error, 'activity_not_found')) throw error;
+      const isCancelled = isApiError(error, 'work_cancelled');
+      if (!isCancelled && !isApiError(error, 'activity_not_found')) throw error;
       this.#isTaken = true;
-      throw this.#lose();
+      throw isCancelled ? this.#cancel() : this.#lose();
     }
-    // The server counts from a later time, so this estimate is safe.
-    this.#expiresAtMs = sentAtMs + leaseSeconds * 1000;
   }
 
   /** Aborts the signal for a reason other than the lease. */
@@ -65,7 +72,7 @@ export class Lease {
     this.#work.abort(reason);
   }
 
-  /** Call this when the handler has ended: losing the lease no longer calls `onLost`. Heartbeats continue until `end`. */
+  /** Call this when the handler has ended: the callbacks are no longer called. Heartbeats continue until `end`. */
   unwatch(): void {
     this.#isWatched = false;
   }
@@ -94,7 +101,8 @@ export class Lease {
 
   /** About a third of the lease, with jitter. */
   #regularMs(): number {
-    return ((this.#options.leaseSeconds * 1000) / 3) * (0.8 + Math.random() * 0.2);
+    const thirdMs = (this.#options.leaseSeconds * 1000) / 3;
+    return Math.min(thirdMs, HEARTBEAT_MS_MAX) * (0.8 + Math.random() * 0.2);
   }
 
   #soonMs(failures: number): number {
@@ -115,10 +123,20 @@ export class Lease {
   #lose(): LeaseLostError {
     const { activityName, workflowId } = this.#options.item;
     const error = new LeaseLostError(activityName, workflowId);
-    if (!this.#work.signal.aborted && !this.#ended.signal.aborted) {
-      if (this.#isWatched) this.#options.onLost();
-      this.#work.abort(error);
-    }
+    this.#abortFor(error, this.#options.onLost);
     return error;
+  }
+
+  #cancel(): WorkCancelledError {
+    const { activityName, workflowId } = this.#options.item;
+    const error = new WorkCancelledError(activityName, workflowId);
+    this.#abortFor(error, this.#options.onCancelled);
+    return error;
+  }
+
+  #abortFor(reason: Error, tell: () => void): void {
+    if (this.#work.signal.aborted || this.#ended.signal.aborted) return;
+    if (this.#isWatched) tell();
+    this.#work.abort(reason);
   }
 }

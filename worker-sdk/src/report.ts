@@ -13,8 +13,11 @@ export type HandlerOutcome =
   | { readonly succeeded: true; readonly result: unknown }
   | { readonly succeeded: false; readonly failure: FailureReport; readonly retryable: boolean };
 
-/** The result of a report: accepted, accepted as a failure because the server cannot process the result, or too late. */
-export type ReportOutcome = 'accepted' | 'accepted-as-failure' | 'too-late';
+/**
+ * The result of a report: accepted, accepted as a failure because the server cannot process the result, too late, or too late
+ * because the run was undone.
+ */
+export type ReportOutcome = 'accepted' | 'accepted-as-failure' | 'too-late' | 'cancelled';
 
 export interface ReportOptions {
   readonly client: StepwrightClient;
@@ -41,6 +44,7 @@ export async function report(
       return 'accepted';
     } catch (error) {
       if (isApiError(error, 'activity_not_found')) return 'too-late';
+      if (isApiError(error, 'work_cancelled')) return 'cancelled';
       if (cannotBeTaken(error, failures)) return reportSimpler(outcome, error, options);
       if (lease.remainingMs < -leaseSeconds * 1000) return 'too-late';
     }

@@ -10,7 +10,7 @@
 import { isApiError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
 import type { ActivityContext } from './activity-context.js';
 import type { RegisteredActivity } from './activity-handlers.js';
-import { WorkerStoppedError } from './errors.js';
+import { ActivityFailure, WorkCancelledError, WorkerStoppedError } from './errors.js';
 import { Lease } from './lease.js';
 import { logWith, type WorkerLog } from './log.js';
 import { aborted, type BackoffRange } from './pause.js';
@@ -54,6 +54,10 @@ export class WorkInHand {
         this.#log.warn('the lease was lost');
         events.emit('leaseLost', this.#subject);
       },
+      onCancelled: () => {
+        this.#log.info('the run is being undone: aborting the signal of the handler');
+        events.emit('cancelled', this.#subject);
+      },
     });
     this.ended = this.#run().finally(() => this.#lease.end());
   }
@@ -78,11 +82,21 @@ export class WorkInHand {
     const handled = this.#handle();
     const outcome = await Promise.race([handled, aborted(this.#givenUp.signal)]);
     if (outcome === null) return this.#release();
-    // A handler that threw because its signal was aborted has not failed: the work will be done again.
-    if (!outcome.succeeded && this.#lease.signal.aborted) return this.#abandon();
+    if (!outcome.succeeded && this.#hasGivenUp(outcome.error)) return this.#abandon(outcome.error);
     this.#lease.unwatch();
     this.#isReporting = true;
     return this.#report(outcome);
+  }
+
+  /**
+   * A handler that threw because its signal was aborted has not failed. Only after a cancellation, an ActivityFailure counts: the
+   * handler says that there is nothing to undo. Any other error may come from the abort in the middle of the work.
+   */
+  #hasGivenUp(error: unknown): boolean {
+    const { signal } = this.#lease;
+    const isDeliberate =
+      signal.reason instanceof WorkCancelledError && error instanceof ActivityFailure;
+    return signal.aborted && !isDeliberate;
   }
 
   async #handle(): Promise<HandlerOutcome & { readonly error?: unknown }> {
@@ -120,8 +134,9 @@ export class WorkInHand {
       signal: this.#givenUp.signal,
     });
     const tookMs = this.#tookMs();
+    if (reported === 'cancelled') return this.#drop('cancelled');
     if (reported === 'too-late') {
-      return this.#givenUp.signal.aborted ? this.#release() : this.#drop();
+      return this.#givenUp.signal.aborted ? this.#release() : this.#drop('late');
     }
     if (outcome.succeeded && reported === 'accepted') {
       events.emit('succeeded', { ...this.#subject, tookMs });
@@ -133,19 +148,25 @@ export class WorkInHand {
     return 'failed';
   }
 
-  #drop(): WorkEnd {
-    this.#log.debug('the result came too late');
-    this.#options.events.emit('dropped', { ...this.#subject, tookMs: this.#tookMs() });
+  #drop(reason: 'late' | 'cancelled'): WorkEnd {
+    if (reason === 'late') this.#log.debug('the result came too late');
+    else this.#log.warn('the result came too late: the work was cancelled');
+    this.#options.events.emit('dropped', { ...this.#subject, tookMs: this.#tookMs(), reason });
     return 'dropped';
   }
 
-  async #abandon(): Promise<WorkEnd> {
-    if (this.#lease.signal.reason instanceof WorkerStoppedError) return this.#release();
+  async #abandon(error: unknown): Promise<WorkEnd> {
+    const { reason } = this.#lease.signal as { readonly reason: unknown };
+    if (reason instanceof WorkerStoppedError) return this.#release();
+    if (reason instanceof WorkCancelledError) {
+      this.#log.info('releasing the cancelled work', { error });
+      return this.#release();
+    }
     // If the server was unavailable, the lease may still be valid. Releasing it lets another worker claim the item sooner.
     this.#lease.end();
     const { client, item } = this.#options;
     await giveBack(client, item, this.#log);
-    return this.#drop();
+    return this.#drop('late');
   }
 
   async #release(): Promise<WorkEnd> {
@@ -176,8 +197,8 @@ async function giveBack(client: StepwrightClient, item: WorkItem, log: WorkerLog
   try {
     await client.activities.release(item, { timeoutMs: 5000, retry: { limit: 2 } });
   } catch (error) {
-    if (!isApiError(error, 'activity_not_found'))
-      log.warn('could not release the work item', { error });
+    const isGone = isApiError(error, 'activity_not_found') || isApiError(error, 'work_cancelled');
+    if (!isGone) log.warn('could not release the work item', { error });
   }
 }
 

@@ -29,12 +29,17 @@ export interface WorkerEvents {
   succeeded: WorkSubject & { readonly tookMs: number };
   /** The server accepted the failure. */
   failed: WorkSubject & { readonly tookMs: number; readonly error: unknown };
-  /** The result came too late: another worker has claimed the work, or it is no longer needed. */
-  dropped: WorkSubject & { readonly tookMs: number };
-  /** The work was released without a result, because the worker is stopping. */
+  /**
+   * The result came too late: another worker has claimed the work, or it is no longer needed (`late`), or its run was undone
+   * without it (`cancelled`).
+   */
+  dropped: WorkSubject & { readonly tookMs: number; readonly reason: 'late' | 'cancelled' };
+  /** The work was released without a result, because the worker is stopping, or the handler gave up after `cancelled`. */
   released: WorkSubject;
   /** The lease was lost while the handler was running. Its signal is aborted. */
   leaseLost: WorkSubject;
+  /** The run is being undone while the handler is running. Its signal is aborted, and its result is still reported. */
+  cancelled: WorkSubject;
   /** `stop` was called. */
   stopping: { readonly running: number };
   /** The worker has stopped and holds no work. */

@@ -80,7 +80,7 @@ export interface paths {
         post?: never;
         /**
          * Release a work item
-         * @description Returns a work item to its previous position in the queue.
+         * @description Returns a work item to its previous position in the queue. If its run is being undone, nobody gets it any more, and the run goes on without knowing how far the worker got.
          */
         delete: operations["releaseActivity"];
         options?: never;
@@ -118,7 +118,7 @@ export interface paths {
         get?: never;
         /**
          * Extend a lease
-         * @description Extends the lease of a work item.
+         * @description Extends the lease of a work item, and says whether its run is being undone.
          */
         put: operations["extendActivity"];
         post?: never;
@@ -2484,12 +2484,15 @@ export interface components {
         /**
          * @description An extended lease.
          * @example {
-         *       "tokenExpiry": "2026-05-04T10:21:30.123Z"
+         *       "tokenExpiry": "2026-05-04T10:21:30.123Z",
+         *       "cancelRequested": false
          *     }
          */
         ExtendedLease: {
             /** @description When the item returns to the queue. ISO 8601, UTC. */
             tokenExpiry: string;
+            /** @description The run is being undone, and waits for this item: the worker should end its work soon. It may still report a result or a failure, or release the item, which says that nobody knows how far it got. */
+            cancelRequested: boolean;
         };
         /**
          * @description Failed runs with the same cause: the same definition, step and type of error, and the same message apart from numbers, ids and times.
@@ -4730,7 +4733,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The token is unknown or stale; nothing was changed */
+            /** @description The token is unknown or stale, or the work was cancelled; nothing was changed */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4829,7 +4832,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The token is unknown or stale; nothing was changed */
+            /** @description The token is unknown or stale, or the work was cancelled; nothing was changed */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5012,7 +5015,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The token is unknown or stale; nothing was changed */
+            /** @description The token is unknown or stale, or the work was cancelled; nothing was changed */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5151,11 +5154,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "tokenExpiry": "2026-05-04T10:21:30.123Z"
+                     *       "tokenExpiry": "2026-05-04T10:21:30.123Z",
+                     *       "cancelRequested": false
                      *     }
                      */
                     "application/json": components["schemas"]["ExtendedLease"];
-                    /** @example tokenExpiry: 2026-05-04T10:21:30.123Z */
+                    /**
+                     * @example tokenExpiry: 2026-05-04T10:21:30.123Z
+                     *     cancelRequested: false
+                     */
                     "application/yaml": components["schemas"]["ExtendedLease"];
                 };
             };
@@ -5186,7 +5193,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The token is unknown or stale */
+            /** @description The token is unknown or stale, or the work was cancelled */
             404: {
                 headers: {
                     [name: string]: unknown;

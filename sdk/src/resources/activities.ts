@@ -92,7 +92,8 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
    * Reports the result of a work item. Safe to repeat: for five minutes, the server accepts the same report again.
    *
    * @param result any JSON value
-   * @throws ApiError `activity_not_found` if the token is stale; nothing has changed
+   * @throws ApiError `activity_not_found` if the token is stale, `work_cancelled` if the run was undone without this work; nothing
+   * has changed
    *
    * @example
    * ```ts
@@ -124,7 +125,8 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
    * step is not retried.
    *
    * @param reason any JSON value; its member `message` becomes the message of the error
-   * @throws ApiError `activity_not_found` if the token is stale; nothing has changed
+   * @throws ApiError `activity_not_found` if the token is stale, `work_cancelled` if the run was undone without this work; nothing
+   * has changed
    *
    * @example
    * ```ts
@@ -159,9 +161,10 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
   }
 
   /**
-   * Releases a work item, so that another worker can claim it immediately.
+   * Releases a work item, so that another worker can claim it immediately. If its run is being undone, nobody claims it any more,
+   * and the run goes on without knowing how far the work got.
    *
-   * @throws ApiError `activity_not_found` if the token is stale
+   * @throws ApiError `activity_not_found` if the token is stale, `work_cancelled` if the run was undone without this work
    *
    * @example
    * ```ts
@@ -185,9 +188,10 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
   }
 
   /**
-   * Extends the lease of a work item to `leaseSeconds` from now. The default is the lease with which the item was claimed.
+   * Extends the lease of a work item to `leaseSeconds` from now. The default is the lease with which the item was claimed. If
+   * `cancelRequested` is true, the run is being undone: end the work soon, and report what it came to, or release it.
    *
-   * @throws ApiError `activity_not_found` if the token is stale
+   * @throws ApiError `activity_not_found` if the token is stale, `work_cancelled` if the run was undone without this work
    *
    * @example
    * ```ts

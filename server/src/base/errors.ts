@@ -26,6 +26,7 @@ export type ErrorCode =
   | 'execution_not_found'
   | 'step_not_found'
   | 'activity_not_found'
+  | 'work_cancelled'
   | 'no_work'
   | 'route_not_found'
   | 'method_not_allowed'

@@ -39,6 +39,8 @@ export interface Report {
   readonly succeeded: boolean;
   readonly data: Json;
   readonly retryable?: boolean;
+  /** The handler threw an `ActivityFailure`. */
+  readonly isDeliberate?: true;
 }
 
 /** What a schema of Standard Schema answers. */
@@ -90,16 +92,16 @@ async function validated(schema: ParametersSchema, parameters: Json): Promise<un
   );
 }
 
-function failureOf(thrown: unknown): Pick<Report, 'data' | 'retryable'> {
+function failureOf(thrown: unknown): Omit<Report, 'succeeded'> {
   if (!(thrown instanceof Error)) {
     return { data: { name: 'NonError', message: String(thrown), data: null } };
   }
   const { name, message } = thrown;
   if (thrown instanceof InvalidDataError) return { data: { name, message, data: thrown.issues } };
   // Not by its class, which another package has, perhaps twice.
-  const isOurs = isActivityFailure(thrown);
-  const data = { name, message, data: isOurs ? toJson(thrown.data) : null };
-  return { data, retryable: !isOurs || thrown.retryable };
+  if (!isActivityFailure(thrown)) return { data: { name, message, data: null }, retryable: true };
+  const data = { name, message, data: toJson(thrown.data) };
+  return { data, retryable: thrown.retryable, isDeliberate: true };
 }
 
 function isActivityFailure(

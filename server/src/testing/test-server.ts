@@ -13,6 +13,7 @@ import type { Json, JsonObject } from '../engine/values/json.js';
 import type { Tags } from '../engine/model/tags.js';
 import type { PostedDefinition } from '../runtime/definitions/definition-types.js';
 import type { Host } from '../runtime/host.js';
+import type { Store } from '../store/store.js';
 import type { TriggerListItem } from '../runtime/triggers/trigger-types.js';
 import type { ActivityHandlers } from './activity-handlers.js';
 import { Answers, type Mocks } from './answers.js';
@@ -258,6 +259,18 @@ interface TestServerParts {
   readonly end: () => Promise<void>;
 }
 
+/** Real workers learn from the answers to their heartbeats that their work was cancelled. */
+function tellingWithdrawals(store: Store, tell: (ids: readonly string[]) => void): Store {
+  return {
+    ...store,
+    withdrawActivities: async (ids) => {
+      const items = await store.withdrawActivities(ids);
+      tell(ids);
+      return items;
+    },
+  };
+}
+
 /** Starts a server in this process. It listens on no port. @throws AppError for an invalid definition or script */
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { definitions = [], python = new TestPython(options), scripts = {} } = options;
@@ -287,7 +300,7 @@ async function assemble(options: TestServerOptions, python: TestPython): Promise
     logger: createLogger({ level: 'silent' }),
     scripts: python.usedBy(quiescence, chance.nextMoment, options.conditions),
     chance,
-    store: createMemoryStore(),
+    store: tellingWithdrawals(createMemoryStore(), (ids) => worker?.withdrawn(ids)),
     outside: (real) => mockedBodies(real, answers, quiescence, clock),
     createBackplane: () => ({
       ...createLocalBackplane(),

@@ -1,5 +1,6 @@
 /** Does the activities of a test: takes work as soon as it is offered, and gives it to a handler or to a mock. */
 import { AppError } from '../base/errors.js';
+import { readToken } from '../base/ids.js';
 import type { WorkItem } from '../runtime/activities/activity-types.js';
 import type { Host } from '../runtime/host.js';
 import { runHandler, type ActivityHandlers, type Report } from './activity-handlers.js';
@@ -22,6 +23,8 @@ const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 export class TestWorker {
   readonly #options: TestWorkerOptions;
   readonly #ignored = new Set<string>();
+  /** Work in the hands of a handler, by the id of the item. */
+  readonly #inHand = new Map<string, AbortController>();
   readonly #handlers: Map<string, ActivityHandlers[string]>;
 
   constructor(options: TestWorkerOptions) {
@@ -46,6 +49,11 @@ export class TestWorker {
     void quiescence.during(() => this.#work(name));
   }
 
+  /** Nobody else gets these items: those that a handler has are cancelled. */
+  withdrawn(ids: readonly string[]): void {
+    for (const id of ids) this.#inHand.get(id)?.abort(new WorkCancelledError());
+  }
+
   async #work(name: string): Promise<void> {
     const { host, quiescence, signal } = this.#options;
     for (;;) {
@@ -59,16 +67,19 @@ export class TestWorker {
   async #answer(item: WorkItem): Promise<void> {
     const report = await this.#reportOf(item);
     if (report === null) return;
+    const { activities } = this.#options.host;
     try {
-      await this.#options.host.activities.complete(item.token, report);
+      await (report === 'gave-up'
+        ? activities.release(item.token)
+        : activities.complete(item.token, report));
     } catch (error) {
       // The run no longer needs the result.
-      if (!(error instanceof AppError) || error.code !== 'activity_not_found') throw error;
+      if (!isUnneeded(error)) throw error;
     }
   }
 
   /** Null: nobody answers. */
-  async #reportOf(item: WorkItem): Promise<Report | null> {
+  async #reportOf(item: WorkItem): Promise<Report | 'gave-up' | null> {
     const { answers } = this.#options;
     const { activityName, stepId } = item;
     const handler = this.#handlers.get(activityName);
@@ -92,12 +103,37 @@ export class TestWorker {
     return null;
   }
 
-  #handle(handler: ActivityHandlers[string], item: WorkItem): Promise<Report> {
+  /** As with a real worker, an ActivityFailure says after a cancellation that nothing has happened; any other error does not. */
+  async #handle(handler: ActivityHandlers[string], item: WorkItem): Promise<Report | 'gave-up'> {
     const { parameters, ...about } = item;
-    const { signal } = this.#options;
+    const cancelled = new AbortController();
+    const signal = AbortSignal.any([this.#options.signal, cancelled.signal]);
     const heartbeat = (): Promise<void> => Promise.resolve();
-    return runHandler(handler, parameters, { ...about, signal, log: SILENT, heartbeat });
+    const activityId = readToken(item.token)?.activityId ?? '';
+    this.#inHand.set(activityId, cancelled);
+    try {
+      const context = { ...about, signal, log: SILENT, heartbeat };
+      const report = await runHandler(handler, parameters, context);
+      if (report.succeeded || report.isDeliberate === true) return report;
+      return cancelled.signal.aborted ? 'gave-up' : report;
+    } finally {
+      this.#inHand.delete(activityId);
+    }
   }
+}
+
+/** As in `@stepwright/worker-sdk`. */
+class WorkCancelledError extends Error {
+  override readonly name = 'WorkCancelledError' as const;
+
+  constructor() {
+    super('the run is being undone');
+  }
+}
+
+function isUnneeded(error: unknown): boolean {
+  if (!(error instanceof AppError)) return false;
+  return error.code === 'activity_not_found' || error.code === 'work_cancelled';
 }
 
 function ignore(): void {

@@ -24,10 +24,14 @@ import { callerReach } from '../access/authentication.js';
 import type { ReportedResult } from '../../runtime/activities/activity-results.js';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
 import { asJson, nullableBody } from '../http/body-reader.js';
-import { toActivityItem, toActivityQueue, toWorkItem } from '../wire/map/activity.js';
+import {
+  toActivityItem,
+  toActivityQueue,
+  toExtendedLease,
+  toWorkItem,
+} from '../wire/map/activity.js';
 import { checkedName } from '../wire/map/name.js';
 import { toPageRequest, toWirePage } from '../wire/map/page.js';
-import { toTokenExpiry } from '../wire/map/time.js';
 import { toWorkerOrigin } from '../wire/map/worker.js';
 import type {
   ActivityItemPage,
@@ -108,7 +112,10 @@ export class ActivityController extends Controller {
   @Post('success/{token}')
   @SuccessResponse(202, 'Accepted')
   @Response<Problem>(400, 'The body cannot be read')
-  @Response<Problem>(404, 'The token is unknown or stale; nothing was changed')
+  @Response<Problem>(
+    404,
+    'The token is unknown or stale, or the work was cancelled; nothing was changed',
+  )
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
   @Security('bearer', ['conductor:worker'])
@@ -134,7 +141,10 @@ export class ActivityController extends Controller {
   @Post('fail/{token}')
   @SuccessResponse(202, 'Accepted')
   @Response<Problem>(400, 'The body cannot be read')
-  @Response<Problem>(404, 'The token is unknown or stale; nothing was changed')
+  @Response<Problem>(
+    404,
+    'The token is unknown or stale, or the work was cancelled; nothing was changed',
+  )
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
   @Security('bearer', ['conductor:worker'])
@@ -155,7 +165,7 @@ export class ActivityController extends Controller {
   }
 
   /**
-   * Extends the lease of a work item.
+   * Extends the lease of a work item, and says whether its run is being undone.
    *
    * @summary Extend a lease
    * @param token The token of the work item
@@ -165,7 +175,7 @@ export class ActivityController extends Controller {
    */
   @Put('{token}/heartbeat')
   @Response<Problem>(400, 'A parameter is invalid')
-  @Response<Problem>(404, 'The token is unknown or stale')
+  @Response<Problem>(404, 'The token is unknown or stale, or the work was cancelled')
   @Security('bearer', ['conductor:worker'])
   async extendActivity(
     @Path() token: string,
@@ -176,18 +186,22 @@ export class ActivityController extends Controller {
     const extended = await guesses.guard(addressOf(request), () =>
       host.activities.extend(token, lease === undefined ? null : this.#leaseMs(lease)),
     );
-    return { tokenExpiry: toTokenExpiry(extended.tokenExpiresAt) };
+    return toExtendedLease(extended);
   }
 
   /**
-   * Returns a work item to its previous position in the queue.
+   * Returns a work item to its previous position in the queue. If its run is being undone, nobody gets it any more, and the run
+   * goes on without knowing how far the worker got.
    *
    * @summary Release a work item
    * @param id The token of the work item
    */
   @Delete('{id}')
   @SuccessResponse(202, 'Released')
-  @Response<Problem>(404, 'The token is unknown or stale; nothing was changed')
+  @Response<Problem>(
+    404,
+    'The token is unknown or stale, or the work was cancelled; nothing was changed',
+  )
   @Security('bearer', ['conductor:worker'])
   async releaseActivity(@Path() id: string, @Request() request: HttpRequest): Promise<void> {
     const { guesses, host } = this.#services;

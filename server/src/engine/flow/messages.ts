@@ -37,6 +37,8 @@ export interface ActivityMessage {
   readonly data: Json;
   /** Set only for a failure that must not be retried. */
   readonly retryable?: boolean;
+  /** The holder of a withdrawn item gave it back. */
+  readonly released?: true;
 }
 
 export interface ChildMessage {

@@ -1,8 +1,8 @@
 /**
  * How the result of an activity is stored and sent: the record of the store, and the message to the instance.
  *
- * The hash marks a failure that must not be retried: the store keeps it with the result, so that the message can be rebuilt
- * from what is stored.
+ * The hash marks a failure that must not be retried, and an item that was given back: the store keeps it with the result, so
+ * that the message can be rebuilt from what is stored.
  */
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';
@@ -19,22 +19,26 @@ export interface ReportedResult {
   readonly data: Json;
   /** False: the step fails without a retry. Ignored for a success. */
   readonly retryable?: boolean;
+  /** The holder of a withdrawn item gave it back. */
+  readonly released?: true;
 }
+
+export const RELEASED: ReportedResult = { succeeded: false, data: null, released: true };
 
 /** @param masker takes the values of secrets out of what was reported */
 export function storedResult(
   activityId: string,
-  { data: reported, retryable = true, succeeded }: ReportedResult,
+  { data: reported, released, retryable = true, succeeded }: ReportedResult,
   masker: Pick<SecretMasker, 'reported'>,
 ): { readonly result: ActivityResult; readonly message: InboxMessage } {
   const data = masker.reported(reported);
   const text = writeJson(data);
   const isFinal = !succeeded && !retryable;
-  const hash = isFinal ? finalHash(text) : hashOf(String(succeeded), text);
-  const message = { activityId, succeeded, data, ...(isFinal ? { retryable: false } : {}) };
+  const mark = released === true ? 'released' : isFinal ? 'no-retry' : null;
+  const hash = hashOf(String(succeeded), text, ...(mark === null ? [] : [mark]));
   return {
     result: { succeeded, data: text, hash },
-    message: messageOf(message),
+    message: messageOf({ activityId, succeeded, data }, mark),
   };
 }
 
@@ -44,15 +48,20 @@ export function resentMessage(
   { data: text, hash, succeeded }: ActivityResult,
 ): InboxMessage {
   const data = readJson(text); // Stored by us as JSON.
-  const isFinal = !succeeded && hash === finalHash(text);
-  const message = { activityId, succeeded, data, ...(isFinal ? { retryable: false } : {}) };
-  return messageOf(message);
+  const mark = succeeded ? undefined : MARKS.find((each) => hash === hashOf('false', text, each));
+  return messageOf({ activityId, succeeded, data }, mark ?? null);
 }
 
-function finalHash(data: string): string {
-  return hashOf('false', data, 'no-retry');
-}
+const MARKS = ['no-retry', 'released'] as const;
 
-function messageOf(message: Omit<ActivityMessage, 'kind'>): InboxMessage {
-  return inboxMessage(`activity/${message.activityId}`, { kind: 'activity', ...message });
+function messageOf(
+  result: Pick<ActivityMessage, 'activityId' | 'succeeded' | 'data'>,
+  mark: (typeof MARKS)[number] | null,
+): InboxMessage {
+  return inboxMessage(`activity/${result.activityId}`, {
+    kind: 'activity',
+    ...result,
+    ...(mark === 'no-retry' && { retryable: false }),
+    ...(mark === 'released' && { released: true }),
+  });
 }

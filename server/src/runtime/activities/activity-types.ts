@@ -32,6 +32,12 @@ export interface WorkItem {
   readonly traceparent?: string;
 }
 
+export interface ExtendedLease {
+  readonly tokenExpiresAt: number;
+  /** The run is being undone: the holder should end its work. It may still report a result. */
+  readonly cancelRequested: boolean;
+}
+
 export interface ActivityQueueView {
   readonly activityName: string;
   /** Number of items that nobody holds. */

@@ -6,6 +6,8 @@
  *  AC3 An item without a lease is first claimed for a limited time, and permanently soon after it was handed out. So a node
  *      that dies between the claim and the response does not block the item: it returns to the queue by itself.
  *  AC4 An item whose stored form cannot be read fails its step instead of staying in the queue forever.
+ *  AC5 The holder of a withdrawn item keeps it until it reports or gives it back, which is a result too: nobody else can get
+ *      the item, and its instance waits for it.
  */
 import { idempotencyKey } from '../../engine/model/pointer.js';
 import { MissingSecretError } from '../secrets/secret-marks.js';
@@ -14,12 +16,16 @@ import { AppError } from '../../base/errors.js';
 import { reaches, type NameReach } from '../../base/name-reach.js';
 import type { Logger } from '../../base/logger.js';
 import { FAR_FUTURE_MS, StoreUnavailableError, type Store } from '../../store/store.js';
-import type { ActivityClaim, ActivityRecord } from '../../store/records/activities.js';
+import type {
+  ActivityClaim,
+  ActivityRecord,
+  CompleteActivityResult,
+} from '../../store/records/activities.js';
 import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
-import { storedResult, type ReportedResult } from './activity-results.js';
+import { RELEASED, storedResult, type ReportedResult } from './activity-results.js';
 import type { Clock } from '../../base/clock.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
-import type { PullRequest, WorkItem } from './activity-types.js';
+import type { ExtendedLease, PullRequest, WorkItem } from './activity-types.js';
 import { HandOuts } from './hand-outs.js';
 import { readExecutionKey, readToken, type ActivityToken, type Ids } from '../../base/ids.js';
 import { readWork } from '../instances/message-codec.js';
@@ -150,26 +156,26 @@ export class WorkClaims {
     }
   }
 
-  /** @throws AppError `activity_not_found` for an unknown or stale token */
+  /** @throws AppError `activity_not_found` for an unknown or stale token, `work_cancelled` */
   async complete(token: string, result: ReportedResult): Promise<void> {
     const outcome = await this.#decide(token, (held) => this.#complete(held, result));
-    if (outcome === 'stale' || outcome === 'cancelled') throw staleToken();
+    assertAccepted(outcome);
     this.#options.metrics.activity(result.succeeded ? 'completed' : 'failed');
   }
 
-  /** `leaseMs` null: the lease with which the item was claimed. @throws AppError `activity_not_found` */
-  async extend(
-    token: string,
-    leaseMs: number | null,
-  ): Promise<{ readonly tokenExpiresAt: number }> {
+  /**
+   * `leaseMs` null: the lease with which the item was claimed.
+   * @throws AppError `activity_not_found`, `work_cancelled`
+   */
+  async extend(token: string, leaseMs: number | null): Promise<ExtendedLease> {
     const { clock, store } = this.#options;
     const heldForMs = leaseMs ?? readToken(token)?.leaseMs ?? null;
     const tokenExpiresAt = heldForMs === null ? FAR_FUTURE_MS : clock.now() + heldForMs;
     const held = await this.#decide(token, ({ activityId, tokenHash }) =>
       store.extendActivity(activityId, tokenHash, tokenExpiresAt),
     );
-    if (held === null) throw staleToken();
-    return { tokenExpiresAt };
+    if (held === null) throw await this.#refusalOf(token);
+    return { tokenExpiresAt, cancelRequested: held.withdrawn };
   }
 
   /**
@@ -184,21 +190,48 @@ export class WorkClaims {
     if (item !== undefined && !reaches(reach, item.name)) throw staleToken();
   }
 
-  /** For a worker that rejects the item. @throws AppError `activity_not_found` */
+  /** For a worker that rejects the item. @throws AppError `activity_not_found`, `work_cancelled` */
   async release(token: string): Promise<void> {
     await this.giveBack(token);
     this.#options.metrics.activity('released');
   }
 
-  /** Returns the item to its old place in the queue. @throws AppError `activity_not_found` */
+  /**
+   * Returns the item to its old place in the queue. A withdrawn one has none: its instance gets to know that it came back.
+   * @throws AppError `activity_not_found`, `work_cancelled`
+   */
   async giveBack(token: string): Promise<void> {
     const name = await this.#decide(token, ({ activityId, tokenHash }) =>
       this.#options.store.releaseActivity(activityId, tokenHash),
     );
-    if (name === null) throw staleToken();
+    if (name === null) {
+      await this.#giveBackWithdrawn(token);
+      return;
+    }
     const activityId = readToken(token)?.activityId;
     if (activityId !== undefined) this.handOuts.remove(activityId);
     this.#options.offer(name);
+  }
+
+  /** Also accepts a repetition, after the response to the first call was lost. */
+  async #giveBackWithdrawn(token: string): Promise<void> {
+    const item = await this.#heldWith(token);
+    if (item === null || !(item.withdrawn || item.done)) throw staleToken();
+    assertAccepted(await this.#decide(token, (held) => this.#complete(held, RELEASED)));
+  }
+
+  /** Why nobody holds the item with this token. */
+  async #refusalOf(token: string): Promise<AppError> {
+    const item = await this.#heldWith(token);
+    return item?.done === true && item.withdrawn ? workCancelled() : staleToken();
+  }
+
+  /** The item that has this token; null if it has another one, or none. */
+  async #heldWith(token: string): Promise<ActivityRecord | null> {
+    const held = readToken(token);
+    if (held === null) return null;
+    const [item] = await this.#options.store.getActivities([held.activityId]);
+    return item?.tokenHash === held.tokenHash ? item : null;
   }
 
   /** The worker's decision about an item takes precedence over keeping its claim. */
@@ -221,7 +254,7 @@ export class WorkClaims {
   async #complete(
     { activityId, tokenHash }: Pick<ActivityToken, 'activityId' | 'tokenHash'>,
     reported: ReportedResult,
-  ): Promise<'accepted' | 'repeated' | 'cancelled' | 'stale'> {
+  ): Promise<CompleteActivityResult['outcome']> {
     const { clock, posted, secrets, store } = this.#options;
     const { message, result } = storedResult(activityId, reported, secrets.masker);
     const completed = await store.completeActivity({
@@ -232,7 +265,8 @@ export class WorkClaims {
       now: clock.now(),
     });
     if (completed.outcome !== 'accepted') return completed.outcome;
-    this.#traceHeld(completed.activity, result.succeeded ? 'completed' : 'failed');
+    const end = result.succeeded ? 'completed' : 'failed';
+    this.#traceHeld(completed.activity, reported.released === true ? 'released' : end);
     this.handOuts.remove(activityId);
     // The instance has ended, although no commit has withdrawn its work yet: nobody waits for the result.
     if (completed.posted === null) return 'stale';
@@ -289,6 +323,15 @@ export class WorkClaims {
   #watchLease(name: string, leaseExpiresAt: number): void {
     this.#options.clock.at(leaseExpiresAt, () => this.#options.offer(name));
   }
+}
+
+function assertAccepted(outcome: CompleteActivityResult['outcome']): void {
+  if (outcome === 'cancelled') throw workCancelled();
+  if (outcome === 'stale') throw staleToken();
+}
+
+function workCancelled(): AppError {
+  return new AppError('work_cancelled', 'The work was cancelled, because the run is being undone');
 }
 
 function staleToken(): AppError {

@@ -224,18 +224,24 @@ describe('the calls of workers', () => {
     expect(await problemOf(response)).toMatchObject({ code: 'activity_not_found' });
   });
 
-  it('extend a lease', async () => {
-    const tokenExpiresAt = Date.UTC(2026, 0, 1);
-    const api = await startApi({ host: { 'activities.extend': async () => ({ tokenExpiresAt }) } });
-    const response = await api.fetch('/api/activity/t-1/heartbeat?lease=30', { method: 'PUT' });
-    expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({ tokenExpiry: '2026-01-01T00:00:00.000Z' });
-    expect(api.calls[0]!.args).toEqual(['t-1', 30_000]);
-  });
+  it.each([true, false])(
+    'extend a lease, and say whether the work shall end: %s',
+    async (cancelRequested) => {
+      const extended = { tokenExpiresAt: Date.UTC(2026, 0, 1), cancelRequested };
+      const api = await startApi({ host: { 'activities.extend': async () => extended } });
+      const response = await api.fetch('/api/activity/t-1/heartbeat?lease=30', { method: 'PUT' });
+      expect(response.status).toBe(200);
+      expect(await response.json()).toEqual({
+        tokenExpiry: '2026-01-01T00:00:00.000Z',
+        cancelRequested,
+      });
+      expect(api.calls[0]!.args).toEqual(['t-1', 30_000]);
+    },
+  );
 
   it('extend a lease by its original duration if they give none', async () => {
-    const tokenExpiresAt = Date.UTC(2026, 0, 1);
-    const api = await startApi({ host: { 'activities.extend': async () => ({ tokenExpiresAt }) } });
+    const extended = { tokenExpiresAt: Date.UTC(2026, 0, 1), cancelRequested: false };
+    const api = await startApi({ host: { 'activities.extend': async () => extended } });
     const response = await api.fetch('/api/activity/t-1/heartbeat', { method: 'PUT' });
     expect(response.status).toBe(200);
     expect(api.calls[0]!.args).toEqual(['t-1', null]);

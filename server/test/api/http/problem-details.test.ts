@@ -28,6 +28,7 @@ const STATUSES: Record<ErrorCode, number> = {
   execution_not_found: 404,
   step_not_found: 404,
   activity_not_found: 404,
+  work_cancelled: 404,
   no_work: 404,
   route_not_found: 404,
   method_not_allowed: 405,

@@ -15,11 +15,13 @@ describe('the result of an activity', () => {
     { succeeded: false, data: 'no funds', retryable: true },
     { succeeded: false, data: 'no funds', retryable: false },
     { succeeded: false, data: null, retryable: false },
-  ])('counts as the same if it is repeated: %j', (reported) => {
+    { succeeded: false, data: null, released: true },
+  ] as const)('counts as the same if it is repeated: %j', (reported) => {
     const { message, result } = storedResult(ID, reported, MASKER);
     expect(resentMessage(ID, result)).toEqual(message);
-    const isFinal = !reported.succeeded && reported.retryable === false;
-    const sent = JSON.parse(message.body) as { retryable?: boolean };
+    const isFinal = !reported.succeeded && 'retryable' in reported && !reported.retryable;
+    const sent = JSON.parse(message.body) as { retryable?: boolean; released?: true };
+    expect(sent.released).toBe('released' in reported ? true : undefined);
     expect(sent.retryable).toBe(isFinal ? false : undefined);
   });
 

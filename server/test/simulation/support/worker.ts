@@ -21,6 +21,8 @@ const BEHAVIORS: readonly Behavior[] = [
   'extend',
 ];
 
+const STALE: ReadonlySet<string> = new Set(['activity_not_found', 'work_cancelled']);
+
 /** Results that a server has accepted, by activity. */
 export class AcceptedResults {
   readonly byActivity = new Map<string, string>();
@@ -128,7 +130,7 @@ export class SimulatedWorker {
       await act();
       return true;
     } catch (error) {
-      if (error instanceof AppError && error.code === 'activity_not_found') return false;
+      if (error instanceof AppError && STALE.has(error.code)) return false;
       throw error;
     }
   }

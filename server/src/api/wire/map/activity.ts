@@ -18,6 +18,11 @@ export function toWorkItem(item: host.WorkItem): wire.WorkItem {
   };
 }
 
+export function toExtendedLease(lease: host.ExtendedLease): wire.ExtendedLease {
+  const { cancelRequested, tokenExpiresAt } = lease;
+  return { tokenExpiry: toTokenExpiry(tokenExpiresAt), cancelRequested };
+}
+
 export function toActivityQueue(queue: host.ActivityQueueView): wire.ActivityQueue {
   const { activityName, held, pollers, waiting } = queue;
   return {

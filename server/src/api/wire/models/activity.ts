@@ -57,13 +57,18 @@ export interface WorkItem {
 /**
  * An extended lease.
  *
- * @example { "tokenExpiry": "2026-05-04T10:21:30.123Z" }
+ * @example { "tokenExpiry": "2026-05-04T10:21:30.123Z", "cancelRequested": false }
  */
 export interface ExtendedLease {
   /**
    * When the item returns to the queue. ISO 8601, UTC.
    */
   tokenExpiry: string;
+  /**
+   * The run is being undone, and waits for this item: the worker should end its work soon. It may still report a result or a
+   * failure, or release the item, which says that nobody knows how far it got.
+   */
+  cancelRequested: boolean;
 }
 
 /**
