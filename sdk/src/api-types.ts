@@ -79,6 +79,9 @@ export type BulkJob = Schemas['BulkJob'];
 export type BulkJobSummary = Schemas['BulkJobSummary'];
 /** The runs on which a bulk job would act. */
 export type BulkPreview = Schemas['BulkPreview'];
+
+/** What a termination with compensation would undo. */
+export type CompensationPreview = Schemas['CompensationPreview'];
 /** The body of a request for a bulk job. */
 export type BulkRequestBody = Schemas['BulkRequest'];
 /** A bulk job that was created. */

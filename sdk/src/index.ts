@@ -23,6 +23,7 @@ export type {
   BulkJob,
   BulkJobSummary,
   BulkPreview,
+  CompensationPreview,
   ChangedWorkflow,
   ControlAction,
   ControlledWorkflow,

@@ -49,12 +49,19 @@ export interface CallOptions {
 /** How runs are terminated. */
 export interface TerminateOptions extends CallOptions {
   /**
-   * Compensates the run before it ends: runs the `CompensateWith` of its completed steps and open sagas, newest first. The
-   * call returns immediately. Use `wait` to wait for the end, and `explain` to see the progress.
+   * Undoes what the run has done before it ends: waits for work in flight, then runs the `CompensateWith` of the steps that
+   * have begun and of open sagas, the last one to end first. The call returns immediately. Use `wait` to wait for the end,
+   * and `explain` to see the progress.
    *
    * @default false
    */
   readonly compensate?: boolean;
+  /**
+   * With `compensate`: how many milliseconds to wait for work in flight.
+   *
+   * @default 600_000
+   */
+  readonly graceMs?: number;
 }
 
 /** The options of calls that the server executes once, even if they arrive several times. */

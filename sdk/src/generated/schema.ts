@@ -1144,7 +1144,7 @@ export interface paths {
          * Terminate or purge a run
          * @description Terminates a run. A run that has already ended does not change. The response contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
          *
-         *     With `compensate=true`, the run first compensates its completed steps: it cancels every waiting or running step, then runs the `CompensateWith` of every completed step and every open saga, the newest first. The server responds immediately, while the run is still Runnable; the run is Terminated when all compensations are complete. A suspended run is resumed for this. In the meantime, repeating the call changes nothing, and a call without `compensate` terminates the run immediately.
+         *     With `compensate=true`, the run first undoes what it has done: it cancels every step that only waits, waits up to `grace` for what is in flight, then runs the `CompensateWith` of every step that has begun and of every open saga, the last one to end first. The server responds immediately, while the run is still Runnable; the run is Terminated when all compensations are complete. A suspended run is resumed for this. In the meantime, repeating the call changes nothing, and a call without `compensate` terminates the run immediately. With `dryRun=true`, nothing changes: the response says what would be undone, and what is in flight.
          *
          *     With `purge=true`, a run that has ended is removed from the store, with its input, history and record of actions. The response shows it as it was. It is not written to `archive_dir`. A run that is open must be terminated first.
          */
@@ -1959,6 +1959,29 @@ export interface components {
          * @enum {string}
          */
         BulkState: "Running" | "Done" | "Stopped";
+        /**
+         * @description What a termination with compensation would undo.
+         * @example {
+         *       "undo": [
+         *         {
+         *           "executionId": 4,
+         *           "stepId": "charge"
+         *         }
+         *       ],
+         *       "inFlight": [
+         *         {
+         *           "executionId": 4,
+         *           "stepId": "charge"
+         *         }
+         *       ]
+         *     }
+         */
+        CompensationPreview: {
+            /** @description The executions that would be undone, in order. The last one to end is the first; what is in flight has not ended yet. */
+            undo: components["schemas"]["UndoneExecution"][];
+            /** @description The executions that a worker, a call or a child run is at work on now. They are waited for first, up to the grace period. */
+            inFlight: components["schemas"]["UndoneExecution"][];
+        };
         /** @description The result for each run, in the order of the request. */
         ControlAnswer: {
             results: components["schemas"]["ControlResult"][];
@@ -3657,7 +3680,8 @@ export interface components {
          *         "eventKey": "order-7"
          *       },
          *       "reason": null,
-         *       "childWorkflowId": null
+         *       "childWorkflowId": null,
+         *       "compensates": null
          *     }
          */
         StepExecution: {
@@ -3694,6 +3718,11 @@ export interface components {
             reason: string | null;
             /** @description Of a SubWorkflow step: the id of its child run. While the step is waiting, the child may not have started yet. */
             childWorkflowId: string | null;
+            /**
+             * Format: double
+             * @description Of a compensation step: the `executionId` of the step that it undoes.
+             */
+            compensates: number | null;
         };
         /** @description A page of the executions of a run. */
         StepExecutionPage: {
@@ -3933,6 +3962,14 @@ export interface components {
             name: string;
             /** @description The next five times, ISO 8601, UTC. None for an event trigger. */
             nextTimes: string[];
+        };
+        UndoneExecution: {
+            /**
+             * Format: double
+             * @description A number that identifies the execution in its run; null if the step ended before the server recorded it.
+             */
+            executionId: number | null;
+            stepId: string;
         };
         /** @description One reason for the current state of a run. */
         WaitReason: {
@@ -11072,10 +11109,14 @@ export interface operations {
     terminateWorkflow: {
         parameters: {
             query?: {
-                /** @description Whether to compensate the completed steps first. Not together with `purge` */
+                /** @description Whether to undo what the run has done first. Not together with `purge` */
                 compensate?: boolean;
                 /** @description Whether to remove the run, which must have ended */
                 purge?: boolean;
+                /** @description With `compensate`: how long to wait for work in flight, 10 minutes by default: seconds, `hh:mm:ss`, `d.hh:mm:ss` or ISO 8601 such as `PT5M` */
+                grace?: string;
+                /** @description With `compensate`: only show what would be undone */
+                dryRun?: boolean;
             };
             header?: never;
             path: {
@@ -11092,47 +11133,8 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
-                     *       "definitionId": "greeting",
-                     *       "version": 1,
-                     *       "reference": null,
-                     *       "tags": {
-                     *         "team": "billing"
-                     *       },
-                     *       "status": "Suspended",
-                     *       "outcome": null,
-                     *       "startTime": "2026-05-04T10:20:30.123Z",
-                     *       "endTime": null,
-                     *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
-                     *       "failureTime": null,
-                     *       "restartOf": null,
-                     *       "restartedAs": null,
-                     *       "trigger": null,
-                     *       "parent": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ControlledWorkflow"];
-                    /**
-                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
-                     *     definitionId: greeting
-                     *     version: 1
-                     *     reference: null
-                     *     tags:
-                     *       team: billing
-                     *     status: Suspended
-                     *     outcome: null
-                     *     startTime: 2026-05-04T10:20:30.123Z
-                     *     endTime: null
-                     *     lastChangeTime: 2026-05-04T10:20:31.456Z
-                     *     failureTime: null
-                     *     restartOf: null
-                     *     restartedAs: null
-                     *     trigger: null
-                     *     parent: null
-                     */
-                    "application/yaml": components["schemas"]["ControlledWorkflow"];
+                    "application/json": components["schemas"]["ControlledWorkflow"] | components["schemas"]["CompensationPreview"];
+                    "application/yaml": components["schemas"]["ControlledWorkflow"] | components["schemas"]["CompensationPreview"];
                 };
             };
             /** @description A parameter is invalid */
@@ -12355,7 +12357,8 @@ export interface operations {
                      *             "eventKey": "order-7"
                      *           },
                      *           "reason": null,
-                     *           "childWorkflowId": null
+                     *           "childWorkflowId": null,
+                     *           "compensates": null
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -12385,6 +12388,7 @@ export interface operations {
                      *           eventKey: order-7
                      *         reason: null
                      *         childWorkflowId: null
+                     *         compensates: null
                      *     nextCursor: null
                      */
                     "application/yaml": components["schemas"]["StepExecutionPage"];

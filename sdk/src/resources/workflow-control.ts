@@ -1,5 +1,6 @@
 /** Controls runs. */
 import type {
+  CompensationPreview,
   ControlAction,
   ControlledWorkflow,
   ControlResult,
@@ -78,20 +79,49 @@ export class WorkflowControl extends WorkflowLists {
    */
   async terminate<TData extends object = DataObject>(
     workflowId: string,
-    { compensate, ...options }: TerminateOptions = {},
+    { compensate, graceMs, ...options }: TerminateOptions = {},
   ): Promise<ControlledWorkflow<TData>> {
+    const grace = graceMs === undefined ? undefined : String(graceMs / 1000);
     const workflow = await this.#transport.call(
       'delete',
       '/api/workflow/{id}',
       {
         path: { id: workflowId },
-        query: { compensate },
+        query: { compensate, grace },
         repeatable: 'always',
         subject: { workflowId },
       },
       options,
     );
     return workflow as ControlledWorkflow<TData>;
+  }
+
+  /**
+   * What `terminate` with `compensate` would undo, in order, and what is in flight. Changes nothing.
+   *
+   * @throws ApiError `workflow_not_found`
+   *
+   * @example
+   * ```ts
+   * const { undo, inFlight } = await client.workflows.previewCompensation(runId);
+   * ```
+   */
+  async previewCompensation(
+    workflowId: string,
+    options: CallOptions = {},
+  ): Promise<CompensationPreview> {
+    const preview = await this.#transport.call(
+      'delete',
+      '/api/workflow/{id}',
+      {
+        path: { id: workflowId },
+        query: { compensate: true, dryRun: true },
+        repeatable: 'always',
+        subject: { workflowId },
+      },
+      options,
+    );
+    return preview as CompensationPreview;
   }
 
   /**

@@ -20,6 +20,7 @@ import type { NodeServicesOptions } from './node-options.js';
 import { NodeServices } from './node-services.js';
 import { SecretList } from './secrets/secret-list.js';
 import { OverviewQueries } from './operations/overview-queries.js';
+import { UndoPreviews } from './operations/undo-previews.js';
 
 export interface HostOptions extends NodeServicesOptions {
   readonly info: Pick<ServerInfo, 'name' | 'version' | 'machineName' | 'osVersion'>;
@@ -31,7 +32,10 @@ function areasOf(services: NodeServices, { clock, store }: Pick<HostOptions, 'cl
   return {
     definitions: definitionCalls(services),
     customSteps: gate.before(services.steps, 'put', 'get', 'list', 'listVersions'),
-    instances: instanceCalls(services),
+    instances: {
+      ...instanceCalls(services),
+      ...gate.before(new UndoPreviews({ store, clock, ...services }), 'previewUndo'),
+    },
     triggers: triggerCalls(services),
     events: {
       ...gate.before(services.publisher, 'publish'),

@@ -85,6 +85,7 @@ export class NodeServices {
   readonly failureQueries: FailureQueries;
   readonly nodeQueries: NodeQueries;
   readonly control: InstanceControl;
+
   readonly restarts: InstanceRestarts;
   readonly purges: InstancePurges;
   readonly exports: InstanceExports;

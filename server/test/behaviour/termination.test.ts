@@ -94,7 +94,7 @@ function suite(at: Surroundings): void {
         data: { trail: ['a'] },
       });
       expect((await explain(id)).summary).toMatch(
-        /0 of 1 steps compensated, starting when the current/,
+        /^undoing: waits for 1 step in flight: sub \(run [^)]+\), at most \d+ min more$/,
       );
       await client.succeed(token, null);
       expect(await client.ended(childId)).toMatchObject(TERMINATED);

@@ -1,6 +1,7 @@
 /**
- * Random sagas compared with a model: for any nesting, any interleaving of branches and any failure, exactly the
- * completed steps are compensated, once, level by level outwards from the failure and newest first on each level (E8).
+ * Random sagas compared with a model: for any nesting, any interleaving of branches and any failure, exactly what has begun
+ * is compensated, once, the last one to end first, and open containers after the steps inside them (E8, E14). Calls in
+ * flight end after the failure in any order: with a result, with a failure, with the grace, or with a crash.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -48,28 +49,66 @@ class SagaBuilder {
   }
 }
 
-/** What must be compensated, in order, when `failed` fails after `completed` have completed in this order. */
-function expectedTrail(nodes: SagaBuilder['nodes'], completed: readonly string[], failed: string) {
-  const trail: string[] = [];
-  const undo = (id: string): void => {
-    if (nodes.get(id)?.undoable !== false) trail.push(`-${id}`);
-  };
-  undo(failed);
-  let remaining = completed.toReversed();
-  for (const container of nodes.get(failed)!.path.toReversed()) {
+/**
+ * What must be compensated, in order.
+ * @param ended what had begun, in the order in which it ended
+ * @param open the containers that were open at the failure, from the outside in
+ */
+function expectedTrail(
+  nodes: SagaBuilder['nodes'],
+  ended: readonly string[],
+  open: readonly string[],
+): readonly string[] {
+  const isUndoable = (id: string) => nodes.get(id)!.undoable;
+  const order = [...ended];
+  for (const container of open.toReversed()) {
     const isInside = (id: string) => nodes.get(id)!.path.includes(container);
-    remaining.filter(isInside).forEach(undo);
-    remaining = remaining.filter((id) => !isInside(id));
-    undo(container);
+    const oldest = order.findIndex((id) => isInside(id) && isUndoable(id));
+    // With nothing to undo inside, it ends with the last step in it.
+    const at = oldest === -1 ? order.findLastIndex(isInside) + 1 : oldest;
+    order.splice(at, 0, container);
   }
-  return trail;
+  return [...order.filter(isUndoable).toReversed(), 'saga'].map((id) => `-${id}`);
 }
 
+/** How the calls in flight end after the failure. */
+const ENDINGS = ['result', 'failure', 'grace', 'crash'] as const;
+
+/** Ends everything in flight. Returns the steps in the order in which they ended. */
+function endInFlight(
+  driver: EngineDriver,
+  picks: readonly number[],
+  ending: (typeof ENDINGS)[number],
+): readonly string[] {
+  const ended: string[] = [];
+  for (let step = 0; step < picks.length && driver.effects.length > 0; step += 1) {
+    const effect = driver.effects[picks[step]! % driver.effects.length]!;
+    if (driver.open.includes('saga compensating')) break;
+    ended.push(effect.stepId);
+    if (ending === 'failure') driver.failEffect(effect);
+    else driver.endEffect(effect);
+  }
+  const left = driver.effects.filter(({ stepId }) => !stepId.startsWith('-'));
+  if (left.length === 0) return ended;
+  if (ending === 'crash') driver.reload();
+  else driver.advance(600);
+  return [...ended, ...left.map(({ stepId }) => stepId)];
+}
+
+function openContainers(driver: EngineDriver): readonly string[] {
+  return driver.pointers
+    .filter(({ state, stepId }) => state.kind === 'open' && stepId !== 'saga')
+    .map(({ stepId }) => stepId);
+}
+
+const turns = fc.array(fc.nat(99));
+const ends = fc.record({ last: turns, end: fc.constantFrom(...ENDINGS) });
+
 describe('any saga', { timeout }, () => {
-  it('compensates exactly the completed steps, in order', () => {
+  it('compensates exactly what has begun, the last one to end first', () => {
     const numbers = fc.array(fc.nat(999), { minLength: 5, maxLength: 120, size: 'max' });
     fc.assert(
-      fc.property(numbers, fc.array(fc.nat(99)), fc.boolean(), (list, picks, reload) => {
+      fc.property(numbers, turns, ends, fc.boolean(), (list, picks, { end, last }, reload) => {
         const builder = new SagaBuilder(new Choices(list));
         const inside = builder.sequences(['saga']);
         const saga = box('saga', inside, { saga: true, compensateWith: [trace('-saga')] });
@@ -84,9 +123,11 @@ describe('any saga', { timeout }, () => {
         }
         const completed = driver.ran;
         const failing = driver.effects[(picks[0] ?? 0) % driver.effects.length]!;
+        const open = openContainers(driver);
         driver.failEffect(failing);
-        const trail = expectedTrail(builder.nodes, completed, failing.stepId);
-        expect(driver.data['trail']).toEqual(trail);
+        const inFlight = endInFlight(driver, last, end);
+        const ended = [...completed, failing.stepId, ...inFlight];
+        expect(driver.data['trail']).toEqual(expectedTrail(builder.nodes, ended, open));
         expect(driver.history.slice(-2)).toEqual(['saga Compensated', 'after Complete']);
         expect(driver.status).toBe('Complete');
       }),

@@ -54,7 +54,7 @@ scenarios('a saga', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('with parallel branches compensates by time of completion, and cancels running steps', () => {
+  it('with parallel branches compensates by time of completion, and cancels steps that only wait', () => {
     const driver = start(
       [
         saga([
@@ -72,12 +72,14 @@ scenarios('a saga', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('does not compensate a step that was still running', () => {
+  it('waits for a step that is still running, and compensates it', () => {
     const driver = start(
       [saga([[work('running', { compensateWith: [trace('-running')] })], [failing('a')]])],
       noTrail,
     );
-    expect(driver.data['trail']).toEqual(['-saga']);
+    expect(driver.data['trail']).toEqual([]);
+    driver.endEffect(driver.effect('running'));
+    expect(driver.data['trail']).toEqual(['-running', '-saga']);
     expect(driver.effects).toEqual([]);
   });
 

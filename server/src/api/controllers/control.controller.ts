@@ -24,13 +24,20 @@ import type { ControlOutcome, InstanceAction } from '../../runtime/operations/co
 import { AppError } from '../../base/errors.js';
 import { callerReach, mayView } from '../access/authentication.js';
 import { asJson, nullableBody, requiredBody } from '../http/body-reader.js';
-import { toControlAnswer, toInstanceAction, toWorkflowAction } from '../wire/map/control.js';
+import {
+  assertCompensates,
+  toControlAnswer,
+  toInstanceAction,
+  toPreview,
+  toWorkflowAction,
+} from '../wire/map/control.js';
 import { toRestart } from '../wire/map/repair.js';
 import { toTagChanges } from '../wire/map/tags.js';
-import { toControlledWorkflow } from '../wire/map/workflow.js';
+import { toControlledWorkflow, toMilliseconds } from '../wire/map/workflow.js';
 import { toIdempotencyKey } from '../wire/map/idempotency.js';
 import { checkedName } from '../wire/map/name.js';
 import type {
+  CompensationPreview,
   ControlAnswer,
   ControlRequest,
   RestartRequest,
@@ -124,19 +131,22 @@ export class ControlController extends Controller {
    * Terminates a run. A run that has already ended does not change. The response contains `data`, `index` and `lastError` only if
    * the caller also has the scope `conductor:viewer`.
    *
-   * With `compensate=true`, the run first compensates its completed steps: it cancels every waiting or running step,
-   * then runs the `CompensateWith` of every completed step and every open saga, the newest first. The server responds
-   * immediately, while the run is still Runnable; the run is Terminated when all compensations are complete. A suspended
-   * run is resumed for this. In the meantime, repeating the call changes nothing, and a call without `compensate`
-   * terminates the run immediately.
+   * With `compensate=true`, the run first undoes what it has done: it cancels every step that only waits, waits up to
+   * `grace` for what is in flight, then runs the `CompensateWith` of every step that has begun and of every open saga, the
+   * last one to end first. The server responds immediately, while the run is still Runnable; the run is Terminated when all
+   * compensations are complete. A suspended run is resumed for this. In the meantime, repeating the call changes nothing,
+   * and a call without `compensate` terminates the run immediately. With `dryRun=true`, nothing changes: the response says
+   * what would be undone, and what is in flight.
    *
    * With `purge=true`, a run that has ended is removed from the store, with its input, history and record of actions. The
    * response shows it as it was. It is not written to `archive_dir`. A run that is open must be terminated first.
    *
    * @summary Terminate or purge a run
    * @param id The id of the run
-   * @param compensate Whether to compensate the completed steps first. Not together with `purge`
+   * @param compensate Whether to undo what the run has done first. Not together with `purge`
    * @param purge Whether to remove the run, which must have ended
+   * @param grace With `compensate`: how long to wait for work in flight, 10 minutes by default: seconds, `hh:mm:ss`, `d.hh:mm:ss` or ISO 8601 such as `PT5M`
+   * @param dryRun With `compensate`: only show what would be undone
    */
   @Delete('{id}')
   @Response<Problem>(400, 'A parameter is invalid')
@@ -148,7 +158,9 @@ export class ControlController extends Controller {
     @Request() request: HttpRequest,
     @Query() compensate: boolean = false,
     @Query() purge: boolean = false,
-  ): Promise<ControlledWorkflow> {
+    @Query() grace?: string,
+    @Query() dryRun: boolean = false,
+  ): Promise<ControlledWorkflow | CompensationPreview> {
     if (purge && compensate) {
       throw new AppError(
         'invalid_request',
@@ -156,8 +168,14 @@ export class ControlController extends Controller {
         { parameter: 'compensate' },
       );
     }
+    assertCompensates(compensate, { grace, dryRun });
     if (purge) return this.#purge(request, id);
-    return this.#control(request, id, compensate ? 'compensate' : 'terminate');
+    if (dryRun) {
+      const { instances } = this.#services.host;
+      return toPreview(await instances.previewUndo(checkedName(id, 'workflow id')));
+    }
+    const options = grace === undefined ? {} : { graceMs: toMilliseconds(grace, 'grace') };
+    return this.#control(request, id, compensate ? 'compensate' : 'terminate', options);
   }
 
   /**
@@ -349,10 +367,12 @@ export class ControlController extends Controller {
     request: HttpRequest,
     id: string,
     action: InstanceAction,
+    options: { readonly graceMs?: number } = {},
   ): Promise<ControlledWorkflow> {
     const workflowId = checkedName(id, 'workflow id');
     const actor = await actorOf(request);
-    const controlled = await this.#services.host.instances.control(workflowId, action, actor);
+    const { instances } = this.#services.host;
+    const controlled = await instances.control(workflowId, action, actor, options);
     return toControlledWorkflow(controlled, await mayView(request, controlled.definitionId));
   }
 

@@ -32,7 +32,16 @@ export function addActionCommands(program: Command): void {
       .command(action)
       .description(description)
       .argument('<runs...>', 'the ids of runs');
-    if (action === 'terminate') command.option('--compensate', 'compensate what was done', false);
+    if (action === 'terminate') {
+      command
+        .option('--compensate', 'undo what was done first', false)
+        .option(
+          '--grace <duration>',
+          'with --compensate: how long to wait for work in flight',
+          readDuration,
+        )
+        .option('--dry-run', 'with --compensate: only show what would be undone');
+    }
     withOutput(command).action(async (runs: string[], options: ControlOptions) => {
       const { control } = await import('../commands/control.js');
       process.exitCode = await control(action as keyof typeof CONTROLS, runs, options);

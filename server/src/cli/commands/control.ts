@@ -1,9 +1,14 @@
 /** `stepwright suspend`, `resume`, `retry` and `terminate`: one run, or several. */
-import type { ControlAnswer, ControlRequest } from '../../api/wire/models/control.js';
+import type {
+  CompensationPreview,
+  ControlAnswer,
+  ControlRequest,
+} from '../../api/wire/models/control.js';
 import type { ControlledWorkflow } from '../../api/wire/models/workflow.js';
 import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
 import { jsonContent, pathTo, type ServerClient } from '../connection/server-client.js';
+import { misused } from '../failure.js';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.js';
 import { Output } from '../output/output.js';
 import { plain } from '../output/plain-text.js';
@@ -11,6 +16,8 @@ import { statusOf, styleOf } from '../output/runs.js';
 
 export interface ControlOptions extends ServerCommandOptions {
   readonly compensate?: boolean;
+  readonly grace?: number;
+  readonly dryRun?: boolean;
 }
 
 type Action = ControlRequest['action'];
@@ -24,6 +31,14 @@ export async function control(
   const client = await connect(options);
   const output = new Output();
   const [only, ...others] = workflowIds;
+  if (options.dryRun === true || options.grace !== undefined) {
+    if (only === undefined || others.length > 0)
+      throw misused('--grace and --dry-run are for one run');
+  }
+  if (only !== undefined && options.dryRun === true) {
+    await showPreview(client, output, only, options);
+    return EXIT_CODES.done;
+  }
   if (only !== undefined && others.length === 0) {
     const run = await controlOne(client, action, only, options);
     if (options.json) output.json(run);
@@ -59,12 +74,35 @@ function controlOne(
   client: ServerClient,
   action: Action,
   id: string,
-  { compensate }: ControlOptions,
+  { compensate, grace }: ControlOptions,
 ): Promise<ControlledWorkflow> {
   if (action !== 'terminate') {
     return client.send('PUT', `${pathTo`/api/workflow/${id}`}/${action}`);
   }
-  return client.send('DELETE', pathTo`/api/workflow/${id}`, { query: { compensate } });
+  const query = { compensate, grace: grace === undefined ? undefined : grace / 1000 };
+  return client.send('DELETE', pathTo`/api/workflow/${id}`, { query });
+}
+
+async function showPreview(
+  client: ServerClient,
+  output: Output,
+  id: string,
+  { compensate, json }: ControlOptions,
+): Promise<void> {
+  const query = { compensate, dryRun: true };
+  const preview = await client.send<CompensationPreview>('DELETE', pathTo`/api/workflow/${id}`, {
+    query,
+  });
+  if (json) {
+    output.json(preview);
+    return;
+  }
+  const list = (title: string, executions: CompensationPreview['undo']): void => {
+    const steps = executions.map(({ executionId, stepId }) => `${stepId} (#${executionId ?? '?'})`);
+    output.line(`${title}: ${steps.length === 0 ? 'nothing' : plain(steps.join(', '))}`);
+  };
+  list('In flight, and waited for', preview.inFlight);
+  list('Would be undone, in order', preview.undo);
 }
 
 function painted(output: Output, status: string): string {

@@ -81,6 +81,7 @@ const STEP_SCHEMAS: Readonly<Record<StepMember, JsonObject>> = {
   timeout: { ...DURATION, exclusiveMinimum: 0 },
   compensateWith: STEPS,
   saga: FLAG,
+  grace: DURATION,
 };
 
 const TRIGGER_SCHEMAS: Readonly<Record<TriggerMember, JsonObject>> = {

@@ -26,6 +26,7 @@ const CONSTANTS = new Map([
 const CONTEXT_FIELDS: ReadonlyMap<string, readonly string[] | null> = new Map([
   ['Workflow', ['Id', 'DefinitionId', 'Version', 'Reference', 'StartTime']],
   ['Step', ['Id', 'Attempt', 'IdempotencyKey']],
+  ['Compensating', ['StepId', 'Outcome', 'Error']],
   ['Item', null],
   ['Index', null],
   ['Trigger', ['Name', 'Time', 'EventName', 'EventKey', 'EventData']],

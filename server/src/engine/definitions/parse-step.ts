@@ -100,6 +100,7 @@ function parseStep(reader: StepReader, place: StepsPlace): string | null {
     timeoutMs: parseTimeout(reader),
     compensateWith: parseCompensateWith(reader, place),
     saga: reader.boolean('saga'),
+    graceMs: reader.durationMs('grace'),
   };
   if (id !== null) {
     state.steps.set(id, step);

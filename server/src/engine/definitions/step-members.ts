@@ -37,6 +37,7 @@ export const STEP_MEMBERS = [
   'timeout',
   'compensateWith',
   'saga',
+  'grace',
 ] as const;
 
 /** The members of a trigger, in canonical order. */
@@ -117,5 +118,6 @@ export const STEP_MEMBER_SUMMARIES: Readonly<Record<StepMember, string>> = {
   nonRetryable: 'Error types that are not retried',
   timeout: 'Maximum time for one attempt',
   compensateWith: 'The steps that undo this one, beginning with the first',
-  saga: 'Whether a failure inside compensates everything that completed inside',
+  saga: 'Whether a failure inside compensates everything that has begun inside',
+  grace: 'How long a saga waits for work in flight before it is undone',
 };

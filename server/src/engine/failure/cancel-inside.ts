@@ -1,18 +1,17 @@
 /** Cancels pointers without continuing their paths. */
-import { passOnCompleted } from './completed-steps.js';
+import { begunOf } from './begun.js';
+import { noteEnded, passOnCompleted } from './completed-steps.js';
+import { insideOf } from './inside.js';
 import type { Pointer } from '../model/pointer.js';
 import { stopWaiting } from '../flow/pointer-states.js';
 import { removePointer } from '../flow/pointers.js';
 import type { Run } from '../flow/run.js';
 import { writeRecord } from '../flow/step-records.js';
 
-/** Ends everything inside a container; the container stays. `recorded` already has its record. */
-export function cancelInside(run: Run, container: Pointer, recorded?: Pointer): void {
+/** Ends everything inside a container; the container stays. */
+export function cancelInside(run: Run, container: Pointer): void {
   if (container.children === 0) return;
-  const inside = [...run.instance.pointers.values()].filter((pointer) =>
-    isInside(run, pointer, container.id),
-  );
-  cancelEach(run, inside, { recorded });
+  cancelEach(run, insideOf(run, container));
   run.joins.delete(container.id);
 }
 
@@ -21,30 +20,29 @@ export function cancelAll(run: Run, recorded?: Pointer): void {
   cancelEach(run, [...run.instance.pointers.values()], { recorded });
 }
 
-/**
- * Expects containers before the pointers inside them.
- * @param how `recorded` already has its record; the records of the others show the `reason`
- */
+export interface HowCancelled {
+  /** Already has its record. Default: none. */
+  readonly recorded?: Pointer | null | undefined;
+  /** Shown in the records. */
+  readonly reason?: string;
+  /** Which of those that have begun are noted, so that they are undone; `others`: all but `recorded`. Default: none. */
+  readonly undone?: 'all' | 'others';
+}
+
+/** Expects containers before the pointers inside them. */
 export function cancelEach(
   run: Run,
   pointers: readonly Pointer[],
-  how: { readonly recorded?: Pointer | undefined; readonly reason?: string } = {},
+  { recorded = null, reason, undone }: HowCancelled = {},
 ): void {
-  const { recorded, ...details } = how;
+  const details = reason === undefined ? {} : { reason };
   // Children have higher ids than their container, so the reverse order takes the innermost first.
   for (const pointer of [...pointers].reverse()) {
+    const isNoted = undone === 'all' || (undone === 'others' && pointer !== recorded);
+    if (isNoted) noteEnded(run, pointer, begunOf(run, pointer));
+    else if (undone === undefined) passOnCompleted(run, pointer);
     stopWaiting(run, pointer);
     if (pointer !== recorded) writeRecord(run, pointer, 'Cancelled', details);
-    passOnCompleted(run, pointer);
     removePointer(run, pointer, false);
   }
-}
-
-function isInside(run: Run, pointer: Pointer, containerId: number): boolean {
-  let { parentId } = pointer;
-  while (parentId !== null) {
-    if (parentId === containerId) return true;
-    parentId = run.instance.pointers.get(parentId)?.parentId ?? null;
-  }
-  return false;
 }

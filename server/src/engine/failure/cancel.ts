@@ -1,11 +1,11 @@
 /** Cancel conditions: which must be evaluated, and what happens when one is true. */
 import { cancelInside } from './cancel-inside.js';
-import { passOnCompleted } from './completed-steps.js';
+import { endCancellation } from './after-stop.js';
+import { awaitInFlight, graceUntil, hasCompensations, stopInside } from './stop.js';
 import type { InputValue } from '../model/input-value.js';
-import { endCancelled } from '../flow/end-path.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
-import { isOver, setState, stopWaiting, waitsForStart } from '../flow/pointer-states.js';
+import { isOver, waitsForStart } from '../flow/pointer-states.js';
 import { stepOf, type Run } from '../flow/run.js';
 import { settle } from '../flow/settle.js';
 
@@ -42,14 +42,18 @@ export function recheckCancelConditions(run: Run, at: number): void {
 /** The step's cancel condition is true: ends the step and everything inside it. */
 export function cancelStep(run: Run, pointer: Pointer): void {
   if (!run.instance.pointers.has(pointer.id)) return;
-  cancelInside(run, pointer);
-  passOnCompleted(run, pointer);
-  pointer.completed = [];
-  stopWaiting(run, pointer);
-  if (stepOf(run, pointer).proceedOnCancel && !pointer.inBackground) {
-    setState(run, pointer, { kind: 'finishing', result: {}, cancelled: true });
+  if (!mustStop(run, pointer)) {
+    cancelInside(run, pointer);
+    endCancellation(run, pointer);
   } else {
-    endCancelled(run, pointer);
+    const until = graceUntil(run, pointer);
+    if (stopInside(run, pointer, null, until)) awaitInFlight(pointer, until, { kind: 'cancel' });
+    else endCancellation(run, pointer);
   }
   settle(run);
+}
+
+/** Whether something in flight may have to be undone. A compensation itself is not undone. */
+function mustStop(run: Run, pointer: Pointer): boolean {
+  return pointer.state.kind !== 'compensating' && hasCompensations(run, pointer);
 }

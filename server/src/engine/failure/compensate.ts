@@ -2,21 +2,23 @@
  * Compensation: undoing completed steps, and continuing.
  *
  * A failed step that can be compensated passes control to a handler: the nearest saga around it; without one, the nearest
- * step with CompensateWith, which may be the step itself. Everything else inside the handler is cancelled, then the handler
- * runs a plan, one chain after another:
- *   - saga: the failed step's chain, then those of the steps that completed inside it in reverse order of completion (a
- *     container that was still open follows the steps that ran inside it), then the saga's own;
+ * step with CompensateWith, which may be the step itself. Everything else inside the handler is stopped (`stop.ts`), then
+ * the handler runs a plan, one chain after another:
+ *   - saga: the chains of what has begun inside it, the last one to end first (a container that was still open follows the
+ *     steps that ran inside it), then the saga's own;
  *   - any other step: its own chain.
  * A failure inside a compensation does not affect anything outside it.
  */
+import { failedOf } from './begun.js';
 import { cancelInside } from './cancel-inside.js';
 import { entryOf, withAncestors } from './completed-steps.js';
+import { awaitInFlight, graceUntil, stopInside } from './stop.js';
 import { dropPointer, nextStepOf, openSuccessors } from '../flow/end-path.js';
 import { suspendOnError, terminate } from './error-behaviors.js';
 import { isRetryable, tryRetry } from './retry.js';
 import type { InstanceOutcome } from '../model/instance.js';
 import type { StepError } from '../model/step-record.js';
-import type { CompensationEntry, Pointer, PointerState } from '../model/pointer.js';
+import type { Pointer, PointerState } from '../model/pointer.js';
 import { setState } from '../flow/pointer-states.js';
 import { insideOf, itemOf, openPointer, parentOf } from '../flow/pointers.js';
 import { stepById, stepOf, type Run } from '../flow/run.js';
@@ -42,11 +44,22 @@ export function compensate(run: Run, failed: Pointer, error: StepError): void {
     endFailed(run, failed);
     return;
   }
-  const around = [...withAncestors(run, failed)];
-  cancelInside(run, handler, failed);
-  const plan = planOf(run, around, handler);
+  const until = graceUntil(run, handler);
+  const isInFlight = stopInside(run, handler, failed, until);
   handler.error = error;
   run.instance.lastError = { ...error, pointerId: handler.id };
+  if (isInFlight) awaitInFlight(handler, until, { kind: 'compensate' });
+  else runPlan(run, handler);
+}
+
+/** Nothing is open inside the handler any more: undoes what has begun in it. */
+export function runPlan(run: Run, handler: Pointer): void {
+  const inside = stepOf(run, handler).saga ? handler.completed.toReversed() : [];
+  const own = entryOf(handler, failedOf(handler));
+  const plan = [...inside, own].filter(
+    ({ stepId }) => stepById(run, stepId).compensateWith !== null,
+  );
+  handler.completed = [];
   const state: Compensating = { kind: 'compensating', plan, next: 0 };
   setState(run, handler, state);
   nextCompensation(run, handler, state);
@@ -68,25 +81,6 @@ export function nextCompensation(run: Run, handler: Pointer, state: Compensating
   openPointer(run, compensateWith, { ...insideOf(handler), ...itemOf(entry) });
 }
 
-/** @param around the failed step and the containers around it; all but the handler have ended */
-function planOf(
-  run: Run,
-  around: readonly Pointer[],
-  handler: Pointer,
-): readonly CompensationEntry[] {
-  if (!stepOf(run, handler).saga) return [entryOf(handler)];
-  const plan: CompensationEntry[] = [];
-  let remaining = [...handler.completed].reverse();
-  for (const open of around) {
-    // Steps inside an open container are compensated before the container itself; so is the failed step.
-    plan.push(...remaining.filter((entry) => open === handler || entry.within.includes(open.id)));
-    remaining = remaining.filter((entry) => open !== handler && !entry.within.includes(open.id));
-    plan.push(entryOf(open));
-    if (open === handler) break;
-  }
-  return plan.filter((entry) => stepById(run, entry.stepId).compensateWith !== null);
-}
-
 /** The plan is complete: the handler's own ErrorBehavior applies; without one, the path continues with its successors. */
 function endCompensation(run: Run, handler: Pointer): void {
   const step = stepOf(run, handler);
@@ -99,6 +93,7 @@ function endCompensation(run: Run, handler: Pointer): void {
   }
   // Its calls were compensated: the next round makes new ones.
   handler.undone = (handler.undone ?? 0) + 1;
+  delete handler.isUncertain;
   const retries = errorBehavior === 'Retry' || (errorBehavior === null && retriesFirst);
   // A step that compensates because its retries are exhausted, or because none could succeed, is not retried here either.
   const mayRetry = retries && (error === null || isRetryable(step, error));

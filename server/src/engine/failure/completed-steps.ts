@@ -1,14 +1,17 @@
 /**
- * Completed steps that can be compensated: recorded for the saga around them, otherwise for the instance, which needs them
- * when it is terminated with clean-up.
+ * What can be undone: the steps that have completed, and those that had begun when they failed or were stopped. They are
+ * recorded for the saga around them, otherwise for the instance, which needs them when it is terminated with clean-up.
  *
- * A saga ends eventually, but an instance may loop forever: it keeps the newest entries and only counts the others.
+ * A list is in the order in which the executions ended; an open container counts as ended just before the oldest step
+ * inside it, so that it is undone after them. A saga ends eventually, but an instance may loop forever: it keeps the newest
+ * entries and only counts the others.
  */
 import type { WorkflowInstance } from '../model/instance.js';
 import { jsonLength } from '../values/json-length.js';
 import type { CompensationEntry, Pointer } from '../model/pointer.js';
 import { itemOf, parentOf } from '../flow/pointers.js';
 import { stepOf, type Run } from '../flow/run.js';
+import type { Begun } from './begun.js';
 
 /** Maximum number of entries that an instance keeps … */
 export const COMPLETED_STEPS_MAX = 1000;
@@ -19,25 +22,57 @@ const ENTRY_LENGTH = 100;
 
 /** Records a step that completed, before its history record is written. */
 export function noteCompleted(run: Run, pointer: Pointer): void {
-  const { compensateWith } = stepOf(run, pointer);
-  if (compensateWith === null && pointer.completed.length === 0) return;
-  const own: CompensationEntry[] = [];
-  if (compensateWith !== null) {
-    const sequence = run.instance.spilled + run.instance.recent.length;
-    own.push({ ...entryOf(pointer), sequence });
-  }
-  pass(run, pointer, [...pointer.completed, ...own]);
+  noteEnded(run, pointer, { outcome: 'Completed' });
 }
 
-/** What compensates a step, wherever it ran. */
-export function entryOf(pointer: Pointer): CompensationEntry {
-  return { stepId: pointer.stepId, ...itemOf(pointer), within: [] };
+/**
+ * Records how a step ended that may have to be undone, and what inside it can still be undone.
+ * @param begun null: nothing of the step itself has to be undone
+ * @param position of its record in the history; by default that of the next one
+ */
+export function noteEnded(
+  run: Run,
+  pointer: Pointer,
+  begun: Begun | null,
+  position = lastPosition(run.instance) + 1,
+): void {
+  const entries = notUndone(pointer).map((entry) => ({ entry, isOpen: false }));
+  if (begun !== null && stepOf(run, pointer).compensateWith !== null) {
+    // A completed container ended after the steps inside it.
+    const isOpen = begun.outcome !== 'Completed' && pointer.oldestInside !== undefined;
+    const sequence = isOpen ? (pointer.oldestInside ?? position) : position;
+    entries.push({ entry: { ...entryOf(pointer, begun), sequence }, isOpen });
+  }
+  if (entries.length > 0) pass(run, pointer, entries);
+}
+
+interface Noted {
+  readonly entry: CompensationEntry;
+  /** An open container, which comes just before the oldest of the steps inside it. */
+  readonly isOpen: boolean;
+}
+
+/** The position of the newest record in the history. */
+export function lastPosition({ recent, spilled }: WorkflowInstance): number {
+  return spilled + recent.length - 1;
+}
+
+/** What undoes a step, wherever it ran. */
+export function entryOf(pointer: Pointer, { error = null, outcome }: Begun): CompensationEntry {
+  return {
+    stepId: pointer.stepId,
+    executionId: pointer.id,
+    ...itemOf(pointer),
+    ...(outcome !== 'Completed' && { outcome }),
+    ...(error !== null && {
+      error: { type: error.type, message: error.message, data: error.data },
+    }),
+  };
 }
 
 /** A pointer is cancelled: the steps that completed inside it, and are not compensated yet, can still be compensated. */
 export function passOnCompleted(run: Run, pointer: Pointer): void {
-  const entries = notUndone(pointer);
-  if (entries.length > 0) pass(run, pointer, entries);
+  noteEnded(run, pointer, null);
 }
 
 /** In order of completion. An interrupted chain has not compensated its step. */
@@ -55,30 +90,50 @@ export function* withAncestors(run: Run, pointer: Pointer): Generator<Pointer> {
   }
 }
 
-function pass(run: Run, from: Pointer, entries: readonly CompensationEntry[]): void {
-  const within: number[] = [];
+function pass(run: Run, from: Pointer, entries: readonly Noted[]): void {
+  const oldest = entries.reduce((least, { entry }) => Math.min(least, positionOf(entry)), Infinity);
   let outermost = from;
   for (const ancestor of withAncestors(run, from)) {
     outermost = ancestor;
     if (ancestor === from) continue;
+    ancestor.oldestInside = Math.min(oldest, ancestor.oldestInside ?? oldest);
     if (stepOf(run, ancestor).saga) {
-      ancestor.completed.push(...entries.map((entry) => ({ ...entry, within })));
+      for (const noted of entries) insert(ancestor.completed, noted);
       return;
     }
-    within.unshift(ancestor.id);
   }
   // Compensation steps are not compensated themselves.
-  if (outermost.parentId !== null || run.instance.cleanUp !== null) return;
-  for (const entry of entries) keep(run, { ...entry, within });
+  if (outermost.parentId !== null || isUndoing(run.instance)) return;
+  for (const noted of entries) keep(run, noted);
 }
 
-function keep(run: Run, entry: CompensationEntry): void {
+function isUndoing({ cleanUp }: WorkflowInstance): boolean {
+  return cleanUp !== null && cleanUp.plan !== null;
+}
+
+/** Nearly always at the end. */
+function insert(entries: CompensationEntry[], { entry, isOpen }: Noted): void {
+  const position = positionOf(entry);
+  let at = entries.length;
+  for (; at > 0; at -= 1) {
+    const before = positionOf(entries[at - 1]);
+    if (before < position || (before === position && !isOpen)) break;
+  }
+  entries.splice(at, 0, entry);
+}
+
+function positionOf(entry: CompensationEntry | undefined): number {
+  return entry?.sequence ?? 0;
+}
+
+function keep(run: Run, noted: Noted): void {
   const { instance } = run;
-  const length = itemLength(entry);
-  instance.completed.push(entry);
+  const length = itemLength(noted.entry);
+  insert(instance.completed, noted);
   instance.completedItemsLength += length;
   run.grown += ENTRY_LENGTH + length;
-  while (isOverfull(instance)) {
+  // What is about to be undone is not forgotten any more.
+  while (instance.cleanUp === null && isOverfull(instance)) {
     const oldest = instance.completed.shift();
     if (oldest === undefined) return;
     instance.completedItemsLength -= itemLength(oldest);

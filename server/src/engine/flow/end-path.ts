@@ -1,5 +1,5 @@
 /** What happens when a pointer ends: its successors are opened, and a container whose last path has ended joins. */
-import { nextCleanUp } from '../failure/clean-up.js';
+import { nextCleanUp } from '../failure/clean-up-plan.js';
 import { completeInstance } from './end-instance.js';
 import type { StepRecordStatus } from '../model/step-record.js';
 import type { Json } from '../values/json.js';

@@ -3,7 +3,13 @@ import type { WorkflowDefinition } from '../model/definition.js';
 import { withdrawAnnouncement } from './end-instance.js';
 import { completeIfDone } from './end-path.js';
 import { terminate } from '../failure/error-behaviors.js';
-import type { InstanceStatus, ParentLink, WorkflowInstance } from '../model/instance.js';
+import { cutOff } from '../failure/in-flight.js';
+import {
+  isEnded,
+  type InstanceStatus,
+  type ParentLink,
+  type WorkflowInstance,
+} from '../model/instance.js';
 import type { InstanceTrace } from '../model/instance-trace.js';
 import type { Tags } from '../model/tags.js';
 import type { TriggerStart } from '../model/trigger.js';
@@ -13,6 +19,7 @@ import type { JsonObject } from '../values/json.js';
 import { delayStart } from './pointer-states.js';
 import { openPointer } from './pointers.js';
 import { createRun, type Run } from './run.js';
+import { settle } from './settle.js';
 
 export interface StartOptions {
   readonly id: string;
@@ -84,11 +91,23 @@ export function takeUpRun(
   now: number,
 ): Run {
   const run = createRun(definition, instance, now);
+  endInterrupted(run);
   if (instance.status === 'Runnable') completeIfDone(run);
   if (instance.status === 'Terminated' && instance.pointers.size > 0) {
     terminate(run, instance.endTime ?? now, 'Terminated');
   }
   return run;
+}
+
+/** Calls whose result was waited for have ended with the node that made them. */
+function endInterrupted(run: Run): void {
+  if (isEnded(run.instance)) return;
+  for (const pointer of [...run.instance.pointers.values()]) {
+    if (pointer.isEnding !== true || pointer.state.kind !== 'effect') continue;
+    cutOff(run, pointer, 'the server stopped during the call');
+    run.dirty = true;
+  }
+  settle(run);
 }
 
 /** Applies a status that was changed externally. It takes precedence over what the run reached itself. */

@@ -1,7 +1,9 @@
 /** Messages that an instance receives: events, results of activities, ends of other instances, results of effects. */
-import { addToPlan, beginCleanUp, tellChild } from '../failure/clean-up.js';
+import { beginCleanUp } from '../failure/clean-up.js';
+import { cutOff, endNotBegun, graceOf, isAwaited } from '../failure/in-flight.js';
+import { GRACE_MS, tellChild } from '../failure/stop.js';
 import { joinInstance, leaveInstance } from './end-instance.js';
-import { completeIfDone, endCancelled } from './end-path.js';
+import { completeIfDone } from './end-path.js';
 import { failStep, type Failure } from '../failure/fail-step.js';
 import type { WorkflowDefinition } from '../model/definition.js';
 import { isEnded, type InstanceOutcome, type InstanceStatus } from '../model/instance.js';
@@ -64,6 +66,8 @@ export interface RetryNowMessage {
 /** Terminates the instance with clean-up; see `clean-up.ts`. */
 export interface CleanUpMessage {
   readonly kind: 'clean-up';
+  /** When what is in flight is given up. Default: after the default grace. */
+  readonly graceUntil?: number;
 }
 
 /** A step of another instance, which has not started this one, waits for its end. */
@@ -135,7 +139,7 @@ export function applyMessage(
       applyRetryNow(run);
       break;
     case 'clean-up':
-      beginCleanUp(run, status);
+      beginCleanUp(run, status, message.graceUntil ?? run.now + GRACE_MS);
       completeIfDone(run);
       break;
     case 'modify':
@@ -210,6 +214,10 @@ function applyActivity(run: Run, message: ActivityMessage): void {
     finish(run, pointer, { Result: message.data });
     return;
   }
+  if (message.released === true && isAwaited(pointer)) {
+    cutOff(run, pointer, 'its worker gave the item back');
+    return;
+  }
   stopWaitingAnswered(run, pointer);
   failStep(run, pointer, {
     type: 'ActivityFailed',
@@ -243,12 +251,6 @@ function applyChild(run: Run, message: ChildMessage): void {
   const outcome = message.outcome ?? (status === 'Complete' ? 'Succeeded' : 'Terminated');
   const isRefused = message.refused === true;
   const isAccepted = !isRefused && acceptsOutcome(pointer.state.inputs, outcome);
-  if (pointer.isEnding === true) {
-    if (!pointer.state.started) run.changes.abortedEffects.push(pointer.id);
-    if (isAccepted) addToPlan(run, pointer);
-    endCancelled(run, pointer);
-    return;
-  }
   if (isAccepted) {
     finish(run, pointer, { WorkflowId: workflowId, Status: status, Outcome: outcome, Data: data });
     return;
@@ -345,7 +347,7 @@ function applyChildStarted(run: Run, pointer: Pointer, result: EffectResult): vo
   if (pointer.state.kind !== 'child') return;
   if (!result.ok) {
     if (pointer.isEnding === true) {
-      endCancelled(run, pointer);
+      endNotBegun(run, pointer);
       return;
     }
     stopWaitingAnswered(run, pointer);
@@ -356,7 +358,7 @@ function applyChildStarted(run: Run, pointer: Pointer, result: EffectResult): vo
   if (typeof joined === 'string') applyJoined(run, pointer, joined);
   else if (pointer.state.wait) {
     setState(run, pointer, { ...pointer.state, started: true });
-    if (pointer.isEnding === true) tellChild(run, pointer);
+    if (pointer.isEnding === true) tellChild(run, pointer, graceOf(run, pointer));
   } else finishWithoutWait(run, pointer, pointer.state.workflowId);
 }
 
@@ -364,7 +366,7 @@ function applyChildStarted(run: Run, pointer: Pointer, result: EffectResult): vo
 function applyJoined(run: Run, pointer: Pointer, workflowId: string): void {
   if (pointer.state.kind !== 'child') return;
   pointer.joined = workflowId;
-  if (pointer.isEnding === true) endCancelled(run, pointer);
+  if (pointer.isEnding === true) endNotBegun(run, pointer);
   else if (pointer.state.wait) {
     setState(run, pointer, { ...pointer.state, workflowId, started: true });
     const { attempt, id: pointerId } = pointer;

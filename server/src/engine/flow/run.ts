@@ -127,6 +127,8 @@ export interface Run {
   restingSince: number;
   /** The span that published the event which is being applied; null if there is none. */
   appliedSpan: string | null;
+  /** Effects to be started that another node may have started before: perhaps they had their effect. */
+  readonly interrupted: Set<number>;
 }
 
 /**
@@ -183,6 +185,7 @@ export function createRun(
     grown: 0,
     restingSince: 0,
     appliedSpan: null,
+    interrupted: new Set(),
   };
   for (const pointer of instance.pointers.values()) {
     const { kind } = pointer.state;
@@ -190,11 +193,18 @@ export function createRun(
     if (stepOf(run, pointer).cancelCondition !== null) run.cancellable.add(pointer.id);
     // A pointer that was being worked on when the instance was stored has left the queue, and its turn has come.
     if (kind === 'ready' || kind === 'finishing') run.queue.add(pointer.id);
-    if (kind === 'effect' || (kind === 'child' && !pointer.state.started)) {
+    if (isStartedAgain(pointer)) {
       run.changes.effects.push(pointer.id);
+      run.interrupted.add(pointer.id);
     }
   }
   return run;
+}
+
+/** A call of something that is being stopped is not repeated. The start of a child is: only then can it be told. */
+function isStartedAgain({ isEnding, state }: Pointer): boolean {
+  if (state.kind === 'effect') return isEnding !== true;
+  return state.kind === 'child' && !state.started;
 }
 
 export function stepOf(run: Run, pointer: Pointer): StepDefinition {

@@ -3,7 +3,8 @@
  * with this.
  */
 import { nextCompensation } from '../failure/compensate.js';
-import { endCancelled } from './end-path.js';
+import { afterStop } from '../failure/after-stop.js';
+import { endStopped } from '../failure/in-flight.js';
 import { primitiveOf } from '../primitives/primitives.js';
 import type { Run } from './run.js';
 import { refillQueue } from './waiting-items.js';
@@ -15,7 +16,8 @@ export function settle(run: Run): void {
     const container = run.instance.pointers.get(id);
     if (container === undefined || container.children > 0) continue;
     if (container.state.kind === 'compensating') nextCompensation(run, container, container.state);
-    else if (container.isEnding === true) endCancelled(run, container);
+    else if (container.stopping !== undefined) afterStop(run, container, container.stopping);
+    else if (container.isEnding === true) endStopped(run, container);
     else if (container.state.kind === 'open') primitiveOf(run, container).joined(run, container);
   }
   refillQueue(run);

@@ -5,6 +5,7 @@ import type { StepError, StepRecord, StepRecordStatus } from '../model/step-reco
 import { jsonLength } from '../values/json-length.js';
 import type { Json } from '../values/json.js';
 import { itemOf } from './pointers.js';
+import { undoneBy } from './undone-by.js';
 import { stepOf, type Run } from './run.js';
 
 /** Approximate size of a record with the values that it shows, in bytes. */
@@ -34,6 +35,7 @@ export function writeRecord(
     ...bodyAttemptOf(pointer),
     ...reasonOf(pointer, details.reason),
     ...(pointer.joined !== undefined && { joined: pointer.joined }),
+    ...compensatesOf(run, pointer),
     ...withinOf(run, pointer),
   };
   run.instance.recent.push(record);
@@ -44,6 +46,11 @@ export function writeRecord(
   run.changes.endedAttempts.push(ended);
   run.grown += RECORD_LENGTH + (record.error === null ? 0 : jsonLength(record.error.data));
   run.dirty = true;
+}
+
+function compensatesOf(run: Run, pointer: Pointer): Pick<StepRecord, 'compensates'> {
+  const executionId = undoneBy(run, pointer)?.executionId;
+  return executionId === undefined ? {} : { compensates: executionId };
 }
 
 /** Recorded only where traces need it. */

@@ -71,8 +71,14 @@ export function nextWork(run: Run): StepWork | null {
     step,
     result: pointer.state.result,
     outputs: pointer.state.cancelled === true ? [] : step.outputs,
-    selectors: step.selectNextStep,
+    selectors: goesOn(step, pointer) ? step.selectNextStep : [],
   };
+}
+
+/** Whether the step has successors. One that was stopped by its own condition has if it proceeds. */
+function goesOn(step: StepDefinition, { inBackground, isEnding, stopping }: Pointer): boolean {
+  if (isEnding !== true) return true;
+  return stopping !== undefined && step.proceedOnCancel && !inBackground;
 }
 
 /** Returns work that could not be done now, as if it had never been handed out. It comes first the next time. */
@@ -118,9 +124,11 @@ export function leaveStep(run: Run, pointer: Pointer, result: StepResult): void 
   if (result.outputs.length > 0) run.cancelCheckDue = true;
   if (traitsOf(step).hasSideEffects) run.commitDue = true;
 
-  const successors = [...(step.nextStepId === null ? [] : [step.nextStepId]), ...result.selected];
+  const next = step.nextStepId === null || !goesOn(step, pointer) ? [] : [step.nextStepId];
+  const successors = [...next, ...result.selected];
   const primitive = primitiveOf(run, pointer);
-  if (!cancelled && primitive.staysInBackground(pointer)) {
+  const mayStay = !cancelled && pointer.isEnding !== true;
+  if (mayStay && primitive.staysInBackground(pointer)) {
     pointer.inBackground = true;
     openSuccessors(run, pointer, successors);
     primitive.continueInBackground(run, pointer);

@@ -2,20 +2,33 @@
 import { failStep } from '../failure/fail-step.js';
 import { executionKey, type Pointer, type PointerState } from '../model/pointer.js';
 import { primitiveOf } from '../primitives/primitives.js';
-import { beginAttempt, finish } from './pointer-states.js';
+import { endGrace } from '../failure/in-flight.js';
+import { isEnded } from '../model/instance.js';
+import { beginAttempt, finish, setState } from './pointer-states.js';
 import { parentOf } from './pointers.js';
 import { endWait, type Run } from './run.js';
 import { settle } from './settle.js';
 
 /** The earliest time at which something is due; null if nothing waits for a time. */
 export function nextTimer(run: Run): number | null {
-  if (run.instance.status !== 'Runnable') return null;
-  let earliest = run.cancelRecheckAt;
-  for (const pointer of run.instance.pointers.values()) {
-    const due = dueAt(pointer);
-    if (due !== null && (earliest === null || due < earliest)) earliest = due;
+  const { cleanUp, pointers, status } = run.instance;
+  const isRunning = status === 'Runnable';
+  let next = isRunning ? run.cancelRecheckAt : null;
+  if (!isEnded(run.instance)) next = earlier(next, cleanUp?.until ?? null);
+  for (const pointer of pointers.values()) {
+    next = earlier(next, isRunning ? dueAt(pointer) : graceEnd(pointer));
   }
-  return earliest;
+  return next;
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
+}
+
+/** The grace also runs while the instance is suspended. */
+function graceEnd({ stopping }: Pointer): number | null {
+  return stopping?.until ?? null;
 }
 
 /** The earliest deadline of a step and the steps around it, after which its work is no longer needed. */
@@ -32,10 +45,11 @@ export function deadlineAround(run: Run, pointer: Pointer): number | null {
 
 /** Fires everything that is due at `run.now`, in chronological order. */
 export function fireTimers(run: Run): void {
+  endGraces(run);
   if (!isRunnable(run)) return;
   if (run.cancelRecheckAt !== null && run.cancelRecheckAt <= run.now) run.cancelCheckDue = true;
   const due = [...run.instance.pointers.values()]
-    .map((pointer) => ({ pointer, at: dueAt(pointer) }))
+    .map((pointer) => ({ pointer, at: waitEnd(pointer) }))
     .filter(
       (timer): timer is { pointer: Pointer; at: number } =>
         timer.at !== null && timer.at <= run.now,
@@ -44,7 +58,7 @@ export function fireTimers(run: Run): void {
   if (due.some(({ at }) => at > run.restingSince)) endWait(run);
   for (const { pointer } of due) {
     // An earlier timer may have ended this pointer, or the whole instance.
-    const stillDue = dueAt(pointer);
+    const stillDue = waitEnd(pointer);
     if (run.instance.pointers.get(pointer.id) !== pointer || stillDue === null) continue;
     if (!isRunnable(run) || stillDue > run.now) continue;
     fire(run, pointer);
@@ -53,12 +67,37 @@ export function fireTimers(run: Run): void {
   }
 }
 
+function endGraces(run: Run): void {
+  const { cleanUp, pointers } = run.instance;
+  if (isEnded(run.instance)) return;
+  if (cleanUp?.until != null && cleanUp.until <= run.now) {
+    endWait(run);
+    endGrace(run, null);
+    settle(run);
+  }
+  for (const pointer of [...pointers.values()]) {
+    const until = graceEnd(pointer);
+    if (until === null || until > run.now || pointers.get(pointer.id) !== pointer) continue;
+    endWait(run);
+    endGrace(run, pointer);
+    settle(run);
+  }
+}
+
 function dueAt(pointer: Pointer): number | null {
+  return earlier(graceEnd(pointer), waitEnd(pointer));
+}
+
+/** When the pointer is due, whatever it was stopped for. */
+function waitEnd(pointer: Pointer): number | null {
   const { state, deadline } = pointer;
   if (!canBeLate(pointer)) return null;
-  const until = untilOf(state);
-  if (until === null) return deadline;
-  return deadline === null ? until : Math.min(until, deadline);
+  return earlier(earlier(untilOf(state), leaseEnd(state)), deadline);
+}
+
+/** When the store is asked again whether a worker holds the item of a stopped step. */
+function leaseEnd(state: PointerState): number | null {
+  return state.kind === 'activity' ? (state.leaseUntil ?? null) : null;
 }
 
 /** A pointer that has its result can no longer time out, nor can one that is being compensated. */
@@ -75,6 +114,15 @@ function untilOf(state: PointerState): number | null {
 function fire(run: Run, pointer: Pointer): void {
   const { state, deadline } = pointer;
   const until = untilOf(state);
+  const earliest = earlier(until, deadline);
+  const lease = leaseEnd(state);
+  if (state.kind === 'activity' && lease !== null) {
+    if (earliest === null || lease < earliest) {
+      const { name } = state;
+      setState(run, pointer, { kind: 'activity', name, until });
+      return;
+    }
+  }
   // If the check came late, both may have passed: the earlier one counts.
   if (deadline !== null && (until === null || deadline < until)) {
     failStep(run, pointer, {

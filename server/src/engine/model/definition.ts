@@ -49,6 +49,8 @@ export interface StepDefinition {
   /** The entry step id of the compensation chain. */
   readonly compensateWith: string | null;
   readonly saga: boolean;
+  /** How long what is in flight is waited for before it is undone; null: the default. */
+  readonly graceMs: number | null;
 }
 
 /** A JSON Schema: an object with keywords, or true (anything is valid) or false (nothing is). */

@@ -37,7 +37,10 @@ export interface EventPosition {
 
 /** The progress of the clean-up of an instance. */
 export interface CleanUp {
-  readonly plan: readonly CompensationEntry[];
+  /** Null until everything that was in flight has ended. */
+  readonly plan: readonly CompensationEntry[] | null;
+  /** When the grace for what is in flight ends. Null or omitted: it has ended. */
+  readonly until?: number | null;
   /** `plan[next]` is the chain that starts when nothing is open any more. */
   readonly next: number;
   /** Number of completed steps that were not kept because there were too many; they are not compensated. */
@@ -68,6 +71,8 @@ export type OutboxMessage =
       readonly workflowId: string;
       /** Terminate with clean-up, and wait for the end. */
       readonly compensate?: true;
+      /** When the grace for what is in flight in the child ends. */
+      readonly graceUntil?: number;
     }
   /** Tells these notifications about a change of this instance. */
   | {

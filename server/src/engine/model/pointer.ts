@@ -21,6 +21,7 @@
  *                                 | instance Terminated
  *                                 | compensating --> (ended) or restart
  *                      cancelled --> (ended), or finishing with ProceedOnCancel
+ *                      stopped   --> what is in flight ends, nothing new begins; then compensating, cancelled or failed
  *
  * Invariants (property tests in test/engine/ cite them):
  *  E1 An open pointer's parent is open, and is in the state `open` or `compensating`.
@@ -32,9 +33,12 @@
  *  E6 An instance is Complete exactly when no pointer is open and nothing ended it before. An instance that is being
  *     cleaned up is then Terminated.
  *  E7 Subscriptions and activities exist for exactly the pointers that are in `event` or `activity`.
- *  E8 Compensation steps of a saga run one after another, in reverse order of completion.
+ *  E8 Compensation steps of a saga run one after another, in reverse order of the ends of what they undo. An open container
+ *     counts as ended just before the oldest of the steps inside it.
  *  E9 A result is produced once: when outputs or selectors fail, a retry or a resume evaluates them again with the same result.
- *  E10 A clean-up compensates each completed step once, the newest first, one after another.
+ *  E10 A clean-up compensates each step that has begun once, the newest first, one after another.
+ *  E14 While something is stopped, nothing begins inside it. Each execution in it that had begun and has CompensateWith is
+ *      in the plan, with its outcome.
  */
 import type { StepError } from './step-record.js';
 import type { Json, JsonObject } from '../values/json.js';
@@ -74,7 +78,13 @@ export type PointerState =
       /** True if stored events were searched after the subscription existed. */
       readonly looked: boolean;
     }
-  | { readonly kind: 'activity'; readonly name: string; readonly until: number | null }
+  /** `leaseUntil`: the step is stopped, and the worker that holds the item has it until then; null: until it answers. */
+  | {
+      readonly kind: 'activity';
+      readonly name: string;
+      readonly until: number | null;
+      readonly leaseUntil?: number | null;
+    }
   /** A side effect is running outside the engine, or must be started (again) after a restart. */
   | { readonly kind: 'effect'; readonly inputs: JsonObject }
   /** A child is running; `started` once it is known to exist. */
@@ -100,16 +110,39 @@ export interface KeptResult {
   readonly bodyAttempt: number;
 }
 
+/** How an execution ended that is undone. `Unknown`: perhaps it had an effect, perhaps not. */
+export type UndoneOutcome = 'Completed' | 'Failed' | 'Unknown';
+
 /** A step whose CompensateWith chain must run, in the surroundings in which the step ran. */
 export interface CompensationEntry {
   readonly stepId: string;
+  /** The execution that is undone. Omitted by earlier versions of the server. */
+  readonly executionId?: number;
   readonly item?: Json;
   readonly index?: number;
-  /** Ids of the open containers that it ran in, outermost first; orders compensations level by level. */
-  readonly within: readonly number[];
-  /** The position of its record in the history, by which a clean-up orders steps that completed in different sagas. */
+  /** Omitted: Completed. */
+  readonly outcome?: Exclude<UndoneOutcome, 'Completed'>;
+  /** Omitted if there was none. */
+  readonly error?: UndoneError;
+  /** The position of its record in the history: compensations run from the newest to the oldest. */
   readonly sequence?: number;
 }
+
+export type UndoneError = Pick<StepError, 'type' | 'message' | 'data'>;
+
+/** Nothing new begins in a pointer that is stopped. Once what is in flight in it has ended, it goes on. */
+export interface Stopping {
+  /** The end of the grace: what is in flight by then has an unknown outcome. Null: the grace has ended. */
+  readonly until: number | null;
+  readonly then: AfterStop;
+}
+
+export type AfterStop =
+  | { readonly kind: 'compensate' }
+  /** Its CancelCondition was true. */
+  | { readonly kind: 'cancel' }
+  /** The error behavior acts. */
+  | { readonly kind: 'fail'; readonly retryAfterMs?: number };
 
 export interface Pointer {
   readonly id: number;
@@ -152,8 +185,14 @@ export interface Pointer {
   startedBecause?: string;
   /** The instance that this SubWorkflow step waits for without having started it; absent if it started one. */
   joined?: string;
-  /** The instance is being cleaned up: this ends together with the work in progress inside it, and has no successors. */
+  /** It is stopped, or in something that is: it ends together with what is in flight inside it, and has no successors. */
   isEnding?: true;
+  /** Set if it was stopped for its own sake, not with something around it. */
+  stopping?: Stopping;
+  /** An attempt ended without a known outcome since the step was reached or compensated last. */
+  isUncertain?: true;
+  /** The position in the history of the oldest step inside that can be compensated; absent if there is none. */
+  oldestInside?: number;
 }
 
 export type Memo =

@@ -27,7 +27,14 @@ import type { Tags } from './tags.js';
 import type { TriggerStart } from './trigger.js';
 
 /** Incremented when nodes that know only the previous format could not continue a stored instance. */
-export const STATE_VERSION = 1;
+export const STATE_VERSION = 2;
+
+/** The format that a node must know to continue this instance: 2 while something in it is stopped. */
+export function stateVersionOf({ cleanUp, pointers }: WorkflowInstance): number {
+  if (cleanUp !== null && cleanUp.plan === null) return 2;
+  for (const { isEnding } of pointers.values()) if (isEnding === true) return 2;
+  return 1;
+}
 
 /** What the store keeps beside the state. */
 export interface InstanceColumns {

@@ -40,6 +40,8 @@ export interface StepRecord {
   readonly reason?: string;
   /** The instance that a SubWorkflow step used without having started it. */
   readonly joined?: string;
+  /** The execution that this compensation step undoes. */
+  readonly compensates?: number;
   /** The container that it ran in, if the instance is traced. */
   readonly within?: number;
 }

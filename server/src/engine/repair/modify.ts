@@ -72,7 +72,7 @@ function forgetFailures({ instance }: Run, hasCancelled: boolean): ModificationW
   instance.isCompensated = false;
   if (instance.cleanUp === null) return null;
   const { forgotten, next, plan } = instance.cleanUp;
-  const left = plan.slice(next);
+  const left = plan?.slice(next) ?? instance.completed.toReversed();
   instance.completed = left.toReversed();
   instance.forgotten = forgotten;
   instance.cleanUp = null;

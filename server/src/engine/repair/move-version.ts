@@ -28,7 +28,8 @@ export function moveToVersion(
   instance.completed = moved(instance.completed);
   if (instance.cleanUp !== null) {
     const { next, plan } = instance.cleanUp;
-    instance.cleanUp = { ...instance.cleanUp, ...movedPlan(plan, next, moved) };
+    const left = plan === null ? {} : movedPlan(plan, next, moved);
+    instance.cleanUp = { ...instance.cleanUp, ...left };
   }
   for (const pointer of instance.pointers.values()) {
     pointer.stepId = targetStepId(stepMap, pointer.stepId);

@@ -63,6 +63,8 @@ export interface ActorEnvironment {
    * @param hasRoom whether an event of this many bytes can be loaded into memory now
    */
   lookForEvents(run: Run, hasRoom: (bytes: number) => boolean): Promise<boolean>;
+  /** Withdraws the work items of steps that a commit has stopped. Returns true if a step was told what became of its item. */
+  withdrawItems(run: Run): Promise<boolean>;
   /** What others want to be told about the instance; call it just before the instance is written. */
   announce(instance: WorkflowInstance): Announcement;
   sendOutbox(instance: WorkflowInstance, message: OutboxMessage): Promise<void>;

@@ -326,6 +326,7 @@ export class InstanceActor {
     if (this.#lookDue) {
       this.#lookDue = false;
       await this.#lookForEvents(phase);
+      await this.#environment.withdrawItems(run);
     }
     if (!this.#inbox.isEmpty) {
       const messages = await this.#inbox.takeIn(this.#environment);
@@ -378,6 +379,7 @@ export class InstanceActor {
       this.#effects.start(run, run.changes.effects.splice(0));
     }
     if (await this.#lookForEvents(phase)) goOn(phase);
+    if (await this.#environment.withdrawItems(run)) goOn(phase);
     if (run.instance.outbox.length > 0) {
       for (const message of run.instance.outbox.splice(0)) {
         await this.#environment.sendOutbox(run.instance, message);

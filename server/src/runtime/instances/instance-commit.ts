@@ -1,6 +1,6 @@
 /** The contents of a commit of an instance. */
 import type { WorkflowInstance } from '../../engine/model/instance.js';
-import { STATE_VERSION } from '../../engine/model/snapshot.js';
+import { stateVersionOf } from '../../engine/model/snapshot.js';
 import type { InstanceCommit } from '../../store/records/instances.js';
 import type { Announcement } from '../notifications/change-announcer.js';
 import { hasUnderWay } from './under-way.js';
@@ -35,7 +35,7 @@ export function commitOf(
     outcome: instance.outcome,
     ...timesOf(instance, now),
     underWay: hasUnderWay(instance),
-    schemaVersion: STATE_VERSION,
+    schemaVersion: stateVersionOf(instance),
     ...(unsaved.repairs.length > 0 && { audit: unsaved.repairs }),
     side: unsaved.side,
     ...(announcement.deliveries.length > 0 && { deliveries: announcement.deliveries }),

@@ -4,7 +4,7 @@ import { rootOf } from '../../engine/model/child-id.js';
 import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
 import type { JsonObject } from '../../engine/values/json.js';
-import { STATE_VERSION } from '../../engine/model/snapshot.js';
+import { stateVersionOf } from '../../engine/model/snapshot.js';
 import type { Tags } from '../../engine/model/tags.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
 import type { ConflictRule, InstanceRecord } from '../../store/records/instances.js';
@@ -70,7 +70,7 @@ export function newRecord(
     revision: 0,
     underWay: hasUnderWay(instance),
     crashes: 0,
-    schemaVersion: STATE_VERSION,
+    schemaVersion: stateVersionOf(instance),
     requestHash: start.requestHash,
     restartOf: instance.restartOf,
     restartedAs: instance.restartedAs,

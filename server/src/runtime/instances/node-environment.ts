@@ -17,6 +17,7 @@ import type { Announcement, ChangeAnnouncer } from '../notifications/change-anno
 import type { Evaluator } from '../passes/evaluator.js';
 import { ChildStarts, type StartChild } from './child-starts.js';
 import { EventLookup } from './event-lookup.js';
+import { ItemWithdrawal } from './item-withdrawal.js';
 import type { ChildReference } from './message-codec.js';
 import { Outbox, type OutboxOptions } from './outbox.js';
 import type { Tracing } from '../../tracing/tracing.js';
@@ -61,6 +62,7 @@ export class NodeEnvironment implements RunnerEnvironment {
   readonly #announcer: ChangeAnnouncer;
   readonly #outbox: Outbox;
   readonly #events: EventLookup;
+  readonly #items: ItemWithdrawal;
   readonly #retry: StoreRetry;
   readonly #indexPaths: RunnerEnvironment['indexPaths'];
   readonly #findDefinition: FindDefinition;
@@ -86,6 +88,7 @@ export class NodeEnvironment implements RunnerEnvironment {
     this.#outbox = new Outbox(options);
     this.#retry = new StoreRetry(clock);
     this.#events = new EventLookup(store, clock, this.#retry);
+    this.#items = new ItemWithdrawal(store, clock, this.#retry);
   }
 
   indexPaths(definition: WorkflowDefinition): IndexPaths | Promise<IndexPaths> {
@@ -155,6 +158,10 @@ export class NodeEnvironment implements RunnerEnvironment {
 
   lookForEvents(run: Run, hasRoom: (bytes: number) => boolean): Promise<boolean> {
     return this.#events.look(run, hasRoom);
+  }
+
+  withdrawItems(run: Run): Promise<boolean> {
+    return this.#items.withdraw(run);
   }
 
   announce(instance: WorkflowInstance): Announcement {

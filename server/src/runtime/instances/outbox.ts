@@ -135,13 +135,13 @@ export class Outbox {
 
   async #terminateChild(
     parent: WorkflowInstance,
-    { compensate, workflowId }: Extract<OutboxMessage, { kind: 'terminate-child' }>,
+    { compensate, graceUntil, workflowId }: Extract<OutboxMessage, { kind: 'terminate-child' }>,
   ): Promise<void> {
     const { clock, controlled, store } = this.#options;
     const audit = terminationWith(parent, await store.listAudit(parent.id), clock.now());
     const result =
       compensate === true
-        ? await compensateInstance(store, workflowId, audit)
+        ? await compensateInstance(store, workflowId, audit, graceUntil)
         : await store.controlInstance(workflowId, 'terminate', audit.time, audit);
     if (result.outcome === 'done') controlled(result.record);
   }

@@ -10,7 +10,8 @@ const RECHECK_MS = 60 * 60_000;
 export function wakeTimeOf(run: Run, leaving: boolean): number | null {
   const { instance } = run;
   if (instance.outbox.length > 0) return 0;
-  if (instance.status !== 'Runnable') return null;
+  // The grace of a stop also ends while the instance is suspended.
+  if (instance.status !== 'Runnable') return nextTimer(run);
   if (canGoOn(run)) return 0;
   const timer = nextTimer(run);
   if (!hasUnderWay(instance)) return timer;

@@ -11,6 +11,11 @@ export const ANONYMOUS = 'anonymous';
  */
 export type InstanceAction = ControlAction | 'retry';
 
+export interface ControlOptions {
+  /** With `compensate`: how long work in flight is waited for. Default: 10 minutes. */
+  readonly graceMs?: number;
+}
+
 export interface ControlOutcome {
   readonly workflowId: string;
   /** `refused`: the status of the instance does not allow the action. */

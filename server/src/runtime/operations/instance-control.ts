@@ -26,7 +26,7 @@ import type { Ids } from '../../base/ids.js';
 import { workflowNotFound, type InstanceQueries } from './instance-queries.js';
 import { loadInstance, viewInstance } from './instance-views.js';
 import { inboxMessage } from '../instances/message-codec.js';
-import type { ControlOutcome, InstanceAction } from './control-types.js';
+import type { ControlOptions, ControlOutcome, InstanceAction } from './control-types.js';
 import { compensateInstance, WITH_COMPENSATION } from './termination.js';
 
 export interface InstanceControlOptions {
@@ -42,7 +42,7 @@ export interface InstanceControlOptions {
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
 }
 
-interface ControlledBy {
+interface ControlledBy extends ControlOptions {
   readonly actor: string;
   /** For the audit of the instance. */
   readonly detail?: string;
@@ -78,8 +78,13 @@ export class InstanceControl {
    * instance that has ended changes nothing.
    * @throws AppError `workflow_not_found`, `status_conflict`, `action_conflict`, `too_many_requests`
    */
-  async control(id: string, action: InstanceAction, actor: string): Promise<InstanceView> {
-    const by = { actor };
+  async control(
+    id: string,
+    action: InstanceAction,
+    actor: string,
+    options: ControlOptions = {},
+  ): Promise<InstanceView> {
+    const by = { actor, ...options };
     if (action === 'retry') return viewInstance(await this.#retry(id, by));
     const result = await this.#change(id, action, by);
     if (result.outcome === 'missing') throw workflowNotFound(id);
@@ -190,10 +195,16 @@ export class InstanceControl {
 
   async #change(id: string, action: ControlAction, by: ControlledBy): Promise<ControlResult> {
     const { clock, controlled, store } = this.#options;
-    const { actor, detail = null } = by;
+    const { actor, detail = null, graceMs } = by;
+    const graceUntil = graceMs === undefined ? undefined : clock.now() + graceMs;
     const result =
       action === 'compensate'
-        ? await compensateInstance(store, id, this.#entry(actor, 'terminate', compensated(detail)))
+        ? await compensateInstance(
+            store,
+            id,
+            this.#entry(actor, 'terminate', compensated(detail)),
+            graceUntil,
+          )
         : await store.controlInstance(id, action, clock.now(), this.#entry(actor, action, detail));
     if (result.outcome === 'done') await controlled(result.record, action);
     return result;

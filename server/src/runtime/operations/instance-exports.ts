@@ -113,7 +113,7 @@ async function* stepsOf(
   store: Pick<Store, 'readHistory'>,
   { context, instance, partial }: Steps,
 ): AsyncGenerator<readonly StepView[], void, undefined> {
-  const { endTime, id, pointers, recent, spilled } = instance;
+  const { id, pointers, recent, spilled } = instance;
   let read = 0;
   for (let from = 0; from < spilled;) {
     const found = await store.readHistory(id, from, BLOCK_SIZE);
@@ -133,6 +133,6 @@ async function* stepsOf(
   }
   const open = [...pointers.values()];
   for (let at = 0; at < open.length; at += BLOCK_SIZE) {
-    yield open.slice(at, at + BLOCK_SIZE).map((pointer) => viewPointer(pointer, context, endTime));
+    yield open.slice(at, at + BLOCK_SIZE).map((pointer) => viewPointer(pointer, context, instance));
   }
 }

@@ -172,6 +172,8 @@ export interface StepView {
   readonly reason: string | null;
   /** The child of a SubWorkflow step, which may not have started yet. */
   readonly childWorkflowId: string | null;
+  /** The execution that this compensation step undoes; null if it is not part of a compensation. */
+  readonly compensates: number | null;
 }
 
 export type StepStatus =

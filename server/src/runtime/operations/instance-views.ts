@@ -1,6 +1,7 @@
 /** Instances and their steps as clients see them, derived from the stored records. */
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import { waitsForRetry } from '../../engine/flow/messages.js';
+import { undoneBy } from '../../engine/flow/undone-by.js';
 import { childIdOf } from '../../engine/model/child-id.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
@@ -168,6 +169,7 @@ export function viewRecord(record: StepRecord, { definition, workflowId }: ViewC
       startsInstance(record.stepId, definition) && hasStarted
         ? (record.joined ?? childIdOf(workflowId, { id, attempt }))
         : null,
+    compensates: record.compensates ?? null,
   };
 }
 
@@ -182,9 +184,10 @@ const NO_CHILD: ReadonlySet<string> = new Set([
 export function viewPointer(
   pointer: Pointer,
   { definition, workflowId }: ViewContext,
-  instanceEndTime: number | null,
+  instance: Pick<WorkflowInstance, 'cleanUp' | 'endTime' | 'pointers'>,
 ): StepView {
-  const isOver = instanceEndTime !== null;
+  const { endTime } = instance;
+  const isOver = endTime !== null;
   return {
     ...stepNames(pointer.stepId, definition),
     executionId: pointer.id,
@@ -192,7 +195,7 @@ export function viewPointer(
     status: isOver ? 'Cancelled' : statusOf(pointer),
     attempt: pointer.attempt,
     startTime: pointer.attemptStartedAt,
-    endTime: instanceEndTime,
+    endTime,
     item: pointer.item ?? null,
     index: pointer.index ?? null,
     inputs: pointer.inputs,
@@ -201,6 +204,7 @@ export function viewPointer(
     waitsFor: isOver ? null : waitOf(pointer),
     reason: pointer.startedBecause ?? null,
     childWorkflowId: childOf(pointer, { definition, workflowId }),
+    compensates: undoneBy({ instance }, pointer)?.executionId ?? null,
   };
 }
 

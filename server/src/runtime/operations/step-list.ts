@@ -126,7 +126,7 @@ function openEntry(
   position: readonly string[],
 ): Entry {
   const { attempt, id, stepId } = pointer;
-  const view = (): StepView => viewPointer(pointer, context, instance.endTime);
+  const view = (): StepView => viewPointer(pointer, context, instance);
   return { executionId: id, stepId, attempt, position, length: 0, hasFailed: false, view };
 }
 

@@ -1,5 +1,6 @@
 /** Requests the termination of an instance with compensation. Repeated requests have no further effect. */
 import type { AuditEntry, ControlResult } from '../../store/records/control.js';
+import type { InboxMessage } from '../../store/records/messages.js';
 import type { Store } from '../../store/store.js';
 import { loadInstance } from './instance-views.js';
 import { inboxMessage } from '../instances/message-codec.js';
@@ -7,14 +8,22 @@ import { inboxMessage } from '../instances/message-codec.js';
 /** The phrase for it in the record of actions. */
 export const WITH_COMPENSATION = 'with compensation';
 
-/** The same for each request, so that the inbox of an instance contains at most one. */
-const MESSAGE = inboxMessage('clean-up', { kind: 'clean-up' });
+/** The same id for each request, so that the inbox of an instance contains at most one. */
+function cleanUpMessage(graceUntil: number | undefined): InboxMessage {
+  return inboxMessage('clean-up', {
+    kind: 'clean-up',
+    ...(graceUntil !== undefined && { graceUntil }),
+  });
+}
 
-/** @throws AppError `internal` if the state of the instance cannot be read */
+/**
+ * @param graceUntil when work in flight is given up; by default 10 minutes after the instance takes the request
+ * @throws AppError `internal` if the state of the instance cannot be read */
 export async function compensateInstance(
   store: Pick<Store, 'controlInstance' | 'getInstance'>,
   id: string,
   audit: AuditEntry,
+  graceUntil?: number,
 ): Promise<ControlResult> {
   const record = await store.getInstance(id);
   if (record === null) return { outcome: 'missing' };
@@ -22,5 +31,5 @@ export async function compensateInstance(
   if (record.endTime !== null || (await loadInstance(record)).cleanUp !== null) {
     return { outcome: 'refused', record };
   }
-  return store.controlInstance(id, 'compensate', audit.time, audit, MESSAGE);
+  return store.controlInstance(id, 'compensate', audit.time, audit, cleanUpMessage(graceUntil));
 }

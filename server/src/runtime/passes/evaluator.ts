@@ -7,6 +7,7 @@ import { planInputs, requestOf, type InputPlan } from '../../engine/values/expre
 import type { Failure } from '../../engine/failure/fail-step.js';
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { setField, type Json, type JsonObject } from '../../engine/values/json.js';
+import { compensatingOf } from '../../engine/flow/undone-by.js';
 import { idempotencyKey, type Pointer } from '../../engine/model/pointer.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
 import type { StepResult } from '../../engine/flow/step-work.js';
@@ -169,6 +170,7 @@ function contextOf({ instance, pointer }: EvaluationPlace): JsonObject {
       Attempt: pointer.attempt,
       IdempotencyKey: idempotencyKey(instance.id, pointer),
     },
+    Compensating: compensatingOf({ instance }, pointer),
   };
 }
 

@@ -152,7 +152,8 @@ describe('the control actions', () => {
     const response = await api.fetch(path, { method });
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual(SOME_WORKFLOW);
-    expect(api.calls).toEqual([{ method: 'instances.control', args: ['w1', action, 'anonymous'] }]);
+    const args = ['w1', action, 'anonymous', {}];
+    expect(api.calls).toEqual([{ method: 'instances.control', args }]);
   });
 });
 
@@ -268,6 +269,7 @@ describe('GET /api/workflow/{id}/steps', () => {
     error: null,
     reason: null,
     childWorkflowId: null,
+    compensates: null,
   } as const;
 
   it.each([

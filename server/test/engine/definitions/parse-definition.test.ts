@@ -53,6 +53,7 @@ describe('parseDefinition — definition members', () => {
             timeoutMs: null,
             compensateWith: null,
             saga: false,
+            graceMs: null,
           },
         ],
       ]),
@@ -107,6 +108,7 @@ describe('parseDefinition — definition members', () => {
           Timeout: '1.00:00:00',
           CompensateWith: [{ Id: 'e', StepType: 'NoOp' }],
           Saga: true,
+          Grace: '2m',
         },
         { Id: 'b', StepType: 'NoOp' },
         { Id: 'd', StepType: 'Custom One' },
@@ -148,6 +150,7 @@ describe('parseDefinition — definition members', () => {
       timeoutMs: 86_400_000,
       compensateWith: 'e',
       saga: true,
+      graceMs: 120_000,
     });
     expect(definition.steps.get('b')!.retryIntervalMs).toBe(10_000);
     expect(definition.steps.get('c')!.retryIntervalMs).toBe(1000);

@@ -1,12 +1,14 @@
 /** What an instance remembers for a clean-up, and how it counts the progress of one. */
 import { describe, expect, it } from 'vitest';
-import { beginCleanUp, compensatedCount } from '../../../src/engine/failure/clean-up.js';
+import { beginCleanUp } from '../../../src/engine/failure/clean-up.js';
+import { compensatedCount } from '../../../src/engine/failure/clean-up-plan.js';
 import {
   COMPLETED_ITEMS_LENGTH_MAX,
   COMPLETED_STEPS_MAX,
   noteCompleted,
 } from '../../../src/engine/failure/completed-steps.js';
 import type { Json } from '../../../src/engine/values/json.js';
+import { completeIfDone } from '../../../src/engine/flow/end-path.js';
 import { startRun } from '../../../src/engine/flow/lifecycle.js';
 import type { Run } from '../../../src/engine/flow/run.js';
 import { readState, writeState } from '../../../src/engine/model/snapshot.js';
@@ -29,11 +31,12 @@ describe('the completed steps that an instance records for a clean-up', () => {
 
   it('are the newest ones, and the dropped ones are counted', () => {
     const run = completedOften(COMPLETED_STEPS_MAX + 3, (index) => index);
-    beginCleanUp(run, 'Runnable');
+    beginCleanUp(run, 'Runnable', START_MS);
+    completeIfDone(run);
     const { cleanUp } = run.instance;
     expect(cleanUp?.forgotten).toBe(3);
     expect(cleanUp?.plan).toHaveLength(COMPLETED_STEPS_MAX);
-    expect(cleanUp?.plan.at(-1)?.item).toBe(3);
+    expect(cleanUp?.plan?.at(-1)?.item).toBe(3);
   });
 
   it('have items of a bounded length', () => {
@@ -49,7 +52,7 @@ describe('the completed steps that an instance records for a clean-up', () => {
 
 describe('the progress of a clean-up', () => {
   it('counts the chains that have ended', () => {
-    const entry = { stepId: 'a', within: [] };
+    const entry = { stepId: 'a' };
     const at = (next: number) => ({ plan: [entry, entry], next, forgotten: 0 });
     // Steps that were in progress before do not count.
     expect(compensatedCount(at(0), 3)).toBe(0);

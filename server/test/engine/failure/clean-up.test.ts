@@ -44,20 +44,23 @@ scenarios('a clean-up', (start) => {
     ended(driver);
   });
 
-  it('first cancels all waits and running effects', () => {
+  it('first cancels what only waits, and waits for running effects', () => {
     const paths = [[waitFor('e')], [activity('a')], [work('x')], [delay('d', 5)]];
     const undo = noOp('u', { compensateWith: [waitFor('undoing')] });
     const driver = start(inOrder(undo, box('all', paths)), noTrail);
     driver.cleanUp();
-    expect(driver.open).toEqual(['undoing event']);
+    expect(driver.open).toEqual(['all open', 'x effect']);
     expect(driver.activities).toEqual([]);
+    expect(driver.subscriptions).toEqual([]);
+    driver.endEffect(driver.effect('x'));
+    expect(driver.open).toEqual(['undoing event']);
     expect(driver.effects).toEqual([]);
     expect(driver.subscriptions).toHaveLength(1);
     driver.publish('undoing', 'key');
     ended(driver);
   });
 
-  it('does not compensate incomplete steps, unless they have their result', () => {
+  it('compensates steps that have begun, the last one to end first', () => {
     const steps = [
       [work('running', { compensateWith: [trace('-running')] })],
       [failing('outputs', { errorBehavior: 'Retry', compensateWith: [trace('-outputs')] })],
@@ -66,7 +69,9 @@ scenarios('a clean-up', (start) => {
     const driver = start([box('all', steps)], noTrail);
     driver.failEffect(driver.effect('body'));
     driver.cleanUp();
-    expect(driver.data['trail']).toEqual(['-outputs']);
+    expect(driver.data['trail']).toEqual([]);
+    driver.endEffect(driver.effect('running'));
+    expect(driver.data['trail']).toEqual(['-running', '-outputs', '-body']);
     ended(driver);
   });
 
@@ -320,11 +325,31 @@ scenarios('a clean-up of an instance with a child', (start) => {
     driver.endEffect(driver.effect('child'));
     driver.cleanUp();
     expect(driver.instance.outbox).toMatchObject([{ kind: 'terminate-child', compensate: true }]);
-    driver.advance(100);
+    driver.advance(59);
     expect(driver.data['trail']).toEqual([]);
     driver.endChildWith('child', { status: 'Terminated', outcome: 'Terminated', data: {} });
-    expect(driver.data['trail']).toEqual(['-a']);
-    expect(driver.history).toContain('child Cancelled');
+    expect(driver.data['trail']).toEqual(['-child', '-a']);
+    expect(driver.history).toContain('child Failed');
+    ended(driver);
+  });
+
+  it('does not wait for a child beyond the timeout of the step', () => {
+    const driver = start(steps, noTrail);
+    driver.endEffect(driver.effect('child'));
+    driver.cleanUp();
+    driver.advance(60);
+    expect(driver.data['trail']).toEqual(['-child', '-a']);
+    ended(driver);
+  });
+
+  it('gives the child what remains of the grace, and goes on without it', () => {
+    const driver = start(steps, noTrail);
+    driver.endEffect(driver.effect('child'));
+    driver.cleanUp(20);
+    expect(driver.instance.outbox).toMatchObject([{ graceUntil: driver.now + 20_000 }]);
+    driver.advance(20);
+    expect(driver.instance.outbox).toHaveLength(1);
+    expect(driver.data['trail']).toEqual(['-child', '-a']);
     ended(driver);
   });
 
@@ -344,7 +369,7 @@ scenarios('a clean-up of an instance with a child', (start) => {
     driver.endEffect(driver.effect('child'));
     expect(driver.instance.outbox).toMatchObject([{ kind: 'terminate-child', compensate: true }]);
     driver.endChildWith('child', { status: 'Terminated', outcome: 'Terminated', data: {} });
-    expect(driver.data['trail']).toEqual(['-a']);
+    expect(driver.data['trail']).toEqual(['-child', '-a']);
     ended(driver);
   });
 
@@ -360,6 +385,7 @@ scenarios('a clean-up of an instance with a child', (start) => {
     const inputs = { wait: false };
     const driver = start(inOrder(undoable('a'), subWorkflow('child', { inputs })), noTrail);
     driver.cleanUp();
+    driver.endEffect(driver.effect('child'));
     expect(driver.instance.outbox).toEqual([]);
     ended(driver);
   });

@@ -34,6 +34,8 @@ function checkPointer(run: Run, pointer: Pointer): void {
       broken('E1: the parent runs its children', { pointer, parent });
     }
     if (parent.id >= pointer.id) broken('E4: children were opened later', pointer);
+    const isStopped = parent.isEnding === true && parent.state.kind === 'open';
+    if (isStopped && pointer.isEnding !== true) broken('E14: nothing begins in it', pointer);
   }
   const children = [...instance.pointers.values()].filter(
     ({ parentId }) => parentId === pointer.id,
@@ -44,6 +46,9 @@ function checkPointer(run: Run, pointer: Pointer): void {
     broken('E8: a compensation runs while its step is compensating', pointer);
   }
   if (pointer.id >= instance.nextPointerId) broken('E4: ids come from the counter', pointer);
+  if (pointer.isEnding === true && (kind === 'ready' || kind === 'sleeping' || kind === 'event')) {
+    broken('E14: what only waits was cancelled', pointer);
+  }
   if (pointer.attempt < 1 || pointer.attemptStartedAt > run.now)
     broken('an attempt has started', pointer);
 }

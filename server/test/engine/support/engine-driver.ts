@@ -25,7 +25,7 @@ import {
   type EventMessage,
   type Message,
 } from '../../../src/engine/flow/messages.js';
-import { type Pointer } from '../../../src/engine/model/pointer.js';
+import { executionKey, type Pointer } from '../../../src/engine/model/pointer.js';
 import { type ActivityOffer, type Run } from '../../../src/engine/flow/run.js';
 import type { Modification, ModificationResult } from '../../../src/engine/repair/modification.js';
 import { modifyRun } from '../../../src/engine/repair/modify.js';
@@ -33,6 +33,8 @@ import { readState, writeState, type InstanceColumns } from '../../../src/engine
 import { fireTimers, nextTimer } from '../../../src/engine/flow/timers.js';
 import { broken, checkRun, CompensationCheck, RecordCheck } from './check-invariants.js';
 import type { Effect } from './outside.js';
+import { applyWithdrawn, stepsToAskAbout } from '../../../src/engine/failure/withdrawn-items.js';
+import { isAwaited } from '../../../src/engine/failure/in-flight.js';
 import { isTrue, runStep } from './run-step.js';
 import { RunView } from './run-view.js';
 import { type World } from './evaluate.js';
@@ -207,12 +209,29 @@ export class EngineDriver extends RunView {
   }
 
   /** Terminates with compensation; a suspended instance is resumed for it. */
-  cleanUp(): void {
+  cleanUp(graceSeconds?: number): void {
     if (isEnded(this.instance)) return;
+    const grace = graceSeconds === undefined ? {} : { graceUntil: this.now + graceSeconds * 1000 };
     this.#enter(() => {
-      applyMessage(this.#run, { kind: 'clean-up' }, 'Runnable');
+      applyMessage(this.#run, { kind: 'clean-up', ...grace }, 'Runnable');
     });
     this.pump();
+  }
+
+  /** A worker takes an item. */
+  hold(offer: ActivityOffer, leaseUntil = Number.MAX_SAFE_INTEGER): void {
+    this.outside.hold(offer.id, leaseUntil);
+  }
+
+  /** A heartbeat. */
+  extend(offer: ActivityOffer, leaseUntil: number): void {
+    this.outside.extend(offer.id, leaseUntil);
+  }
+
+  /** The worker of a withdrawn item gives it back. */
+  giveBack(offer: ActivityOffer): void {
+    const message = { activityId: offer.id, succeeded: false, data: null } as const;
+    this.deliver({ kind: 'activity', ...message, released: true });
   }
 
   /** @param target the version that the instance is moved to; its own by default */
@@ -265,7 +284,8 @@ export class EngineDriver extends RunView {
     if (
       this.#checkCancelConditions() ||
       this.#enter(() => runStep(this.#run, this.#world)) ||
-      this.#lookForEvents()
+      this.#lookForEvents() ||
+      this.#askAboutItems()
     )
       return true;
     // Timers of zero length are due immediately; a server would process them immediately.
@@ -312,6 +332,17 @@ export class EngineDriver extends RunView {
       return true;
     }
     return false;
+  }
+
+  /** What a server does once a stop is stored: withdraw the items of its activities. */
+  #askAboutItems(): boolean {
+    const [pointer] = stepsToAskAbout(this.#run);
+    if (pointer === undefined) return false;
+    const item = this.outside.withdraw(executionKey(this.instance.id, pointer), this.now);
+    this.#enter(() => {
+      applyWithdrawn(this.#run, pointer, item);
+    });
+    return true;
   }
 
   #applyEffect(effect: Effect, result: EffectResult): void {
@@ -365,13 +396,18 @@ export class EngineDriver extends RunView {
     if (changed && !dirty) broken('what changed is dirty', this.open);
     const copy = readState(columnsOf(instance), text);
     if (writeState(copy) !== text) broken('what is written can be read back', text);
-    if (this.#reload()) this.#continueWith(copy);
+    // A call that is waited for by a stop would be lost; `crash` tests that.
+    const isAwaiting = this.pointers.some((pointer) => isAwaited(pointer));
+    if (!isAwaiting && this.#reload()) this.#continueWith(copy);
   }
 
   #continueWith(copy: WorkflowInstance): void {
     this.outside.forgetEffects();
     this.#run = takeUpRun(this.definition, copy, this.now);
     checkRun(this.#run);
+    // Calls of steps that are stopped ended with the node that made them.
+    this.#spillRecords();
+    this.#text = writeState(this.#run.instance);
     this.logMessages.push(...this.outside.take(this.#run));
   }
 }

@@ -9,6 +9,7 @@ import { planInputs, requestOf } from '../../../src/engine/values/expression-pla
 import type { WorkflowInstance } from '../../../src/engine/model/instance.js';
 import { setField, type Json, type JsonObject } from '../../../src/engine/values/json.js';
 import type { Pointer } from '../../../src/engine/model/pointer.js';
+import { compensatingOf } from '../../../src/engine/flow/undone-by.js';
 import type { StepResult, StepWork } from '../../../src/engine/flow/step-work.js';
 
 /** An expression threw an error or returned undefined. */
@@ -54,6 +55,7 @@ function contextOf(instance: WorkflowInstance, pointer: Pointer): Json {
     Item: pointer.item ?? null,
     Index: pointer.index ?? null,
     Step: { Id: pointer.stepId, Attempt: pointer.attempt },
+    Compensating: compensatingOf({ instance }, pointer),
   };
 }
 

@@ -6,6 +6,7 @@ import type { EventPosition, WorkflowInstance } from '../../../src/engine/model/
 import type { EventMessage } from '../../../src/engine/flow/messages.js';
 import { executionKey, type Pointer } from '../../../src/engine/model/pointer.js';
 import { noChanges, type ActivityOffer, type Run } from '../../../src/engine/flow/run.js';
+import type { WithdrawnItem } from '../../../src/engine/failure/withdrawn-items.js';
 import {
   comparePositions,
   eventKey,
@@ -29,6 +30,10 @@ export class Outside {
   readonly subscriptions = new Set<string>();
   readonly activities = new Map<string, ActivityOffer>();
   readonly #effects = new Map<number, Effect>();
+  /** Items that a worker has, or had, and when its lease ends. */
+  readonly #leases = new Map<string, number>();
+  /** Items that nobody gets any more. */
+  readonly withdrawn = new Set<string>();
   readonly #events: EventMessage[] = [];
 
   /** By pointer, because a node that takes over the instance starts them in that order. */
@@ -63,6 +68,23 @@ export class Outside {
         comparePositions(positionOf(event), start) > 0 &&
         !isTaken(instance, key, positionOf(event)),
     );
+  }
+
+  hold(activityId: string, leaseUntil: number): void {
+    if (this.withdrawn.has(activityId)) broken('E14: nobody gets withdrawn work', activityId);
+    this.#leases.set(activityId, leaseUntil);
+  }
+
+  extend(activityId: string, leaseUntil: number): void {
+    this.#leases.set(activityId, leaseUntil);
+  }
+
+  /** As the store does: from now on, nobody gets the item. */
+  withdraw(activityId: string, now: number): WithdrawnItem {
+    this.withdrawn.add(activityId);
+    const leaseUntil = this.#leases.get(activityId);
+    if (leaseUntil === undefined) return { kind: 'not-begun' };
+    return leaseUntil > now ? { kind: 'held', leaseUntil } : { kind: 'left' };
   }
 
   /** The effect has its result, unless another attempt is under way by now. */

@@ -13,10 +13,12 @@ const MODIFICATIONS = ['cancel-one', 'start-anew', 'start-inside'] as const;
 const KINDS = [
   'effect',
   'activity',
+  'hold',
   'child',
   'event',
   'advance',
   'oversleep',
+  'give-back',
   'stale-effect',
   'stale-activity',
   'old-event',
@@ -42,7 +44,7 @@ export interface ExternalEvent {
 export const happenings: fc.Arbitrary<readonly ExternalEvent[]> = fc.array(
   fc.record({
     kind: fc.oneof(
-      { weight: 4, arbitrary: fc.constantFrom(...KINDS.slice(0, 5)) },
+      { weight: 4, arbitrary: fc.constantFrom(...KINDS.slice(0, 6)) },
       { weight: 1, arbitrary: fc.constantFrom(...KINDS) },
     ),
     pick: fc.nat(40),
@@ -80,6 +82,16 @@ export class Course {
       }
       case 'stale-activity': {
         this.#answer(pickFrom(this.#activities, pick), succeeds);
+        return;
+      }
+      case 'hold': {
+        const offer = pickFrom(driver.unheld, pick);
+        if (offer !== undefined) driver.hold(offer, driver.now + pick * 500);
+        return;
+      }
+      case 'give-back': {
+        const offer = pickFrom(driver.withdrawn, pick);
+        if (offer !== undefined) driver.giveBack(offer);
         return;
       }
       case 'child': {

@@ -64,6 +64,16 @@ export abstract class RunView {
     return [...this.outside.activities.values()];
   }
 
+  /** The open offers that a worker may take. */
+  get unheld(): readonly ActivityOffer[] {
+    return this.activities.filter(({ id }) => !this.outside.withdrawn.has(id));
+  }
+
+  /** The open offers that nobody gets any more. */
+  get withdrawn(): readonly ActivityOffer[] {
+    return this.activities.filter(({ id }) => this.outside.withdrawn.has(id));
+  }
+
   get effects(): readonly Effect[] {
     return this.outside.effects;
   }

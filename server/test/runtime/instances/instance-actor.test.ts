@@ -70,6 +70,7 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
         };
       });
     },
+    withdrawItems: () => Promise.resolve(false),
     loadEvent: () => Promise.resolve(null),
     loadEnd: () => Promise.reject(new Error('no child has ended')),
     loadDefinition: () => Promise.reject(new Error('no version is read')),

@@ -91,7 +91,8 @@ function missedConditions(run: Run): readonly string[] {
   return [...run.instance.pointers.values()].flatMap((pointer) => {
     const { cancelCondition } = stepOf(run, pointer);
     const isCancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
-    if (cancelCondition === null || isCancelled) return [];
+    // What is stopped cannot be cancelled any more.
+    if (cancelCondition === null || isCancelled || pointer.isEnding === true) return [];
     try {
       return evaluateCondition(run.instance, pointer, cancelCondition, {}) ? [pointer.stepId] : [];
     } catch {

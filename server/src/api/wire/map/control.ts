@@ -1,5 +1,6 @@
 /** Converts actions on runs between host and wire. */
 import { AppError } from '../../../base/errors.js';
+import type { UndoPreview } from '../../../engine/failure/preview-clean-up.js';
 import type { ControlOutcome, InstanceAction } from '../../../runtime/operations/control-types.js';
 import type { AuditEntry } from '../../../store/records/control.js';
 import type * as wire from '../models/control.js';
@@ -24,4 +25,18 @@ export function toControlAnswer(outcomes: readonly ControlOutcome[]): wire.Contr
 
 export function toWorkflowAction({ action, actor, detail, time }: AuditEntry): wire.WorkflowAction {
   return { time: toWireTime(time), actor, action, detail };
+}
+
+/** @throws AppError `invalid_request` */
+export function assertCompensates(
+  compensate: boolean,
+  { dryRun, grace }: { readonly dryRun: boolean; readonly grace: string | undefined },
+): void {
+  if (compensate || (grace === undefined && !dryRun)) return;
+  const parameter = dryRun ? 'dryRun' : 'grace';
+  throw new AppError('invalid_request', `${parameter} needs compensate=true`, { parameter });
+}
+
+export function toPreview({ inFlight, undo }: UndoPreview): wire.CompensationPreview {
+  return { undo: [...undo], inFlight: [...inFlight] };
 }

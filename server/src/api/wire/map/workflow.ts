@@ -58,17 +58,18 @@ export function toStartRequest(data: JsonObject, start: WireStart): host.StartRe
     ...(traceparent !== undefined && { traceparent }),
     ...(version !== undefined && { version }),
     ...(startAt !== undefined && { startAt: fromWireTime(startAt, 'startAt') }),
-    ...(delay !== undefined && { delayMs: toDelayMs(delay) }),
+    ...(delay !== undefined && { delayMs: toMilliseconds(delay, 'delay') }),
     ...(tag !== undefined && { tags: toTags(tag) }),
     ...(onConflict !== undefined && { onConflict }),
   };
 }
 
-function toDelayMs(text: string): number {
+/** A query parameter that is a duration. @throws AppError `invalid_request` */
+export function toMilliseconds(text: string, parameter: string): number {
   const isNumber = /^\d{1,15}(?:\.\d{1,9})?$/.test(text.trim());
   const ms = parseDurationMs(isNumber ? Number(text) : text);
   if (ms !== null) return ms;
-  throw invalid('delay', `delay must be a duration: ${DURATION_FORMS}`);
+  throw invalid(parameter, `${parameter} must be a duration: ${DURATION_FORMS}`);
 }
 
 function toTags(texts: readonly string[]): Tags {
@@ -210,6 +211,7 @@ export function toStepExecution(step: host.StepView): StepExecution {
     waitsFor: step.waitsFor === null ? null : toStepWait(step.waitsFor),
     reason: step.reason,
     childWorkflowId: step.childWorkflowId,
+    compensates: step.compensates,
   };
 }
 

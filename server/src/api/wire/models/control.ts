@@ -115,3 +115,27 @@ export interface RestartRequest {
    */
   version?: number;
 }
+
+/**
+ * What a termination with compensation would undo.
+ *
+ * @example { "undo": [{ "executionId": 4, "stepId": "charge" }], "inFlight": [{ "executionId": 4, "stepId": "charge" }] }
+ */
+export interface CompensationPreview {
+  /**
+   * The executions that would be undone, in order. The last one to end is the first; what is in flight has not ended yet.
+   */
+  undo: UndoneExecution[];
+  /**
+   * The executions that a worker, a call or a child run is at work on now. They are waited for first, up to the grace period.
+   */
+  inFlight: UndoneExecution[];
+}
+
+export interface UndoneExecution {
+  /**
+   * A number that identifies the execution in its run; null if the step ended before the server recorded it.
+   */
+  executionId: number | null;
+  stepId: string;
+}

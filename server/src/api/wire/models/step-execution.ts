@@ -61,7 +61,8 @@ export interface StepWait {
  *   "error": null,
  *   "waitsFor": { "kind": "event", "eventName": "Approved", "eventKey": "order-7" },
  *   "reason": null,
- *   "childWorkflowId": null
+ *   "childWorkflowId": null,
+ *   "compensates": null
  * }
  */
 export interface StepExecution {
@@ -107,6 +108,10 @@ export interface StepExecution {
    * Of a SubWorkflow step: the id of its child run. While the step is waiting, the child may not have started yet.
    */
   childWorkflowId: string | null;
+  /**
+   * Of a compensation step: the `executionId` of the step that it undoes.
+   */
+  compensates: number | null;
 }
 
 /**

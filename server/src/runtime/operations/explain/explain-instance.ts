@@ -1,5 +1,5 @@
 /** Turns the facts about an instance into reasons and sentences. Pure: the same facts give the same explanation. */
-import { compensatedCount } from '../../../engine/failure/clean-up.js';
+import { compensatedCount } from '../../../engine/failure/clean-up-plan.js';
 import { COMPLETED_STEPS_MAX } from '../../../engine/failure/completed-steps.js';
 import type { StepError } from '../../../engine/model/step-record.js';
 import { explainPointer } from './explain-pointer.js';
@@ -7,6 +7,7 @@ import type { Explanation, InstanceFacts, WaitReason } from './explanation.js';
 import { plainDuration } from './plain-duration.js';
 import { failedLeafOf } from './failed-leaf.js';
 import { repairHintsOf } from './repair-hints.js';
+import { explainStop, explainStops } from './explain-stop.js';
 import { NO_PLACE, placeOf } from './step-place.js';
 
 /** The errors with which the server quarantines an instance; a loop without a wait is caused by the definition itself. */
@@ -42,7 +43,8 @@ export function explainInstance(facts: InstanceFacts): Explanation {
     .filter((pointer) => whole === null || pointer.id !== whole.executionId)
     .map((pointer) => explainPointer(pointer, facts))
     .sort((a, b) => ORDER[a.kind] - ORDER[b.kind] || (a.since ?? 0) - (b.since ?? 0));
-  const reasons = [whole, explainCleanUp(facts), explainInbox(facts), ...waits].filter(
+  const undoing = [explainCleanUp(facts), ...explainStops(facts)];
+  const reasons = [whole, ...undoing, explainInbox(facts), ...waits].filter(
     (reason) => reason !== null,
   );
   if (reasons.length === 0) reasons.push(explainTurn(facts));
@@ -137,10 +139,12 @@ function explainSuspension(facts: InstanceFacts): WaitReason {
 }
 
 /** The progress of a termination with compensation; null if there is none. */
-function explainCleanUp({ endTime, instance, lastChangeAt }: InstanceFacts): WaitReason | null {
+function explainCleanUp(facts: InstanceFacts): WaitReason | null {
+  const { endTime, instance, lastChangeAt } = facts;
   if (endTime !== null || instance === null || instance.cleanUp === null) return null;
   const { cleanUp, pointers } = instance;
   const { forgotten, next, plan } = cleanUp;
+  if (plan === null) return explainStop(facts, null);
   const done = `${compensatedCount(cleanUp, pointers.size)} of ${plan.length} steps compensated`;
   const first =
     next === 0 && pointers.size > 0 ? ', starting when the current compensation ends' : '';

@@ -1,0 +1,94 @@
+/**
+ * Which executions have begun, so that they may have had an effect: those are undone. Waits, delays and work items that
+ * nobody ever held have not.
+ */
+import type { Pointer, UndoneError, UndoneOutcome } from '../model/pointer.js';
+import { isOver } from '../flow/pointer-states.js';
+import { stepOf, type Run } from '../flow/run.js';
+
+/** How an execution ended, for whatever undoes it. */
+export interface Begun {
+  readonly outcome: UndoneOutcome;
+  /** Default: none. */
+  readonly error?: UndoneError | null;
+}
+
+/** Errors after which nobody knows whether the step had its effect. */
+const UNCERTAIN_ERRORS: ReadonlySet<string> = new Set([
+  'Timeout',
+  'HttpNoAnswer',
+  'Aborted',
+  'InternalError',
+]);
+
+export function isUncertain(errorType: string): boolean {
+  return UNCERTAIN_ERRORS.has(errorType);
+}
+
+/** How a step ends that is cut short now; null if it has not begun, or has ended already. */
+export function begunOf(run: Run, pointer: Pointer): Begun | null {
+  const { state } = pointer;
+  switch (state.kind) {
+    case 'finishing':
+      return isOver(state) ? null : { outcome: 'Completed' };
+    case 'sleeping':
+      if (state.kept !== undefined) return { outcome: 'Completed' };
+      return earlierAttempt(pointer) ?? (isEnteredContainer(run, pointer) ? UNKNOWN : null);
+    case 'ready':
+      return earlierAttempt(pointer) ?? (isEnteredContainer(run, pointer) ? UNKNOWN : null);
+    case 'event':
+    case 'activity':
+      return earlierAttempt(pointer);
+    case 'effect':
+    case 'child':
+      return isInFlight(run, pointer) ? UNKNOWN : earlierAttempt(pointer);
+    case 'open':
+    case 'compensating':
+      return earlierAttempt(pointer) ?? UNKNOWN;
+  }
+}
+
+const UNKNOWN: Begun = { outcome: 'Unknown' };
+
+/** What is known from the attempts that failed; null if none did. */
+export function earlierAttempt({ error, isUncertain: isUnknown }: Pointer): Begun | null {
+  if (isUnknown === true) return { outcome: 'Unknown', error };
+  return error === null ? null : { outcome: 'Failed', error };
+}
+
+/** How a step ended whose attempt has just failed. If only its Outputs or selectors failed, it had its result. */
+export function failedOf(pointer: Pointer): Begun {
+  const { error, state } = pointer;
+  if (state.kind === 'finishing' && !isOver(state)) return { outcome: 'Completed', error };
+  return earlierAttempt(pointer) ?? { outcome: 'Failed', error };
+}
+
+function isEnteredContainer(run: Run, pointer: Pointer): boolean {
+  return stepOf(run, pointer).do.length > 0 && pointer.inputs !== null;
+}
+
+/**
+ * Whether the step itself is in flight: it has a result to apply, or something outside the engine may be at work on it. Of
+ * an activity, only the store knows whether a worker holds it.
+ */
+export function isInFlight(run: Run, pointer: Pointer): boolean {
+  const { state } = pointer;
+  const { activities, effects } = run.changes;
+  switch (state.kind) {
+    case 'finishing':
+      return !isOver(state);
+    case 'activity':
+      return !activities.some(({ id }) => Number(id.split('/')[1]) === pointer.id);
+    case 'effect':
+      return !effects.includes(pointer.id) || run.interrupted.has(pointer.id);
+    case 'child':
+      if (pointer.joined !== undefined) return false;
+      return !effects.includes(pointer.id) || run.interrupted.has(pointer.id);
+    case 'ready':
+    case 'sleeping':
+    case 'event':
+    case 'open':
+    case 'compensating':
+      return false;
+  }
+}

@@ -1,0 +1,51 @@
+/** What a termination with compensation would undo. Works on a copy of the instance, which is of no use afterwards. */
+import { completeIfDone, dropPointer } from '../flow/end-path.js';
+import type { Run } from '../flow/run.js';
+import { settle } from '../flow/settle.js';
+import type { Pointer } from '../model/pointer.js';
+import { beginCleanUp } from './clean-up.js';
+import { noteCompleted } from './completed-steps.js';
+import { endGrace, isAwaited } from './in-flight.js';
+import { applyWithdrawn, stepsToAskAbout, type WithdrawnItem } from './withdrawn-items.js';
+
+export interface UndoPreview {
+  /** What would be undone, in order. */
+  readonly undo: readonly UndoneExecution[];
+  readonly inFlight: readonly UndoneExecution[];
+}
+
+export interface UndoneExecution {
+  /** Null: it ended before the server recorded which execution a compensation undoes. */
+  readonly executionId: number | null;
+  readonly stepId: string;
+}
+
+/** @param itemOf what the store says about the work item of a step */
+export function previewCleanUp(run: Run, itemOf: (pointer: Pointer) => WithdrawnItem): UndoPreview {
+  const { instance } = run;
+  beginCleanUp(run, 'Runnable', run.now);
+  for (const pointer of stepsToAskAbout(run)) applyWithdrawn(run, pointer, itemOf(pointer));
+  const inFlight = [...instance.pointers.values()].filter(
+    (pointer) => isAwaited(pointer) || hasResult(pointer),
+  );
+  const shown = inFlight.map(({ id, stepId }) => ({ executionId: id, stepId }));
+  for (const pointer of inFlight.filter(hasResult)) {
+    noteCompleted(run, pointer);
+    dropPointer(run, pointer);
+  }
+  endGrace(run, null);
+  settle(run);
+  completeIfDone(run);
+  const { cleanUp } = instance;
+  const plan = cleanUp?.plan?.slice(cleanUp.next === 0 ? 0 : cleanUp.next - 1);
+  const undo = (plan ?? instance.completed.toReversed()).map(({ executionId, stepId }) => ({
+    executionId: executionId ?? null,
+    stepId,
+  }));
+  return { undo, inFlight: shown };
+}
+
+/** Only its outputs remain to be applied. */
+function hasResult({ isEnding, state }: Pointer): boolean {
+  return isEnding === true && state.kind === 'finishing';
+}

@@ -1,0 +1,37 @@
+/**
+ * Work items of steps that are stopped. Only the store knows whether a worker holds an item, so it is asked once the stop is
+ * durable, and again when the lease ends: heartbeats may have extended it.
+ */
+import { settle } from '../flow/settle.js';
+import type { Run } from '../flow/run.js';
+import { setState } from '../flow/pointer-states.js';
+import type { Pointer } from '../model/pointer.js';
+import { cutOff, endNotBegun, isAwaited } from './in-flight.js';
+
+export type WithdrawnItem =
+  /** Nobody ever held it. */
+  | { readonly kind: 'not-begun' }
+  /** A worker had it, and gave it back or lost its lease. */
+  | { readonly kind: 'left' }
+  /** Null: without a lease, or until its result arrives. */
+  | { readonly kind: 'held'; readonly leaseUntil: number | null };
+
+/** The steps whose items the store must be asked about. */
+export function stepsToAskAbout({ instance }: Run): readonly Pointer[] {
+  return [...instance.pointers.values()].filter(
+    (pointer) =>
+      isAwaited(pointer) &&
+      pointer.state.kind === 'activity' &&
+      pointer.state.leaseUntil === undefined,
+  );
+}
+
+/** Applies what the store has answered; nobody gets the item any more. */
+export function applyWithdrawn(run: Run, pointer: Pointer, item: WithdrawnItem): void {
+  const { state } = pointer;
+  if (state.kind !== 'activity') return;
+  if (item.kind === 'held') setState(run, pointer, { ...state, leaseUntil: item.leaseUntil });
+  else if (item.kind === 'not-begun') endNotBegun(run, pointer);
+  else cutOff(run, pointer, 'the lease of its worker ended without an answer');
+  settle(run);
+}

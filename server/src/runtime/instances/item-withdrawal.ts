@@ -1,0 +1,53 @@
+/**
+ * Withdraws the work items of steps that are stopped, once the stop is durable: a commit that is lost must not leave an item
+ * that nobody gets.
+ */
+import {
+  applyWithdrawn,
+  stepsToAskAbout,
+  type WithdrawnItem,
+} from '../../engine/failure/withdrawn-items.js';
+import type { Run } from '../../engine/flow/run.js';
+import { executionKey } from '../../engine/model/pointer.js';
+import type { Clock } from '../../base/clock.js';
+import type { ActivityRecord } from '../../store/records/activities.js';
+import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
+import type { StoreRetry } from './store-retry.js';
+
+export class ItemWithdrawal {
+  readonly #store: Pick<Store, 'withdrawActivities'>;
+  readonly #clock: Clock;
+  readonly #retry: StoreRetry;
+
+  constructor(store: Pick<Store, 'withdrawActivities'>, clock: Clock, retry: StoreRetry) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#retry = retry;
+  }
+
+  /** See `ActorEnvironment.withdrawItems`. */
+  async withdraw(run: Run): Promise<boolean> {
+    const pointers = stepsToAskAbout(run);
+    if (pointers.length === 0) return false;
+    const ids = pointers.map((pointer) => executionKey(run.instance.id, pointer));
+    const found = await this.#retry.untilAnswered(() => this.#store.withdrawActivities(ids));
+    const items = new Map(found.map((item) => [item.id, item]));
+    run.now = this.#clock.now();
+    for (const [at, pointer] of pointers.entries()) {
+      // An earlier answer may have ended others.
+      if (run.instance.pointers.get(pointer.id) !== pointer) continue;
+      applyWithdrawn(run, pointer, withdrawnItem(items.get(ids[at] ?? ''), run.now));
+    }
+    return true;
+  }
+}
+
+/** What an item says about its step. A missing one was removed with a tombstone or by hand: perhaps somebody had it. */
+export function withdrawnItem(item: ActivityRecord | undefined, now: number): WithdrawnItem {
+  if (item === undefined) return { kind: 'left' };
+  // The message with its result is on its way.
+  if (item.done) return { kind: 'held', leaseUntil: null };
+  if (item.attempt === 0) return { kind: 'not-begun' };
+  if (item.tokenHash === null || item.availableAt <= now) return { kind: 'left' };
+  return { kind: 'held', leaseUntil: item.availableAt >= FAR_FUTURE_MS ? null : item.availableAt };
+}
