@@ -1,7 +1,7 @@
 /** Starts the runs of triggers: evaluates Data and Reference, and calls the same start as clients. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { TriggerDefinition, TriggerStart } from '../../engine/model/trigger.js';
-import { toObject, toText } from '../../engine/values/convert-input.js';
+import { toObject, toReference } from '../../engine/values/convert-input.js';
 import { planInputs } from '../../engine/values/expression-plan.js';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError, type ErrorCode } from '../../base/errors.js';
@@ -111,9 +111,7 @@ function dataOf(trigger: TriggerDefinition, start: TriggerStart, values: JsonObj
 }
 
 function referenceOf(trigger: TriggerDefinition, values: JsonObject): string | null {
-  const value = values['Reference'] ?? null;
-  if (value === null) return null;
-  const reference = toText(value);
+  const reference = toReference(values['Reference'] ?? null);
   if (!reference.ok) throw invalid(`Trigger '${trigger.name}': Reference: ${reference.message}`);
   return reference.value;
 }
