@@ -55,6 +55,8 @@ export interface TerminateOptions extends CallOptions {
    * @default false
    */
   readonly compensate?: boolean;
+  /** Why: for the record of actions and the audit log. Up to 500 characters. */
+  readonly reason?: string;
 }
 
 /** The options of calls that the server executes once, even if they arrive several times. */

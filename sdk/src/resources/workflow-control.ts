@@ -78,14 +78,14 @@ export class WorkflowControl extends WorkflowLists {
    */
   async terminate<TData extends object = DataObject>(
     workflowId: string,
-    { compensate, ...options }: TerminateOptions = {},
+    { compensate, reason, ...options }: TerminateOptions = {},
   ): Promise<ControlledWorkflow<TData>> {
     const workflow = await this.#transport.call(
       'delete',
       '/api/workflow/{id}',
       {
         path: { id: workflowId },
-        query: { compensate },
+        query: { compensate, reason },
         repeatable: 'always',
         subject: { workflowId },
       },
@@ -116,7 +116,7 @@ export class WorkflowControl extends WorkflowLists {
 
   /**
    * Applies an action to up to 100 runs, to each independently, and returns one result for each. `compensate` applies to
-   * `terminate`.
+   * `terminate`, `reason` to each action.
    *
    * @example
    * ```ts
@@ -129,12 +129,13 @@ export class WorkflowControl extends WorkflowLists {
   async control(
     action: ControlAction,
     workflowIds: readonly string[],
-    { compensate, ...options }: TerminateOptions = {},
+    { compensate, reason, ...options }: TerminateOptions = {},
   ): Promise<readonly ControlResult[]> {
     const json = {
       action,
       workflowIds: [...workflowIds],
       ...(compensate !== undefined && { compensate }),
+      ...(reason !== undefined && { reason }),
     };
     const call = { body: { json }, repeatable: 'refused', subject: {} } as const;
     return (await this.#transport.call('patch', '/api/workflow', call, options)).results;

@@ -29,6 +29,7 @@ import { toRestart } from '../wire/map/repair.js';
 import { toTagChanges } from '../wire/map/tags.js';
 import { toControlledWorkflow } from '../wire/map/workflow.js';
 import { toIdempotencyKey } from '../wire/map/idempotency.js';
+import { toOptionalReason } from '../wire/map/body-members.js';
 import { checkedName } from '../wire/map/name.js';
 import type {
   ControlAnswer,
@@ -76,7 +77,7 @@ export class ControlController extends Controller {
     const outcomes = await instances.controlMany(
       ids.filter((id) => reached.has(id)),
       toInstanceAction(body),
-      await actorOf(request),
+      { actor: await actorOf(request), detail: toOptionalReason(body.reason, '/reason') },
     );
     const left = [...outcomes];
     return toControlAnswer(
@@ -137,6 +138,9 @@ export class ControlController extends Controller {
    * @param id The id of the run
    * @param compensate Whether to compensate the completed steps first. Not together with `purge`
    * @param purge Whether to remove the run, which must have ended
+   * @param reason Why: for the record of actions and the audit log
+   * @minLength reason 1 must not be empty
+   * @maxLength reason 500 must have at most 500 characters
    */
   @Delete('{id}')
   @Response<Problem>(400, 'A parameter is invalid')
@@ -148,7 +152,10 @@ export class ControlController extends Controller {
     @Request() request: HttpRequest,
     @Query() compensate: boolean = false,
     @Query() purge: boolean = false,
+    @Query() reason?: string,
   ): Promise<ControlledWorkflow> {
+    const why = toOptionalReason(reason);
+
     if (purge && compensate) {
       throw new AppError(
         'invalid_request',
@@ -157,7 +164,7 @@ export class ControlController extends Controller {
       );
     }
     if (purge) return this.#purge(request, id);
-    return this.#control(request, id, compensate ? 'compensate' : 'terminate');
+    return this.#control(request, id, compensate ? 'compensate' : 'terminate', why);
   }
 
   /**
@@ -349,10 +356,12 @@ export class ControlController extends Controller {
     request: HttpRequest,
     id: string,
     action: InstanceAction,
+    reason: string | null = null,
   ): Promise<ControlledWorkflow> {
     const workflowId = checkedName(id, 'workflow id');
     const actor = await actorOf(request);
-    const controlled = await this.#services.host.instances.control(workflowId, action, actor);
+    const { instances } = this.#services.host;
+    const controlled = await instances.control(workflowId, action, actor, reason);
     return toControlledWorkflow(controlled, await mayView(request, controlled.definitionId));
   }
 

@@ -32,7 +32,11 @@ export function addActionCommands(program: Command): void {
       .command(action)
       .description(description)
       .argument('<runs...>', 'the ids of runs');
-    if (action === 'terminate') command.option('--compensate', 'compensate what was done', false);
+    if (action === 'terminate') {
+      command
+        .option('--compensate', 'compensate what was done', false)
+        .option('--reason <text>', 'why: for the record of actions');
+    }
     withOutput(command).action(async (runs: string[], options: ControlOptions) => {
       const { control } = await import('../commands/control.js');
       process.exitCode = await control(action as keyof typeof CONTROLS, runs, options);
@@ -98,7 +102,7 @@ function addBulk(program: Command): void {
     .option('--modification <json>', 'with modify: JSON or @file', collect)
     .option('--compensate', 'with terminate: compensate what was done', false)
     .option('--per-second <number>', 'on how many runs to act per second', readRate)
-    .option('--dry-run', 'only show which runs match', false)
+    .option('--dry-run', 'only show which runs match, and what would prevent modify', false)
     .option('--idempotency-key <key>', 'calls with the same key create one job')
     .option('--run <id>', 'this run; repeatable', collect)
     .option('--all', 'all runs', false)

@@ -11,6 +11,7 @@ import { statusOf, styleOf } from '../output/runs.js';
 
 export interface ControlOptions extends ServerCommandOptions {
   readonly compensate?: boolean;
+  readonly reason?: string;
 }
 
 type Action = ControlRequest['action'];
@@ -30,8 +31,13 @@ export async function control(
     else output.line(`${plain(run.workflowId)}  ${painted(output, statusOf(run))}`);
     return EXIT_CODES.done;
   }
-  const { compensate } = options;
-  const body = { action, workflowIds, ...(compensate !== undefined && { compensate }) };
+  const { compensate, reason } = options;
+  const body = {
+    action,
+    workflowIds,
+    ...(compensate !== undefined && { compensate }),
+    ...(reason !== undefined && { reason }),
+  };
   const content = { body: jsonContent(body) };
   const answer = await client.send<ControlAnswer>('PATCH', '/api/workflow', content);
   if (options.json) output.json(answer);
@@ -59,12 +65,12 @@ function controlOne(
   client: ServerClient,
   action: Action,
   id: string,
-  { compensate }: ControlOptions,
+  { compensate, reason }: ControlOptions,
 ): Promise<ControlledWorkflow> {
   if (action !== 'terminate') {
     return client.send('PUT', `${pathTo`/api/workflow/${id}`}/${action}`);
   }
-  return client.send('DELETE', pathTo`/api/workflow/${id}`, { query: { compensate } });
+  return client.send('DELETE', pathTo`/api/workflow/${id}`, { query: { compensate, reason } });
 }
 
 function painted(output: Output, status: string): string {
