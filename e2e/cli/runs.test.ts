@@ -157,7 +157,14 @@ describe('stepwright run', () => {
 
 describe('stepwright find', () => {
   it('finds runs by their id, reference and tags, and says why', async () => {
-    const id = await start('--reference', 'found-7311', '--tag', 'batch=b-found-7311');
+    const id = await start(
+      '-d',
+      'order=F1',
+      '--reference',
+      'found-7311',
+      '--tag',
+      'batch=b-found-7311',
+    );
     const { code, stdout } = await line.pipe(['find', 'found-7311']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^RUN +FOUND +DEFINITION/);
@@ -181,7 +188,9 @@ describe('stepwright find', () => {
   });
 
   it('takes as many as --limit says', async () => {
-    for (let count = 0; count < 3; count += 1) await start('--reference', `many-${count}`);
+    for (let count = 0; count < 3; count += 1) {
+      await start('-d', 'order=F2', '--reference', `many-${count}`);
+    }
     const page = await line.json(['find', 'many-', '--limit', '2']);
     expect((page as { items: unknown[] }).items).toHaveLength(2);
     expect((await line.pipe(['find', 'many-', '--limit', '2'])).stderr).toContain('--limit');
