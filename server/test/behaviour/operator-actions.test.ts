@@ -58,7 +58,7 @@ everyStore(
       await at.client.call('DELETE', `/api/workflow/${one}?${query}`);
       const undone = await start(activity('nobody'));
       await at.client.call('DELETE', `/api/workflow/${undone}?compensate=true&${query}`);
-      await ended(undone);
+      await at.client.ended(undone);
       const many = await start(activity('nobody'));
       await send('PATCH', '/api/workflow', { action: 'terminate', workflowIds: [many], reason });
       for (const [id, detail] of [
