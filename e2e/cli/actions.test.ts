@@ -58,6 +58,18 @@ describe('suspend, resume, terminate', () => {
     expect(bad.screen).toMatch(/^nope +.*missing/m);
   });
 
+  it('terminate takes a reason, for one run and for several', async () => {
+    const ids = [await startOrder('C5'), await startOrder('C6'), await startOrder('C7')];
+    const [one, ...others] = ids;
+    const reason = ['--reason', 'sold out'];
+    expect((await line.pipe(['terminate', one!, ...reason])).code).toBe(0);
+    expect((await line.pipe(['terminate', ...others, ...reason])).code).toBe(0);
+    for (const id of ids) {
+      const [newest] = await line.client.workflows.audit(id);
+      expect(newest).toMatchObject({ action: 'terminate', detail: 'sold out' });
+    }
+  });
+
   it('say why a run refuses', async () => {
     const id = await startOrder('C4');
     const { code, stderr } = await line.pipe(['resume', id]);
@@ -142,6 +154,15 @@ describe('repairs', () => {
 });
 
 describe('bulk', () => {
+  it('says in a dry run which runs cannot be modified', async () => {
+    const id = await startOrder('B0');
+    const body = ['--run', id, '--reason', 'r', '--modification', '{"start":[{"stepId":"no"}]}'];
+    const dry = await line.pipe(['bulk', 'create', 'modify', ...body, '--dry-run']);
+    expect(dry.code).toBe(0);
+    expect(dry.stderr).toContain('modify would fail for this run:');
+    expect(dry.stdout).toContain('There is no step with the id "no"');
+  });
+
   it('creates a job, and shows it', async () => {
     const ids = [await startOrder('B1'), await startOrder('B1')];
     const which = ['--where', 'order=B1', '--reason', 'closed'];

@@ -155,6 +155,48 @@ describe('stepwright run', () => {
   });
 });
 
+describe('stepwright find', () => {
+  it('finds runs by their id, reference and tags, and says why', async () => {
+    const id = await start(
+      '-d',
+      'order=F1',
+      '--reference',
+      'found-7311',
+      '--tag',
+      'batch=b-found-7311',
+    );
+    const { code, stdout } = await line.pipe(['find', 'found-7311']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^RUN +FOUND +DEFINITION/);
+    expect(stdout).toMatch(new RegExp(`^${id} +reference = found-7311 +order v1 `, 'm'));
+    const byTag = await line.pipe(['find', 'b-found']);
+    expect(byTag.stdout).toContain('tag batch starts with b-found');
+    expect(await line.json(['find', id])).toMatchObject({
+      items: [{ workflow: { workflowId: id }, matches: [{ of: 'id', relation: 'equal' }] }],
+      nextCursor: null,
+    });
+  });
+
+  it('says that nothing was found, and that the text is a definition', async () => {
+    expect(await line.pipe(['find', 'no such text'])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'No run was found.\n',
+    });
+    const { stderr } = await line.pipe(['find', 'order']);
+    expect(stderr).toContain('order is a definition; its runs: stepwright list --definition order');
+  });
+
+  it('takes as many as --limit says', async () => {
+    for (let count = 0; count < 3; count += 1) {
+      await start('-d', 'order=F2', '--reference', `many-${count}`);
+    }
+    const page = await line.json(['find', 'many-', '--limit', '2']);
+    expect((page as { items: unknown[] }).items).toHaveLength(2);
+    expect((await line.pipe(['find', 'many-', '--limit', '2'])).stderr).toContain('--limit');
+  });
+});
+
 describe('stepwright list', () => {
   it('prints a table that fits the terminal, with colors', async () => {
     const id = await start('-d', 'order=L1', '--reference', `long-${'x'.repeat(180)}`);

@@ -62,6 +62,8 @@ export interface TerminateOptions extends CallOptions {
    * @default 600_000
    */
   readonly graceMs?: number;
+  /** Why: for the record of actions and the audit log. Up to 500 characters. */
+  readonly reason?: string;
 }
 
 /** The options of calls that the server executes once, even if they arrive several times. */

@@ -1901,7 +1901,8 @@ export interface components {
          * @example {
          *       "matched": 0,
          *       "exact": true,
-         *       "workflows": []
+         *       "workflows": [],
+         *       "obstacles": []
          *     }
          */
         BulkPreview: {
@@ -1911,6 +1912,8 @@ export interface components {
             exact: boolean;
             /** @description The first 20. `tags`, `index` and the failure are only shown to callers with the scope `conductor:viewer`. */
             workflows: components["schemas"]["WorkflowSummary"][];
+            /** @description With the action `modify`: which of the first 20 cannot be modified in this way, and why. Only shown to callers with the scope `conductor:viewer`. */
+            obstacles: components["schemas"]["BulkFailure"][];
         };
         /**
          * @description One action on many runs: on all that match a filter, or on those that are named.
@@ -2003,6 +2006,8 @@ export interface components {
             action: "suspend" | "resume" | "terminate" | "retry";
             /** @description With `terminate`: whether each run compensates its completed steps before it ends. The default is false. */
             compensate?: boolean;
+            /** @description Why: the record of actions of each run shows it. */
+            reason?: string;
             workflowIds: string[];
         };
         /**
@@ -5469,7 +5474,8 @@ export interface operations {
                      * @example {
                      *       "matched": 0,
                      *       "exact": true,
-                     *       "workflows": []
+                     *       "workflows": [],
+                     *       "obstacles": []
                      *     }
                      */
                     "application/json": components["schemas"]["BulkPreview"];
@@ -5477,6 +5483,7 @@ export interface operations {
                      * @example matched: 0
                      *     exact: true
                      *     workflows: []
+                     *     obstacles: []
                      */
                     "application/yaml": components["schemas"]["BulkPreview"];
                 };
@@ -11117,6 +11124,8 @@ export interface operations {
                 grace?: string;
                 /** @description With `compensate`: only show what would be undone */
                 dryRun?: boolean;
+                /** @description Why: for the record of actions and the audit log */
+                reason?: string;
             };
             header?: never;
             path: {

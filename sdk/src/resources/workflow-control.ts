@@ -79,7 +79,7 @@ export class WorkflowControl extends WorkflowLists {
    */
   async terminate<TData extends object = DataObject>(
     workflowId: string,
-    { compensate, graceMs, ...options }: TerminateOptions = {},
+    { compensate, graceMs, reason, ...options }: TerminateOptions = {},
   ): Promise<ControlledWorkflow<TData>> {
     const grace = graceMs === undefined ? undefined : String(graceMs / 1000);
     const workflow = await this.#transport.call(
@@ -87,7 +87,7 @@ export class WorkflowControl extends WorkflowLists {
       '/api/workflow/{id}',
       {
         path: { id: workflowId },
-        query: { compensate, grace },
+        query: { compensate, grace, reason },
         repeatable: 'always',
         subject: { workflowId },
       },
@@ -100,11 +100,6 @@ export class WorkflowControl extends WorkflowLists {
    * What `terminate` with `compensate` would undo, in order, and what is in flight. Changes nothing.
    *
    * @throws ApiError `workflow_not_found`
-   *
-   * @example
-   * ```ts
-   * const { undo, inFlight } = await client.workflows.previewCompensation(runId);
-   * ```
    */
   async previewCompensation(
     workflowId: string,
@@ -117,7 +112,6 @@ export class WorkflowControl extends WorkflowLists {
         path: { id: workflowId },
         query: { compensate: true, dryRun: true },
         repeatable: 'always',
-        subject: { workflowId },
       },
       options,
     );
@@ -146,7 +140,7 @@ export class WorkflowControl extends WorkflowLists {
 
   /**
    * Applies an action to up to 100 runs, to each independently, and returns one result for each. `compensate` applies to
-   * `terminate`.
+   * `terminate`, `reason` to each action.
    *
    * @example
    * ```ts
@@ -159,12 +153,13 @@ export class WorkflowControl extends WorkflowLists {
   async control(
     action: ControlAction,
     workflowIds: readonly string[],
-    { compensate, ...options }: TerminateOptions = {},
+    { compensate, reason, ...options }: TerminateOptions = {},
   ): Promise<readonly ControlResult[]> {
     const json = {
       action,
       workflowIds: [...workflowIds],
       ...(compensate !== undefined && { compensate }),
+      ...(reason !== undefined && { reason }),
     };
     const call = { body: { json }, repeatable: 'refused', subject: {} } as const;
     return (await this.#transport.call('patch', '/api/workflow', call, options)).results;

@@ -26,10 +26,13 @@
  *     nodes: each one sees the instances of those before it. A caller that died in between blocks no other.
  *  S11 The deliveries of a commit or an insert are stored in the same atomic step, and not at all if it changes nothing. Only
  *     stores that can write several records in one step do this, see `storesDeliveries`.
+ *  S12 A write that the database refuses because of its data fails with `StoreRefusedError`, alone: others of the same moment
+ *     happen.
  *
  * Times are milliseconds since 1970, from the caller's clock. Callers create the ids. `contract/` has the operations,
  * `records/` the stored records, with one file for each noun.
  */
+import { AppError } from '../base/errors.js';
 import type { Service } from '../base/service.js';
 import type { ActivityStore } from './contract/activities.js';
 import type { BulkJobStore } from './contract/bulk-jobs.js';
@@ -44,6 +47,17 @@ import type { TriggerStore } from './contract/triggers.js';
 /** The store cannot be reached or did not respond in time; the outcome of the operation is unknown. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError' as const;
+}
+
+/**
+ * The database refuses the data of the operation, and would refuse it again: a value is too long, too large, or has characters
+ * that the database does not know. Nothing has happened, and repeating it helps nobody: callers end what they were doing with
+ * this error as its outcome, and go on with other work.
+ */
+export class StoreRefusedError extends AppError {
+  constructor(reason: string, cause: unknown) {
+    super('invalid_data', `The database refuses to store this: ${reason}`, { cause });
+  }
 }
 
 /** The largest time; "never" in an indexed field. 9999-12-31T23:59:59.999Z. */

@@ -238,7 +238,7 @@ everyStore(
         const id = await createBulk(at.client, { action: 'terminate', filter });
         expect(await bulkDone(at.client, id)).toMatchObject({ matched: 1, done: 1 });
         const left = await previewBulk(at.client, { action: 'terminate', filter });
-        expect(left).toEqual({ matched: 0, exact: true, workflows: [] });
+        expect(left).toEqual({ matched: 0, exact: true, workflows: [], obstacles: [] });
       });
 
       it('with nothing to do is done at once', async () => {

@@ -1,5 +1,6 @@
 /** What a request for a bulk job may contain. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BulkPreview } from '../../src/api/wire/models/bulk.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import {
   bulkDone,
@@ -109,6 +110,33 @@ describe('a request for a bulk job', () => {
       expect((await client.get(`/api/bulk?limit=${limit}`)).status, limit).toBe(400);
     }
     expect((await client.get('/api/bulk?cursor=x')).status).toBe(400);
+  });
+
+  it('shows in a dry run which of the first runs cannot be modified, and why', async () => {
+    const { ids } = await startWaiting(client, 2);
+    const preview = (modification: object, workflowIds = ids) =>
+      postBulk<BulkPreview>(
+        client,
+        JSON.stringify({ action: 'modify', workflowIds, reason: 'r', modification, dryRun: true }),
+      );
+    const impossible = await preview({ start: [{ stepId: 'nowhere' }] }, [ids[0]!, 'unknown']);
+    expect(impossible.status).toBe(200);
+    expect(impossible.body).toMatchObject({
+      matched: 2,
+      workflows: [{ workflowId: ids[0] }],
+      obstacles: [
+        {
+          workflowId: ids[0],
+          problem: {
+            code: 'modification_impossible',
+            errors: [{ code: 'unknown_step', pointer: '/start/0/stepId' }],
+          },
+        },
+      ],
+    });
+    expect((await preview({ data: { x: 1 } })).body.obstacles).toEqual([]);
+    const { data } = await client.workflow(ids[0]!);
+    expect(data).not.toHaveProperty('x');
   });
 
   it('may be YAML', async () => {

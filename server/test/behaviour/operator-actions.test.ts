@@ -50,6 +50,42 @@ everyStore(
       errorBehavior: 'Terminate',
     });
 
+    it('terminate a run with a reason, which its record of actions and explain show', async () => {
+      const reason = 'the customer has called';
+      const texts = { plain: reason, compensate: `with compensation; ${reason}` };
+      const query = `reason=${encodeURIComponent(reason)}`;
+      const one = await start(activity('nobody'));
+      await at.client.call('DELETE', `/api/workflow/${one}?${query}`);
+      const undone = await start(activity('nobody'));
+      await at.client.call('DELETE', `/api/workflow/${undone}?compensate=true&${query}`);
+      await at.client.ended(undone);
+      const many = await start(activity('nobody'));
+      await send('PATCH', '/api/workflow', { action: 'terminate', workflowIds: [many], reason });
+      for (const [id, detail] of [
+        [one, texts.plain],
+        [undone, texts.compensate],
+        [many, texts.plain],
+      ] as const) {
+        expect(await actions(id)).toMatchObject([{ action: 'terminate', detail }]);
+        const { body } = await at.client.call<{ summary: string }>(
+          'GET',
+          `/api/workflow/${id}/explain`,
+        );
+        expect(body.summary).toContain(`(${detail})`);
+      }
+    });
+
+    it('are refused with a reason that is blank or too long', async () => {
+      const id = await start(activity('nobody'));
+      for (const reason of ['', '%20', 'x'.repeat(501)]) {
+        const answer = await at.client.call('DELETE', `/api/workflow/${id}?reason=${reason}`);
+        expect(answer.status, answer.text).toBe(400);
+        const body = { action: 'suspend', workflowIds: [id], reason: decodeURIComponent(reason) };
+        expect((await send('PATCH', '/api/workflow', body)).status).toBe(400);
+      }
+      expect(await actions(id)).toEqual([]);
+    });
+
     it('retry a step at once, but only if a step is waiting for a retry', async () => {
       const id = await start({
         stepType: 'NoOp',

@@ -23,6 +23,7 @@ import { describeInstanceMessages } from './conformance/instance-messages.js';
 import { describeInstances } from './conformance/instances.js';
 import { describeNotifications } from './conformance/notifications.js';
 import { describeOddValues } from './conformance/odd-values.js';
+import { describeRefusedValues } from './conformance/refused-values.js';
 import { describeSideRecords } from './conformance/side-records.js';
 import { describeStarts } from './conformance/starts.js';
 import { describeTextSearch } from './conformance/text-search.js';
@@ -96,6 +97,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeHousekeeping(underTest);
     describeNotifications(underTest);
     describeOddValues(underTest);
+    describeRefusedValues(underTest);
     describeConcurrency(underTest);
   });
 }

@@ -22,6 +22,12 @@ function named(action: string, kind: string, member = 'name'): ChangesOf {
   return ({ path }) => [{ action, target: { kind, id: path[member] ?? '' }, detail: null }];
 }
 
+function whyOf(compensates: boolean, reason: unknown): string | null {
+  const given = typeof reason === 'string' ? [reason] : [];
+  const parts = [...(compensates ? [WITH_COMPENSATION] : []), ...given];
+  return parts.length === 0 ? null : parts.join('; ');
+}
+
 /** Of calls whose body has a reason. */
 function reasoned(action: string): ChangesOf {
   return ({ body: { dryRun, reason }, path: { id = '' } }) =>
@@ -75,11 +81,11 @@ export const AUDITED_CALLS: Readonly<Record<string, ChangesOf>> = {
   removeKey: named('key.remove', 'key', 'id'),
   suspendWorkflow: named('workflow.suspend', 'workflow', 'id'),
   resumeWorkflow: named('workflow.resume', 'workflow', 'id'),
-  terminateWorkflow: ({ path: { id = '' }, query: { compensate, purge } }) => [
+  terminateWorkflow: ({ path: { id = '' }, query: { compensate, purge, reason } }) => [
     {
       action: isTrue(purge) ? 'workflow.purge' : 'workflow.terminate',
       target: { kind: 'workflow', id },
-      detail: isTrue(compensate) ? WITH_COMPENSATION : null,
+      detail: whyOf(isTrue(compensate), reason),
     },
   ],
   retryWorkflow: named('workflow.retry', 'workflow', 'id'),
@@ -96,7 +102,7 @@ export const AUDITED_CALLS: Readonly<Record<string, ChangesOf>> = {
       .map(({ workflowId }) => ({
         action: `workflow.${String(body['action'])}`,
         target: { kind: 'workflow', id: workflowId },
-        detail: body['compensate'] === true ? WITH_COMPENSATION : null,
+        detail: whyOf(body['compensate'] === true, body['reason']),
       })),
   createBulkJob: ({ answer: { id }, body }) =>
     // A preview has no id, and does nothing.

@@ -20,8 +20,11 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import type { ReportedResult } from '../../runtime/activities/activity-results.js';
-import type { ControlOutcome, InstanceAction } from '../../runtime/operations/control-types.js';
-import { AppError } from '../../base/errors.js';
+import type {
+  ControlOptions,
+  ControlOutcome,
+  InstanceAction,
+} from '../../runtime/operations/control-types.js';
 import { callerReach, mayView } from '../access/authentication.js';
 import { asJson, nullableBody, requiredBody } from '../http/body-reader.js';
 import {
@@ -35,6 +38,7 @@ import { toRestart } from '../wire/map/repair.js';
 import { toTagChanges } from '../wire/map/tags.js';
 import { toControlledWorkflow, toMilliseconds } from '../wire/map/workflow.js';
 import { toIdempotencyKey } from '../wire/map/idempotency.js';
+import { toOptionalReason } from '../wire/map/body-members.js';
 import { checkedName } from '../wire/map/name.js';
 import type {
   CompensationPreview,
@@ -83,7 +87,7 @@ export class ControlController extends Controller {
     const outcomes = await instances.controlMany(
       ids.filter((id) => reached.has(id)),
       toInstanceAction(body),
-      await actorOf(request),
+      { actor: await actorOf(request), detail: toOptionalReason(body.reason, '/reason') },
     );
     const left = [...outcomes];
     return toControlAnswer(
@@ -147,6 +151,9 @@ export class ControlController extends Controller {
    * @param purge Whether to remove the run, which must have ended
    * @param grace With `compensate`: how long to wait for work in flight, 10 minutes by default: seconds, `hh:mm:ss`, `d.hh:mm:ss` or ISO 8601 such as `PT5M`
    * @param dryRun With `compensate`: only show what would be undone
+   * @param reason Why: for the record of actions and the audit log
+   * @minLength reason 1 must not be empty
+   * @maxLength reason 500 must have at most 500 characters
    */
   @Delete('{id}')
   @Response<Problem>(400, 'A parameter is invalid')
@@ -160,21 +167,18 @@ export class ControlController extends Controller {
     @Query() purge: boolean = false,
     @Query() grace?: string,
     @Query() dryRun: boolean = false,
+    @Query() reason?: string,
   ): Promise<ControlledWorkflow | CompensationPreview> {
-    if (purge && compensate) {
-      throw new AppError(
-        'invalid_request',
-        'compensate terminates a run, and purge removes one that has ended: give only one of them',
-        { parameter: 'compensate' },
-      );
-    }
-    assertCompensates(compensate, { grace, dryRun });
+    assertCompensates(compensate, { dryRun, grace, purge });
     if (purge) return this.#purge(request, id);
     if (dryRun) {
       const { instances } = this.#services.host;
       return toPreview(await instances.previewUndo(checkedName(id, 'workflow id')));
     }
-    const options = grace === undefined ? {} : { graceMs: toMilliseconds(grace, 'grace') };
+    const options = {
+      detail: toOptionalReason(reason),
+      ...(grace !== undefined && { graceMs: toMilliseconds(grace, 'grace') }),
+    };
     return this.#control(request, id, compensate ? 'compensate' : 'terminate', options);
   }
 
@@ -367,7 +371,7 @@ export class ControlController extends Controller {
     request: HttpRequest,
     id: string,
     action: InstanceAction,
-    options: { readonly graceMs?: number } = {},
+    options: ControlOptions = {},
   ): Promise<ControlledWorkflow> {
     const workflowId = checkedName(id, 'workflow id');
     const actor = await actorOf(request);

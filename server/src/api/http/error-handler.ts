@@ -4,7 +4,7 @@ import { ValidateError } from '@tsoa/runtime';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { writeJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
-import { StoreUnavailableError } from '../../store/store.js';
+import { StoreRefusedError, StoreUnavailableError } from '../../store/store.js';
 import type { ProblemItem } from '../wire/models/problem.js';
 import { PROBLEM_KINDS, PROBLEM_MEDIA_TYPE, problemDocument } from './problem-details.js';
 import { contextOf } from './request-context.js';
@@ -22,6 +22,7 @@ export const errorHandler: ErrorRequestHandler = (error: unknown, request, respo
   if (error instanceof ValidateError) {
     sendProblem(request, response, invalidParameters(error), parameterItems(error));
   } else {
+    if (error instanceof StoreRefusedError) logRefusal(request, error);
     const known = knownError(error) ?? unexpected(request, error);
     const items = [...parameterItemsOf(known), ...itemsWithPosition(request, known.problems)];
     sendProblem(request, response, known, items);
@@ -43,6 +44,15 @@ function knownError(error: unknown): AppError | null {
     });
   }
   return null;
+}
+
+/** The caller gets the kind of the reason; what the database said is for operators. */
+function logRefusal(request: Request, error: StoreRefusedError): void {
+  const { method, path } = request;
+  contextOf(request).services.logger.warn(
+    { err: error, method, path },
+    'The store refused the data of a call',
+  );
 }
 
 function unexpected(request: Request, error: unknown): AppError {

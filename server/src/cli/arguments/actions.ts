@@ -40,7 +40,8 @@ export function addActionCommands(program: Command): void {
           'with --compensate: how long to wait for work in flight',
           readDuration,
         )
-        .option('--dry-run', 'with --compensate: only show what would be undone');
+        .option('--dry-run', 'with --compensate: only show what would be undone')
+        .option('--reason <text>', 'why: for the record of actions');
     }
     withOutput(command).action(async (runs: string[], options: ControlOptions) => {
       const { control } = await import('../commands/control.js');
@@ -107,7 +108,7 @@ function addBulk(program: Command): void {
     .option('--modification <json>', 'with modify: JSON or @file', collect)
     .option('--compensate', 'with terminate: compensate what was done', false)
     .option('--per-second <number>', 'on how many runs to act per second', readRate)
-    .option('--dry-run', 'only show which runs match', false)
+    .option('--dry-run', 'only show which runs match, and what would prevent modify', false)
     .option('--idempotency-key <key>', 'calls with the same key create one job')
     .option('--run <id>', 'this run; repeatable', collect)
     .option('--all', 'all runs', false)

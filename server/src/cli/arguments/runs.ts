@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander';
 import type { StepExecutionStatusFilter } from '../../api/wire/models/step-execution.js';
 import { type ServerCommandOptions, withOutput } from '../connection/options.js';
+import type { FindOptions } from '../commands/find.js';
 import type { ListOptions } from '../commands/list.js';
 import type { RunOptions } from '../commands/run.js';
 import type { StepsOptions } from '../commands/steps.js';
@@ -29,6 +30,19 @@ export function addRunCommands(program: Command): void {
   ).action(async (options: ListOptions) => {
     const { list } = await import('../commands/list.js');
     await list(options);
+  });
+
+  withOutput(
+    withPage(
+      program
+        .command('find')
+        .description('find runs by a text in their id, reference, tags or index fields')
+        .argument('<text>', 'a value, its beginning, or a part of it; letter case matters'),
+      20,
+    ),
+  ).action(async (text: string, options: FindOptions) => {
+    const { find } = await import('../commands/find.js');
+    await find(text, options);
   });
 
   withOutput(

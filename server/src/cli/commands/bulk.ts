@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type {
   BulkAction,
+  BulkFailure,
   BulkJob,
   BulkJobSummary,
   BulkPreview,
@@ -81,11 +82,25 @@ export async function createBulkJob(action: BulkAction, options: BulkOptions): P
   if ('workflows' in answer) {
     if (answer.workflows.length > 0) printRuns(output, answer.workflows);
     output.note(`${action} would act on ${matched}.`);
+    printObstacles(output, action, answer);
   } else {
     output.line(answer.id);
     output.note(`The job acts on ${matched}. See how far it is: stepwright bulk show ${answer.id}`);
   }
   return EXIT_CODES.done;
+}
+
+/** Of the first runs only: the others may have more. */
+function printObstacles(
+  output: Output,
+  action: BulkAction,
+  { obstacles, workflows }: BulkPreview,
+): void {
+  if (obstacles.length === 0) return;
+  const shown = workflows.length === 1 ? 'this run' : `the first ${workflows.length} runs`;
+  const which = obstacles.length === workflows.length ? shown : `${obstacles.length} of ${shown}`;
+  output.note(`${action} would fail for ${which}:`);
+  printFailures(output, obstacles);
 }
 
 /** Until the job has ended, or the time is up. */
@@ -186,6 +201,10 @@ function printJob(job: BulkJob, { json }: ServerCommandOptions): void {
     ['Started', fullTime(startTime, output.now)],
     ['Ended', endTime === null ? '' : fullTime(endTime, output.now)],
   ]);
+  printFailures(output, failures);
+}
+
+function printFailures(output: Output, failures: readonly BulkFailure[]): void {
   for (const { problem, workflowId } of failures) {
     const [detail = '', ...details] = explained({ ...problem } as JsonObject).map(plain);
     output.line(`${output.paint('red', plain(workflowId))}  ${detail}`);

@@ -18,6 +18,7 @@ export interface ControlOptions extends ServerCommandOptions {
   readonly compensate?: boolean;
   readonly grace?: number;
   readonly dryRun?: boolean;
+  readonly reason?: string;
 }
 
 type Action = ControlRequest['action'];
@@ -45,8 +46,13 @@ export async function control(
     else output.line(`${plain(run.workflowId)}  ${painted(output, statusOf(run))}`);
     return EXIT_CODES.done;
   }
-  const { compensate } = options;
-  const body = { action, workflowIds, ...(compensate !== undefined && { compensate }) };
+  const { compensate, reason } = options;
+  const body = {
+    action,
+    workflowIds,
+    ...(compensate !== undefined && { compensate }),
+    ...(reason !== undefined && { reason }),
+  };
   const content = { body: jsonContent(body) };
   const answer = await client.send<ControlAnswer>('PATCH', '/api/workflow', content);
   if (options.json) output.json(answer);
@@ -74,12 +80,13 @@ function controlOne(
   client: ServerClient,
   action: Action,
   id: string,
-  { compensate, grace }: ControlOptions,
+  { compensate, grace, reason }: ControlOptions,
 ): Promise<ControlledWorkflow> {
   if (action !== 'terminate') {
     return client.send('PUT', `${pathTo`/api/workflow/${id}`}/${action}`);
   }
-  const query = { compensate, grace: grace === undefined ? undefined : grace / 1000 };
+  const seconds = grace === undefined ? undefined : grace / 1000;
+  const query = { compensate, grace: seconds, reason };
   return client.send('DELETE', pathTo`/api/workflow/${id}`, { query });
 }
 

@@ -28,10 +28,16 @@ export function styleOf(status: string): Style | null {
   return STYLES[status] ?? null;
 }
 
-export function printRuns(output: Output, runs: readonly WorkflowSummary[]): void {
+/** @param found why a run is in a list of findings */
+export function printRuns(
+  output: Output,
+  runs: readonly WorkflowSummary[],
+  found?: (run: WorkflowSummary) => string,
+): void {
   const { now } = output;
   const columns: readonly Column<WorkflowSummary>[] = [
     { title: 'RUN', text: ({ workflowId }) => workflowId },
+    ...(found === undefined ? [] : [{ title: 'FOUND', text: found, canShrink: true }]),
     {
       title: 'DEFINITION',
       text: ({ definitionId, version }) => `${definitionId} v${version}`,

@@ -8,6 +8,7 @@ import {
   toList,
   toName,
   toObject,
+  toReference,
   toText,
   toTimeMs,
   type Conversion,
@@ -58,6 +59,8 @@ function convert(input: StepTypeInput, value: Json): Conversion<unknown> {
       return toName(value);
     case 'eventKey':
       return toEventKey(value);
+    case 'reference':
+      return toReference(value);
     case 'boolean':
       return toBoolean(value);
     case 'duration':

@@ -6,6 +6,7 @@ import type { StepDefinition, WorkflowDefinition } from '../model/definition.js'
 import type { InputValue } from '../model/input-value.js';
 import type { ExamineExpression } from './expression-facts.js';
 import type { DocumentWarningCode, ProblemList } from './problem-list.js';
+import { successorsOf } from './step-places.js';
 import { traitsOf } from './step-types.js';
 
 export interface LoopCheck {
@@ -83,13 +84,6 @@ function insideOf(
     for (const next of [...successorsOf(step), ...step.do]) found.add(next);
   }
   return [...found].flatMap((id) => steps.get(id) ?? []);
-}
-
-function successorsOf({ nextStepId, selectNextStep }: StepDefinition): readonly string[] {
-  return [
-    ...(nextStepId === null ? [] : [nextStepId]),
-    ...selectNextStep.map((path) => path.stepId),
-  ];
 }
 
 /** Strongly connected components (Tarjan), without recursion: a definition may be a chain of a thousand steps. */

@@ -34,6 +34,7 @@ import {
 } from './parse-state.js';
 import { parseTriggers } from './parse-triggers.js';
 import { parseSteps, type ParsedSteps } from './parse-step.js';
+import { TOP_LEVEL } from './step-places.js';
 import { DEFINITION_MEMBERS, type DefinitionMember } from './step-members.js';
 
 export type {
@@ -160,7 +161,12 @@ function parseAllSteps(reader: MemberReader<DefinitionMember>): ParsedSteps {
     reader.fail('steps', 'no_steps', 'A definition requires at least one step.');
     return none;
   }
-  const place = { pointer: reader.pointerOf('steps'), depth: 0, defaultRetryIntervalMs };
+  const place = {
+    pointer: reader.pointerOf('steps'),
+    depth: 0,
+    stepPlace: TOP_LEVEL,
+    defaultRetryIntervalMs,
+  };
   const parsed = parseSteps(source, place, reader.state);
   reader.keep('steps', parsed.canonical);
   return parsed;

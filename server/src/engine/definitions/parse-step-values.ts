@@ -22,6 +22,7 @@ const VALUE: ExpressionUse = { ...INPUT, gives: 'value' };
 const NAME_KINDS: ReadonlySet<InputKind> = new Set([
   'name',
   'eventKey',
+  'reference',
   'duration',
   'time',
   'choice',

@@ -9,6 +9,7 @@ import {
   ERROR_BEHAVIORS,
   type ExhaustedBehavior,
   type StepDefinition,
+  type StepPlace,
 } from '../model/definition.js';
 import { isJsonObject, type Json, type JsonObject } from '../values/json.js';
 import { childPointer } from './json-pointer.js';
@@ -33,6 +34,8 @@ export interface StepsPlace {
   readonly pointer: string;
   /** The number of Do and CompensateWith around them. */
   readonly depth: number;
+  /** Of each of the steps. */
+  readonly stepPlace: StepPlace;
   readonly defaultRetryIntervalMs: number | null;
 }
 
@@ -75,6 +78,7 @@ function parseStep(reader: StepReader, place: StepsPlace): string | null {
   const { type, typeName } = parseStepType(reader);
   const step: StepDefinition = {
     id: id ?? '',
+    place: place.stepPlace,
     type: type?.name ?? null,
     typeName,
     name: reader.text('name'),
@@ -83,7 +87,7 @@ function parseStep(reader: StepReader, place: StepsPlace): string | null {
     // An unknown type accepts any input: the error about the type is enough.
     inputs: parseInputs(reader, type),
     outputs: parseOutputs(reader, type),
-    do: parseDo(reader, place, typeName),
+    do: parseDo(reader, place, { id: id ?? '', typeName }),
     cancelCondition: parseCancelCondition(reader),
     proceedOnCancel: reader.boolean('proceedOnCancel'),
     errorBehavior: reader.errorBehavior('errorBehavior', ERROR_BEHAVIORS),
@@ -98,7 +102,7 @@ function parseStep(reader: StepReader, place: StepsPlace): string | null {
     onRetriesExhausted: reader.errorBehavior('onRetriesExhausted', EXHAUSTED_BEHAVIORS),
     nonRetryable: parseNonRetryable(reader),
     timeoutMs: parseTimeout(reader),
-    compensateWith: parseCompensateWith(reader, place),
+    compensateWith: parseCompensateWith(reader, place, id ?? ''),
     saga: reader.boolean('saga'),
     graceMs: reader.durationMs('grace'),
   };
@@ -185,7 +189,11 @@ function parseTimeout(reader: StepReader): number | null {
 }
 
 /** The entry of each sequence. A flat list of steps is one sequence; empty sequences are left out. */
-function parseDo(reader: StepReader, place: StepsPlace, typeName: string): readonly string[] {
+function parseDo(
+  reader: StepReader,
+  place: StepsPlace,
+  { id, typeName }: { readonly id: string; readonly typeName: string },
+): readonly string[] {
   const { state } = reader;
   const type = findStepType(typeName);
   const source = reader.value('do') ?? [];
@@ -202,7 +210,12 @@ function parseDo(reader: StepReader, place: StepsPlace, typeName: string): reado
   const entries: string[] = [];
   const canonical: Json[] = [];
   for (const sequence of sequences) {
-    const inner = { ...place, pointer: sequence.pointer, depth: place.depth + 1 };
+    const inner = {
+      ...place,
+      pointer: sequence.pointer,
+      depth: place.depth + 1,
+      stepPlace: { container: id, compensates: null },
+    };
     const parsed = parseSteps(sequence.steps, inner, state);
     canonical.push(parsed.canonical);
     if (parsed.entryStepId !== null) entries.push(parsed.entryStepId);
@@ -254,7 +267,7 @@ function warnAboutDo(
   }
 }
 
-function parseCompensateWith(reader: StepReader, place: StepsPlace): string | null {
+function parseCompensateWith(reader: StepReader, place: StepsPlace, id: string): string | null {
   const { state } = reader;
   const source = reader.value('compensateWith') ?? [];
   const pointer = reader.pointerOf('compensateWith');
@@ -263,7 +276,9 @@ function parseCompensateWith(reader: StepReader, place: StepsPlace): string | nu
     return reader.fail('compensateWith', 'wrong_type', message);
   }
   if (source.length === 0 || !admitDepth(place, pointer, state)) return null;
-  const parsed = parseSteps(source, { ...place, pointer, depth: place.depth + 1 }, state);
+  const stepPlace = { container: place.stepPlace.container, compensates: id };
+  const inner = { ...place, pointer, depth: place.depth + 1, stepPlace };
+  const parsed = parseSteps(source, inner, state);
   reader.keep('compensateWith', parsed.canonical);
   return parsed.entryStepId;
 }

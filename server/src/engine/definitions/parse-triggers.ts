@@ -10,7 +10,13 @@ import {
   type Overlap,
   type TriggerDefinition,
 } from '../model/trigger.js';
-import { describeValue, quoteText } from '../values/convert-input.js';
+import {
+  describeValue,
+  quoteText,
+  toEventKey,
+  toName,
+  type Conversion,
+} from '../values/convert-input.js';
 import { writeJson } from '../values/exact-json.js';
 import { isJsonObject, type Json } from '../values/json.js';
 import { childPointer } from './json-pointer.js';
@@ -156,7 +162,21 @@ function parseEvent(reader: Reader): EventSource | null {
     }
     return null;
   }
+  checkEvent(event, 'name', toName);
+  checkEvent(event, 'key', toEventKey);
   return { kind: 'event', eventName, eventKey };
+}
+
+/** An event with another name or key can't be published. An earlier version has accepted such triggers. */
+function checkEvent(
+  event: MemberReader<EventMember>,
+  member: EventMember,
+  convert: (text: string) => Conversion<string>,
+): void {
+  const text = event.text(member);
+  const converted = text === null || event.state.isStored ? null : convert(text);
+  if (converted?.ok !== false) return;
+  event.fail(member, 'invalid_value', `${label(member)} of an Event: ${converted.message}.`);
 }
 
 function parseExpression(reader: Reader, name: 'data' | 'reference'): InputValue | null {

@@ -1,64 +1,76 @@
-/** The place of each step in its definition: the container whose Do it is in, or the step that it compensates. */
-import type { StepDefinition, WorkflowDefinition } from '../model/definition.js';
-
-export interface StepPlace {
-  /** The id of the innermost container around the step; null at the top level. */
-  readonly container: string | null;
-  /** The id of the step whose CompensateWith the step is part of; null if it is not. */
-  readonly compensates: string | null;
-}
-
-const TOP_LEVEL: StepPlace = { container: null, compensates: null };
-
-const cache = new WeakMap<WorkflowDefinition, ReadonlyMap<string, StepPlace>>();
-
-/** The place of a step. Unreachable steps count as top-level steps. */
-export function placeOfStep(definition: WorkflowDefinition, stepId: string): StepPlace {
-  let places = cache.get(definition);
-  if (places === undefined) {
-    places = placesOf(definition);
-    cache.set(definition, places);
-  }
-  return places.get(stepId) ?? TOP_LEVEL;
-}
-
 /**
- * Sequence by sequence, from the outside in: a step that several sequences lead to belongs to the outermost of them.
+ * The places of a step: the containers that it can run in.
+ *
+ * A step stands where its document has it. But NextStepId and SelectNextStep may name any step, also one in another container,
+ * and a step runs where the one before it ran. So it can also run wherever a step stands from which a path leads to it.
  */
-function placesOf({ entryStepId, steps }: WorkflowDefinition): ReadonlyMap<string, StepPlace> {
+import type { StepDefinition, StepPlace, WorkflowDefinition } from '../model/definition.js';
+
+export const TOP_LEVEL: StepPlace = { container: null, compensates: null };
+
+/** For each step, the steps whose NextStepId or SelectNextStep names it. */
+type Predecessors = ReadonlyMap<string, readonly StepDefinition[]>;
+
+const cache = new WeakMap<WorkflowDefinition, Predecessors>();
+
+/** Where the step stands in the document, also if nothing leads to it: it may be meant for repairs. */
+export function placeOfStep({ steps }: WorkflowDefinition, stepId: string): StepPlace {
+  return steps.get(stepId)?.place ?? TOP_LEVEL;
+}
+
+/** Every place in which the step can run: first the one where it stands, then the others, the nearest first. */
+export function placesOfStep(definition: WorkflowDefinition, stepId: string): readonly StepPlace[] {
+  const predecessors = predecessorsIn(definition);
   const places = new Map<string, StepPlace>();
-  const sequences: (readonly [string, StepPlace])[] = [[entryStepId, TOP_LEVEL]];
-  // Iterating over a list includes items that are added during the iteration.
-  for (const [entry, place] of sequences) {
-    for (const step of sequenceFrom(entry, steps)) {
-      if (places.has(step.id)) continue;
-      places.set(step.id, place);
-      sequences.push(...innerSequences(step, place));
+  const leading = new Set([stepId]);
+  // Iterating over a set includes members that are added during the iteration.
+  for (const id of leading) {
+    const place = placeOfStep(definition, id);
+    places.set(JSON.stringify([place.container, place.compensates]), place);
+    for (const before of predecessors.get(id) ?? []) leading.add(before.id);
+  }
+  return [...places.values()];
+}
+
+function predecessorsIn(definition: WorkflowDefinition): Predecessors {
+  const known = cache.get(definition);
+  if (known !== undefined) return known;
+  const found = new Map<string, StepDefinition[]>();
+  for (const step of definition.steps.values()) {
+    for (const next of new Set(successorsOf(step))) {
+      const before = found.get(next);
+      if (before === undefined) found.set(next, [step]);
+      else before.push(step);
     }
   }
-  return places;
+  cache.set(definition, found);
+  return found;
 }
 
-function* sequenceFrom(
-  entry: string,
-  steps: WorkflowDefinition['steps'],
-): Generator<StepDefinition> {
-  const reached = new Set([entry]);
-  for (const id of reached) {
+/** All steps that can run inside a container: those that stand in it, at any depth, and those that they lead to. */
+export function stepsInside(
+  { steps }: WorkflowDefinition,
+  containerId: string,
+): ReadonlySet<string> {
+  const standing = new Map<string | null, string[]>();
+  for (const { id, place } of steps.values()) {
+    const around = place.compensates ?? place.container;
+    const others = standing.get(around);
+    if (others === undefined) standing.set(around, [id]);
+    else others.push(id);
+  }
+  const undoes = (id: string): boolean => steps.get(id)?.place.compensates === containerId;
+  const inside = new Set(standing.get(containerId)?.filter((id) => !undoes(id)));
+  for (const id of inside) {
     const step = steps.get(id);
     if (step === undefined) continue;
-    yield step;
-    if (step.nextStepId !== null) reached.add(step.nextStepId);
-    for (const { stepId } of step.selectNextStep) reached.add(stepId);
+    for (const next of [...successorsOf(step), ...(standing.get(id) ?? [])]) inside.add(next);
   }
+  return inside;
 }
 
-function innerSequences(
-  step: StepDefinition,
-  { container }: StepPlace,
-): readonly (readonly [string, StepPlace])[] {
-  const inside = { container: step.id, compensates: null };
-  const inner = step.do.map((entry) => [entry, inside] as const);
-  if (step.compensateWith === null) return inner;
-  return [...inner, [step.compensateWith, { container, compensates: step.id }]];
+/** The steps that NextStepId and SelectNextStep name. */
+export function successorsOf({ nextStepId, selectNextStep }: StepDefinition): readonly string[] {
+  const selected = selectNextStep.map(({ stepId }) => stepId);
+  return nextStepId === null ? selected : [nextStepId, ...selected];
 }

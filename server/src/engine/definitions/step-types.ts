@@ -15,6 +15,7 @@ export type InputKind =
   | 'text'
   | 'name'
   | 'eventKey'
+  | 'reference'
   | 'boolean'
   | 'duration'
   | 'time'
@@ -294,7 +295,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
     runsDo: false,
     traits: { startsInstance: true, hasSideEffects: true, interruptsLoop: true },
     inputs: [
-      required('DefinitionId', 'text', 'The definition to start.'),
+      required('DefinitionId', 'name', 'The definition to start.'),
       optional('Data', 'object', {
         default: '{}',
         summary: 'The data of the started run.',
@@ -307,7 +308,7 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
         default: 'the latest',
         summary: 'The version of the definition to start.',
       }),
-      optional('Reference', 'name', { summary: 'The reference of the started run.' }),
+      optional('Reference', 'reference', { summary: 'The reference of the started run.' }),
       optional('Tags', 'object', { summary: 'Tags of the started run, by name.' }),
       optional('OnConflict', 'choice', {
         default: 'allow',

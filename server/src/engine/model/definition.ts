@@ -14,8 +14,17 @@ export type ErrorBehavior = (typeof ERROR_BEHAVIORS)[number];
 /** What a step does once its retries are exhausted. */
 export type ExhaustedBehavior = Exclude<ErrorBehavior, 'Retry'>;
 
+/** Where a step stands in its document: the container whose Do it is in, or the step whose CompensateWith it is in. */
+export interface StepPlace {
+  /** The id of the innermost container around the step; null at the top level. */
+  readonly container: string | null;
+  /** The id of the step whose CompensateWith the step is part of; null if it is not. */
+  readonly compensates: string | null;
+}
+
 export interface StepDefinition {
   readonly id: string;
+  readonly place: StepPlace;
   /** A built-in type, or null for a custom step; then `typeName` names the script. */
   readonly type: BuiltInStepType | null;
   /** The type as shown to users: the canonical built-in name or the custom step's own. */

@@ -7,7 +7,7 @@ import {
   toChoices,
   toName,
   toObject,
-  toText,
+  toReference,
   type Conversion,
 } from '../values/convert-input.js';
 import { INSTANCE_OUTCOMES, type InstanceOutcome } from '../model/instance.js';
@@ -33,7 +33,7 @@ const TOO_MANY = `${WAITING_PARENTS_MAX} runs are already waiting for one anothe
 /** Starts another instance. */
 export const subWorkflow = primitive({
   enter(run, pointer, inputs) {
-    required(inputs, 'DefinitionId', toText);
+    required(inputs, 'DefinitionId', toName);
     optional(inputs, 'Data', toObject, {});
     childStartOf(inputs);
     optional(inputs, 'AcceptOutcome', toOutcomes, []);
@@ -56,7 +56,7 @@ export interface ChildStartInputs {
 
 /** @throws InputError */
 export function childStartOf(inputs: JsonObject): ChildStartInputs {
-  const reference = optional<string | null>(inputs, 'Reference', (value) => toName(value), null);
+  const reference = optional<string | null>(inputs, 'Reference', toReference, null);
   const onConflict = optional(inputs, 'OnConflict', toOnConflict, 'allow');
   if (onConflict !== 'allow' && (reference === null || reference === '')) {
     throw new InputError(`the input OnConflict: ${onConflict} needs a Reference`);

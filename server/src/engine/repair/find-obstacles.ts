@@ -2,15 +2,16 @@
  * Checks a modification as a whole, before anything is changed: which executions it cancels, where the steps that it starts
  * go, and whether what stays open exists in the other version of the definition.
  */
-import { placeOfStep } from '../definitions/step-places.js';
+import { placesOfStep, TOP_LEVEL } from '../definitions/step-places.js';
 import { suggestName } from '../definitions/suggest-name.js';
-import type { WorkflowDefinition } from '../model/definition.js';
+import type { StepPlace, WorkflowDefinition } from '../model/definition.js';
 import type { Pointer } from '../model/pointer.js';
 import { quoteText } from '../values/convert-input.js';
 import type { Run } from '../flow/run.js';
 import { itemFor } from './item-for.js';
 import type { Modification, Obstacle, StepStart } from './modification.js';
 import { targetStepId } from './move-version.js';
+import { StartContainers } from './start-containers.js';
 import type { Surroundings } from '../flow/pointers.js';
 
 export interface PlannedStart {
@@ -34,13 +35,11 @@ interface Planning {
   /** Pointers that stay open. */
   readonly staying: readonly Pointer[];
   readonly obstacles: Obstacle[];
-  /** By the step to open in them. */
-  readonly containers: Map<string, readonly Pointer[]>;
+  readonly containers: StartContainers;
 }
 
-/** Maximum number of obstacles that are reported, and of executions that one of them names. */
+/** Maximum number of obstacles that are reported. */
 const OBSTACLES_MAX = 100;
-const EXECUTIONS_NAMED_MAX = 100;
 
 export function planModification(
   run: Run,
@@ -56,7 +55,7 @@ export function planModification(
     target,
     staying,
     obstacles,
-    containers: new Map(),
+    containers: new StartContainers(run, staying, target, modification.stepMap),
   };
   if (target !== run.definition) checkCounterparts(planning);
   const start: PlannedStart[] = [];
@@ -101,20 +100,33 @@ function cancelledPointers(
 /** Every step that stays open must exist in the other version, with the same type and in the same containers. */
 function checkCounterparts({ modification, obstacles, run, staying, target }: Planning): void {
   const checked = new Set<string>();
-  const { stepMap } = modification;
-  for (const { stepId } of staying) {
+  for (const pointer of staying) {
     if (obstacles.length >= OBSTACLES_MAX) break;
-    if (checked.has(stepId)) continue;
-    checked.add(stepId);
-    const obstacle = counterpartObstacle(run.definition, target, stepId, stepMap);
+    const place = openPlaceOf(run, pointer);
+    const key = JSON.stringify([pointer.stepId, place.container, place.compensates]);
+    if (checked.has(key)) continue;
+    checked.add(key);
+    const open = { stepId: pointer.stepId, place };
+    const obstacle = counterpartObstacle(run.definition, target, open, modification.stepMap);
     if (obstacle !== null) obstacles.push(obstacle);
   }
+}
+
+/** The one of the places of its step that the pointer is in. */
+function openPlaceOf({ definition, instance }: Run, { parentId, stepId }: Pointer): StepPlace {
+  const parent = parentId === null ? undefined : instance.pointers.get(parentId);
+  const isHere = ({ compensates, container }: StepPlace): boolean =>
+    compensates !== null && parent?.state.kind === 'compensating'
+      ? parent.state.plan.some((entry) => entry.stepId === compensates)
+      : compensates === null && container === (parent?.stepId ?? null);
+  const [stands = TOP_LEVEL, ...others] = placesOfStep(definition, stepId);
+  return [stands, ...others].find(isHere) ?? stands;
 }
 
 function counterpartObstacle(
   from: WorkflowDefinition,
   to: WorkflowDefinition,
-  stepId: string,
+  { place, stepId }: { readonly stepId: string; readonly place: StepPlace },
   stepMap: Modification['stepMap'],
 ): Obstacle | null {
   const mappedId = targetStepId(stepMap, stepId);
@@ -131,13 +143,13 @@ function counterpartObstacle(
     const message = `The open step ${quoteText(stepId)} is of the type ${step.typeName}, but ${quoteText(mappedId)} in ${there} is of the type ${mapped.typeName}`;
     return { code: 'step_type_differs', message, pointer };
   }
-  const before = placeOfStep(from, stepId);
-  const after = placeOfStep(to, mappedId);
   const isSame = (old: string | null, current: string | null): boolean =>
     (old === null ? null : targetStepId(stepMap, old)) === current;
-  if (isSame(before.container, after.container) && isSame(before.compensates, after.compensates)) {
-    return null;
-  }
+  const isThere = placesOfStep(to, mappedId).some(
+    ({ compensates, container }) =>
+      isSame(place.container, container) && isSame(place.compensates, compensates),
+  );
+  if (isThere) return null;
   const message = `The open step ${quoteText(stepId)} is in a different container in ${there}`;
   return { code: 'container_differs', message, pointer };
 }
@@ -165,104 +177,16 @@ function planStart(planning: Planning, wanted: StepStart, at: string): PlannedSt
     obstacles.push({ code: 'unknown_step', message, pointer: `${at}/stepId` });
     return null;
   }
-  const container = containerFor(planning, wanted, at);
-  if (container === undefined) return null;
-  const item = itemFor(planning.target, container, wanted);
+  const found = planning.containers.find(wanted, at);
+  if ('obstacle' in found) {
+    obstacles.push(found.obstacle);
+    return null;
+  }
+  const item = itemFor(planning.target, found.container, wanted);
   if (item === null) {
     const message = `The step ${quoteText(stepId)} is inside a Foreach: specify its item and index`;
     obstacles.push({ code: 'item_required', message, pointer: `${at}/item` });
     return null;
   }
-  return { stepId, surroundings: { parentId: container?.id ?? null, ...item } };
-}
-
-/** The container to open the step in, null for the top level; undefined if there is an obstacle. */
-function containerFor(
-  planning: Planning,
-  wanted: StepStart,
-  at: string,
-): Pointer | null | undefined {
-  const { obstacles, staying, target } = planning;
-  const { inside, stepId } = wanted;
-  const candidates = candidatesFor(planning, stepId);
-  if (inside !== null) {
-    const chosen = candidates.find(({ id }) => id === inside);
-    if (chosen !== undefined) return chosen;
-    obstacles.push(wrongContainer(planning, wanted, at, candidates));
-    return undefined;
-  }
-  const { container } = placeOfStep(target, stepId);
-  if (candidates.length === 1) return candidates[0];
-  if (candidates.length === 0 && container === null) return null;
-  const executionIds = candidates.slice(0, EXECUTIONS_NAMED_MAX).map(({ id }) => id);
-  if (candidates.length > 1) {
-    const message = `The step ${quoteText(stepId)} can be opened in several executions: choose one of ${executionIds.slice(0, 20).join(', ')} in "inside"`;
-    obstacles.push({
-      code: 'ambiguous_container',
-      message,
-      pointer: `${at}/inside`,
-      executionIds,
-    });
-    return undefined;
-  }
-  const name = container === null ? '' : quoteText(container);
-  const isThere = staying.some((pointer) => mappedId(planning, pointer) === container);
-  const message = isThere
-    ? `The step ${quoteText(stepId)} is inside ${name}, which is not running its steps now`
-    : `The step ${quoteText(stepId)} is inside ${name}, which is not open: start ${name} instead`;
-  obstacles.push({ code: 'container_not_open', message, pointer: `${at}/stepId`, executionIds });
-  return undefined;
-}
-
-function wrongContainer(
-  { run }: Planning,
-  { inside, stepId }: StepStart,
-  at: string,
-  candidates: readonly Pointer[],
-): Obstacle {
-  const pointer = `${at}/inside`;
-  const executionIds = candidates.slice(0, EXECUTIONS_NAMED_MAX).map(({ id }) => id);
-  if (inside === null || inside < 1 || inside >= run.instance.nextPointerId) {
-    const message = `The run has no execution ${inside}`;
-    return { code: 'unknown_execution', message, pointer, executionIds };
-  }
-  if (!run.instance.pointers.has(inside)) {
-    const message = `The execution ${inside} has already ended`;
-    return { code: 'execution_ended', message, pointer, executionIds };
-  }
-  const message = `The step ${quoteText(stepId)} cannot be opened inside the execution ${inside}`;
-  return { code: 'wrong_container', message, pointer, executionIds };
-}
-
-/** Searches once for each step: a modification may start it many times. */
-function candidatesFor(planning: Planning, stepId: string): readonly Pointer[] {
-  const known = planning.containers.get(stepId);
-  if (known !== undefined) return known;
-  const found = openContainers(planning, stepId);
-  planning.containers.set(stepId, found);
-  return found;
-}
-
-/** The open containers in which the step can be opened. */
-function openContainers(planning: Planning, stepId: string): readonly Pointer[] {
-  const { container, compensates } = placeOfStep(planning.target, stepId);
-  const compensating = planning.staying.filter(
-    ({ state }) =>
-      compensates !== null &&
-      state.kind === 'compensating' &&
-      state.plan.some(
-        (entry) => targetStepId(planning.modification.stepMap, entry.stepId) === compensates,
-      ),
-  );
-  if (compensating.length > 0 || container === null) return compensating;
-  return planning.staying.filter(
-    (pointer) =>
-      mappedId(planning, pointer) === container &&
-      pointer.state.kind === 'open' &&
-      pointer.isEnding !== true,
-  );
-}
-
-function mappedId({ modification, run, target }: Planning, { stepId }: Pointer): string {
-  return target === run.definition ? stepId : targetStepId(modification.stepMap, stepId);
+  return { stepId, surroundings: { parentId: found.container?.id ?? null, ...item } };
 }

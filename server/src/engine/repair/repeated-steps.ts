@@ -1,52 +1,54 @@
 /** The steps with effects outside the server that will, or may, run because of a modification. */
-import { placeOfStep } from '../definitions/step-places.js';
+import { successorsOf } from '../definitions/step-places.js';
 import { traitsOf } from '../definitions/step-types.js';
 import type { StepDefinition, WorkflowDefinition } from '../model/definition.js';
 import type { RepeatedStep } from './modification.js';
 
+/** A started step, and the containers that it is opened in, innermost first. */
+export interface StartedStep {
+  readonly stepId: string;
+  readonly containers: readonly string[];
+}
+
 /** Steps that call something outside, among the started ones and all that can follow them. */
 export function outsideCallsFrom(
   definition: WorkflowDefinition,
-  started: readonly string[],
+  started: readonly StartedStep[],
 ): readonly RepeatedStep[] {
-  const reached = new Set(started);
-  const ended = new Set(started);
-  // Iterating over a set includes members that are added during the iteration.
-  const enter = (stepId: string): void => {
-    reached.add(stepId);
-    ended.add(stepId);
-  };
-  for (const id of started) enterInside(definition, id, enter);
-  for (const id of ended) {
-    const step = definition.steps.get(id);
-    if (step === undefined) continue;
-    for (const next of successorsOf(step)) enterInside(definition, next, enter);
-    const container = definition.steps.get(placeOfStep(definition, id).container ?? '');
-    if (container === undefined) continue;
-    ended.add(container.id);
-    if (traitsOf(container).repeatsDo) enterInside(definition, container.id, enter);
+  // Each starts a path: the steps, then the containers that end after them, with what follows and what they repeat.
+  const beginnings = new Set<string>();
+  const ended = new Set<string>();
+  for (const { containers, stepId } of started) {
+    beginnings.add(stepId);
+    for (const id of containers) {
+      ended.add(id);
+      const container = definition.steps.get(id);
+      if (container !== undefined && traitsOf(container).repeatsDo) beginnings.add(id);
+    }
   }
+  for (const id of ended) {
+    const container = definition.steps.get(id);
+    if (container !== undefined) for (const next of successorsOf(container)) beginnings.add(next);
+  }
+  const reached = everythingFrom(definition, beginnings);
   return [...definition.steps.values()]
     .filter((step) => reached.has(step.id) && callsOutside(step))
     .map(({ id, typeName }) => ({ stepId: id, stepType: typeName }));
 }
 
-/** The step, and everything that can run inside it. */
-function enterInside(
-  definition: WorkflowDefinition,
-  stepId: string,
-  enter: (stepId: string) => void,
-): void {
-  const inside = new Set([stepId]);
-  for (const id of inside) {
-    enter(id);
-    for (const entry of definition.steps.get(id)?.do ?? []) inside.add(entry);
+/** These steps, what can run inside them, and all that follows. */
+function everythingFrom(
+  { steps }: WorkflowDefinition,
+  beginnings: Iterable<string>,
+): ReadonlySet<string> {
+  const reached = new Set(beginnings);
+  // Iterating over a set includes members that are added during the iteration.
+  for (const id of reached) {
+    const step = steps.get(id);
+    if (step === undefined) continue;
+    for (const next of [...successorsOf(step), ...step.do]) reached.add(next);
   }
-}
-
-function successorsOf({ nextStepId, selectNextStep }: StepDefinition): readonly string[] {
-  const selected = selectNextStep.map(({ stepId }) => stepId);
-  return nextStepId === null ? selected : [nextStepId, ...selected];
+  return reached;
 }
 
 function callsOutside(step: StepDefinition): boolean {

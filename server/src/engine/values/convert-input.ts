@@ -10,7 +10,7 @@ import { DURATION_FORMS, parseDurationMs } from './durations.js';
 import { writeNumber } from './exact-json.js';
 import { EMIT_LEVELS, type EmitLevel } from './input-choices.js';
 import { isJsonObject, type Json, type JsonObject } from './json.js';
-import { EVENT_KEY_LENGTH_MAX, nameProblem } from '../model/names.js';
+import { EVENT_KEY_LENGTH_MAX, nameProblem, referenceProblem } from '../model/names.js';
 
 export type Conversion<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
@@ -34,6 +34,14 @@ export function toName(value: Json, lengthMax?: number): Conversion<string> {
 export function toEventKey(value: Json): Conversion<string> {
   const text = typeof value === 'boolean' ? (value ? 'True' : 'False') : value;
   return toName(text, EVENT_KEY_LENGTH_MAX);
+}
+
+/** The reference of a run; null: it has none. */
+export function toReference(value: Json): Conversion<string | null> {
+  if (value === null) return converted(null);
+  const text = toText(value);
+  const problem = text.ok ? referenceProblem(text.value) : null;
+  return problem === null ? text : { ok: false, message: `the string ${problem}` };
 }
 
 /** Python's truth: null, false, 0, empty strings, lists and objects are false, everything else is true. */

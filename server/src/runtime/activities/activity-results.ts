@@ -52,6 +52,12 @@ export function resentMessage(
   return messageOf({ activityId, succeeded, data }, mark ?? null);
 }
 
+/** The step fails, because its result cannot be stored. */
+export function refusedMessage(activityId: string, reason: string): InboxMessage {
+  const data = { type: 'StoreRefused', message: reason };
+  return messageOf({ activityId, succeeded: false, data }, 'no-retry');
+}
+
 const MARKS = ['no-retry', 'released'] as const;
 
 function messageOf(

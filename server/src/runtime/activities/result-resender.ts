@@ -6,8 +6,8 @@ import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { ActivityPosition, UnsettledActivity } from '../../store/records/activities.js';
 import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
-import type { Store } from '../../store/store.js';
-import { resentMessage } from './activity-results.js';
+import { StoreRefusedError, type Store } from '../../store/store.js';
+import { refusedMessage, resentMessage } from './activity-results.js';
 
 /** Results that are read together: each may be as long as a request body. */
 const PAGE = 16;
@@ -21,7 +21,7 @@ const PAUSE_MS_MAX = 8000;
 export interface ResultResenderOptions {
   readonly store: Pick<Store, 'findUnsettledActivities' | 'postMessages'>;
   readonly clock: Clock;
-  readonly logger: Pick<Logger, 'warn'>;
+  readonly logger: Pick<Logger, 'error' | 'warn'>;
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
 }
 
@@ -101,12 +101,37 @@ export class ResultResender {
     }
   }
 
+  async #post(instanceId: string, message: InboxMessage): Promise<PostedMessage | null> {
+    const [posted] = await this.#options.store.postMessages([{ instanceId, message }]);
+    return posted ?? null;
+  }
+
+  /** The step fails instead, so that somebody sees it. If the store refuses even that, the other results go on. */
+  async #postRefusal(
+    instanceId: string,
+    activityId: string,
+    error: StoreRefusedError,
+  ): Promise<PostedMessage | null> {
+    const { logger } = this.#options;
+    const fields = { err: error, workflowId: instanceId, activityId };
+    logger.error(fields, 'the store refuses the result of an activity');
+    try {
+      return await this.#post(instanceId, refusedMessage(activityId, error.message));
+    } catch (again) {
+      if (again instanceof StoreRefusedError) return null;
+      throw again;
+    }
+  }
+
   async #send({ id, instanceId, result }: UnsettledActivity, resent: Resent): Promise<void> {
     resent.length += result.data.length;
     if (resent.full.has(instanceId)) return;
     const message = resentMessage(id, result);
-    const [posted] = await this.#options.store.postMessages([{ instanceId, message }]);
-    if (posted === null || posted === undefined) return;
+    const posted = await this.#post(instanceId, message).catch((error: unknown) => {
+      if (!(error instanceof StoreRefusedError)) throw error;
+      return this.#postRefusal(instanceId, id, error);
+    });
+    if (posted === null) return;
     const before = resent.inSeqs.get(instanceId) ?? posted.inSeq;
     resent.inSeqs.set(instanceId, posted.inSeq);
     if (posted.overflowed === true) resent.full.add(instanceId);

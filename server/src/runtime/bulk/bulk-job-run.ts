@@ -19,9 +19,10 @@ import {
   type BulkJobRecord,
   type BulkProgressResult,
 } from '../../store/records/bulk-jobs.js';
-import { StoreUnavailableError, type Store } from '../../store/store.js';
+import { StoreRefusedError, StoreUnavailableError, type Store } from '../../store/store.js';
 import type { BulkActions, BulkActor } from './bulk-actions.js';
 import { readAbout, readIds, readTask } from './bulk-codec.js';
+import { bulkFailure } from './bulk-failure.js';
 import { collectIds } from './bulk-collection.js';
 import { BulkProgressTracker, type BulkOutcome } from './bulk-progress.js';
 import type { BulkAction } from './bulk-types.js';
@@ -49,8 +50,6 @@ const PAUSE_MS_MIN = 50;
 const PAUSE_MS_MAX = 2000;
 /** How often an action is tried whose error is temporary. */
 const ATTEMPTS_MAX = 60;
-const MESSAGE_LENGTH_MAX = 1000;
-const PROBLEMS_MAX = 20;
 
 /** How long a stopped job tries to store its last outcomes. */
 const LAST_SAVE_MS = 10_000;
@@ -267,16 +266,7 @@ export class BulkJobRun {
   }
 
   #failureOf(workflowId: string, error: unknown): BulkOutcome {
-    if (error instanceof AppError) {
-      const { code, fields, message, problems } = error;
-      return {
-        workflowId,
-        code,
-        message: message.slice(0, MESSAGE_LENGTH_MAX),
-        fields,
-        problems: problems.slice(0, PROBLEMS_MAX),
-      };
-    }
+    if (error instanceof AppError) return bulkFailure(workflowId, error);
     const errorId = randomUUID();
     this.#options.logger.error(
       { err: error, errorId, workflowId, bulkJob: this.id },
@@ -353,12 +343,16 @@ export class BulkJobRun {
     changes: { readonly endTime?: number; readonly released?: true } = {},
   ): Promise<BulkProgressResult> {
     const counts = this.#progress.counts();
-    const state = await this.#options.store.saveBulkProgress({
-      jobId: this.id,
-      epoch: this.#job.epoch,
-      ...counts,
-      ...changes,
-    });
+    const { store } = this.#options;
+    const ids = { jobId: this.id, epoch: this.#job.epoch };
+    const state = await store
+      .saveBulkProgress({ ...ids, ...counts, ...changes })
+      .catch((error: unknown) => {
+        if (!(error instanceof StoreRefusedError)) throw error;
+        // The counts are always stored. Without the details of failures, the job goes on and ends.
+        const { done, failed, skipped } = counts;
+        return store.saveBulkProgress({ ...ids, done, failed, skipped, ...changes });
+      });
     this.#progress.saved(counts);
     this.#savedPosition = counts.done + counts.skipped + counts.failed;
     return state;

@@ -1,6 +1,6 @@
 /** Bulk jobs for clients: create, preview, read, list and stop. */
 import type { Clock } from '../../base/clock.js';
-import { AppError } from '../../base/errors.js';
+import { AppError, type ErrorCode } from '../../base/errors.js';
 import { hashOf, type Ids } from '../../base/ids.js';
 import { definitionsWithin, reaches, reachesAllOf, type NameReach } from '../../base/name-reach.js';
 import type { Logger } from '../../base/logger.js';
@@ -9,6 +9,7 @@ import type { Store } from '../../store/store.js';
 import { listItem } from '../operations/instance-views.js';
 import type { InstanceListItem } from '../operations/instance-types.js';
 import type { InstanceQueries } from '../operations/instance-queries.js';
+import type { InstanceRepairs } from '../operations/repair/instance-repairs.js';
 import {
   decodeCursor,
   encodeCursor,
@@ -27,10 +28,12 @@ import {
   writeTask,
 } from './bulk-codec.js';
 import { toInstanceFilter } from './bulk-collection.js';
+import { bulkFailure } from './bulk-failure.js';
 import { RUNNING_JOBS_MAX, type BulkRunner } from './bulk-runner.js';
 import {
   PER_SECOND,
   type BulkCreated,
+  type BulkFailure,
   type BulkFilter,
   type BulkJobListItem,
   type BulkJobView,
@@ -43,6 +46,12 @@ const COLLECT_WAIT_MS = 5000;
 /** A preview counts up to so many instances, for so long. */
 const COUNT_LIMITS = { max: 1_000_000, ms: 3000 };
 const PREVIEWED = 20;
+/** What a modification that was tried says of the run. */
+const OBSTACLES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'modification_impossible',
+  'invalid_data',
+  'workflow_not_found',
+]);
 const LIST = 'bulk-jobs';
 
 export interface BulkJobsOptions {
@@ -53,6 +62,7 @@ export interface BulkJobsOptions {
   readonly nodeId: string;
   readonly queries: Pick<InstanceQueries, 'count' | 'list' | 'read'>;
   readonly runner: Pick<BulkRunner, 'insert' | 'runOf'>;
+  readonly repairs: Pick<InstanceRepairs, 'modify'>;
 }
 
 export class BulkJobs {
@@ -84,8 +94,32 @@ export class BulkJobs {
     return { id: job.id, ...inserted.run.matched };
   }
 
-  /** What a job would act on. @throws AppError `invalid_request` */
+  /** What a job would act on, and what would prevent it. @throws AppError `invalid_request` */
   async preview(request: BulkRequest): Promise<BulkPreview> {
+    const matches = await this.#matchesOf(request);
+    return { ...matches, obstacles: await this.#obstaclesOf(request, matches.instances) };
+  }
+
+  /** Only a modification can be tried without changing anything. */
+  async #obstaclesOf(
+    { actor, modification, reason }: BulkRequest,
+    instances: readonly InstanceListItem[],
+  ): Promise<readonly BulkFailure[]> {
+    if (modification === null) return [];
+    const obstacles: BulkFailure[] = [];
+    for (const { id } of instances) {
+      try {
+        await this.#options.repairs.modify(id, { ...modification, reason, dryRun: true }, actor);
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        // Anything else says nothing about the run: the job itself would try again.
+        if (OBSTACLES.has(error.code)) obstacles.push(bulkFailure(id, error));
+      }
+    }
+    return obstacles;
+  }
+
+  async #matchesOf(request: BulkRequest): Promise<Omit<BulkPreview, 'obstacles'>> {
     const { reach, selection } = request;
     if (!('filter' in selection)) {
       const ids = [...new Set(selection.workflowIds)];

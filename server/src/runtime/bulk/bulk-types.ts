@@ -51,6 +51,8 @@ export interface BulkMatch {
 export interface BulkPreview extends BulkMatch {
   /** The first of them. */
   readonly instances: readonly InstanceListItem[];
+  /** Those of the first for which the action would fail, as far as that can be told without doing it. */
+  readonly obstacles: readonly BulkFailure[];
 }
 
 export interface BulkCreated extends BulkMatch {

@@ -16,7 +16,7 @@ import {
   type InsertedEvent,
 } from '../../store/records/events.js';
 import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
-import type { Store } from '../../store/store.js';
+import { StoreRefusedError, StoreUnavailableError, type Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { EventDeliveries } from './event-deliveries.js';
@@ -78,8 +78,16 @@ export class EventPublisher {
 
   /** Delivers events that a node stored but did not deliver to all recipients before it stopped. */
   async deliverLeftOver(publishedBefore: number): Promise<void> {
-    for (const event of await this.#options.store.findUndeliveredEvents(publishedBefore, PAGE)) {
-      if (this.deliveries.find(event.id) === undefined) await this.#deliver(event);
+    const { logger, store } = this.#options;
+    for (const event of await store.findUndeliveredEvents(publishedBefore, PAGE)) {
+      if (this.deliveries.find(event.id) !== undefined) continue;
+      try {
+        await this.#deliver(event);
+      } catch (error) {
+        if (error instanceof StoreUnavailableError) throw error;
+        // The others are not held up.
+        logger.warn({ err: error, eventId: event.id }, 'could not deliver an event');
+      }
     }
   }
 
@@ -192,11 +200,30 @@ export class EventPublisher {
 
   async #post(instanceIds: readonly string[], message: InboxMessage): Promise<readonly string[]> {
     if (instanceIds.length === 0) return [];
-    const { posted, store } = this.#options;
+    const { logger, posted, store } = this.#options;
     const messages = instanceIds.map((instanceId) => ({ instanceId, message }));
-    const answers = await store.postMessages(messages);
-    const reached = answers.filter((answer) => answer !== null);
-    for (const answer of reached) posted(answer, message);
-    return reached.map(({ instanceId }) => instanceId);
+    try {
+      const answers = await store.postMessages(messages);
+      const reached = answers.filter((answer) => answer !== null);
+      for (const answer of reached) posted(answer, message);
+      return reached.map(({ instanceId }) => instanceId);
+    } catch (error) {
+      if (!(error instanceof StoreRefusedError)) throw error;
+      if (instanceIds.length > 1) return this.#postEach(instanceIds, message);
+      // It will not get the event: the store would refuse it again.
+      const fields = { err: error, messageId: message.id, workflowId: instanceIds[0] };
+      logger.error(fields, 'the store refuses to deliver an event to a run');
+      return [];
+    }
+  }
+
+  /** One by one, so that the others do not suffer from the one that the store refuses. */
+  async #postEach(
+    instanceIds: readonly string[],
+    message: InboxMessage,
+  ): Promise<readonly string[]> {
+    const reached: string[] = [];
+    for (const id of instanceIds) reached.push(...(await this.#post([id], message)));
+    return reached;
   }
 }

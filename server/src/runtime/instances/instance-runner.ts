@@ -262,7 +262,14 @@ export class InstanceRunner implements Service, ActorOwner {
   async failed(actor: InstanceActor, error: unknown): Promise<void> {
     this.#residents.forget(actor);
     const suspend = (): Promise<void> => this.#quarantine.suspendFailed(actor, error);
-    await this.#environment.retryStore(suspend, () => false);
+    try {
+      await this.#environment.retryStore(suspend, () => false);
+    } catch (failure) {
+      // This node leaves it alone from now on; the next one tries again.
+      this.#quarantine.leave(actor.id);
+      const fields = { workflowId: actor.id, err: failure };
+      this.#environment.logger.error(fields, 'could not suspend an instance that cannot run');
+    }
   }
 
   // -- dispatch

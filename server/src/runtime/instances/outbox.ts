@@ -3,9 +3,10 @@ import type { ChildMessage } from '../../engine/flow/messages.js';
 import { JOINED_BY_MAX } from '../../engine/flow/end-instance.js';
 import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
 import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
 import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
-import type { Store } from '../../store/store.js';
+import { StoreRefusedError, type Store } from '../../store/store.js';
 import type { ChangeAnnouncer } from '../notifications/change-announcer.js';
 import { compensateInstance } from '../operations/termination.js';
 import { readStored } from './long-states.js';
@@ -16,6 +17,7 @@ export interface OutboxOptions {
   readonly store: Pick<Store, 'controlInstance' | 'getInstance' | 'listAudit' | 'postMessages'>;
   readonly clock: Clock;
   readonly announcer: Pick<ChangeAnnouncer, 'send'>;
+  readonly logger: Pick<Logger, 'error'>;
   /** A message was stored: the node that runs its instance must be notified. */
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
   /** The status of an instance was changed in the store. */
@@ -49,10 +51,25 @@ export class Outbox {
       case 'child-ended':
         return this.#announceEnd(instance, message);
       case 'notify':
-        return this.#options.announcer.send(instance, message);
+        return this.#notify(instance, message);
       default:
         // Written by a later version of the server.
         return;
+    }
+  }
+
+  /** A run is not suspended because nobody can be told about it. */
+  async #notify(
+    instance: WorkflowInstance,
+    message: Extract<OutboxMessage, { kind: 'notify' }>,
+  ): Promise<void> {
+    const { announcer, logger } = this.#options;
+    try {
+      await announcer.send(instance, message);
+    } catch (error) {
+      if (!(error instanceof StoreRefusedError)) throw error;
+      const fields = { err: error, workflowId: instance.id, notifications: message.names };
+      logger.error(fields, 'the store refuses the messages about a run; they are not sent');
     }
   }
 
@@ -70,8 +87,15 @@ export class Outbox {
   async #sendEnd(instanceId: string, messageId: string, end: ChildMessage): Promise<void> {
     const { posted, store } = this.#options;
     const whole = inboxMessage(messageId, end);
-    const [answer] = await store.postMessages([{ instanceId, message: whole }]);
-    if (answer?.overflowed !== true) {
+    const posting = store.postMessages([{ instanceId, message: whole }]);
+    const [answer, isRefused] = await posting.then(
+      ([given]) => [given, false] as const,
+      (error: unknown) => {
+        if (error instanceof StoreRefusedError) return [null, true] as const;
+        throw error;
+      },
+    );
+    if (answer?.overflowed !== true && !isRefused) {
       if (answer !== null && answer !== undefined) posted(answer, whole);
       return;
     }

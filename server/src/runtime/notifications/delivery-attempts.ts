@@ -6,8 +6,8 @@ import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { Seal } from '../../base/seal.js';
 import type { StepBody } from '../../step-bodies/step-body.js';
-import type { DeliveryRecord } from '../../store/records/notifications.js';
-import type { Store } from '../../store/store.js';
+import type { DeliveryAttempt, DeliveryRecord } from '../../store/records/notifications.js';
+import { StoreRefusedError, type Store } from '../../store/store.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import { writeAnswer, type KnownNotification } from './notification-codec.js';
 import type { DeliveryAnswer } from './notification-types.js';
@@ -65,18 +65,30 @@ export class DeliveryAttempts {
     const isLast = isOnly || now + pauseMs > delivery.since + TRIED_MS || answer.status === GONE;
     const state = succeeded ? 'delivered' : isLast ? 'failed' : 'waiting';
     const retryAt = state === 'waiting' ? now + pauseMs : null;
-    await this.#options.store.saveDelivery({
+    const saved = {
       id: delivery.id,
       attempts: delivery.attempts,
       state,
       dueAt: retryAt ?? now,
       endedAt: retryAt === null ? now : null,
-      answer: writeAnswer(answer),
-    });
+    } as const;
+    await this.#save(saved, answer);
     metrics.deliveryTried(state === 'waiting' ? 'retried' : state);
     this.#log(notification, delivery, { answer, retryAt, succeeded });
     if (answer.status === GONE) await this.#pause(notification);
     return { succeeded, retryAt, answer };
+  }
+
+  /** An answer that the store refuses is left out: the message would be sent again and again. */
+  async #save(saved: Omit<DeliveryAttempt, 'answer'>, answer: DeliveryAnswer): Promise<void> {
+    const { store } = this.#options;
+    try {
+      await store.saveDelivery({ ...saved, answer: writeAnswer(answer) });
+    } catch (error) {
+      if (!(error instanceof StoreRefusedError)) throw error;
+      const plain = { ...answer, body: null, error: error.message };
+      await store.saveDelivery({ ...saved, answer: writeAnswer(plain) });
+    }
   }
 
   async #send(

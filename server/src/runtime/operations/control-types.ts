@@ -12,6 +12,8 @@ export const ANONYMOUS = 'anonymous';
 export type InstanceAction = ControlAction | 'retry';
 
 export interface ControlOptions {
+  /** For the audit of the instance. */
+  readonly detail?: string | null;
   /** With `compensate`: how long work in flight is waited for. Default: 10 minutes. */
   readonly graceMs?: number;
 }

@@ -42,17 +42,15 @@ export interface InstanceControlOptions {
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
 }
 
-interface ControlledBy extends ControlOptions {
+export interface ControlledBy extends ControlOptions {
   readonly actor: string;
-  /** For the audit of the instance. */
-  readonly detail?: string;
   /** The same for a repetition of the same retry. */
   readonly retryId?: string;
 }
 
 /** Lease of work that an operator answers, in case the server dies before the answer is stored. */
 const TAKE_OVER_MS = 30_000;
-const DETAIL_LENGTH_MAX = 300;
+const DETAIL_LENGTH_MAX = 600;
 /** Maximum number of instances of one request that are controlled at the same time. */
 const CONTROL_WIDTH = 8;
 
@@ -112,14 +110,12 @@ export class InstanceControl {
   async controlMany(
     ids: readonly string[],
     action: InstanceAction,
-    actor: string,
+    by: ControlledBy,
   ): Promise<readonly ControlOutcome[]> {
     const outcomes: ControlOutcome[] = [];
     for (let at = 0; at < ids.length; at += CONTROL_WIDTH) {
       const group = ids.slice(at, at + CONTROL_WIDTH);
-      outcomes.push(
-        ...(await Promise.all(group.map((id) => this.#controlOne(id, action, { actor })))),
-      );
+      outcomes.push(...(await Promise.all(group.map((id) => this.#controlOne(id, action, by)))));
     }
     return outcomes;
   }

@@ -5,6 +5,7 @@
  * First the walk counts, up to the beginning of the next turn; then it goes back to the end of the turn before, and lists.
  * Both stop at the bound of a page, and continue from its cursor.
  */
+import { stepsInside } from '../../engine/definitions/step-places.js';
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import { AppError } from '../../base/errors.js';
 import type { StepListRequest, StepView } from './instance-types.js';
@@ -73,16 +74,7 @@ function turnsOf({ order, stepId, turn }: StepListRequest, { definition }: ViewC
   if (traitsOf(step).hasItems) {
     throw invalid(`The step '${stepId}' is a Foreach: use item, the number of the item from 0`);
   }
-  const members = new Set(step.do);
-  // Iterating over a set includes members that are added during the iteration.
-  for (const id of members) {
-    const inner = definition.steps.get(id);
-    if (inner === undefined) continue;
-    const next = [inner.nextStepId, inner.compensateWith].filter((other) => other !== null);
-    const selected = inner.selectNextStep.map(({ stepId: other }) => other);
-    for (const other of [...inner.do, ...next, ...selected]) members.add(other);
-  }
-  return { first: step.do[0] ?? stepId, members, isLoop: true };
+  return { first: step.do[0] ?? stepId, members: stepsInside(definition, stepId), isLoop: true };
 }
 
 function invalid(message: string): AppError {

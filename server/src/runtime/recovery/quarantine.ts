@@ -3,7 +3,7 @@ import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { AppError } from '../../base/errors.js';
 import type { Logger, LogFields } from '../../base/logger.js';
 import type { InstanceRecord, InstanceSummary } from '../../store/records/instances.js';
-import type { Store } from '../../store/store.js';
+import { StoreRefusedError, type Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import type { ActorEnvironment } from '../instances/actor-environment.js';
 import { InstanceTooLargeError } from '../passes/instance-bounds.js';
@@ -83,13 +83,7 @@ export class Quarantine {
       logger.error({ workflowId: id, err: error }, 'quarantined an instance that cannot run');
     const record = await store.getInstance(id);
     if (record?.epoch !== epoch) return;
-    const reason = isTooLarge
-      ? { type: 'InstanceTooLarge', message: error.message }
-      : {
-          type: 'EngineError',
-          message: 'the server could not run this instance; see the server log for the reason',
-        };
-    await this.suspend(record, reason);
+    await this.suspend(record, reasonOf(error));
   }
 
   async suspend(
@@ -100,18 +94,37 @@ export class Quarantine {
     const fields = { workflowId: record.id, reason: type, ...evidence };
     logger.error(fields, `quarantined an instance: ${message}`);
     this.#ids.add(record.id);
-    if (record.status !== 'Runnable') {
-      const result = await store.controlInstance(record.id, 'suspend', clock.now());
-      if (result.outcome === 'done') changed(result.record);
-      return;
-    }
+    if (record.status !== 'Runnable') return this.#suspendOnly(record);
     const reason = { type, message, time: clock.now() };
     const { commit, instance, messages, written } = await setAside(record, reason, announce);
-    if ((await store.commitInstance(commit)) !== 'committed') return;
+    try {
+      if ((await store.commitInstance(commit)) !== 'committed') return;
+    } catch (error) {
+      if (!(error instanceof StoreRefusedError)) throw error;
+      // There is no room for the reason, which is in the log.
+      return this.#suspendOnly(record);
+    }
     written();
     const { errorAt, failure, lastChangeAt, status } = commit;
     changed({ ...record, status, errorAt, failure, lastChangeAt });
     if (instance === null) return;
     for (const notice of messages) await sendOutbox(instance, notice);
   }
+
+  async #suspendOnly({ id }: InstanceRecord): Promise<void> {
+    const { changed, clock, store } = this.#options;
+    const result = await store.controlInstance(id, 'suspend', clock.now());
+    if (result.outcome === 'done') changed(result.record);
+  }
+}
+
+function reasonOf(error: unknown): QuarantineReason {
+  if (error instanceof InstanceTooLargeError) {
+    return { type: 'InstanceTooLarge', message: error.message };
+  }
+  if (error instanceof StoreRefusedError) return { type: 'StoreRefused', message: error.message };
+  return {
+    type: 'EngineError',
+    message: 'the server could not run this instance; see the server log for the reason',
+  };
 }

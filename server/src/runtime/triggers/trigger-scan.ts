@@ -4,6 +4,7 @@
  */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { Clock } from '../../base/clock.js';
+import { AppError } from '../../base/errors.js';
 import type { Logger } from '../../base/logger.js';
 import type { Service } from '../../base/service.js';
 import type { TriggerRecord } from '../../store/records/triggers.js';
@@ -119,8 +120,10 @@ export class TriggerScan implements Service {
       if (error instanceof StoreUnavailableError) throw error;
       const { definitionId } = record;
       logger.warn({ definitionId, err: error }, 'could not fire a trigger; it is tried again');
-      const later = { dueAt: clock.now() + FAILED_PAUSE_MS, revision: record.revision + 1 };
-      await store.saveTrigger({ ...record, ...later }, record.revision);
+      const now = clock.now();
+      const later = { dueAt: now + FAILED_PAUSE_MS, revision: record.revision + 1 };
+      const shown = error instanceof AppError ? record : withFailure(record, now);
+      await store.saveTrigger({ ...shown, ...later }, record.revision);
     }
   }
 
@@ -134,4 +137,12 @@ export class TriggerScan implements Service {
     const { source } = trigger;
     await new CronTurn(this.#options, { definition, trigger, source, record }).run();
   }
+}
+
+/** Users see that it does not fire, and where to look for the reason. An overloaded server says so elsewhere. */
+function withFailure(record: TriggerRecord, time: number): TriggerRecord {
+  if (isRegistration(record)) return record;
+  const reason = 'the server could not fire this trigger; see the server log for the reason';
+  const last = { time, workflowId: null, outcome: 'Failed', reason } as const;
+  return { ...record, body: JSON.stringify({ ...readTriggerState(record), last }) };
 }

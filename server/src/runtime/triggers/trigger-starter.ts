@@ -1,11 +1,13 @@
 /** Starts the runs of triggers: evaluates Data and Reference, and calls the same start as clients. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { TriggerDefinition, TriggerStart } from '../../engine/model/trigger.js';
-import { toObject, toText } from '../../engine/values/convert-input.js';
+import { toObject, toReference } from '../../engine/values/convert-input.js';
 import { planInputs } from '../../engine/values/expression-plan.js';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError, type ErrorCode } from '../../base/errors.js';
+import type { Logger } from '../../base/logger.js';
 import { isRefusal, type ScriptRuntime } from '../../scripts/script-runtime.js';
+import { StoreUnavailableError } from '../../store/store.js';
 import type { InstanceView } from '../operations/instance-types.js';
 import type { WorkflowStarts } from '../operations/workflow-starts.js';
 import { triggerContext } from '../passes/evaluator.js';
@@ -23,6 +25,7 @@ const TRANSIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 export interface TriggerStarterOptions {
   readonly scripts: Pick<ScriptRuntime, 'evaluate'>;
   readonly starts: Pick<WorkflowStarts, 'start'>;
+  readonly logger: Pick<Logger, 'error'>;
 }
 
 export interface TriggeredStart {
@@ -64,10 +67,20 @@ export class TriggerStarter {
       });
       return { outcome: 'started', instance };
     } catch (error) {
-      if (!(error instanceof AppError) || TRANSIENT.has(error.code)) throw error;
+      if (error instanceof StoreUnavailableError) throw error;
+      if (!(error instanceof AppError))
+        return { outcome: 'failed', error: this.#unexpected(error) };
+      if (TRANSIENT.has(error.code)) throw error;
       if (error.code === 'definition_disabled') return { outcome: 'disabled' };
       return { outcome: 'failed', error };
     }
+  }
+
+  /** What fails for an unknown reason would fail again, and hold up what comes after it. */
+  #unexpected(error: unknown): AppError {
+    this.#options.logger.error({ err: error }, 'could not start the run of a trigger');
+    const message = 'the server could not start this run; see the server log for the reason';
+    return new AppError('internal', message, { cause: error });
   }
 
   /** @throws AppError `invalid_data` */
@@ -111,9 +124,7 @@ function dataOf(trigger: TriggerDefinition, start: TriggerStart, values: JsonObj
 }
 
 function referenceOf(trigger: TriggerDefinition, values: JsonObject): string | null {
-  const value = values['Reference'] ?? null;
-  if (value === null) return null;
-  const reference = toText(value);
+  const reference = toReference(values['Reference'] ?? null);
   if (!reference.ok) throw invalid(`Trigger '${trigger.name}': Reference: ${reference.message}`);
   return reference.value;
 }

@@ -5,7 +5,13 @@
  *  WI4 A delivery with an id has one effect: the event or run has an id that is made of the webhook and the delivery, so a
  *      call that is repeated after a crash finds it. The note that it was received is written after that.
  */
-import { toObject, toText } from '../../engine/values/convert-input.js';
+import {
+  toEventKey,
+  toName,
+  toObject,
+  toReference,
+  type Conversion,
+} from '../../engine/values/convert-input.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
 import type { Clock } from '../../base/clock.js';
@@ -153,20 +159,20 @@ export class WebhookReceiver {
     const idempotency = key === null ? null : { key: `webhook ${key}`, requestHash: key };
     if ('publish' in effect) {
       const published = await publisher.publish({
-        name: textOf(values, 'name'),
-        key: textOf(values, 'key'),
+        name: valueOf('publish.name', toName, values['name']),
+        key: valueOf('publish.key', toEventKey, values['key']),
         data: values['data'] ?? null,
         idempotency,
         ...trace,
       });
       return published.id;
     }
-    const data = toObject(values['data'] ?? null);
-    if (!data.ok) throw invalid(`data of the run: ${data.message}`);
+    const data = valueOf('start.data', toObject, values['data']);
+    const reference = valueOf('start.reference', toReference, values['reference']);
     const { instance } = await starts.start({
       definitionId: effect.start.definitionId,
-      data: data.value,
-      reference: (values['reference'] ?? null) === null ? null : textOf(values, 'reference'),
+      data,
+      reference,
       idempotency,
       actor: `webhook ${name}`,
       ...trace,
@@ -187,12 +193,13 @@ function queryOf({ query }: IncomingDelivery): JsonObject {
   return Object.fromEntries(copied);
 }
 
-function textOf(values: JsonObject, name: string): string {
-  const text = toText(values[name] ?? null);
-  if (!text.ok) throw invalid(`${name}: ${text.message}`);
-  return text.value;
-}
-
-function invalid(message: string): AppError {
-  return new AppError('invalid_data', message);
+/** @throws AppError `invalid_data` that names the member of the webhook */
+function valueOf<Value>(
+  member: string,
+  convert: (value: Json) => Conversion<Value>,
+  value: Json = null,
+): Value {
+  const converted = convert(value);
+  if (converted.ok) return converted.value;
+  throw new AppError('invalid_data', `${member} of the webhook: ${converted.message}`);
 }

@@ -8,7 +8,7 @@ import {
   MongoWriteConcernError,
   type WriteError,
 } from 'mongodb';
-import { StoreUnavailableError } from '../store.js';
+import { StoreRefusedError, StoreUnavailableError } from '../store.js';
 
 export const DUPLICATE_KEY = 11000;
 
@@ -20,6 +20,15 @@ const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([
   6, 7, 13, 18, 24, 43, 50, 64, 89, 91, 112, 133, 134, 189, 202, 262, 290, 317, 358, 365, 8000,
   9001, 10058, 10107, 11600, 11601, 11602, 12500, 13388, 13435, 13436, 14031,
 ]);
+
+/**
+ * The document is the reason, and would be refused again: it is too large, as it is (10334) or as an update makes it (17419,
+ * 17420), or a value is too long for an index (17280).
+ */
+const REFUSAL_CODES: ReadonlySet<number> = new Set([10334, 17280, 17419, 17420]);
+
+/** How the driver, and servers that only speak the protocol of MongoDB, say the same. */
+const REFUSAL_MESSAGES = /larger than the maximum|too (?:large|long)|index row (?:requires|size)/i;
 
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
@@ -57,6 +66,8 @@ export function groupErrorOf(error: unknown): Error {
   if (error instanceof MongoBulkWriteError && error.result.getWriteConcernError() !== undefined) {
     return unavailable(error);
   }
+  // What it says of one write must not be taken for all of them.
+  if (error instanceof MongoBulkWriteError && writeErrorsOf(error).length > 0) return error;
   return storeErrorOf(error);
 }
 
@@ -67,11 +78,23 @@ function writeErrorsOf(error: MongoBulkWriteError): readonly WriteError[] {
 
 /** Translates an error for callers of the contract. */
 export function storeErrorOf(error: unknown): Error {
-  if (error instanceof StoreUnavailableError) return error;
+  if (error instanceof StoreUnavailableError || error instanceof StoreRefusedError) return error;
   if (isSocketError(error) || (error instanceof MongoError && isUnavailable(error))) {
     return unavailable(error);
   }
+  if (isRefused(error)) {
+    return new StoreRefusedError('a document or an indexed value is too large for MongoDB', error);
+  }
   return error instanceof Error ? error : new Error(String(error));
+}
+
+function isRefused(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  // The document does not fit into the buffer of the driver.
+  if (error instanceof RangeError) return true;
+  if (!(error instanceof MongoError)) return false;
+  const isKnown = typeof error.code === 'number' && REFUSAL_CODES.has(error.code);
+  return isKnown || REFUSAL_MESSAGES.test(error.message);
 }
 
 function unavailable(error: Error): StoreUnavailableError {

@@ -1,7 +1,7 @@
 /** Translates the errors of the driver and the server into those of the contract. */
 import { DatabaseError } from 'pg';
 import { NoServerError } from '../../postgres/servers.js';
-import { StoreUnavailableError } from '../store.js';
+import { StoreRefusedError, StoreUnavailableError } from '../store.js';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -24,6 +24,15 @@ const READ_ONLY_TRANSACTION = '25006';
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const UNAVAILABLE = /^(?:08|53|57P|58|28|25006|57014|55P03|3D)/;
+
+/**
+ * The values are the reason, and the statement would fail again: data exceptions (22) such as a null character in text, and
+ * exceeded limits of the database (54) such as that of an index row.
+ */
+const REFUSALS: readonly (readonly [code: RegExp, reason: string])[] = [
+  [/^22/, 'a value has characters or a size that PostgreSQL does not know'],
+  [/^54/, 'a value is too long for an index or a row of PostgreSQL'],
+];
 
 /** Messages of the driver, whose errors have no codes. */
 const DRIVER_MESSAGES =
@@ -64,7 +73,7 @@ export function isConflict(error: unknown): boolean {
 
 /** The error as callers of the contract see it. */
 export function storeErrorOf(error: unknown): Error {
-  if (error instanceof StoreUnavailableError) return error;
+  if (error instanceof StoreUnavailableError || error instanceof StoreRefusedError) return error;
   if (error instanceof NoServerError) {
     return new StoreUnavailableError(error.message, { cause: error });
   }
@@ -73,7 +82,16 @@ export function storeErrorOf(error: unknown): Error {
     const message = reason instanceof Error ? reason.message : String(reason);
     return new StoreUnavailableError(`The database did not answer: ${message}`, { cause: error });
   }
+  const refusal = refusalOf(error);
+  if (refusal !== null) return refusal;
   return error instanceof Error ? error : new Error(String(error));
+}
+
+function refusalOf(error: unknown): StoreRefusedError | null {
+  if (!(error instanceof DatabaseError)) return null;
+  const { code = '' } = error;
+  const reason = REFUSALS.find(([codes]) => codes.test(code))?.[1];
+  return reason === undefined ? null : new StoreRefusedError(reason, error);
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -9,7 +9,7 @@ import { STORE_OPERATION_KINDS, type StoreOperation } from '../operations.js';
 import type { Database } from './database.js';
 import { SQLITE_OPERATIONS } from './operations/operation-table.js';
 import { retryWhileBusy } from './retry-while-busy.js';
-import { unavailableMessage } from './sqlite-errors.js';
+import { isTooBig, unavailableMessage } from './sqlite-errors.js';
 import type { ThreadFailure, ThreadReply, ThreadRequest } from './thread-protocol.js';
 
 export function runBatch(
@@ -30,8 +30,12 @@ export function runBatch(
 
 export function failureOf(error: unknown, path: string): ThreadFailure {
   const message = unavailableMessage(error, path);
-  if (message !== null) return { unavailable: true, message };
-  return { unavailable: false, message: error instanceof Error ? error.message : String(error) };
+  if (message !== null) return { unavailable: true, refused: false, message };
+  return {
+    unavailable: false,
+    refused: isTooBig(error),
+    message: error instanceof Error ? error.message : String(error),
+  };
 }
 
 function attempt(database: Database, requests: readonly ThreadRequest[]): readonly ThreadReply[] {

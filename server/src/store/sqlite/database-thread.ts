@@ -8,7 +8,7 @@ import type { Worker } from 'node:worker_threads';
 import { Queue } from '../../base/queue.js';
 import { SLICE_MS } from '../../base/slices.js';
 import type { OperationArguments, StoreOperation } from '../operations.js';
-import { StoreUnavailableError } from '../store.js';
+import { StoreRefusedError, StoreUnavailableError } from '../store.js';
 import { startThread } from './start-thread.js';
 import type {
   FromThread,
@@ -197,6 +197,8 @@ function afterMicrotasks(callback: () => void): void {
   queueMicrotask(() => process.nextTick(callback));
 }
 
-function errorOf({ unavailable, message }: ThreadFailure): Error {
-  return unavailable ? new StoreUnavailableError(message) : new Error(message);
+function errorOf({ unavailable, refused, message }: ThreadFailure): Error {
+  if (unavailable) return new StoreUnavailableError(message);
+  const error = new Error(message);
+  return refused ? new StoreRefusedError('a value is too large for SQLite', error) : error;
 }

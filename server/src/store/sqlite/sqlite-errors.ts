@@ -16,6 +16,8 @@ const PLAIN_MESSAGES: ReadonlyMap<number, string> = new Map([
   [26, 'The file is not a database'],
 ]);
 
+const TOO_BIG = 18;
+
 export function isBusy(error: unknown): boolean {
   const code = primaryCode(error);
   return code === BUSY || code === LOCKED;
@@ -27,6 +29,11 @@ export function unavailableMessage(error: unknown, path: string): string | null 
   const message = code === null ? undefined : PLAIN_MESSAGES.get(code);
   const detail = error instanceof Error ? error.message : String(error);
   return message === undefined ? null : `${message}: ${path} (${detail})`;
+}
+
+/** Whether a value is too large for the database, or for the statement. */
+export function isTooBig(error: unknown): boolean {
+  return primaryCode(error) === TOO_BIG;
 }
 
 function primaryCode(error: unknown): number | null {

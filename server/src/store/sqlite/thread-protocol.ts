@@ -18,6 +18,8 @@ export type ToThread = readonly ThreadRequest[] | 'close';
 export interface ThreadFailure {
   /** True if the error concerns the file or the machine: it becomes a StoreUnavailableError. */
   readonly unavailable: boolean;
+  /** True if the data of the operation is the reason: it becomes a StoreRefusedError. */
+  readonly refused: boolean;
   readonly message: string;
 }
 

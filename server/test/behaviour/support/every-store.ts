@@ -63,6 +63,7 @@ const ON_POSTGRES: ReadonlySet<string> = new Set([
   'many distinct names of tags',
   'narrow scopes',
   'narrow lists',
+  'names that expressions compute',
   'triggers',
 ]);
 

@@ -32,6 +32,7 @@ describe('parseDefinition — definition members', () => {
           'a',
           {
             id: 'a',
+            place: { container: null, compensates: null },
             type: 'NoOp',
             typeName: 'NoOp',
             name: null,
@@ -123,6 +124,7 @@ describe('parseDefinition — definition members', () => {
     expect([...definition.steps.keys()]).toEqual(['a', 'c', 'e', 'b', 'd']);
     expect(definition.steps.get('a')).toEqual({
       id: 'a',
+      place: { container: null, compensates: null },
       type: 'Parallel',
       typeName: 'Parallel',
       name: 'first',

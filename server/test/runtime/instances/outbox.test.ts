@@ -12,6 +12,7 @@ import {
 import { Outbox } from '../../../src/runtime/instances/outbox.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { define } from '../../engine/support/define.js';
+import { createLogger } from '../../../src/base/logger.js';
 import { systemClock } from '../../../src/base/clock.js';
 import { INBOX_BYTES_MAX, messageBytes } from '../../../src/store/records/messages.js';
 
@@ -19,6 +20,7 @@ import { INBOX_BYTES_MAX, messageBytes } from '../../../src/store/records/messag
 const outbox = new Outbox({
   store: createMemoryStore(),
   clock: systemClock,
+  logger: createLogger({ level: 'silent' }),
   announcer: { send: () => Promise.reject(new Error('nobody is told')) },
   posted: () => undefined,
   controlled: () => undefined,

@@ -15,6 +15,12 @@ export interface Question {
   readonly typed?: string;
   /** An option of the action, not selected at first. */
   readonly checkbox?: { readonly label: string; readonly onChange: (isChosen: boolean) => void };
+  /** What the user may write about the action. */
+  readonly note?: {
+    readonly label: string;
+    readonly maxLength: number;
+    readonly onChange: (text: string) => void;
+  };
 }
 
 type Ask = (question: Question) => Promise<boolean>;
@@ -56,7 +62,7 @@ export function ConfirmProvider({ children }: { readonly children: ReactNode }):
 }
 
 function QuestionDialog(props: Pending): ReactNode {
-  const { title, text, confirm, isDangerous = false, typed, checkbox, answer } = props;
+  const { title, text, confirm, isDangerous = false, typed, checkbox, note, answer } = props;
   const [answerText, setAnswerText] = useState('');
   const isTyped = typed === undefined || answerText.trim() === typed;
   return (
@@ -66,6 +72,16 @@ function QuestionDialog(props: Pending): ReactNode {
         <label className="dialog-checkbox">
           <input type="checkbox" onChange={({ target }) => checkbox.onChange(target.checked)} />
           <span>{checkbox.label}</span>
+        </label>
+      )}
+      {note !== undefined && (
+        <label className="field">
+          <span>{note.label}</span>
+          <input
+            maxLength={note.maxLength}
+            autoComplete="off"
+            onChange={({ target }) => note.onChange(target.value)}
+          />
         </label>
       )}
       {typed !== undefined && (

@@ -29,6 +29,14 @@ export function toReason(reason: string): string {
   throw invalidMember('reason must not be blank', '/reason');
 }
 
+/** @param pointer of the member; absent: it is a parameter. @throws AppError `invalid_request` */
+export function toOptionalReason(reason: string | undefined, pointer?: string): string | null {
+  if (reason === undefined) return null;
+  if (reason.trim() !== '') return reason;
+  if (pointer !== undefined) throw invalidMember('reason must not be blank', pointer);
+  throw new AppError('invalid_request', 'reason must not be blank', { parameter: 'reason' });
+}
+
 export function invalidMember(message: string, pointer: string): AppError {
   const problems = [{ code: 'invalid_member', message, pointer }];
   return new AppError('invalid_request', message, { problems });

@@ -132,12 +132,14 @@ export function assertMayFilter({ filter }: wire.BulkRequest, mayRead: boolean):
 }
 
 export function toBulkPreview(preview: host.BulkPreview, mayRead: boolean): wire.BulkPreview {
-  const { exact, instances, matched } = preview;
+  const { exact, instances, matched, obstacles } = preview;
   const workflows = instances.map(toWorkflowSummary);
   return {
     matched,
     exact,
     workflows: mayRead ? workflows : workflows.map(withoutData),
+    // Problems may quote the data of runs.
+    obstacles: mayRead ? obstacles.map(toFailure) : [],
   };
 }
 

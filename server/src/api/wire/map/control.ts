@@ -30,8 +30,16 @@ export function toWorkflowAction({ action, actor, detail, time }: AuditEntry): w
 /** @throws AppError `invalid_request` */
 export function assertCompensates(
   compensate: boolean,
-  { dryRun, grace }: { readonly dryRun: boolean; readonly grace: string | undefined },
+  given: { readonly dryRun: boolean; readonly grace: string | undefined; readonly purge: boolean },
 ): void {
+  const { dryRun, grace, purge } = given;
+  if (purge && compensate) {
+    throw new AppError(
+      'invalid_request',
+      'compensate terminates a run, and purge removes one that has ended: give only one of them',
+      { parameter: 'compensate' },
+    );
+  }
   if (compensate || (grace === undefined && !dryRun)) return;
   const parameter = dryRun ? 'dryRun' : 'grace';
   throw new AppError('invalid_request', `${parameter} needs compensate=true`, { parameter });

@@ -91,7 +91,7 @@ export interface CreatedBulkJob {
 /**
  * The runs on which a bulk job would act.
  *
- * @example { "matched": 0, "exact": true, "workflows": [] }
+ * @example { "matched": 0, "exact": true, "workflows": [], "obstacles": [] }
  */
 export interface BulkPreview {
   /**
@@ -106,6 +106,11 @@ export interface BulkPreview {
    * The first 20. `tags`, `index` and the failure are only shown to callers with the scope `conductor:viewer`.
    */
   workflows: WorkflowSummary[];
+  /**
+   * With the action `modify`: which of the first 20 cannot be modified in this way, and why. Only shown to callers with the
+   * scope `conductor:viewer`.
+   */
+  obstacles: BulkFailure[];
 }
 
 /**

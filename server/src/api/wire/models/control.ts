@@ -32,6 +32,12 @@ export interface ControlRequest {
    */
   compensate?: boolean;
   /**
+   * Why: the record of actions of each run shows it.
+   * @minLength 1 must not be empty
+   * @maxLength 500 must have at most 500 characters
+   */
+  reason?: string;
+  /**
    * @minItems 1 must name at least one run
    * @maxItems 100 must name at most 100 runs
    */

@@ -14,6 +14,7 @@ import { NO_PLACE, placeOf } from './step-place.js';
 const SET_ASIDE_TYPES: ReadonlySet<string> = new Set([
   'EngineError',
   'InstanceTooLarge',
+  'StoreRefused',
   'Poison',
   'DefinitionMissing',
   'UnreadableDefinition',

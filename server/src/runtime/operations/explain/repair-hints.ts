@@ -1,6 +1,10 @@
 /** What a repair could do for an instance that has failed: calls with their bodies, the one that keeps most of the work first. */
-import { placeOfStep } from '../../../engine/definitions/step-places.js';
-import type { StepDefinition, WorkflowDefinition } from '../../../engine/model/definition.js';
+import { placesOfStep } from '../../../engine/definitions/step-places.js';
+import type {
+  StepDefinition,
+  StepPlace,
+  WorkflowDefinition,
+} from '../../../engine/model/definition.js';
 import type { WorkflowInstance } from '../../../engine/model/instance.js';
 import type { Pointer } from '../../../engine/model/pointer.js';
 import type { StepError } from '../../../engine/model/step-record.js';
@@ -27,7 +31,7 @@ export function repairHintsOf(facts: InstanceFacts): readonly RepairHint[] {
   const ofStep =
     failed === undefined || step === undefined
       ? []
-      : [correctHint(step), skipHint(failed, step, definition)];
+      : [correctHint(step), skipHint(failed, step, instance)];
   return [...ofStep, rerunHint(definition), ...restartHint(instance)];
 }
 
@@ -38,13 +42,14 @@ function correctHint({ id }: StepDefinition): RepairHint {
 
 function skipHint(
   failed: Pointer,
-  step: StepDefinition,
-  definition: WorkflowDefinition,
+  { id, nextStepId, selectNextStep }: StepDefinition,
+  { pointers }: WorkflowInstance,
 ): RepairHint {
-  const { id, nextStepId, selectNextStep } = step;
   const cancel = [failed.id];
+  const parent = failed.parentId === null ? undefined : pointers.get(failed.parentId);
+  const isCompensating = parent?.state.kind === 'compensating';
   // What follows a compensation is a part of it, and begins by itself.
-  if (placeOfStep(definition, id).compensates !== null) {
+  if (isCompensating) {
     const text = `skips step ${id}; the compensation goes on without it`;
     return { action: 'modify', text, body: { cancel, resume: true } };
   }
@@ -107,14 +112,18 @@ function startsOf(stepIds: readonly string[]): readonly Json[] {
   return stepIds.map((stepId) => ({ stepId }));
 }
 
+/** The step itself if it can run at the top level, otherwise the container around it that can. */
 function outermost(definition: WorkflowDefinition, stepId: string): string {
   let id = stepId;
   for (;;) {
-    const { compensates, container } = placeOfStep(definition, id);
-    const around = compensates ?? container;
-    if (around === null) return id;
-    id = around;
+    const [stands, ...others] = placesOfStep(definition, id).map(aroundOf);
+    if (stands == null || others.includes(null)) return id;
+    id = stands;
   }
+}
+
+function aroundOf({ compensates, container }: StepPlace): string | null {
+  return compensates ?? container;
 }
 
 function rerunHint({ entryStepId }: WorkflowDefinition): RepairHint {

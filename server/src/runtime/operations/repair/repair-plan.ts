@@ -1,6 +1,6 @@
 /** Plans a repair on a copy of the instance: what it would do, or what prevents it. */
 import type { WorkflowDefinition } from '../../../engine/model/definition.js';
-import { isEnded } from '../../../engine/model/instance.js';
+import { isEnded, type WorkflowInstance } from '../../../engine/model/instance.js';
 import { keepAnswer } from '../../../engine/repair/answers.js';
 import { describeModification } from '../../../engine/repair/describe-modification.js';
 import { modifyRun } from '../../../engine/repair/modify.js';
@@ -77,7 +77,7 @@ export async function planRepair(
     const { obstacles } = result;
     throw impossible(record.id, rerun === null ? obstacles : obstaclesOfRerun(obstacles));
   }
-  const repeats = await repeatsOf(run, modification, options);
+  const repeats = await repeatsOf(run, result, modification.stepMap, options);
   const warnings = [
     ...(wasEnded && !isEnded(run.instance) ? await referenceWarnings(record, options) : []),
     ...(await dataWarnings(run, modification, target !== own, options)),
@@ -178,15 +178,31 @@ function assertNotTooLarge(
 
 async function repeatsOf(
   { definition, instance }: Run,
-  { start, stepMap }: Modification,
+  { started }: AppliedModification,
+  stepMap: Modification['stepMap'],
   { store }: Pick<PlanOptions, 'store'>,
 ): Promise<readonly RepeatedStep[]> {
-  const started = start.map(({ stepId }) => stepId);
-  const calls = outsideCallsFrom(definition, started);
+  const placed = started.map(({ executionId, stepId }) => ({
+    stepId,
+    containers: containersOf(instance, executionId),
+  }));
+  const calls = outsideCallsFrom(definition, placed);
   if (calls.length === 0) return [];
   const ids = new Set(calls.map(({ stepId }) => stepId));
   const ran = await stepsThatRan({ store, instance, stepMap }, ids);
   return calls.filter(({ stepId }) => ran.has(stepId));
+}
+
+/** The steps of the containers around an open execution, innermost first. */
+function containersOf({ pointers }: WorkflowInstance, executionId: number): readonly string[] {
+  const containers: string[] = [];
+  let parentId = pointers.get(executionId)?.parentId ?? null;
+  while (parentId !== null) {
+    const parent = pointers.get(parentId);
+    if (parent !== undefined) containers.push(parent.stepId);
+    parentId = parent?.parentId ?? null;
+  }
+  return containers;
 }
 
 /** The data is not checked against `Input` again, which applies to starts; but a person may want to know. */

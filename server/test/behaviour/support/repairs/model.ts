@@ -6,7 +6,7 @@
  * code with the engine.
  */
 import { blockerOf, type Blocker } from './blockers.js';
-import { ITEMS, TURNS, type Box, type Node, type Shape } from './shapes.js';
+import { isSpare, ITEMS, TURNS, type Box, type Node, type Shape } from './shapes.js';
 
 export interface Frame {
   /** The id of the execution, or a negative number for one that the model has opened. */
@@ -361,7 +361,9 @@ export class Model {
 
 function locate(nodes: readonly Node[], stepId: string, container: Box | null): Located | null {
   for (const [at, node] of nodes.entries()) {
-    if (node.id === stepId) return { node, next: nodes[at + 1] ?? null, container };
+    const next = nodes[at + 1] ?? null;
+    if (node.id === stepId)
+      return { node, next: next === null || isSpare(next) ? null : next, container };
     if (node.kind !== 'box') continue;
     for (const sequence of node.do) {
       const found = locate(sequence, stepId, node);

@@ -21,7 +21,7 @@ import {
   type RepairedRun,
   type Service,
 } from './repair-runs.js';
-import { ITEMS, shapeOf, type Shape } from './shapes.js';
+import { ITEMS, shapeOf, SPARE, type Shape } from './shapes.js';
 import {
   behaviorFor,
   isEndedStatus,
@@ -158,7 +158,9 @@ function obstaclesOf(request: Request, trial: Trial): { status: number; code: st
     return { status: 409, code: 'execution_ended' };
   }
   const isInside =
-    trial.action === 'start inside' && trial.place !== 'top' && trial.place !== 'sub-workflow';
+    (trial.action === 'start inside' || trial.action === 'start the spare step') &&
+    trial.place !== 'top' &&
+    trial.place !== 'sub-workflow';
   return isEnded && isInside ? { status: 409, code: 'container_not_open' } : null;
 }
 
@@ -219,7 +221,7 @@ function checkAnswer(
   const blocker = blockerOf(trial.blocker);
   const target = request.version === 2 ? shapes[1] : shapes[0];
   const loops = trial.place === 'While' || trial.place.startsWith('Foreach');
-  const leadsBack = [target.blocked, 'box', 'before', ...(loops ? [target.next] : [])];
+  const leadsBack = [target.blocked, 'box', 'before', ...(loops ? [target.next, SPARE] : [])];
   const willRun = request.start.some((stepId) => leadsBack.includes(stepId));
   const ranBefore = steps.some(({ stepId }) => stepId === target.blocked);
   const isRepeated = blocker.hasOutsideEffect === true && willRun && ranBefore;

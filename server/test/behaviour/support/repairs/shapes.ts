@@ -27,6 +27,8 @@ export interface Mark {
   readonly isUndoable?: true;
   /** Counts the turns of a While. */
   readonly countsTurns?: true;
+  /** Whether no path leads to it: only a repair starts it. */
+  readonly isSpare?: true;
 }
 
 export interface Box {
@@ -56,6 +58,9 @@ export interface Shape {
   readonly next: string;
 }
 
+/** The step beside the one that blocks that is there for repairs. */
+export const SPARE = 'spare';
+
 const mark = (id: string): Mark => ({ kind: 'mark', id });
 
 /**
@@ -77,16 +82,17 @@ export function shapeOf(
     ...(place === 'While' && { countsTurns: true }),
   };
   const path = [first, block, ...rest];
+  const spare: Mark = { ...mark(SPARE), isSpare: true };
   const isTop = place === 'top' || place === 'sub-workflow';
   const box = (): Box => ({
     kind: 'box',
     id: 'box',
     place: place as Box['place'],
-    do: place === 'Parallel' ? [path, [mark('c')]] : [path],
+    do: place === 'Parallel' ? [[...path, spare], [mark('c')]] : [[...path, spare]],
   });
   return {
     place,
-    nodes: [mark('before'), ...(isTop ? path : [box()]), mark('after')],
+    nodes: [mark('before'), ...(isTop ? path : [box()]), mark('after'), ...(isTop ? [spare] : [])],
     outer: isTop ? blocked : 'box',
     blocked,
     next,
@@ -94,7 +100,12 @@ export function shapeOf(
 }
 
 export function stepsOf(nodes: readonly Node[]): JsonObject[] {
-  return chain(...nodes.map(stepOf));
+  const path = nodes.filter((node) => !isSpare(node));
+  return [...chain(...path.map(stepOf)), ...nodes.filter(isSpare).map(stepOf)];
+}
+
+export function isSpare(node: Node): boolean {
+  return node.kind === 'mark' && node.isSpare === true;
 }
 
 /** Appends the id and, in a Foreach, the item. */

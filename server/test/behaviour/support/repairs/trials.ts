@@ -2,7 +2,7 @@
 import { seeded } from '../../../support/seeded.js';
 import type { JsonObject } from '../../../../src/engine/values/json.js';
 import { BLOCKER_NAMES, blockerOf, type BlockerName } from './blockers.js';
-import { PLACES, type Behavior, type Place, type Shape } from './shapes.js';
+import { PLACES, SPARE, type Behavior, type Place, type Shape } from './shapes.js';
 
 export const STATUSES = [
   'waiting',
@@ -29,6 +29,7 @@ export const ACTIONS = [
   'move and start',
   'resume',
   'start inside',
+  'start the spare step',
   'start beside',
 ] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -169,15 +170,15 @@ export function requestOf(
     case 'resume':
       return modify({ resumes: true, fixes });
     case 'start inside':
-      return modify(
-        { cancel: blocked === undefined ? [] : [one], start: [first.next], fixes },
-        (start) => {
-          // A step inside a parallel Foreach needs to be told its item.
-          if (trial.place !== 'Foreach in parallel' || blocked === undefined) return start;
-          const { item } = blocked;
-          return { ...start, inside: container, item, index: item === 'p' ? 0 : 1 };
-        },
-      );
+    case 'start the spare step': {
+      const start = [trial.action === 'start inside' ? first.next : SPARE];
+      return modify({ cancel: blocked === undefined ? [] : [one], start, fixes }, (step) => {
+        // A step inside a parallel Foreach needs to be told its item.
+        if (trial.place !== 'Foreach in parallel' || blocked === undefined) return step;
+        const { item } = blocked;
+        return { ...step, inside: container, item, index: item === 'p' ? 0 : 1 };
+      });
+    }
     case 'start beside':
       return modify({ start: ['after'], fixes });
   }

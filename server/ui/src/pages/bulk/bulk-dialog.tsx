@@ -1,8 +1,9 @@
-import type { BulkPreview } from '@stepwright/sdk';
+import { stringifyJson, type BulkPreview, type BulkRequest } from '@stepwright/sdk';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useSession } from '../../app/session.js';
 import { DialogForm } from '../../components/dialog-form.js';
+import { useSettled } from '../../components/use-settled.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { RunBadge } from '../../components/status-badge.js';
 import type { RunQuery } from '../runs/run-filter.js';
@@ -40,10 +41,10 @@ export function BulkDialog(props: BulkDialogProps): ReactNode {
   const steps = useTopSteps('query' in selection ? (selection.query.definitionId ?? '') : '');
   const failedAt = steps.find((id) => id === props.failedStepId) ?? '';
   const repair = { ...changed, from: changed.from ?? failedAt };
-  const preview = useBulkPreview(selection, action);
+  const modification = action === 'modify' ? modificationOf(repair) : undefined;
+  const preview = useBulkPreview(selection, action, modification ?? null);
   const matched = preview.data?.matched;
   const isTyped = !isDangerous || typed.trim() === String(matched);
-  const modification = action === 'modify' ? modificationOf(repair) : undefined;
   const isValid = reason.trim() !== '' && isTyped && modification !== null && matched !== 0;
   const create = async (): Promise<void> => {
     const { id } = await client.bulk.create({
@@ -78,6 +79,7 @@ export function BulkDialog(props: BulkDialogProps): ReactNode {
       )}
       {preview.error !== null && <ProblemView error={preview.error} />}
       {preview.data !== undefined && <Matches preview={preview.data} />}
+      {preview.data !== undefined && <Obstacles preview={preview.data} />}
       <ReasonFields {...{ reason, perSecond }} onReason={setReason} onPerSecond={setPerSecond} />
       {isDangerous && matched !== undefined && (
         <TextField label={`Type ${matched} to confirm`} value={typed} onChange={setTyped} />
@@ -207,23 +209,26 @@ function requestOf(selection: BulkSelection, action: BulkAction) {
     : { action, filter: selection.query };
 }
 
-function useBulkPreview(selection: BulkSelection, action: BulkAction) {
+/** The action does not change which runs match, but a modification may be impossible for some of them. */
+function useBulkPreview(
+  selection: BulkSelection,
+  action: BulkAction,
+  modification: NonNullable<BulkRequest['modification']> | null,
+) {
   const { client } = useSession();
   const key = JSON.stringify(selection);
+  const settled = useSettled(modification === null ? null : stringifyJson(modification));
   return useQuery({
-    queryKey: ['bulk preview', key],
-    queryFn: ({ signal }) => {
-      // The action does not change which runs match.
-      const modification = action === 'modify' ? { resume: true } : undefined;
-      return client.bulk.preview(
+    queryKey: ['bulk preview', key, action === 'modify' ? settled : null],
+    queryFn: ({ signal }) =>
+      client.bulk.preview(
         {
           ...requestOf(selection, action),
           reason: 'preview',
-          ...(modification && { modification }),
+          ...(action === 'modify' && { modification: modification ?? { resume: true } }),
         },
         { signal },
-      );
-    },
+      ),
     gcTime: 0,
     staleTime: Infinity,
     placeholderData: keepPreviousData,
@@ -235,6 +240,26 @@ function matchText({ matched, exact }: BulkPreview): string {
 }
 
 const NAMED = 5;
+
+/** Of the first runs: what the job would meet. */
+function Obstacles({ preview }: { readonly preview: BulkPreview }): ReactNode {
+  const { obstacles, workflows } = preview;
+  if (obstacles.length === 0) return null;
+  return (
+    <div role="status">
+      <p className="form-message">
+        {`Impossible for ${obstacles.length} of the first ${workflows.length}:`}
+      </p>
+      <ul className="bulk-matches">
+        {obstacles.slice(0, NAMED).map(({ problem, workflowId }) => (
+          <li key={workflowId}>
+            <code>{workflowId}</code> <bdi>{problem.detail}</bdi>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
 
 function Matches({ preview }: { readonly preview: BulkPreview }): ReactNode {
   const { workflows } = preview;

@@ -4,6 +4,7 @@ import { useSession, type Session } from '../../app/session.js';
 import { Button } from '../../components/button.js';
 import { useConfirm } from '../../components/confirm-dialog.js';
 import { useToasts } from '../../components/toasts.js';
+import { REASON_MAX } from './repair/repair-plan.js';
 
 interface Control {
   readonly isBusy: boolean;
@@ -25,7 +26,7 @@ export function useControl(run: Workflow, onDone: () => void): Control {
   const confirm = useConfirm();
   const [isBusy, setBusy] = useState(false);
   const act = async (action: ControlAction): Promise<void> => {
-    const chosen = { compensate: false };
+    const chosen = { compensate: false, reason: '' };
     if (action === 'terminate') {
       const isWanted = await confirm({
         title: 'Terminate this run?',
@@ -44,6 +45,13 @@ export function useControl(run: Workflow, onDone: () => void): Control {
           label: 'Compensate completed steps first',
           onChange: (isChosen) => {
             chosen.compensate = isChosen;
+          },
+        },
+        note: {
+          label: 'Reason, for the history of the run',
+          maxLength: REASON_MAX,
+          onChange: (text) => {
+            chosen.reason = text.trim();
           },
         },
       });
@@ -88,10 +96,16 @@ export function RunName({ run }: { readonly run: Workflow }): ReactNode {
 async function send(
   { client }: Session,
   action: ControlAction,
-  { compensate, workflowId }: { readonly workflowId: string; readonly compensate: boolean },
+  {
+    compensate,
+    reason,
+    workflowId,
+  }: { readonly workflowId: string; readonly compensate: boolean; readonly reason: string },
 ): Promise<void> {
-  if (action === 'terminate') await client.workflows.terminate(workflowId, { compensate });
-  else await client.workflows[action](workflowId);
+  if (action === 'terminate') {
+    const why = reason === '' ? {} : { reason };
+    await client.workflows.terminate(workflowId, { compensate, ...why });
+  } else await client.workflows[action](workflowId);
 }
 
 /** The buttons at the top of the page: the actions that are possible in this status. */

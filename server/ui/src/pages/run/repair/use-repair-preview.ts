@@ -1,12 +1,11 @@
 /** Asks the server what a modification would do. */
 import { stringifyJson, type RepairedWorkflow, type Workflow } from '@stepwright/sdk';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import { useSession } from '../../../app/session.js';
+import { useSettled } from '../../../components/use-settled.js';
 import type { Modification } from './repair-plan.js';
 
-/** The pause after a keystroke. */
-const PAUSE_MS = 300;
 /** An open run may change while the user decides. */
 const AGAIN_MS = 5000;
 
@@ -47,13 +46,4 @@ export function useRepairPreview(
     error: isWanted ? preview.error : null,
     isStale: !isWanted || preview.isPlaceholderData,
   };
-}
-
-function useSettled(text: string | null): string | null {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
 }

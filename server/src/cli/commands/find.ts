@@ -1,0 +1,93 @@
+/** `stepwright find`: runs by a text in their id, reference, tags or index fields. */
+import type {
+  FoundWorkflow,
+  MatchRelation,
+  WorkflowFindings,
+  WorkflowMatch,
+} from '../../api/wire/models/find.js';
+import { connect } from '../connection/connect.js';
+import type { ServerCommandOptions } from '../connection/options.js';
+import type { ServerClient } from '../connection/server-client.js';
+import { Output } from '../output/output.js';
+import { plain } from '../output/plain-text.js';
+import { printRuns } from '../output/runs.js';
+import { fullTime } from '../output/times.js';
+
+export interface FindOptions extends ServerCommandOptions {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+const PAGE_SIZE_MAX = 100;
+/** Each takes the server up to 0.3 s. */
+const PAGES_MAX = 50;
+
+const RELATIONS: Readonly<Record<MatchRelation, string>> = {
+  equal: '=',
+  start: 'starts with',
+  part: 'contains',
+};
+
+export async function find(text: string, options: FindOptions): Promise<void> {
+  const client = await connect(options);
+  const findings = await search(client, text, options);
+  const output = new Output();
+  if (options.json) {
+    output.json(findings);
+    return;
+  }
+  const { definitionId, items } = findings;
+  const why = new Map(
+    items.map(({ matches: [closest], workflow }) => [
+      workflow.workflowId,
+      matchText(closest, text),
+    ]),
+  );
+  if (items.length > 0) {
+    const runs = items.map(({ workflow }) => workflow);
+    printRuns(output, runs, ({ workflowId }) => why.get(workflowId) ?? '');
+  } else output.note('No run was found.');
+  if (definitionId !== null) {
+    const id = plain(definitionId);
+    output.note(`${id} is a definition; its runs: stepwright list --definition ${id}`);
+  }
+  noteRest(output, findings);
+}
+
+/** Searches older and older runs, until enough are found or all were searched. */
+async function search(
+  client: ServerClient,
+  text: string,
+  { cursor, limit }: Pick<FindOptions, 'cursor' | 'limit'>,
+): Promise<WorkflowFindings> {
+  // A cursor belongs to its limit.
+  const query = { text, limit: Math.min(limit, PAGE_SIZE_MAX) };
+  const items: FoundWorkflow[] = [];
+  let next = cursor;
+  for (let pages = 1; ; pages += 1) {
+    const page = await client.get<WorkflowFindings>('/api/workflow/find', {
+      ...query,
+      cursor: next,
+    });
+    items.push(...page.items);
+    const isOver = page.nextCursor === null || pages === PAGES_MAX || items.length >= limit;
+    if (isOver) return { ...page, items };
+    next = page.nextCursor ?? undefined;
+  }
+}
+
+function matchText(match: WorkflowMatch | undefined, text: string): string {
+  if (match === undefined) return '';
+  const { name, of, relation } = match;
+  const where = of === 'tag' ? `tag ${name ?? ''}` : (name ?? of);
+  return `${where} ${RELATIONS[relation]} ${text}`;
+}
+
+function noteRest(output: Output, { exact, items, nextCursor, partsFrom }: WorkflowFindings): void {
+  if (!exact && items.length > 0) output.note('More runs may have this text; --limit shows more.');
+  if (nextCursor === null || partsFrom === null) return;
+  const time = fullTime(partsFrom, output.now);
+  output.note(
+    `Text inside values was searched in runs since ${time}. For older ones, add --cursor ${nextCursor}`,
+  );
+}
