@@ -3,6 +3,7 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { compose, type Server } from './compose.js';
 import { ConfigError, readConfig } from './config/read-config.js';
+import { endWithLauncher, launcherIsGone } from './end-with-launcher.js';
 import { limitYoungGeneration } from './limit-young-generation.js';
 import { createLogger } from './base/logger.js';
 import type { Config } from './config/settings.js';
@@ -10,6 +11,7 @@ import { presetOfProcess } from './preset.js';
 import { storeAt } from './store/stores.js';
 
 limitYoungGeneration();
+endWithLauncher(process.env);
 const config = loadConfig();
 const logger = createLogger({ level: config.log_level });
 
@@ -135,7 +137,8 @@ function placeOfData({ data_dir, dbhost }: Config): string {
 async function stop(signal: string): Promise<void> {
   if (isStopping) return;
   isStopping = true;
-  logger.info({ signal }, 'stopping');
+  const reason = launcherIsGone() ? { reason: 'what started the server has ended' } : {};
+  logger.info({ signal, ...reason }, 'stopping');
   const deadline = setTimeout(() => {
     logger.warn('work in progress did not finish in time; it continues at the next start');
     process.exit(0);
