@@ -8,6 +8,7 @@ import { limitYoungGeneration } from './limit-young-generation.js';
 import { createLogger } from './base/logger.js';
 import type { Config } from './config/settings.js';
 import { presetOfProcess } from './preset.js';
+import { startTip } from './start-tip.js';
 import { storeAt } from './store/stores.js';
 
 limitYoungGeneration();
@@ -112,21 +113,11 @@ function announce(httpServer: HttpServer, settings: Config): string {
       `  API page              ${place}/swagger`,
       `  Store                 ${store}`,
       '',
-      ...(presetOfProcess().hasOwnTip === true ? [] : tip(place)),
+      ...(presetOfProcess().hasOwnTip === true ? [] : startTip(place, settings)),
       '',
     ].join('\n'),
   );
   return place;
-}
-
-function tip(place: string): string[] {
-  return [
-    '  Try it:',
-    `  curl -X POST ${place}/api/definition -H 'Content-Type: application/yaml' \\`,
-    `    --data-binary $'Id: hello\\nSteps:\\n- Id: greet\\n  StepType: NoOp\\n  Outputs:\\n    greeting: "\\'Hello \\' + data.name"'`,
-    `  curl -X POST ${place}/api/workflow/hello -H 'Content-Type: application/json' -d '{"name": "you"}'`,
-    '',
-  ];
 }
 
 function placeOfData({ data_dir, dbhost }: Config): string {
