@@ -5,6 +5,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../sdk/test/support/free-port.js';
@@ -44,6 +45,16 @@ describe('stepwright token', () => {
     expect(start.code).toBe(4);
     expect(start.stderr).toContain('docs/authentication.md');
     expect((await line.terminal(args)).screen).toContain('# The token');
+  });
+
+  it.each([
+    { args: [], subject: userInfo().username },
+    { args: ['--subject', 'billing'], subject: 'billing' },
+  ])('names who the caller is, by default the user: $args', async ({ args, subject }) => {
+    const { token } = await line.json<MadeToken>(['token', '--key', key, ...args]);
+    const [, claims = ''] = token.split('.');
+    const text = Buffer.from(claims, 'base64url').toString();
+    expect(JSON.parse(text)).toMatchObject({ sub: subject, scope: 'conductor:admin' });
   });
 
   it.each([

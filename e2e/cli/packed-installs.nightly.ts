@@ -3,6 +3,7 @@
  * Method: starts the packed server on Node 20, 22 and 24, from its tarball by `npx`, from a global installation, and in a folder
  * that only root can read; each time a custom step and an expression run. Runs a test of `stepwright/testing` under jest.
  */
+import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -149,9 +150,8 @@ describe('the package', () => {
     const client = createClient({ baseUrl: url });
     const run = await client.workflows.start('greeting', { name: 'Ada' });
     expect((await run.wait({ timeoutMs: 60_000 })).data['greeting']).toBe('HELLO ADA');
-    // npx ends on SIGTERM, and leaves the server running.
-    for await (const { pid } of client.nodes.list()) process.kill(pid, 'SIGTERM');
     await server.stop();
+    await expect(fetch(url)).rejects.toThrow();
   });
 
   it('needs no rights but to read its files', async (test) => {
@@ -167,6 +167,16 @@ describe('the package', () => {
     const { output } = await check([process.execPath, BIN, 'start'], installation.folder);
     chmodSync(installation.folder, 0o755);
     expect(output).toContain('Python runs as root');
+  });
+});
+
+it('stepwright/testing says on an old Node which one it needs', () => {
+  const file = path.join(installation.folder, 'old.mjs');
+  writeFileSync(file, "import 'stepwright/testing';\n");
+  const { status, stderr } = spawnSync(nodeOf('20'), [file], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: expect.stringMatching(/needs Node [\d.]+ or later, but this is Node 20/) as string,
   });
 });
 

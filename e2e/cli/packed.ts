@@ -99,8 +99,7 @@ export class Installation {
   }
 
   /**
-   * A command that runs until it is stopped, without the processes of npx in front of it: they end on SIGTERM and leave the
-   * command running.
+   * A command that runs until it is stopped, without the processes of npx in front of it, so that its exit code is seen.
    */
   server(
     args: readonly string[],

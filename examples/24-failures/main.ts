@@ -31,9 +31,9 @@ const worker = new Worker({
     'charge-fee': ({ card }: { card: string }, { attempt, idempotencyKey }) => {
       // The bank may be available at the next attempt, which has the same key.
       if (card === 'slow' && attempt === 1) throw new Error('the bank does not answer');
-      // No further attempt can charge this card.
+      // No further attempt can charge this card: NonRetryable of the step lists the type.
       if (card === 'stolen') {
-        throw new ActivityFailure('the card was reported stolen', { retryable: false });
+        throw new ActivityFailure('the card was reported stolen', { type: 'CardStolen' });
       }
       return { receipt: `r-${idempotencyKey.slice(0, 8)}` };
     },

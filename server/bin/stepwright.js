@@ -98,7 +98,9 @@ function fail(error) {
 }
 
 function runOn(node) {
-  const child = spawn(node, [PROGRAM, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // The command ends when this process is gone, even if it was killed.
+  const env = { ...process.env, STEPWRIGHT_LAUNCHER: String(process.pid) };
+  const child = spawn(node, [PROGRAM, ...process.argv.slice(2)], { env, stdio: 'inherit' });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
     // In a terminal, the child receives SIGINT and SIGHUP itself.
     process.on(signal, () => {

@@ -115,7 +115,7 @@ export async function composeHost(options: ComposeOptions): Promise<ComposedHost
     ids: options.chance?.ids ?? systemIds,
     // Connections of their own: targets do not keep steps waiting.
     webhookRequest: createHttpRequest(config, logger, { ...calls, ...WEBHOOK_LIMITS }),
-    seal: sealOf(config),
+    seal: sealOf(config, logger),
     logger,
     metrics,
     ...archiveOf(config),
@@ -281,9 +281,15 @@ const WEBHOOK_LIMITS = {
   connectionsMax: 1000,
 } as const;
 
-function sealOf({ data_dir: dataDir, secrets_dir: secretsDir }: Config): Seal {
+/** Says at the start what is wrong with the key, not only to whoever first sets up a webhook or a notification. */
+function sealOf({ data_dir: dataDir, secrets_dir: secretsDir }: Config, logger: Logger): Seal {
   const keyFile = join(secretsDir ?? dataDir, 'sealing-key');
-  return createSeal({ keyFile, creates: secretsDir === null });
+  const seal = createSeal({ keyFile, creates: secretsDir === null });
+  const problem = seal.problem();
+  if (problem !== null) {
+    logger.warn({ keyFile }, `webhooks and notifications cannot be set up: ${problem}`);
+  }
+  return seal;
 }
 
 function archiveOf({ archive_dir: directory }: Config): Pick<HostOptions, 'archive'> {

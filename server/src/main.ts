@@ -3,13 +3,16 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { compose, type Server } from './compose.js';
 import { ConfigError, readConfig } from './config/read-config.js';
+import { endWithLauncher, launcherIsGone } from './end-with-launcher.js';
 import { limitYoungGeneration } from './limit-young-generation.js';
 import { createLogger } from './base/logger.js';
 import type { Config } from './config/settings.js';
 import { presetOfProcess } from './preset.js';
+import { startTip } from './start-tip.js';
 import { storeAt } from './store/stores.js';
 
 limitYoungGeneration();
+endWithLauncher(process.env);
 const config = loadConfig();
 const logger = createLogger({ level: config.log_level });
 
@@ -110,21 +113,11 @@ function announce(httpServer: HttpServer, settings: Config): string {
       `  API page              ${place}/swagger`,
       `  Store                 ${store}`,
       '',
-      ...(presetOfProcess().hasOwnTip === true ? [] : tip(place)),
+      ...(presetOfProcess().hasOwnTip === true ? [] : startTip(place, settings)),
       '',
     ].join('\n'),
   );
   return place;
-}
-
-function tip(place: string): string[] {
-  return [
-    '  Try it:',
-    `  curl -X POST ${place}/api/definition -H 'Content-Type: application/yaml' \\`,
-    `    --data-binary $'Id: hello\\nSteps:\\n- Id: greet\\n  StepType: NoOp\\n  Outputs:\\n    greeting: "\\'Hello \\' + data.name"'`,
-    `  curl -X POST ${place}/api/workflow/hello -H 'Content-Type: application/json' -d '{"name": "you"}'`,
-    '',
-  ];
 }
 
 function placeOfData({ data_dir, dbhost }: Config): string {
@@ -135,7 +128,8 @@ function placeOfData({ data_dir, dbhost }: Config): string {
 async function stop(signal: string): Promise<void> {
   if (isStopping) return;
   isStopping = true;
-  logger.info({ signal }, 'stopping');
+  const reason = launcherIsGone() ? { reason: 'what started the server has ended' } : {};
+  logger.info({ signal, ...reason }, 'stopping');
   const deadline = setTimeout(() => {
     logger.warn('work in progress did not finish in time; it continues at the next start');
     process.exit(0);

@@ -2,6 +2,11 @@
 
 /** The options of an `ActivityFailure`. */
 export interface ActivityFailureOptions {
+  /**
+   * What kind of failure it is, such as `CardDeclined`. With this type in the step's `NonRetryable`, the step is not retried. By
+   * default, it is the name of the class, if that is a subclass of `ActivityFailure`.
+   */
+  readonly type?: string;
   /** Any JSON value. It becomes the `data` of the step error. */
   readonly data?: unknown;
   /** The error that caused the failure. It is not sent to the server. */
@@ -15,8 +20,14 @@ export interface ActivityFailureOptions {
 }
 
 /**
- * Throw this in a handler to fail the activity with custom data, or without a retry. Any other error also fails the activity,
- * with its name and message, and the definition determines whether it is retried.
+ * Marks activity failures. `stepwright/testing` and other copies of this package have other classes, which `instanceof` does not
+ * know.
+ */
+const MARK = Symbol.for('stepwright.ActivityFailure');
+
+/**
+ * Throw this in a handler to fail the activity with a type, with custom data, or without a retry. Any other error also fails the
+ * activity, with its name and message, and the definition determines whether it is retried.
  *
  * @example
  * ```ts
@@ -27,7 +38,7 @@ export interface ActivityFailureOptions {
  *   activities: {
  *     'charge-card': ({ amount }: { amount: number }) => {
  *       if (amount < 0) {
- *         throw new ActivityFailure('an amount is positive', { data: { amount }, retryable: false });
+ *         throw new ActivityFailure('an amount is positive', { type: 'InvalidAmount', data: { amount } });
  *       }
  *       return { receipt: `r-${amount}` };
  *     },
@@ -37,15 +48,24 @@ export interface ActivityFailureOptions {
  * ```
  */
 export class ActivityFailure extends Error {
-  override readonly name = 'ActivityFailure' as const;
+  // A text, so that a subclass can have another name.
+  override readonly name: string = 'ActivityFailure';
+  readonly type: string | undefined;
   readonly data: unknown;
   readonly retryable: boolean;
 
-  constructor(message: string, { cause, data, retryable = true }: ActivityFailureOptions = {}) {
+  constructor(message: string, options: ActivityFailureOptions = {}) {
+    const { cause, data, retryable = true, type } = options;
     super(message, cause === undefined ? undefined : { cause });
+    this.type = type;
     this.data = data;
     this.retryable = retryable;
+    Object.defineProperty(this, MARK, { value: true });
   }
+}
+
+export function isActivityFailure(thrown: unknown): thrown is ActivityFailure {
+  return thrown instanceof Error && MARK in thrown;
 }
 
 /** A problem that a schema found in the parameters or the result. */

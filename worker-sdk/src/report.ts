@@ -1,8 +1,8 @@
 /** Reports the outcome of work, until the server has accepted it or no longer needs it. */
 import { isApiError, isSdkError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
+import type { FailureReport } from './failure-report.js';
 import type { Lease } from './lease.js';
 import { backoffMs, pause, type BackoffRange } from './pause.js';
-import type { FailureReport } from './run-handler.js';
 
 const MESSAGE_LENGTH_MAX = 1000;
 /** After this many responses with status 500, the worker sends a simpler report. */
@@ -92,7 +92,8 @@ function unusable(error: unknown): FailureReport {
   return { name: 'InvalidResult', message, data: null };
 }
 
-function withoutData({ name, message, data }: FailureReport): FailureReport | null {
+function withoutData(failure: FailureReport): FailureReport | null {
+  const { data, message } = failure;
   if (data === null && message.length <= MESSAGE_LENGTH_MAX) return null;
-  return { name, message: message.slice(0, MESSAGE_LENGTH_MAX), data: null };
+  return { ...failure, message: message.slice(0, MESSAGE_LENGTH_MAX), data: null };
 }

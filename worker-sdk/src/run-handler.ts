@@ -2,7 +2,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ActivityContext } from './activity-context.js';
 import type { RegisteredActivity } from './activity-handlers.js';
-import { ActivityFailure, InvalidDataError, type SchemaIssue } from './errors.js';
+import { InvalidDataError, type SchemaIssue } from './errors.js';
 
 /** The work that middleware gets. */
 export interface ActivityWork {
@@ -60,30 +60,4 @@ async function checked(
 function readIssue({ message, path = [] }: StandardSchemaV1.Issue): SchemaIssue {
   const keys = path.map((part) => String(typeof part === 'object' ? part.key : part));
   return { message, path: keys.join('.') };
-}
-
-/** A failure as it is reported to the server. It becomes the step error. */
-export interface FailureReport {
-  readonly name: string;
-  readonly message: string;
-  readonly data: unknown;
-}
-
-/** Whether a retry may succeed: true unless the handler threw an ActivityFailure that says otherwise. */
-export function isRetryable(thrown: unknown): boolean {
-  return !(thrown instanceof ActivityFailure) || thrown.retryable;
-}
-
-export function describeFailure(thrown: unknown): FailureReport {
-  if (typeof thrown === 'string') return { name: 'NonError', message: thrown, data: null };
-  if (!(thrown instanceof Error)) {
-    return {
-      name: 'NonError',
-      message: 'the handler threw a value that is not an Error',
-      data: thrown ?? null,
-    };
-  }
-  const { name, message } = thrown;
-  if (thrown instanceof InvalidDataError) return { name, message, data: thrown.issues };
-  return { name, message, data: thrown instanceof ActivityFailure ? (thrown.data ?? null) : null };
 }

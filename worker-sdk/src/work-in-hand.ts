@@ -11,11 +11,12 @@ import { isApiError, type StepwrightClient, type WorkItem } from '@stepwright/sd
 import type { ActivityContext } from './activity-context.js';
 import type { RegisteredActivity } from './activity-handlers.js';
 import { ActivityFailure, WorkCancelledError, WorkerStoppedError } from './errors.js';
+import { describeFailure, isRetryable } from './failure-report.js';
 import { Lease } from './lease.js';
 import { logWith, type WorkerLog } from './log.js';
 import { aborted, type BackoffRange } from './pause.js';
 import { report, type HandlerOutcome } from './report.js';
-import { describeFailure, isRetryable, runHandler, type Middleware } from './run-handler.js';
+import { runHandler, type Middleware } from './run-handler.js';
 import type { EventHub, WorkSubject } from './worker-events.js';
 
 export interface WorkInHandOptions {

@@ -73,6 +73,16 @@ describe('a handler', () => {
       new ActivityFailure('no money', { data: { missing: 3 } }),
       { name: 'ActivityFailure', message: 'no money', data: { missing: 3 } },
     ],
+    [
+      'an ActivityFailure with a type',
+      new ActivityFailure('no money', { type: 'NoMoney' }),
+      { name: 'ActivityFailure', type: 'NoMoney', message: 'no money', data: null },
+    ],
+    [
+      'an error of its own class',
+      new (class NoMoney extends Error {})('no money'),
+      { name: 'Error', type: 'NoMoney', message: 'no money', data: null },
+    ],
     ['a string', 'just a text', { name: 'NonError', message: 'just a text', data: null }],
     ['data', { code: 7 }, { name: 'NonError', data: { code: 7 } }],
   ])('that throws %s fails the activity with this value', async (_name, thrown, reported) => {
@@ -131,6 +141,39 @@ describe('a handler', () => {
         data: null,
       });
     });
+  });
+
+  it('that throws a type which NonRetryable lists is not retried', async () => {
+    await at.client.definitions.register({
+      id: 'reserve',
+      steps: [
+        {
+          id: 'reserve',
+          stepType: 'Activity',
+          inputs: { ActivityName: "'reserve-stock'" },
+          retryInterval: 0,
+          maxRetries: 20,
+          nonRetryable: ['OutOfStock'],
+          onRetriesExhausted: 'Terminate',
+        },
+      ],
+    });
+    const attempts: number[] = [];
+    const worker = new Worker({
+      client: at.client,
+      log: quiet,
+      activities: {
+        'reserve-stock': (_parameters, { attempt }) => {
+          attempts.push(attempt);
+          throw new ActivityFailure('no stock', { type: attempt < 3 ? 'Busy' : 'OutOfStock' });
+        },
+      },
+    });
+    await during(worker, async () => {
+      const run = await (await at.client.workflows.start('reserve', {})).wait();
+      expect(run).toMatchObject({ outcome: 'Failed', lastError: { attempt: 3 } });
+    });
+    expect(attempts).toEqual([1, 2, 3]);
   });
 
   it('that throws a non-retryable ActivityFailure is not retried', async () => {

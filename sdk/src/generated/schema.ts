@@ -1146,7 +1146,7 @@ export interface paths {
          *
          *     With `compensate=true`, the run first undoes what it has done: it cancels every step that only waits, waits up to `grace` for what is in flight, then runs the `CompensateWith` of every step that has begun and of every open saga, the last one to end first. The server responds immediately, while the run is still Runnable; the run is Terminated when all compensations are complete. A suspended run is resumed for this. In the meantime, repeating the call changes nothing, and a call without `compensate` terminates the run immediately. With `dryRun=true`, nothing changes: the response says what would be undone, and what is in flight.
          *
-         *     With `purge=true`, a run that has ended is removed from the store, with its input, history and record of actions. The response shows it as it was. It is not written to `archive_dir`. A run that is open must be terminated first.
+         *     With `purge=true`, a run that has ended is removed with its input, history and record of actions. The response shows it as it was. It is not written to `archive_dir`. A run that is open must be terminated first.
          */
         delete: operations["terminateWorkflow"];
         options?: never;

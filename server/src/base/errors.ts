@@ -45,6 +45,7 @@ export type ErrorCode =
   | 'overloaded'
   | 'store_unavailable'
   | 'python_unavailable'
+  | 'sealing_key_unavailable'
   | 'stopping'
   | 'internal';
 

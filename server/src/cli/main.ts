@@ -3,6 +3,7 @@
  * others.
  */
 import { CommanderError } from 'commander';
+import { endWithLauncher } from '../end-with-launcher.js';
 import { EXIT_CODES } from './exit-codes.js';
 import { CommandFailure } from './failure.js';
 import { plainLines } from './output/plain-text.js';
@@ -12,6 +13,8 @@ import { createProgram } from './program.js';
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
+
+endWithLauncher(process.env);
 
 try {
   await createProgram().parseAsync();

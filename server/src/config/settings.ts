@@ -67,7 +67,7 @@ export const SETTINGS = {
   secrets_dir: setting<string | null>(
     text,
     null,
-    'Directory with secrets, one file each. The file `sealing-key` has the key that protects the secrets in the store, with at least 16 characters. Unset: the server creates this file in `data_dir`; nodes that share a store need the same one.',
+    'Directory with secrets, one file each. You also create the file `sealing-key` in it: the key that protects the secrets of webhooks and notifications in the store, with at least 16 characters; without it, they cannot be set up. Unset: the server creates this file in `data_dir`; nodes that share a store need the same one.',
     unset,
   ),
   db_name: setting(

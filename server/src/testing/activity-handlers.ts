@@ -1,6 +1,6 @@
 /** The handlers of activities in a test: those of `@stepwright/worker-sdk`, called and judged as its workers do. */
-import { readJson, writeJson } from '../engine/values/exact-json.js';
 import type { Json } from '../engine/values/json.js';
+import { reportOfFailure, reportOfResult, toJson, type FailureReport } from './failure-report.js';
 
 /** The context of a handler, as in `@stepwright/worker-sdk`. */
 export interface ActivityContext {
@@ -35,13 +35,7 @@ export interface ActivityOptions {
 
 export type ActivityHandlers = Readonly<Record<string, ActivityHandler | ActivityOptions>>;
 
-export interface Report {
-  readonly succeeded: boolean;
-  readonly data: Json;
-  readonly retryable?: boolean;
-  /** The handler threw an `ActivityFailure`. */
-  readonly isDeliberate?: true;
-}
+export type Report = { readonly succeeded: true; readonly data: Json } | FailureReport;
 
 /** What a schema of Standard Schema answers. */
 interface Validated {
@@ -57,7 +51,7 @@ class InvalidDataError extends Error {
   readonly issues: Json;
 
   constructor(issues: readonly { readonly message: string; readonly path: string }[]) {
-    const shown = issues.map(({ message, path }) =>
+    const shown = issues.map(({ path, message }) =>
       path === '' ? message : `${path}: ${message}`,
     );
     super(`invalid parameters: ${shown.join('; ')}`);
@@ -73,11 +67,17 @@ export async function runHandler(
 ): Promise<Report> {
   const { handler, parameters: schema } =
     typeof entry === 'function' ? { handler: entry, parameters: undefined } : entry;
+  let result: unknown;
   try {
     const checked = schema === undefined ? parameters : await validated(schema, parameters);
-    return { succeeded: true, data: toJson(await handler(checked, context)) };
+    result = await handler(checked, context);
   } catch (error) {
-    return { succeeded: false, ...failureOf(error) };
+    return reportOfFailure(error);
+  }
+  try {
+    return { succeeded: true, data: toJson(result) };
+  } catch (error) {
+    return reportOfResult(error);
   }
 }
 
@@ -90,28 +90,4 @@ async function validated(schema: ParametersSchema, parameters: Json): Promise<un
       path: path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.'),
     })),
   );
-}
-
-function failureOf(thrown: unknown): Omit<Report, 'succeeded'> {
-  if (!(thrown instanceof Error)) {
-    return { data: { name: 'NonError', message: String(thrown), data: null } };
-  }
-  const { name, message } = thrown;
-  if (thrown instanceof InvalidDataError) return { data: { name, message, data: thrown.issues } };
-  // Not by its class, which another package has, perhaps twice.
-  if (!isActivityFailure(thrown)) return { data: { name, message, data: null }, retryable: true };
-  const data = { name, message, data: toJson(thrown.data) };
-  return { data, retryable: thrown.retryable, isDeliberate: true };
-}
-
-function isActivityFailure(
-  error: Error,
-): error is Error & { readonly data: unknown; readonly retryable: boolean } {
-  return error.name === 'ActivityFailure' && 'data' in error && 'retryable' in error;
-}
-
-function toJson(value: unknown): Json {
-  // Undefined for a function or a symbol.
-  const text = writeJson(value ?? null) as string | undefined;
-  return readJson(text ?? 'null');
 }

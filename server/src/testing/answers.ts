@@ -8,7 +8,10 @@ export type Answer =
   | { readonly result: Json }
   /** The response to an HttpRequest step. */
   | { readonly response: MockResponse }
-  /** A failure: what a worker would report, or the error of a custom step or call. */
+  /**
+   * A failure: of an activity, what its handler throws (a message, or `{message, type, data}`, as the options of `ActivityFailure`
+   * in the worker SDK); of anything else, its error.
+   */
   | { readonly fail: Json; readonly retryable?: boolean };
 
 export interface MockResponse {

@@ -1,4 +1,6 @@
 /** The test kit: a server in the process of a test, with virtual time. */
+import './check-node.js';
+
 export type {
   ActivityContext,
   ActivityHandler,

@@ -5,6 +5,7 @@ import type { WorkItem } from '../runtime/activities/activity-types.js';
 import type { Host } from '../runtime/host.js';
 import { runHandler, type ActivityHandlers, type Report } from './activity-handlers.js';
 import type { Answers } from './answers.js';
+import { reportOfMock } from './failure-report.js';
 import type { Quiescence } from './quiescence.js';
 
 export interface TestWorkerOptions {
@@ -93,9 +94,7 @@ export class TestWorker {
       activityName,
     );
     if (answer === null) return null;
-    if ('fail' in answer) {
-      return { succeeded: false, data: answer.fail, retryable: answer.retryable ?? true };
-    }
+    if ('fail' in answer) return reportOfMock(answer.fail, answer.retryable ?? true);
     if ('result' in answer) return { succeeded: true, data: answer.result };
     answers.note(
       `the mock of the activity ${activityName} needs a Result or a Fail, not a Response`,

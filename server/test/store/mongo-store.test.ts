@@ -279,6 +279,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
           'kept',
         ]);
         expect(await store.extendActivity('i/3/0', 'token-alive', 9000)).toEqual({
+          name: 'same',
           withdrawn: false,
         });
       }));
@@ -291,9 +292,11 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
         expect((await store.readHistory('i', 0, 5)).map(({ body }) => body)).toEqual(['left']);
         expect(await store.findSubscriptions('left', 9, null, 5)).toHaveLength(1);
         expect(await store.extendActivity('i/2/0', 'token-dead', 9000)).toEqual({
+          name: 'left',
           withdrawn: false,
         });
         expect(await store.extendActivity('i/3/0', 'token-alive', 9000)).toEqual({
+          name: 'same',
           withdrawn: false,
         });
       }));

@@ -1,5 +1,6 @@
 /** The test kit: days pass in milliseconds, on the real engine with real Python. */
 import { afterAll, describe, expect, it } from 'vitest';
+import { ActivityFailure } from '../../../worker-sdk/src/errors.js';
 import {
   createTestServer,
   TestPython,
@@ -213,17 +214,12 @@ describe('handlers of workers', () => {
   });
 
   it('are not repeated after a failure that says so', async () => {
-    class ActivityFailure extends Error {
-      override readonly name = 'ActivityFailure' as const;
-      readonly data = { limit: 100 };
-      readonly retryable = false;
-    }
     await using server = await createTestServer({
       definitions: [definition],
       python,
       activities: {
         'charge-card': () => {
-          throw new ActivityFailure('declined');
+          throw new ActivityFailure('declined', { data: { limit: 100 }, retryable: false });
         },
       },
     });

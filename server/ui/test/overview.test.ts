@@ -24,7 +24,10 @@ describe.runIf(browserPath !== null)('the overview', () => {
     await page.getByRole('img', { name: /^Runs started in the last hour, by minute: 5/ }).waitFor();
     await page.getByRole('img', { name: /^Runs ended in the last day, by hour: 3 suc/ }).waitFor();
     await page.getByText('3 succeeded, 0 failed, 0 compensated or terminated').first().waitFor();
-    await page.getByText(/nothing older is shown/).waitFor();
+    for (const name of ['Last hour', 'Last day']) {
+      const charts = page.getByRole('region', { name });
+      await charts.getByText(/^Only since the first node started, /).waitFor();
+    }
     expect(await seriousProblems(page)).toEqual([]);
   });
 

@@ -33,6 +33,7 @@ import {
   toInstanceAction,
   toPreview,
   toWorkflowAction,
+  withoutInput,
 } from '../wire/map/control.js';
 import { toRestart } from '../wire/map/repair.js';
 import { toTagChanges } from '../wire/map/tags.js';
@@ -142,8 +143,8 @@ export class ControlController extends Controller {
    * and a call without `compensate` terminates the run immediately. With `dryRun=true`, nothing changes: the response says
    * what would be undone, and what is in flight.
    *
-   * With `purge=true`, a run that has ended is removed from the store, with its input, history and record of actions. The
-   * response shows it as it was. It is not written to `archive_dir`. A run that is open must be terminated first.
+   * With `purge=true`, a run that has ended is removed with its input, history and record of actions. The response shows it
+   * as it was. It is not written to `archive_dir`. A run that is open must be terminated first.
    *
    * @summary Terminate or purge a run
    * @param id The id of the run
@@ -394,10 +395,4 @@ export class ControlController extends Controller {
 /** As for a run that does not exist. */
 function missing(workflowId: string): ControlOutcome {
   return { workflowId, outcome: 'missing', status: null };
-}
-
-/** Violations of `Input` quote the data of the run. */
-function withoutInput(error: unknown): unknown {
-  if (!(error instanceof AppError) || error.code !== 'invalid_data') return error;
-  return new AppError('invalid_data', 'The input of the run does not fit the Input of the version');
 }

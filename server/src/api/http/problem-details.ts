@@ -51,6 +51,7 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   overloaded: { status: 503, title: 'Overloaded' },
   store_unavailable: { status: 503, title: 'Store unavailable' },
   python_unavailable: { status: 503, title: 'Python unavailable' },
+  sealing_key_unavailable: { status: 503, title: 'Sealing key unavailable' },
   stopping: { status: 503, title: 'Server is stopping' },
   internal: { status: 500, title: 'Internal error' },
 };

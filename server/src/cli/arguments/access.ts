@@ -82,7 +82,10 @@ function addToken(program: Command): void {
         .argParser(readDuration)
         .default(HOUR_MS, '1h'),
     )
-    .option('--subject <name>', 'who the caller is: for the record of actions')
+    .option(
+      '--subject <name>',
+      'who the caller is, for the record of actions (default: your user name)',
+    )
     .option('--issuer <name>', 'the `auth_issuer` of the server')
     .option('--audience <name>', 'the `auth_audience` of the server')
     .option('--json', 'print JSON', false)

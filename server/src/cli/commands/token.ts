@@ -10,6 +10,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { SignJWT } from 'jose';
 import { isScope, NOT_A_SCOPE } from '../../api/access/scopes.js';
 import { misused } from '../failure.js';
@@ -50,7 +51,7 @@ export async function token(options: TokenOptions): Promise<void> {
 
 /** @throws CommandFailure */
 export async function makeToken(options: Omit<TokenOptions, 'json'>): Promise<MadeToken> {
-  const { alg, audience, issuer, key, subject } = options;
+  const { alg, audience, issuer, key, subject = userName() } = options;
   const scopes = readScopes(options.scope);
   const privateKey = await keyOf(key, alg);
   const der = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
@@ -59,7 +60,7 @@ export async function makeToken(options: Omit<TokenOptions, 'json'>): Promise<Ma
     .setProtectedHeader({ alg })
     .setIssuedAt()
     .setExpirationTime(expiry);
-  if (subject !== undefined) claims.setSubject(subject);
+  if (subject !== null) claims.setSubject(subject);
   if (issuer !== undefined) claims.setIssuer(issuer);
   if (audience !== undefined) claims.setAudience(audience);
   const signed = await claims.sign(privateKey).catch((error: unknown) => {
@@ -77,6 +78,15 @@ export async function makeToken(options: Omit<TokenOptions, 'json'>): Promise<Ma
       ...(audience !== undefined && { auth_audience: audience }),
     },
   };
+}
+
+/** So that the audit log names somebody. Null: in a container, the user may have no name. */
+function userName(): string | null {
+  try {
+    return userInfo().username;
+  } catch {
+    return null;
+  }
 }
 
 /** The token goes to standard output, so that `STEPWRIGHT_TOKEN=$(stepwright token …)` takes only it. */

@@ -43,7 +43,7 @@ export function isRetryable(
   { data, retryable = true, type }: ErrorNature,
 ): boolean {
   if (!retryable || nonRetryable.length === 0) return retryable;
-  return !nonRetryable.includes(type) && !nonRetryable.includes(reportedType(data));
+  return ![type, ...reportedTypes(data)].some((name) => nonRetryable.includes(name));
 }
 
 interface ErrorNature {
@@ -52,11 +52,15 @@ interface ErrorNature {
   readonly retryable?: boolean;
 }
 
-/** The error type that a worker sets in its failure data, as the worker SDK does. */
-function reportedType(data: Json | undefined): string {
-  if (data === undefined || !isJsonObject(data)) return '';
-  const type = data['type'] ?? data['name'];
-  return typeof type === 'string' ? type : '';
+/**
+ * The error types in the failure data of a worker: the worker SDK sends `name`, `type` where it is known, and the data of the
+ * failure one level deeper, where a `type` means the same.
+ */
+function reportedTypes(reported: Json | undefined): readonly string[] {
+  if (reported === undefined || !isJsonObject(reported)) return [];
+  const { data, name, type } = reported;
+  const inner = data !== undefined && isJsonObject(data) ? data['type'] : undefined;
+  return [type, name, inner].filter((value) => typeof value === 'string');
 }
 
 /** From 0 to below 1, different for each attempt of each instance, and reproducible on every node (rule E4). */

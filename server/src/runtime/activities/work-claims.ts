@@ -27,6 +27,7 @@ import type { Clock } from '../../base/clock.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { ExtendedLease, PullRequest, WorkItem } from './activity-types.js';
 import { HandOuts } from './hand-outs.js';
+import { LeaseTimers } from './lease-timers.js';
 import { readExecutionKey, readToken, type ActivityToken, type Ids } from '../../base/ids.js';
 import { readWork } from '../instances/message-codec.js';
 import type { Tracing } from '../../tracing/tracing.js';
@@ -73,16 +74,19 @@ export class WorkClaims {
   readonly #options: WorkClaimsOptions;
   /** Items just handed out without a lease, by the hash of the token. */
   readonly #unkept = new Map<string, UnkeptClaim>();
+  readonly #leases: LeaseTimers;
   readonly handOuts = new HandOuts();
   #stopping = false;
 
   constructor(options: WorkClaimsOptions) {
     this.#options = options;
+    this.#leases = new LeaseTimers(options);
   }
 
   /** Items handed out without a lease stay with their workers, even after this node is gone. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.#leases.stop();
     await Promise.all([...this.#unkept.values()].map(({ keep }) => keep()));
   }
 
@@ -122,7 +126,7 @@ export class WorkClaims {
     const now = clock.now();
     this.handOuts.add(item.id, now);
     if (leaseMs === null) this.#keepSoon(item.id, item.name, claim.tokenHash);
-    else this.#watchLease(item.name, claim.leaseExpiresAt);
+    else this.#leases.watch(item.id, item.name, claim.leaseExpiresAt);
     return {
       token,
       activityName: item.name,
@@ -171,11 +175,16 @@ export class WorkClaims {
     const { clock, store } = this.#options;
     const heldForMs = leaseMs ?? readToken(token)?.leaseMs ?? null;
     const tokenExpiresAt = heldForMs === null ? FAR_FUTURE_MS : clock.now() + heldForMs;
-    const held = await this.#decide(token, ({ activityId, tokenHash }) =>
-      store.extendActivity(activityId, tokenHash, tokenExpiresAt),
-    );
+    const held = await this.#decide(token, async ({ activityId, tokenHash }) => {
+      const extended = await store.extendActivity(activityId, tokenHash, tokenExpiresAt);
+      return extended === null ? null : { ...extended, activityId };
+    });
     if (held === null) throw await this.#refusalOf(token);
-    return { tokenExpiresAt, cancelRequested: held.withdrawn };
+    const { activityId, name, withdrawn } = held;
+    // Nobody gets a withdrawn item after its lease.
+    const endsAt = withdrawn || heldForMs === null ? null : tokenExpiresAt;
+    this.#leases.watch(activityId, name, endsAt);
+    return { tokenExpiresAt, cancelRequested: withdrawn };
   }
 
   /**
@@ -209,7 +218,7 @@ export class WorkClaims {
       return;
     }
     const activityId = readToken(token)?.activityId;
-    if (activityId !== undefined) this.handOuts.remove(activityId);
+    if (activityId !== undefined) this.#letGo(activityId);
     this.#options.offer(name);
   }
 
@@ -267,7 +276,7 @@ export class WorkClaims {
     if (completed.outcome !== 'accepted') return completed.outcome;
     const end = result.succeeded ? 'completed' : 'failed';
     this.#traceHeld(completed.activity, reported.released === true ? 'released' : end);
-    this.handOuts.remove(activityId);
+    this.#letGo(activityId);
     // The instance has ended, although no commit has withdrawn its work yet: nobody waits for the result.
     if (completed.posted === null) return 'stale';
     posted(completed.posted, message);
@@ -320,8 +329,10 @@ export class WorkClaims {
     claim.arm();
   }
 
-  #watchLease(name: string, leaseExpiresAt: number): void {
-    this.#options.clock.at(leaseExpiresAt, () => this.#options.offer(name));
+  /** No worker holds the item any more. */
+  #letGo(activityId: string): void {
+    this.handOuts.remove(activityId);
+    this.#leases.forget(activityId);
   }
 }
 

@@ -49,12 +49,15 @@ export interface ActivityStore {
    * there is no such item, or it is done.
    */
   takeOverActivity(activityId: string, claim: ActivityClaim): Promise<ActivityRecord | null>;
-  /** Extends the lease of the item held by the token. Returns null if the token is stale. */
+  /**
+   * Extends the lease of the item held by the token, also one that has ended if nobody else has got the item. Returns null if the
+   * token is stale.
+   */
   extendActivity(
     activityId: string,
     tokenHash: string,
     leaseExpiresAt: number,
-  ): Promise<{ readonly withdrawn: boolean } | null>;
+  ): Promise<{ readonly name: string; readonly withdrawn: boolean } | null>;
   /**
    * Returns the item to its old place in the queue. The result is its name, or null if the token is stale or the item is
    * withdrawn; then nothing changed.

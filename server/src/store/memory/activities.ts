@@ -145,7 +145,7 @@ export function extendActivity(
   if (known === null) return null;
   const record = { ...known.record, availableAt: leaseExpiresAt };
   data.activities.set(activityId, { ...known, record, deferred: false });
-  return { withdrawn: record.withdrawn };
+  return { name: record.name, withdrawn: record.withdrawn };
 }
 
 export function releaseActivity(

@@ -93,9 +93,10 @@ export async function extendActivity(
   const extended = await activities.findOneAndUpdate(
     { _id: encodeText(activityId), tokenHash: encodeText(tokenHash), done: false },
     { $set: { availableAt: leaseExpiresAt, deferred: false } },
-    { projection: { settled: 1 } },
+    { projection: { name: 1, settled: 1 } },
   );
-  return extended === null ? null : { withdrawn: extended.settled };
+  if (extended === null) return null;
+  return { name: decodeText(extended.name), withdrawn: extended.settled };
 }
 
 export async function releaseActivity(

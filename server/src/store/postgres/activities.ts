@@ -55,10 +55,10 @@ export async function extendActivity(
 ): Promise<OperationResult<'extendActivity'>> {
   const [row] = await database.query(
     `UPDATE @activities SET available_at = $3::bigint, deferred = false
-      WHERE id = $1 AND token_hash = $2 AND NOT done RETURNING settled`,
+      WHERE id = $1 AND token_hash = $2 AND NOT done RETURNING name, settled`,
     [encodeTextWithoutNul(activityId), encodeTextWithoutNul(tokenHash), leaseExpiresAt],
   );
-  return row === undefined ? null : { withdrawn: row.boolean('settled') };
+  return row === undefined ? null : { name: row.text('name'), withdrawn: row.boolean('settled') };
 }
 
 export async function releaseActivity(

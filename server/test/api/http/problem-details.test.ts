@@ -47,6 +47,7 @@ const STATUSES: Record<ErrorCode, number> = {
   overloaded: 503,
   store_unavailable: 503,
   python_unavailable: 503,
+  sealing_key_unavailable: 503,
   stopping: 503,
   internal: 500,
 };

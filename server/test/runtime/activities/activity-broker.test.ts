@@ -49,7 +49,14 @@ beforeEach(() => {
   });
 });
 
-function startBroker({ waitersMax = 10 } = {}): ActivityBroker {
+function startBroker(options: { readonly waitersMax?: number } = {}): ActivityBroker {
+  return startNode(options).broker;
+}
+
+function startNode({ waitersMax = 10 } = {}): {
+  readonly broker: ActivityBroker;
+  readonly claims: WorkClaims;
+} {
   const metrics = { activity: (what: string) => void counted.push(what) };
   const secrets = new Secrets({ source: NO_SECRETS, store, ids: systemIds });
   const options = { store, clock, ids: systemIds, logger, metrics, secrets, posted: ignore };
@@ -61,7 +68,7 @@ function startBroker({ waitersMax = 10 } = {}): ActivityBroker {
     scanIntervalMs: () => SCAN_MS,
     hintOthers: (name) => void hinted.push(name),
   });
-  return broker;
+  return { broker, claims };
 }
 
 /** The result of a poll: the id of the instance, null for no work; undefined while it waits. */
@@ -286,5 +293,85 @@ describe('work that this node was not notified of', () => {
     clock.advance(2 * SCAN_MS);
     expect(await waiting.over).toBe('i');
     await broker.stop();
+  });
+});
+
+/** Nothing looks for work from time to time here: only the end of a lease can wake a poll. */
+describe('a poll that waits when a lease ends', () => {
+  const LEASE_MS = 60_000;
+
+  async function heldItem() {
+    await offerWork('i');
+    const node = startNode();
+    const item = await node.broker.pull({
+      name: 'ship',
+      workerId: 'w',
+      timeoutMs: 0,
+      leaseMs: LEASE_MS,
+      signal: new AbortController().signal,
+    });
+    return { ...node, token: item!.token };
+  }
+  const waiting = (broker: ActivityBroker): Poll => poll(broker, { timeoutMs: 10 * LEASE_MS });
+
+  it('gets the item', async () => {
+    const { broker } = await heldItem();
+    const next = waiting(broker);
+    clock.advance(LEASE_MS - 1);
+    await settled();
+    expect(next.answer()).toBeUndefined();
+    clock.advance(1);
+    expect(await next.over).toBe('i');
+  });
+
+  it('gets the item at the end to which a heartbeat has extended the lease, after one search', async () => {
+    const { broker, claims, token } = await heldItem();
+    const next = waiting(broker);
+    clock.advance(LEASE_MS / 2);
+    await claims.extend(token, null);
+    await claims.extend(token, LEASE_MS);
+    await settled();
+    const before = claimsAsked;
+    clock.advance(LEASE_MS - 1);
+    await settled();
+    expect(next.answer()).toBeUndefined();
+    clock.advance(1);
+    expect(await next.over).toBe('i');
+    expect(claimsAsked - before).toBe(1);
+  });
+
+  it('gets the item at the end of a lease that a late heartbeat has revived', async () => {
+    const { broker, claims, token } = await heldItem();
+    clock.advance(2 * LEASE_MS);
+    await claims.extend(token, LEASE_MS);
+    const next = waiting(broker);
+    await settled();
+    expect(next.answer()).toBeUndefined();
+    clock.advance(LEASE_MS);
+    expect(await next.over).toBe('i');
+    await expect(claims.extend(token, LEASE_MS)).rejects.toThrow('does not hold an activity');
+  });
+
+  it('gets the item of a lease that another node has granted, and this one extended', async () => {
+    const { token } = await heldItem();
+    const other = startNode();
+    await other.claims.extend(token, 2 * LEASE_MS);
+    const next = waiting(other.broker);
+    clock.advance(2 * LEASE_MS);
+    expect(await next.over).toBe('i');
+  });
+
+  it('has no timer left once the item is done or released, or the node stops', async () => {
+    for (const end of ['complete', 'release', 'extend'] as const) {
+      const { claims, token } = await heldItem();
+      expect(clock.pending).toBe(1);
+      if (end === 'complete') await claims.complete(token, { succeeded: true, data: null });
+      else if (end === 'release') await claims.release(token);
+      else await claims.extend(token, null);
+      expect(clock.pending).toBe(end === 'extend' ? 1 : 0);
+      await claims.stop();
+      expect(clock.pending).toBe(0);
+      store = createMemoryStore();
+    }
   });
 });

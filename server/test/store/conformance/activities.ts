@@ -109,6 +109,7 @@ export function describeActivities(test: StoreUnderTest): void {
       await test.store.controlInstance('i', 'suspend', 1);
       expect(await claim('v', 3000)).toBeNull();
       expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toEqual({
+        name: 'ship',
         withdrawn: false,
       });
       await test.store.controlInstance('i', 'resume', 1);
@@ -241,6 +242,7 @@ export function describeActivities(test: StoreUnderTest): void {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000, 3000);
       expect(await test.store.extendActivity('i/1/0', 'token-w', 5000)).toEqual({
+        name: 'ship',
         withdrawn: false,
       });
       expect(await claim('v', 4999)).toBeNull();

@@ -104,6 +104,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect(await subscribers('paid/7')).toEqual(['i/1/0']);
       expect(await claim('ship', 2000)).toBeNull();
       expect(await test.store.extendActivity('i/2/0', held!.tokenHash!, 5000)).toEqual({
+        name: 'ship',
         withdrawn: false,
       });
     });
@@ -113,6 +114,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       await insert('i', { ...NO_SIDE, activities: [claimed] });
       expect(await claim('ship', 2999)).toBeNull();
       expect(await test.store.extendActivity('i/1/0', 'token-poller', 4000)).toEqual({
+        name: 'ship',
         withdrawn: false,
       });
       expect(await claim('ship', 3999)).toBeNull();

@@ -120,6 +120,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
       await claim('w', 2000, 3000);
       await withdraw('i/1/0');
       expect(await test.store.extendActivity('i/1/0', 'token-w', 7000)).toEqual({
+        name: 'ship',
         withdrawn: true,
       });
       expect(await item('i/1/0')).toMatchObject({ availableAt: 7000, withdrawn: true });

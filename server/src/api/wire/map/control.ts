@@ -48,3 +48,9 @@ export function assertCompensates(
 export function toPreview({ inFlight, undo }: UndoPreview): wire.CompensationPreview {
   return { undo: [...undo], inFlight: [...inFlight] };
 }
+
+/** Violations of `Input` quote the data of the run. */
+export function withoutInput(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== 'invalid_data') return error;
+  return new AppError('invalid_data', 'The input of the run does not fit the Input of the version');
+}

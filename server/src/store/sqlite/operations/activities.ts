@@ -111,12 +111,13 @@ export function extendActivity(
 ): OperationResult<'extendActivity'> {
   const extended = database.get(
     `UPDATE activities SET availableAt = ?, deferred = 0 WHERE id = ? AND tokenHash = ? AND done = 0
-      RETURNING settled`,
+      RETURNING name, settled`,
     leaseExpiresAt,
     encodeText(activityId),
     encodeText(tokenHash),
   );
-  return extended === null ? null : { withdrawn: extended.boolean('settled') };
+  if (extended === null) return null;
+  return { name: extended.text('name'), withdrawn: extended.boolean('settled') };
 }
 
 export function releaseActivity(

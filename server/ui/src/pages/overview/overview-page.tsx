@@ -18,7 +18,8 @@ import { RunCharts } from './run-charts.js';
 import './overview.css';
 
 const REFRESH_MS = 5000;
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const OPEN_RUNS_MAX = 1000;
 
 type OpenRuns = Overview['definitions'][number];
@@ -44,9 +45,20 @@ export function OverviewPage(): ReactNode {
           {isWhole && (
             <>
               <Tiles overview={data} />
-              <RunCharts period="hour" buckets={data.lastHour} />
-              <RunCharts period="day" buckets={data.lastDay} />
-              <CountedSince overview={data} />
+              <RunCharts
+                period="hour"
+                buckets={data.lastHour}
+                countedSince={countedIn(HOUR_MS, data)}
+              />
+              <RunCharts
+                period="day"
+                buckets={data.lastDay}
+                countedSince={countedIn(DAY_MS, data)}
+              />
+              <p className="hint">
+                The charts count all runs, also child runs, in the memory of the nodes. What a node
+                has counted is lost when it stops.
+              </p>
             </>
           )}
           <OpenByDefinition overview={data} />
@@ -128,23 +140,9 @@ function Tile({
 }
 
 /** The charts begin when the nodes started. */
-function CountedSince({
-  overview: { countedSince, time },
-}: {
-  readonly overview: Overview;
-}): ReactNode {
-  const isShort = Date.parse(time) - Date.parse(countedSince) < DAY_MS;
-  return (
-    <p className="hint">
-      The charts count all runs, also child runs, in the memory of the nodes
-      {isShort && (
-        <>
-          , the first of which started <TimeAgo time={countedSince} />: nothing older is shown
-        </>
-      )}
-      . What a node has counted is lost when it stops.
-    </p>
-  );
+/** Null if the nodes have counted during the whole period. */
+function countedIn(periodMs: number, { countedSince, time }: Overview): string | null {
+  return Date.parse(time) - Date.parse(countedSince) < periodMs ? countedSince : null;
 }
 
 const DEFINITION_COLUMNS: readonly Column<OpenRuns>[] = [

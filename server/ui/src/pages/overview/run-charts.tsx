@@ -1,7 +1,7 @@
 /** What started and ended in the last hour or day, and how long it took. */
 import type { OverviewBucket } from '@stepwright/sdk';
 import type { ReactNode } from 'react';
-import { durationText } from '../../components/time-ago.js';
+import { durationText, TimeAgo } from '../../components/time-ago.js';
 import { BarChart } from './bar-chart.js';
 
 type Counted = 'started' | 'succeeded' | 'failed' | 'stopped';
@@ -9,10 +9,13 @@ type Counted = 'started' | 'succeeded' | 'failed' | 'stopped';
 export function RunCharts({
   period,
   buckets,
+  countedSince,
 }: {
   /** As in "the last hour". */
   readonly period: 'hour' | 'day';
   readonly buckets: readonly OverviewBucket[];
+  /** Null: the counts cover the whole period. */
+  readonly countedSince: string | null;
 }): ReactNode {
   const valuesOf = (name: Counted): number[] => buckets.map((bucket) => bucket[name]);
   const totalOf = (name: Counted): number => valuesOf(name).reduce((sum, value) => sum + value, 0);
@@ -26,6 +29,11 @@ export function RunCharts({
   return (
     <section className="overview-period" aria-labelledby={`last-${period}`}>
       <h2 id={`last-${period}`}>Last {period}</h2>
+      {countedSince !== null && (
+        <p className="hint">
+          Only since the first node started, <TimeAgo time={countedSince} />
+        </p>
+      )}
       <div className="overview-charts">
         <Figure title="Started" text={numberText(started)}>
           <BarChart
