@@ -72,6 +72,7 @@ export type {
   ServerInfo,
   ServerNode,
   ServerWorker,
+  StartedWorkflow,
   StepDocument,
   StepError,
   StepExecution,

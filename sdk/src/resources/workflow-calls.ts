@@ -7,7 +7,7 @@ import type { RetryOptions } from '../options.js';
 import type { Transport } from '../transport.js';
 import type { CountFilter, StartOptions } from './workflow-options.js';
 
-type StartedWorkflow = components['schemas']['ControlledWorkflow'];
+type StartedWorkflow = components['schemas']['StartedWorkflow'];
 
 /** @param start the start data, and how long the server waits for the end of the run */
 export function startWorkflow(
@@ -17,7 +17,8 @@ export function startWorkflow(
   { idempotencyKey = newIdempotencyKey(), ...options }: StartOptions,
 ): Promise<StartedWorkflow> {
   const { data, waitSeconds } = start;
-  const { delay, onConflict, reference, startAt, tags, version, ...callOptions } = options;
+  const { conflictScope, delay, onConflict, reference, startAt, tags, version, ...callOptions } =
+    options;
   return transport.call(
     'post',
     '/api/workflow/{id}',
@@ -30,6 +31,7 @@ export function startWorkflow(
         delay: delay === undefined ? undefined : String(delay),
         tag: tags && Object.entries(tags).map(([name, value]) => `${name}:${value}`),
         onConflict,
+        conflictScope,
         wait: waitSeconds === 0 ? undefined : waitSeconds,
       },
       body: { json: data },

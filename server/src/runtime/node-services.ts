@@ -300,7 +300,7 @@ export class NodeServices {
 
   #createStarts(): WorkflowStarts {
     const { catalog, endWaiters, ends, environment, gate, history, inputSchemas, runner } = this;
-    const { clock, ids, metrics, settings, tracing } = this.#options;
+    const { clock, ids, metrics, scripts, settings, tracing } = this.#options;
     return new WorkflowStarts({
       clock,
       ids,
@@ -310,6 +310,7 @@ export class NodeServices {
       ends,
       environment,
       inputSchemas,
+      scripts,
       runner,
       replaced: (record) => {
         runner.controlled(record);

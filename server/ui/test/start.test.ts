@@ -201,7 +201,7 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
 
     pages.expectBrowserError(/409/);
     await page.goto(`${pages.server.url}/ui/definitions/plain/start`);
-    await page.getByLabel(/^If an open run/).selectOption('fail');
+    await page.getByLabel(/^If another run/).selectOption('fail');
     await page.getByText('This needs a reference.').waitFor();
     await page.getByLabel(/^Reference/).fill('plain-1');
     await start(page);

@@ -22,10 +22,10 @@ import type { ApiServices } from '../http/request-context.js';
 import { checkedName } from '../wire/map/name.js';
 import { toWireTime } from '../wire/map/time.js';
 import { toBackfillRequest, toTrigger } from '../wire/map/trigger.js';
-import { toControlledWorkflow } from '../wire/map/workflow.js';
+import { toStartedWorkflow } from '../wire/map/workflow.js';
 import type { Problem } from '../wire/models/problem.js';
 import type { Backfill, BackfillTimes, Trigger } from '../wire/models/trigger.js';
-import type { ControlledWorkflow } from '../wire/models/workflow.js';
+import type { StartedWorkflow } from '../wire/models/workflow.js';
 
 @Route('api/definition')
 @Tags('Triggers')
@@ -84,8 +84,8 @@ export class TriggerController extends Controller {
   }
 
   /**
-   * Starts a run of a trigger now, also of a paused one, and also while others are open. The response shows the run before its
-   * first step; it contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
+   * Starts a run of a trigger now, also of a paused one, and also while others are open. The `OnConflict` of the definition
+   * holds. The response shows the run before its first step; it contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
    *
    * @summary Fire a trigger
    * @param id The id of the definition
@@ -93,19 +93,24 @@ export class TriggerController extends Controller {
    */
   @Post('{id}/triggers/{name}/fire')
   @SuccessResponse(201, 'Started')
+  @Response<StartedWorkflow>(
+    200,
+    'With `OnConflict: existing`: the run that has the reference, and may have ended',
+  )
   @Response<Problem>(400, 'An expression failed, or the data does not fit the definition')
   @Response<Problem>(404, 'There is no such definition or trigger')
-  @Response<Problem>(409, 'The definition is disabled')
+  @Response<Problem>(409, 'The definition is disabled, or another run has the reference')
   @Security('bearer', ['conductor:controller'])
   async fireTrigger(
     @Path() id: string,
     @Path() name: string,
     @Request() request: HttpRequest,
-  ): Promise<ControlledWorkflow> {
-    const instance = await this.#services.host.triggers.fire(...namesOf(id, name));
-    this.setStatus(201);
+  ): Promise<StartedWorkflow> {
+    const started = await this.#services.host.triggers.fire(...namesOf(id, name));
+    const { instance, isNew } = started;
+    this.setStatus(isNew ? 201 : 200);
     this.setHeader('Location', `/api/workflow/${encodeURIComponent(instance.id)}`);
-    return toControlledWorkflow(instance, await mayView(request, instance.definitionId));
+    return toStartedWorkflow(started, await mayView(request, instance.definitionId));
   }
 
   /**

@@ -32,6 +32,7 @@ import {
   type LiteralText,
   type ParseOptions,
 } from './parse-state.js';
+import { parseStartRules } from './parse-start-rules.js';
 import { parseTriggers } from './parse-triggers.js';
 import { parseSteps, type ParsedSteps } from './parse-step.js';
 import { DEFINITION_MEMBERS, type DefinitionMember } from './step-members.js';
@@ -82,6 +83,7 @@ export function parseDefinition(document: unknown, options: ParseOptions = {}): 
   const input = parseInputSchema(reader);
   const index = parseIndex(reader);
   const tags = parseTags(reader);
+  const startRules = parseStartRules(reader);
   const retentionMs = parseRetention(reader);
   const triggers = parseTriggers(reader);
   const { entryStepId } = parseAllSteps(reader);
@@ -106,6 +108,7 @@ export function parseDefinition(document: unknown, options: ParseOptions = {}): 
     input,
     index,
     tags,
+    ...startRules,
     retentionMs,
     triggers,
     entryStepId,

@@ -163,12 +163,15 @@ export class WebhookReceiver {
     }
     const data = toObject(values['data'] ?? null);
     if (!data.ok) throw invalid(`data of the run: ${data.message}`);
+    const { conflictScope, definitionId, onConflict } = effect.start;
     const { instance } = await starts.start({
-      definitionId: effect.start.definitionId,
+      definitionId,
       data: data.value,
       reference: (values['reference'] ?? null) === null ? null : textOf(values, 'reference'),
       idempotency,
       actor: `webhook ${name}`,
+      ...(onConflict !== undefined && { onConflict }),
+      ...(conflictScope !== undefined && { conflictScope }),
       ...trace,
     });
     return instance.id;

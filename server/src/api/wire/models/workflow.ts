@@ -11,6 +11,8 @@ export type WorkflowStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated
  */
 export type OnConflict = 'allow' | 'fail' | 'existing' | 'terminate';
 
+export type ConflictScope = 'open' | 'kept';
+
 /**
  * How a run ended. `Succeeded`: every path reached its end. `Compensated`: something failed and was compensated; the run
  * may have continued to its end afterwards. `Failed`: an error ended the run. `Terminated`: a person, a client or the
@@ -311,6 +313,16 @@ export interface ControlledWorkflow extends ChangedWorkflow {
    * The SubWorkflow step that started the run; null if a client started it.
    */
   parent: WorkflowParent | null;
+}
+
+/**
+ * A run after a start. Callers without the scope `conductor:viewer` get an existing run without `data`, `index` and `lastError`.
+ */
+export interface StartedWorkflow extends ControlledWorkflow {
+  /**
+   * True: another start had started this run, which has the reference of this one. Omitted for a new run.
+   */
+  joined?: boolean;
 }
 
 /**
