@@ -182,10 +182,9 @@ export type ControlledWorkflow<TData extends object = DataObject> = Omit<
 > & { data?: Partial<TData> };
 
 /** A run after a start: `joined` is true if another start had started it. */
-export type StartedWorkflow<TData extends object = DataObject> = Omit<
-  Schemas['StartedWorkflow'],
-  'data'
-> & { data?: Partial<TData> };
+export type StartedWorkflow<TData extends object = DataObject> = ControlledWorkflow<TData> & {
+  readonly joined: boolean;
+};
 
 /** Changes to a run. */
 export type ModificationRequest = Schemas['ModificationRequest'];

@@ -3547,48 +3547,6 @@ export interface components {
             /** @description The planned time, or the time of the event. ISO 8601, UTC. */
             time: string;
         };
-        /** @description A run after a start. Callers without the scope `conductor:viewer` get an existing run without `data`, `index` and `lastError`. */
-        StartedWorkflow: {
-            workflowId: string;
-            definitionId: string;
-            /**
-             * Format: int32
-             * @description The version of the definition that the run uses.
-             */
-            version: number;
-            /** @description The name that the caller gave the run when starting it. */
-            reference: string | null;
-            status: components["schemas"]["WorkflowStatus"];
-            /** @description How the run ended; null while it is open. */
-            outcome: components["schemas"]["WorkflowOutcome"] | null;
-            /** @description The SubWorkflow step that started the run; null if a client started it. */
-            parent: components["schemas"]["WorkflowParent"] | null;
-            /** @description ISO 8601, UTC. */
-            startTime: string;
-            /** @description ISO 8601, UTC; null while the run is open. */
-            endTime: string | null;
-            /** @description The time of the last change: progress or a control action. ISO 8601, UTC. */
-            lastChangeTime: string;
-            /** @description The time of `lastError`. ISO 8601, UTC. */
-            failureTime: string | null;
-            tags: components["schemas"]["Tags"];
-            /** @description The run that this one was started again from; null: none. */
-            restartOf: string | null;
-            /** @description The newest run that this one was started again as; null: none. */
-            restartedAs: string | null;
-            /** @description The trigger that started the run; null: none did. */
-            trigger: components["schemas"]["StartedBy"] | null;
-            /** @description As in Workflow. Omitted for callers without the scope `conductor:viewer`: its values are part of the data. */
-            index?: components["schemas"]["IndexFields"];
-            /** @description Omitted for callers without the scope `conductor:viewer`. */
-            data?: components["schemas"]["DataObject"];
-            /** @description As in Workflow. Omitted for callers without the scope `conductor:viewer`. */
-            lastError?: components["schemas"]["StepError"] | null;
-            /** @description As in Workflow. Omitted for callers without the scope `conductor:viewer`. */
-            failure?: components["schemas"]["WorkflowFailure"] | null;
-            /** @description True: another start had started this run, which has the reference of this one. Omitted for a new run. */
-            joined?: boolean;
-        };
         /** @description The number of runs in each status. */
         StatusCounts: {
             /** Format: int32 */
@@ -6825,8 +6783,47 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StartedWorkflow"];
-                    "application/yaml": components["schemas"]["StartedWorkflow"];
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "definitionId": "greeting",
+                     *       "version": 1,
+                     *       "reference": null,
+                     *       "tags": {
+                     *         "team": "billing"
+                     *       },
+                     *       "status": "Suspended",
+                     *       "outcome": null,
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
+                     *       "failureTime": null,
+                     *       "restartOf": null,
+                     *       "restartedAs": null,
+                     *       "trigger": null,
+                     *       "parent": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ControlledWorkflow"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     definitionId: greeting
+                     *     version: 1
+                     *     reference: null
+                     *     tags:
+                     *       team: billing
+                     *     status: Suspended
+                     *     outcome: null
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     lastChangeTime: 2026-05-04T10:20:31.456Z
+                     *     failureTime: null
+                     *     restartOf: null
+                     *     restartedAs: null
+                     *     trigger: null
+                     *     parent: null
+                     */
+                    "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
             /** @description Started */
@@ -6835,8 +6832,47 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StartedWorkflow"];
-                    "application/yaml": components["schemas"]["StartedWorkflow"];
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "definitionId": "greeting",
+                     *       "version": 1,
+                     *       "reference": null,
+                     *       "tags": {
+                     *         "team": "billing"
+                     *       },
+                     *       "status": "Suspended",
+                     *       "outcome": null,
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
+                     *       "failureTime": null,
+                     *       "restartOf": null,
+                     *       "restartedAs": null,
+                     *       "trigger": null,
+                     *       "parent": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ControlledWorkflow"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     definitionId: greeting
+                     *     version: 1
+                     *     reference: null
+                     *     tags:
+                     *       team: billing
+                     *     status: Suspended
+                     *     outcome: null
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     lastChangeTime: 2026-05-04T10:20:31.456Z
+                     *     failureTime: null
+                     *     restartOf: null
+                     *     restartedAs: null
+                     *     trigger: null
+                     *     parent: null
+                     */
+                    "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
             /** @description An expression failed, or the data does not fit the definition */
@@ -10930,8 +10966,47 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StartedWorkflow"];
-                    "application/yaml": components["schemas"]["StartedWorkflow"];
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "definitionId": "greeting",
+                     *       "version": 1,
+                     *       "reference": null,
+                     *       "tags": {
+                     *         "team": "billing"
+                     *       },
+                     *       "status": "Suspended",
+                     *       "outcome": null,
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
+                     *       "failureTime": null,
+                     *       "restartOf": null,
+                     *       "restartedAs": null,
+                     *       "trigger": null,
+                     *       "parent": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ControlledWorkflow"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     definitionId: greeting
+                     *     version: 1
+                     *     reference: null
+                     *     tags:
+                     *       team: billing
+                     *     status: Suspended
+                     *     outcome: null
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     lastChangeTime: 2026-05-04T10:20:31.456Z
+                     *     failureTime: null
+                     *     restartOf: null
+                     *     restartedAs: null
+                     *     trigger: null
+                     *     parent: null
+                     */
+                    "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
             /** @description Started */
@@ -10940,8 +11015,47 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StartedWorkflow"];
-                    "application/yaml": components["schemas"]["StartedWorkflow"];
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "definitionId": "greeting",
+                     *       "version": 1,
+                     *       "reference": null,
+                     *       "tags": {
+                     *         "team": "billing"
+                     *       },
+                     *       "status": "Suspended",
+                     *       "outcome": null,
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
+                     *       "failureTime": null,
+                     *       "restartOf": null,
+                     *       "restartedAs": null,
+                     *       "trigger": null,
+                     *       "parent": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ControlledWorkflow"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     definitionId: greeting
+                     *     version: 1
+                     *     reference: null
+                     *     tags:
+                     *       team: billing
+                     *     status: Suspended
+                     *     outcome: null
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     lastChangeTime: 2026-05-04T10:20:31.456Z
+                     *     failureTime: null
+                     *     restartOf: null
+                     *     restartedAs: null
+                     *     trigger: null
+                     *     parent: null
+                     */
+                    "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
             /** @description A parameter is invalid, the data is not an object or does not fit the `Input` of the definition, its `Reference` fails for the data, or the body cannot be read */

@@ -1,7 +1,14 @@
 /** Triggers: what starts runs of a definition by time or by event. */
-import type { StartedWorkflow, DataObject, Schedule, Trigger } from '../api-types.js';
+import type {
+  ControlledWorkflow,
+  DataObject,
+  Schedule,
+  StartedWorkflow,
+  Trigger,
+} from '../api-types.js';
 import type { CallOptions } from '../options.js';
 import type { Transport } from '../transport.js';
+import { CREATED } from './workflow-calls.js';
 
 /** A period. Dates, or ISO 8601 texts. */
 export interface BackfillPeriod {
@@ -113,13 +120,13 @@ export class TriggersResource {
     name: string,
     options: CallOptions = {},
   ): Promise<StartedWorkflow<TData>> {
-    const workflow = await this.#transport.call(
+    const { status, value } = await this.#transport.callWithStatus(
       'post',
       '/api/definition/{id}/triggers/{name}/fire',
       { ...triggerOf(definitionId, name), repeatable: 'refused' },
       options,
     );
-    return workflow as StartedWorkflow<TData>;
+    return { ...(value as ControlledWorkflow<TData>), joined: status !== CREATED };
   }
 
   /**

@@ -69,8 +69,8 @@ export class WorkflowsResource extends WorkflowRepair {
     const [data, options = {}] = rest;
     // The type of the parameter allows only JSON objects.
     const start = { data: (data ?? {}) as DataObject, waitSeconds: 0 };
-    const workflow = await startWorkflow(this.#transport, definitionId, start, options);
-    return new WorkflowHandle<TData>(this, workflow.workflowId, workflow.joined === true);
+    const { joined, workflow } = await startWorkflow(this.#transport, definitionId, start, options);
+    return new WorkflowHandle<TData>(this, workflow.workflowId, joined);
   }
 
   /**
@@ -97,8 +97,9 @@ export class WorkflowsResource extends WorkflowRepair {
     const limited = timeoutMs === Infinity ? options : { ...options, timeoutMs };
     // The type of the parameter allows only JSON objects.
     const start = { data: (data ?? {}) as DataObject, waitSeconds };
-    const workflow = await startWorkflow(this.#transport, definitionId, start, limited);
-    const { joined = false, workflowId } = workflow;
+    const started = await startWorkflow(this.#transport, definitionId, start, limited);
+    const { joined, workflow } = started;
+    const { workflowId } = workflow;
     const known = hasData(workflow) ? asWorkflow<TData>(workflow) : null;
     if (known !== null && known.outcome !== null) {
       const failed = { call: 'POST /api/workflow/{id}', subject: { workflowId }, attempts: 1 };

@@ -300,24 +300,19 @@ export class NodeServices {
 
   #createStarts(): WorkflowStarts {
     const { catalog, endWaiters, ends, environment, gate, history, inputSchemas, runner } = this;
-    const { clock, ids, metrics, scripts, settings, tracing } = this.#options;
     return new WorkflowStarts({
-      clock,
-      ids,
-      metrics,
-      tracing,
+      ...this.#options,
       catalog,
       ends,
       environment,
       inputSchemas,
-      scripts,
       runner,
       replaced: (record) => {
         runner.controlled(record);
         endWaiters.ended(record.id);
       },
       history,
-      startsMax: settings.startsMax,
+      startsMax: this.#options.settings.startsMax,
       isStopping: () => gate.state === 'stopping',
     });
   }

@@ -2,71 +2,31 @@
  * One run for each key: definitions say which reference their runs have, what a start does if another run has it, and whether ended
  * runs count. By every door, on every store.
  */
-import { createHmac } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { eventually } from '../../../sdk/test/support/eventually.js';
-import type { EventPage } from '../../src/api/wire/models/event.js';
 import type { Problem } from '../../src/api/wire/models/problem.js';
-import type { Trigger } from '../../src/api/wire/models/trigger.js';
-import type { StartedWorkflow, Workflow } from '../../src/api/wire/models/workflow.js';
 import type { JsonObject } from '../../src/engine/values/json.js';
-import { Client, fresh } from './support/client.js';
+import { fresh } from './support/client.js';
+import {
+  deliver,
+  runsOf,
+  SECRET,
+  start,
+  triggerOf,
+  webhook,
+  type Started,
+} from './support/doors.js';
 import { everyStore } from './support/every-store.js';
-import { startServer } from './support/server.js';
 import { chain, compute, mark, step } from './support/steps.js';
 
-/** A run, or a problem. */
-type Started = Omit<StartedWorkflow, 'status'> & Refusal & { status: unknown };
-type Refusal = Pick<Problem, 'code' | 'detail'>;
-
-const SECRET = 'a secret that nobody else may see';
 const WAITING = [step('wait', 'Delay', { Period: 3600 })];
 const ORDER = { Reference: 'data.order', ConflictScope: 'kePT' } as const;
 const environment = {
   data_dir: mkdtempSync(join(tmpdir(), 'stepwright-keys-')),
-  webhook_calls_per_minute_max: '100000',
 };
-
-function start(client: Client, id: string, data: JsonObject, query = '') {
-  return client.post<Started>(`/api/workflow/${id}?${query}`, data);
-}
-
-async function runsOf(client: Client, id: string): Promise<readonly Workflow[]> {
-  const path = `/api/workflow?definitionId=${id}&limit=500`;
-  return (await client.get<{ items: Workflow[] }>(path)).body.items;
-}
-
-async function triggerOf(client: Client, id: string): Promise<Trigger> {
-  const { body } = await client.get<Trigger[]>(`/api/definition/${id}/triggers`);
-  return body[0]!;
-}
-
-async function webhook(client: Client, settings: JsonObject): Promise<string> {
-  const name = fresh('hook');
-  const answer = await client.call('PUT', `/api/webhook/${name}`, {
-    body: JSON.stringify({ scheme: 'github', secret: SECRET, start: settings }),
-    type: 'application/json',
-  });
-  expect(answer.status, answer.text).toBe(200);
-  return name;
-}
-
-function deliver(client: Client, name: string, data: JsonObject) {
-  const body = JSON.stringify(data);
-  const signature = createHmac('sha256', SECRET).update(body).digest('hex');
-  const headers = {
-    'content-type': 'application/json',
-    'x-hub-signature-256': `sha256=${signature}`,
-    'x-github-delivery': fresh('delivery'),
-  };
-  return client.call<{ id: string } & Refusal>('POST', `/hooks/${name}`, {
-    body,
-    headers,
-  });
-}
 
 everyStore(
   'one run for each key',
@@ -117,7 +77,6 @@ everyStore(
       const id = await client.define({ ...ORDER, OnConflict: 'FAIL', Steps: [mark('a')] });
       const first = await start(client, id, { order: 'A1' }, 'wait=20');
       expect(first.body).toMatchObject({ status: 'Complete' });
-      expect(first.body).not.toHaveProperty('joined');
       const { workflowId } = first.body;
       const refused = await start(client, id, { order: 'A1' });
       expect(refused.body).toMatchObject({
@@ -130,7 +89,6 @@ everyStore(
       expect(joined.status).toBe(200);
       expect(joined.body).toMatchObject({
         workflowId,
-        joined: true,
         status: 'Complete',
         data: { trail: ['a'] },
       });
@@ -312,7 +270,7 @@ everyStore(
       expect([first.status, first.body.reference]).toEqual([201, 'n-main']);
       const second = await fire(joining);
       expect(second.status).toBe(200);
-      expect(second.body).toMatchObject({ workflowId: first.body.workflowId, joined: true });
+      expect(second.body).toMatchObject({ workflowId: first.body.workflowId });
       expect((await triggerOf(client, joining)).last).toMatchObject({ outcome: 'Skipped' });
       const refusing = await define('fail');
       await fire(refusing);
@@ -348,57 +306,6 @@ everyStore(
       expect(wrong.status).toBe(400);
       expect(wrong.text).toContain('/start/onConflict');
     });
-  },
-  { dialects: 'alternating', environment },
-);
-
-const STARTS = 200;
-
-everyStore(
-  `${STARTS} simultaneous starts with one key`,
-  (at) => {
-    it.each(['fail', 'existing'])(
-      'by clients, webhooks and triggers of two nodes start one run with %s',
-      async (OnConflict) => {
-        // A second node on the same store, where the store can be shared.
-        const other = await startServer({ store: at.store.open(), environment });
-        try {
-          const clients = [at.client, new Client(other.url, at.client.dialect)] as const;
-          const eventName = fresh('paid');
-          const id = await at.client.define({
-            ...ORDER,
-            OnConflict,
-            Triggers: [{ Name: 'main', Event: { Name: eventName } }],
-            // Each run ends at once.
-            Steps: [mark('a')],
-          });
-          const name = await webhook(at.client, { definitionId: id });
-          const data = { order: 'A1' };
-          const answers = await Promise.all(
-            Array.from({ length: STARTS }, async (_, n) => {
-              const client = clients[n % 2]!;
-              if (n % 4 < 2) return (await start(client, id, data)).status;
-              if (n % 8 < 6) return (await deliver(client, name, data)).status;
-              await client.publish(eventName, String(n), data);
-              return 'event';
-            }),
-          );
-          await eventually('all events are delivered', async () => {
-            const path = '/api/event?limit=500';
-            const { body } = await at.client.get<EventPage>(path);
-            const ofIt = body.items.filter(({ name: each }) => each === eventName);
-            return ofIt.filter(({ deliveredTo }) => deliveredTo !== null).length === STARTS / 4;
-          });
-          expect(await runsOf(at.client, id)).toHaveLength(1);
-          const wrong = answers.filter(
-            (each) => each !== 'event' && ![201, 200, 202, 409].includes(each),
-          );
-          expect(wrong).toEqual([]);
-        } finally {
-          await other.stop();
-        }
-      },
-    );
   },
   { dialects: 'alternating', environment },
 );

@@ -22,10 +22,10 @@ import type { ApiServices } from '../http/request-context.js';
 import { checkedName } from '../wire/map/name.js';
 import { toWireTime } from '../wire/map/time.js';
 import { toBackfillRequest, toTrigger } from '../wire/map/trigger.js';
-import { toStartedWorkflow } from '../wire/map/workflow.js';
+import { toControlledWorkflow } from '../wire/map/workflow.js';
 import type { Problem } from '../wire/models/problem.js';
 import type { Backfill, BackfillTimes, Trigger } from '../wire/models/trigger.js';
-import type { StartedWorkflow } from '../wire/models/workflow.js';
+import type { ControlledWorkflow } from '../wire/models/workflow.js';
 
 @Route('api/definition')
 @Tags('Triggers')
@@ -93,7 +93,7 @@ export class TriggerController extends Controller {
    */
   @Post('{id}/triggers/{name}/fire')
   @SuccessResponse(201, 'Started')
-  @Response<StartedWorkflow>(
+  @Response<ControlledWorkflow>(
     200,
     'With `OnConflict: existing`: the run that has the reference, and may have ended',
   )
@@ -105,12 +105,11 @@ export class TriggerController extends Controller {
     @Path() id: string,
     @Path() name: string,
     @Request() request: HttpRequest,
-  ): Promise<StartedWorkflow> {
-    const started = await this.#services.host.triggers.fire(...namesOf(id, name));
-    const { instance, isNew } = started;
+  ): Promise<ControlledWorkflow> {
+    const { instance, isNew } = await this.#services.host.triggers.fire(...namesOf(id, name));
     this.setStatus(isNew ? 201 : 200);
     this.setHeader('Location', `/api/workflow/${encodeURIComponent(instance.id)}`);
-    return toStartedWorkflow(started, await mayView(request, instance.definitionId));
+    return toControlledWorkflow(instance, await mayView(request, instance.definitionId));
   }
 
   /**

@@ -30,7 +30,7 @@ import { toPageRequest, toWirePage } from '../wire/map/page.js';
 import {
   toFilter,
   toStartData,
-  toStartedWorkflow,
+  toControlledWorkflow,
   toStartRequest,
   toWorkflow,
   toWorkflowSummary,
@@ -48,7 +48,7 @@ import type { Problem } from '../wire/models/problem.js';
 import type {
   ConflictScope,
   OnConflict,
-  StartedWorkflow,
+  ControlledWorkflow,
   Workflow,
   WorkflowPage,
 } from '../wire/models/workflow.js';
@@ -97,7 +97,7 @@ export class WorkflowController extends Controller {
    */
   @Post('{id}')
   @SuccessResponse(201, 'Started')
-  @Response<StartedWorkflow>(200, 'With `onConflict=existing`: the run with this reference')
+  @Response<ControlledWorkflow>(200, 'With `onConflict=existing`: the run with this reference')
   @Response<Problem>(
     400,
     'A parameter is invalid, the data is not an object or does not fit the `Input` of the definition, its `Reference` fails for the data, or the body cannot be read',
@@ -126,7 +126,7 @@ export class WorkflowController extends Controller {
     @Query() conflictScope?: ConflictScope,
     @Query() wait: number = 0,
     @Header('Idempotency-Key') idempotencyKey?: string,
-  ): Promise<StartedWorkflow> {
+  ): Promise<ControlledWorkflow> {
     const { host, limits, waiting } = this.#services;
     const startData = toStartData(data);
     const start = toStartRequest(startData, {
@@ -152,7 +152,7 @@ export class WorkflowController extends Controller {
     this.setStatus(started.isNew ? 201 : 200);
     // A new instance shows only what the caller has sent.
     const isOwn = started.isNew && timeoutMs === 0;
-    return toStartedWorkflow(started, isOwn || (await mayView(request, id)));
+    return toControlledWorkflow(started.instance, isOwn || (await mayView(request, id)));
   }
 
   /**

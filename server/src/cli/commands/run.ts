@@ -1,5 +1,9 @@
 /** `stepwright run`: starts a run, and waits for its end if that is wanted. */
-import type { ConflictScope, OnConflict, StartedWorkflow } from '../../api/wire/models/workflow.js';
+import type {
+  ConflictScope,
+  ControlledWorkflow,
+  OnConflict,
+} from '../../api/wire/models/workflow.js';
 import { readObject } from '../arguments/data.js';
 import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
@@ -29,7 +33,7 @@ export async function run(definitionId: string, options: RunOptions): Promise<Ex
   const { tag, version, wait } = options;
   const data = await readObject(options.data ?? [], '--data');
   const client = await connect(options);
-  const started = await client.send<StartedWorkflow>(
+  const { status, value: started } = await client.sendForStatus<ControlledWorkflow>(
     'POST',
     pathTo`/api/workflow/${definitionId}`,
     {
@@ -47,28 +51,32 @@ export async function run(definitionId: string, options: RunOptions): Promise<Ex
   );
   const output = new Output();
   const { workflowId } = started;
+  const named = `${started.definitionId}, version ${started.version}`;
   if (!wait && !follow) {
     if (json) output.json(started);
     else {
       output.line(workflowId);
-      const what = whatBecameOf(started);
+      const what = isJoined(status) ? joinedRun(started) : plain(`Started ${named}.`);
       output.note(`${what} See how far it is: stepwright show ${workflowId}`);
     }
     return EXIT_CODES.done;
   }
   if (!json) {
-    const what = plain(`${started.definitionId}, version ${started.version}`);
-    output.note(started.joined === true ? whatBecameOf(started) : `${workflowId}  started ${what}`);
+    output.note(isJoined(status) ? joinedRun(started) : plain(`${workflowId}  started ${named}`));
   }
   const settled = await untilSettled(client, workflowId, output, options);
   printSettled(output, settled, options);
   return exitCodeOf(settled);
 }
 
-/** For people: whether the start has started the run, or joined one that may have ended. */
-export function whatBecameOf(run: StartedWorkflow): string {
-  const { definitionId, joined, reference, status, version, workflowId } = run;
-  if (joined !== true) return plain(`Started ${definitionId}, version ${version}.`);
+/** Whether a start was answered with a run that existed before; it may have ended. */
+export function isJoined(status: number): boolean {
+  return status === 200;
+}
+
+/** For people. */
+export function joinedRun(run: ControlledWorkflow): string {
+  const { definitionId, reference, status, workflowId } = run;
   return plain(
     `Joined run ${workflowId} (${status}) of ${definitionId}, which has the reference ${reference ?? ''}.`,
   );

@@ -1,12 +1,12 @@
 /** `stepwright triggers`: what starts runs of a definition, and when. */
 import type { BackfillTimes, Schedule, Trigger } from '../../api/wire/models/trigger.js';
-import type { StartedWorkflow } from '../../api/wire/models/workflow.js';
+import type { ControlledWorkflow } from '../../api/wire/models/workflow.js';
 import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
 import { jsonContent, pathTo } from '../connection/server-client.js';
 import { Output } from '../output/output.js';
 import { fullTime, relativeTime } from '../output/times.js';
-import { whatBecameOf } from './run.js';
+import { isJoined, joinedRun } from './run.js';
 
 export type TriggerSwitch = 'pause' | 'resume';
 
@@ -92,12 +92,12 @@ export async function fireTrigger(
 ): Promise<void> {
   const client = await connect(options);
   const path = pathTo`/api/definition/${definitionId}/triggers/${name}/fire`;
-  const run = await client.send<StartedWorkflow>('POST', path);
+  const { status, value: run } = await client.sendForStatus<ControlledWorkflow>('POST', path);
   const output = new Output();
   if (options.json) output.json(run);
   else {
     output.line(run.workflowId);
-    if (run.joined === true) output.note(whatBecameOf(run));
+    if (isJoined(status)) output.note(joinedRun(run));
   }
 }
 

@@ -191,14 +191,6 @@ export function toControlledWorkflow(
   return { ...toWorkflowChange(instance), tags, parent, restartOf, restartedAs, trigger };
 }
 
-export function toStartedWorkflow(
-  { instance, isNew }: host.StartedWorkflow,
-  mayRead: boolean,
-): wire.StartedWorkflow {
-  const workflow = toControlledWorkflow(instance, mayRead);
-  return isNew ? workflow : { ...workflow, joined: true };
-}
-
 export function toStepExecution(step: host.StepView): StepExecution {
   return {
     executionId: step.executionId,

@@ -316,16 +316,6 @@ export interface ControlledWorkflow extends ChangedWorkflow {
 }
 
 /**
- * A run after a start. Callers without the scope `conductor:viewer` get an existing run without `data`, `index` and `lastError`.
- */
-export interface StartedWorkflow extends ControlledWorkflow {
-  /**
-   * True: another start had started this run, which has the reference of this one. Omitted for a new run.
-   */
-  joined?: boolean;
-}
-
-/**
  * A page of runs, the newest first.
  */
 export interface WorkflowPage {

@@ -62,7 +62,7 @@ function useTriggerActions(definitionId: string, name: string, onChanged: () => 
   };
   const fire = async (): Promise<string> => {
     const { joined, workflowId } = await client.triggers.fire(definitionId, name);
-    return joined === true
+    return joined
       ? `${name} has joined the run ${workflowId}, which has the reference. No run was started.`
       : `${name} has started the run ${workflowId}.`;
   };
