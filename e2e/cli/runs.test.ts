@@ -67,6 +67,24 @@ describe('stepwright run', () => {
     expect(await start(...args)).toBe(await start(...args));
   });
 
+  it('says that it joined a run, and what has become of that', async () => {
+    const args = ['-d', 'order=A5', '--reference', 'A5', '--on-conflict', 'existing'];
+    const id = await start(...args);
+    await line.client.workflows.handle(id).terminate();
+    const { code, stderr, stdout } = await line.pipe([
+      'run',
+      'order',
+      ...args,
+      '--conflict-scope',
+      'kept',
+    ]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${id}\n` });
+    expect(stderr).toBe(
+      `Joined run ${id} (Terminated) of order, which has the reference A5. See how far it is: stepwright show ${id}\n`,
+    );
+    expect(await start(...args)).not.toBe(id);
+  });
+
   it('says what is wrong with the data', async () => {
     const { code, stderr } = await line.pipe(['run', 'order', '-d', 'amount=1']);
     expect(code).toBe(1);

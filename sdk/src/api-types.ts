@@ -184,6 +184,11 @@ export type ControlledWorkflow<TData extends object = DataObject> = Omit<
   'data'
 > & { data?: Partial<TData> };
 
+/** A run after a start: `joined` is true if another start had started it. */
+export type StartedWorkflow<TData extends object = DataObject> = ControlledWorkflow<TData> & {
+  readonly joined: boolean;
+};
+
 /** Changes to a run. */
 export type ModificationRequest = Schemas['ModificationRequest'];
 /** A rerun of a run from a step. */

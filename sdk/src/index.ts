@@ -73,6 +73,7 @@ export type {
   ServerInfo,
   ServerNode,
   ServerWorker,
+  StartedWorkflow,
   StepDocument,
   StepError,
   StepExecution,

@@ -65,11 +65,22 @@ export class Transport {
     call: Call<P, M>,
     options: CallOptions = {},
   ): Promise<CallAnswer<P, M>> {
+    return (await this.callWithStatus(method, path, call, options)).value;
+  }
+
+  /** For calls whose status says more than their response. */
+  async callWithStatus<P extends ApiPath, M extends MethodOf<P>>(
+    method: M,
+    path: P,
+    call: Call<P, M>,
+    options: CallOptions = {},
+  ): Promise<{ readonly status: number; readonly value: CallAnswer<P, M> }> {
     const url = `${this.#baseUrl}${fillPath(path, call.path)}`;
     const prepared = prepare(method, url, { ...call, integers: this.#integers });
     const failed = { call: `${method.toUpperCase()} ${path}`, subject: call.subject };
     // The schema defines this type, and the server's tests check its responses against the schema.
-    return (await this.#attempts(prepared, failed, call, options)) as CallAnswer<P, M>;
+    const { status, value } = await this.#attempts(prepared, failed, call, options);
+    return { status, value: value as CallAnswer<P, M> };
   }
 
   /** Makes attempts until one succeeds, one fails permanently, or the time is up (TR2). */
@@ -78,7 +89,7 @@ export class Transport {
     about: Omit<FailedCall, 'attempts'>,
     { longPollMs = 0, repeatable }: CallNature,
     { signal, ...options }: CallOptions,
-  ): Promise<unknown> {
+  ): Promise<{ readonly status: number; readonly value: unknown }> {
     const began = performance.now();
     const elapsedMs = (): number => performance.now() - began;
     const timeoutMs = readTimeout(options.timeoutMs ?? this.#timeoutMs + longPollMs);
@@ -96,7 +107,7 @@ export class Transport {
           signal,
           failed,
         });
-        return valueOf(answer, failed, this.#integers);
+        return { status: answer.status, value: valueOf(answer, failed, this.#integers) };
       } catch (error) {
         signal?.throwIfAborted();
         const remainingMs = Math.max(0, timeoutMs - elapsedMs());

@@ -194,6 +194,28 @@ describe('a start', () => {
     expect((await first.wait()).outcome).toBe('Terminated');
     await next.terminate();
   });
+
+  it('joins a run that has ended and is kept, and says so', async () => {
+    await client.definitions.register({
+      id: 'once',
+      reference: 'data.order',
+      onConflict: 'existing',
+      conflictScope: 'Kept',
+      steps: [{ id: 'only', stepType: 'NoOp' }],
+    });
+    const first = await client.workflows.run('once', { order: 'A1' });
+    expect(first).toMatchObject({ joined: false, reference: 'A1', outcome: 'Succeeded' });
+    const second = await client.workflows.run('once', { order: 'A1' });
+    expect(second).toMatchObject({ joined: true, workflowId: first.workflowId });
+    const third = await client.workflows.start('once', { order: 'A1' });
+    expect([third.joined, third.id]).toEqual([true, first.workflowId]);
+    expect(client.workflows.handle(third.id).joined).toBe(false);
+    const options = { conflictScope: 'open' } as const;
+    const open = await client.workflows.start('once', { order: 'A1' }, options);
+    expect(open.joined).toBe(false);
+    const failed = await failureOf(client.workflows.start('once', {}));
+    expect(failed).toMatchObject({ status: 400, code: 'expression_failed', definitionId: 'once' });
+  });
 });
 
 describe('client.workflows.input', () => {

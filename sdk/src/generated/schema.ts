@@ -395,7 +395,7 @@ export interface paths {
         put?: never;
         /**
          * Fire a trigger
-         * @description Starts a run of a trigger now, also of a paused one, and also while others are open. The response shows the run before its first step; it contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
+         * @description Starts a run of a trigger now, also of a paused one, and also while others are open. The `OnConflict` of the definition holds. The response shows the run before its first step; it contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
          */
         post: operations["fireTrigger"];
         delete?: never;
@@ -1985,6 +1985,8 @@ export interface components {
             /** @description The executions that a worker, a call or a child run is at work on now. They are waited for first, up to the grace period. */
             inFlight: components["schemas"]["UndoneExecution"][];
         };
+        /** @enum {string} */
+        ConflictScope: "open" | "kept";
         /** @description The result for each run, in the order of the request. */
         ControlAnswer: {
             results: components["schemas"]["ControlResult"][];
@@ -2220,6 +2222,12 @@ export interface components {
             tags?: {
                 [key: string]: string;
             } | null;
+            /** @description The reference of runs whose start gives none: an expression over the start data. None: no reference. */
+            reference?: string | number | null;
+            /** @description What a start does if another run has its reference: `allow`, `fail`, `existing` or `terminate`, in any casing. A start can override it. */
+            onConflict?: string | null;
+            /** @description Which other runs count for `onConflict`: `Open` ones, or all that are `Kept`, in any casing. A start can override it. */
+            conflictScope?: string | null;
             /** @description How long ended runs are kept, from 1 second. Overrides `instance_retention_seconds` of the server. */
             retention?: components["schemas"]["Duration"];
             /** @description What starts runs without a client. */
@@ -3288,7 +3296,7 @@ export interface components {
          *     }
          */
         ReceivedDelivery: {
-            /** @description Of the event that was published, or of the run that was started. A repeated delivery has the same. */
+            /** @description Of the event that was published, or of the run that was started or, with `onConflict: existing`, joined. A repeated delivery has the same. */
             id: string;
         };
         /**
@@ -3955,7 +3963,7 @@ export interface components {
             /** @description The run that was started; null: none was. */
             workflowId: string | null;
             /**
-             * @description `Skipped`: the run before was still open. `Failed`: an expression failed, or the data was rejected. `Missed`: no server ran within the catch-up time.
+             * @description `Skipped`: the run before was still open, or another run had the reference and the definition has an `OnConflict`. `Failed`: an expression failed, or the data was rejected. `Missed`: no server ran within the catch-up time.
              * @enum {string}
              */
             outcome: "Started" | "Skipped" | "Failed" | "Missed";
@@ -4125,8 +4133,12 @@ export interface components {
             definitionId: string;
             /** @description An expression, or an object whose members that begin with `@` are expressions. Default: `hook.body`. */
             data?: components["schemas"]["JsonValue"];
-            /** @description An expression. */
+            /** @description An expression. Default: what the `Reference` of the definition makes of the data. */
             reference?: string;
+            /** @description What happens if another run of the definition has the reference: `allow`, `fail` (409), `existing` or `terminate`, in any casing. Plain text, not an expression. Default: the `OnConflict` of the definition, else `allow`. */
+            onConflict?: string;
+            /** @description Which other runs count: `open` ones, or all that are `kept`, in any casing. Plain text. Default: the `ConflictScope` of the definition, else `open`. */
+            conflictScope?: string;
         };
         /**
          * @description A work item for a worker, which reports its result with the token.
@@ -6809,6 +6821,55 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description With `OnConflict: existing`: the run that has the reference, and may have ended */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
+                     *       "definitionId": "greeting",
+                     *       "version": 1,
+                     *       "reference": null,
+                     *       "tags": {
+                     *         "team": "billing"
+                     *       },
+                     *       "status": "Suspended",
+                     *       "outcome": null,
+                     *       "startTime": "2026-05-04T10:20:30.123Z",
+                     *       "endTime": null,
+                     *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
+                     *       "failureTime": null,
+                     *       "restartOf": null,
+                     *       "restartedAs": null,
+                     *       "trigger": null,
+                     *       "parent": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ControlledWorkflow"];
+                    /**
+                     * @example workflowId: 01hx5v3x9t6k2m4n8p0q
+                     *     definitionId: greeting
+                     *     version: 1
+                     *     reference: null
+                     *     tags:
+                     *       team: billing
+                     *     status: Suspended
+                     *     outcome: null
+                     *     startTime: 2026-05-04T10:20:30.123Z
+                     *     endTime: null
+                     *     lastChangeTime: 2026-05-04T10:20:31.456Z
+                     *     failureTime: null
+                     *     restartOf: null
+                     *     restartedAs: null
+                     *     trigger: null
+                     *     parent: null
+                     */
+                    "application/yaml": components["schemas"]["ControlledWorkflow"];
+                };
+            };
             /** @description Started */
             201: {
                 headers: {
@@ -6894,7 +6955,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The definition is disabled */
+            /** @description The definition is disabled, or another run has the reference */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10899,7 +10960,7 @@ export interface operations {
     startWorkflow: {
         parameters: {
             query?: {
-                /** @description A name of your choice, by which you can find the run */
+                /** @description A name of your choice, by which you can find the run. By default, what the `Reference` of the definition makes of the data */
                 reference?: string;
                 /** @description The version of the definition to start; by default, the latest */
                 version?: number;
@@ -10909,8 +10970,10 @@ export interface operations {
                 delay?: string;
                 /** @description A tag of the run, as `name:value`; can be given several times. It overrides the tag of the definition with the same name */
                 tag?: string[];
-                /** @description What happens if an open run of the same definition has the same reference. `allow` starts another one. `fail` responds with 409 and the id of the open run. `existing` responds with the open run and starts none. `terminate` terminates the open run and starts this one. All but `allow` require a reference */
+                /** @description What happens if another run of the same definition has the same reference. `allow` starts one more. `fail` responds with 409 and the id of the other run. `existing` responds with the other run and starts none. `terminate` terminates open runs and starts this one. All but `allow` require a reference. By default, the `OnConflict` of the definition, else `allow` */
                 onConflict?: components["schemas"]["OnConflict"];
+                /** @description Which other runs count: `open` ones, or all that the server still keeps (`kept`), ended ones too. By default, the `ConflictScope` of the definition, else `open` */
+                conflictScope?: components["schemas"]["ConflictScope"];
                 /** @description Seconds to wait for the end of the run, up to a limit of the server */
                 wait?: number;
             };
@@ -10941,7 +11004,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description With `onConflict=existing`: the open run with this reference */
+            /** @description With `onConflict=existing`: the run with this reference */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11039,7 +11102,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
-            /** @description A parameter is invalid, the data is not an object or does not fit the `Input` of the definition, or the body cannot be read */
+            /** @description A parameter is invalid, the data is not an object or does not fit the `Input` of the definition, its `Reference` fails for the data, or the body cannot be read */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11075,7 +11138,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The definition is disabled, an open run has the reference, or the idempotency key was already used with a different start request */
+            /** @description The definition is disabled, another run has the reference, or the idempotency key was already used with a different start request */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13083,7 +13146,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The definition is disabled */
+            /** @description The definition is disabled, or another run has the reference */
             409: {
                 headers: {
                     [name: string]: unknown;

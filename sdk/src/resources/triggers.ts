@@ -1,7 +1,14 @@
 /** Triggers: what starts runs of a definition by time or by event. */
-import type { ControlledWorkflow, DataObject, Schedule, Trigger } from '../api-types.js';
+import type {
+  ControlledWorkflow,
+  DataObject,
+  Schedule,
+  StartedWorkflow,
+  Trigger,
+} from '../api-types.js';
 import type { CallOptions } from '../options.js';
 import type { Transport } from '../transport.js';
+import { CREATED } from './workflow-calls.js';
 
 /** A period. Dates, or ISO 8601 texts. */
 export interface BackfillPeriod {
@@ -104,22 +111,22 @@ export class TriggersResource {
 
   /**
    * Starts a run of a trigger now, also if it is paused and while other runs of it are open. A request without a response is not
-   * repeated: it could start a second run.
+   * repeated: it could start a second run. The `OnConflict` of the definition holds: if it joins another run, `joined` is true.
    *
-   * @throws ApiError `definition_not_found`, `trigger_not_found`, `definition_disabled`, `invalid_data`
+   * @throws ApiError `definition_not_found`, `trigger_not_found`, `definition_disabled`, `invalid_data`, `reference_in_use`
    */
   async fire<TData extends object = DataObject>(
     definitionId: string,
     name: string,
     options: CallOptions = {},
-  ): Promise<ControlledWorkflow<TData>> {
-    const workflow = await this.#transport.call(
+  ): Promise<StartedWorkflow<TData>> {
+    const { status, value } = await this.#transport.callWithStatus(
       'post',
       '/api/definition/{id}/triggers/{name}/fire',
       { ...triggerOf(definitionId, name), repeatable: 'refused' },
       options,
     );
-    return workflow as ControlledWorkflow<TData>;
+    return { ...(value as ControlledWorkflow<TData>), joined: status !== CREATED };
   }
 
   /**

@@ -7,18 +7,28 @@ import type { RetryOptions } from '../options.js';
 import type { Transport } from '../transport.js';
 import type { CountFilter, StartOptions } from './workflow-options.js';
 
-type StartedWorkflow = components['schemas']['ControlledWorkflow'];
+type ControlledWorkflow = components['schemas']['ControlledWorkflow'];
+
+export interface StartedWorkflow {
+  readonly workflow: ControlledWorkflow;
+  /** The run existed before: the server has started none. */
+  readonly joined: boolean;
+}
+
+/** The status of the response to a start that has started a run. */
+export const CREATED = 201;
 
 /** @param start the start data, and how long the server waits for the end of the run */
-export function startWorkflow(
+export async function startWorkflow(
   transport: Transport,
   definitionId: string,
   start: { readonly data: DataObject; readonly waitSeconds: number },
   { idempotencyKey = newIdempotencyKey(), ...options }: StartOptions,
 ): Promise<StartedWorkflow> {
   const { data, waitSeconds } = start;
-  const { delay, onConflict, reference, startAt, tags, version, ...callOptions } = options;
-  return transport.call(
+  const { conflictScope, delay, onConflict, reference, startAt, tags, version, ...callOptions } =
+    options;
+  const { status, value } = await transport.callWithStatus(
     'post',
     '/api/workflow/{id}',
     {
@@ -30,6 +40,7 @@ export function startWorkflow(
         delay: delay === undefined ? undefined : String(delay),
         tag: tags && Object.entries(tags).map(([name, value]) => `${name}:${value}`),
         onConflict,
+        conflictScope,
         wait: waitSeconds === 0 ? undefined : waitSeconds,
       },
       body: { json: data },
@@ -40,10 +51,11 @@ export function startWorkflow(
     },
     callOptions,
   );
+  return { workflow: value, joined: status !== CREATED };
 }
 
 /** Callers who may not read runs get them without their data. */
-export function hasData(workflow: StartedWorkflow): boolean {
+export function hasData(workflow: ControlledWorkflow): boolean {
   return workflow.data !== undefined;
 }
 

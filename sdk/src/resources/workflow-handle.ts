@@ -19,7 +19,7 @@ import type { ResultOptions, StepFilter, WaitOptions } from './workflow-options.
 import type { WorkflowsResource } from './workflows.js';
 
 /**
- * A handle for one run. It holds only the id, so it is never out of date.
+ * A handle for one run. It holds the id, and nothing that changes, so it is never out of date.
  *
  * @example
  * ```ts
@@ -33,11 +33,17 @@ import type { WorkflowsResource } from './workflows.js';
 export class WorkflowHandle<TData extends object = DataObject> {
   readonly #workflows: WorkflowsResource;
   readonly id: string;
+  /**
+   * Whether the start that returned this handle joined the run: another start had started it, and it may have ended. False for
+   * a new run, and for handles from `workflows.handle`.
+   */
+  readonly joined: boolean;
 
   /** @internal Created by `client.workflows`. */
-  constructor(workflows: WorkflowsResource, id: string) {
+  constructor(workflows: WorkflowsResource, id: string, joined = false) {
     this.#workflows = workflows;
     this.id = id;
+    this.joined = joined;
   }
 
   /** Returns the current state of the run, with its data. @throws ApiError `workflow_not_found` */

@@ -6,7 +6,11 @@ import type { CallOptions, IdempotentCallOptions } from '../options.js';
 
 /** The options of `start`. */
 export interface StartOptions extends IdempotentCallOptions {
-  /** A name that you choose, to find the run again. */
+  /**
+   * A name that you choose, to find the run again.
+   *
+   * @default what the `Reference` of the definition makes of the data
+   */
   readonly reference?: string;
   /**
    * The version of the definition to start.
@@ -21,13 +25,19 @@ export interface StartOptions extends IdempotentCallOptions {
   /** Tags of the run. They override the tags of the definition with the same names. */
   readonly tags?: Readonly<Record<string, string>>;
   /**
-   * What happens if an open run of the same definition has the same `reference`. `allow` starts another one, `fail` throws
-   * `ApiError` `reference_in_use`, `existing` returns the open run, and `terminate` terminates it first. All but `allow`
+   * What happens if another run of the same definition has the same `reference`. `allow` starts one more, `fail` throws
+   * `ApiError` `reference_in_use`, `existing` joins the other run, and `terminate` terminates open ones first. All but `allow`
    * require a `reference`.
    *
-   * @default 'allow'
+   * @default the `OnConflict` of the definition, or `'allow'`
    */
   readonly onConflict?: 'allow' | 'fail' | 'existing' | 'terminate';
+  /**
+   * Which other runs count: `open` ones, or all that the server still keeps (`kept`), ended ones too.
+   *
+   * @default the `ConflictScope` of the definition, or `'open'`
+   */
+  readonly conflictScope?: 'open' | 'kept';
 }
 
 type CountQuery = NonNullable<paths['/api/workflow/count']['get']['parameters']['query']>;

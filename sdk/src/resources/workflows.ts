@@ -39,12 +39,15 @@ export class WorkflowsResource extends WorkflowRepair {
 
   /**
    * Starts a run of the latest version of a definition. The promise resolves once the run is stored. Each call has an
-   * idempotency key, so a start that is retried, for example across a restart of the server, starts only one run.
+   * idempotency key, so a start that is retried, for example across a restart of the server, starts only one run. With
+   * `onConflict: 'existing'`, here or in the definition, the handle may be of a run that existed before: then `joined` is true.
    *
    * @param rest the start data, a JSON object, and `StartOptions`. The data may be omitted if it has no required members
    * @typeParam TData the data of the run when it has succeeded
    * @typeParam TInput the start data. The default is `TData`; members that steps add must then be optional in `TData`
-   * @throws ApiError `definition_not_found`; `idempotency_conflict` if the key was already used with other data
+   * @throws ApiError `definition_not_found`; `reference_in_use` if another run has the reference and `onConflict` is `fail`;
+   *   `expression_failed` if the `Reference` of the definition fails for the data; `idempotency_conflict` if the key was already
+   *   used with other data
    *
    * @example
    * ```ts
@@ -66,13 +69,13 @@ export class WorkflowsResource extends WorkflowRepair {
     const [data, options = {}] = rest;
     // The type of the parameter allows only JSON objects.
     const start = { data: (data ?? {}) as DataObject, waitSeconds: 0 };
-    const workflow = await startWorkflow(this.#transport, definitionId, start, options);
-    return new WorkflowHandle<TData>(this, workflow.workflowId);
+    const { joined, workflow } = await startWorkflow(this.#transport, definitionId, start, options);
+    return new WorkflowHandle<TData>(this, workflow.workflowId, joined);
   }
 
   /**
    * Starts a run and waits until it has ended, with any outcome: in one request, if it ends within 20 seconds. After that, it
-   * waits like `wait`. With `onConflict: 'existing'`, it may wait for a run that was already open.
+   * waits like `wait`. With `onConflict: 'existing'`, it may return or wait for a run that existed before: then `joined` is true.
    *
    * @param rest the start data and `RunOptions`
    * @throws like `start` and `wait`. After a TimeoutError, the run continues
@@ -86,7 +89,7 @@ export class WorkflowsResource extends WorkflowRepair {
   async run<TData extends object = DataObject, TInput extends object = TData>(
     definitionId: string,
     ...rest: RunArguments<TInput>
-  ): Promise<EndedWorkflow<TData>> {
+  ): Promise<EndedWorkflow<TData> & { readonly joined: boolean }> {
     const [data, { failOn, timeoutMs = Infinity, ...options } = {}] = rest;
     const began = performance.now();
     // The response comes before the time is up: it has the id, which the error should name.
@@ -94,21 +97,23 @@ export class WorkflowsResource extends WorkflowRepair {
     const limited = timeoutMs === Infinity ? options : { ...options, timeoutMs };
     // The type of the parameter allows only JSON objects.
     const start = { data: (data ?? {}) as DataObject, waitSeconds };
-    const workflow = await startWorkflow(this.#transport, definitionId, start, limited);
+    const started = await startWorkflow(this.#transport, definitionId, start, limited);
+    const { joined, workflow } = started;
     const { workflowId } = workflow;
     const known = hasData(workflow) ? asWorkflow<TData>(workflow) : null;
     if (known !== null && known.outcome !== null) {
       const failed = { call: 'POST /api/workflow/{id}', subject: { workflowId }, attempts: 1 };
-      return accepted(known, failOn ?? [], failed);
+      return { ...accepted(known, failOn ?? [], failed), joined };
     }
     const { retry, signal } = options;
     const remainingMs = timeoutMs - (performance.now() - began);
-    return this.wait<TData>(workflowId, {
+    const ended = await this.wait<TData>(workflowId, {
       ...(failOn !== undefined && { failOn }),
       ...(timeoutMs !== Infinity && { timeoutMs: Math.max(0, remainingMs) }),
       retry,
       signal,
     });
+    return { ...ended, joined };
   }
 
   /**

@@ -15,6 +15,7 @@ export type ErrorCode =
   | 'trigger_not_found'
   | 'definition_disabled'
   | 'reference_in_use'
+  | 'expression_failed'
   | 'input_not_found'
   | 'workflow_not_found'
   | 'bulk_job_not_found'

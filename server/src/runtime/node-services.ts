@@ -301,12 +301,8 @@ export class NodeServices {
 
   #createStarts(): WorkflowStarts {
     const { catalog, endWaiters, ends, environment, gate, history, inputSchemas, runner } = this;
-    const { clock, ids, metrics, settings, tracing } = this.#options;
     return new WorkflowStarts({
-      clock,
-      ids,
-      metrics,
-      tracing,
+      ...this.#options,
       catalog,
       ends,
       environment,
@@ -317,7 +313,7 @@ export class NodeServices {
         endWaiters.ended(record.id);
       },
       history,
-      startsMax: settings.startsMax,
+      startsMax: this.#options.settings.startsMax,
       isStopping: () => gate.state === 'stopping',
     });
   }

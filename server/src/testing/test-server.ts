@@ -10,6 +10,7 @@ import { createLogger } from '../base/logger.js';
 import { composeHost, createLocalBackplane, createMemoryStore } from '../compose-host.js';
 import { readConfig } from '../config/read-config.js';
 import type { Json, JsonObject } from '../engine/values/json.js';
+import type { ConflictScope, OnConflict } from '../engine/model/start-options.js';
 import type { Tags } from '../engine/model/tags.js';
 import type { PostedDefinition } from '../runtime/definitions/definition-types.js';
 import type { Host } from '../runtime/host.js';
@@ -58,6 +59,10 @@ export interface TestStartOptions {
   readonly reference?: string;
   readonly tags?: Tags;
   readonly version?: number;
+  /** @default that of the definition */
+  readonly onConflict?: OnConflict;
+  /** @default that of the definition */
+  readonly conflictScope?: ConflictScope;
 }
 
 const DEFAULT_NOW = Date.UTC(2030, 0, 1);
@@ -137,7 +142,10 @@ export class TestServer implements AsyncDisposable {
     await this.#call(() => this.#host.customSteps.put(name, source));
   }
 
-  /** Starts a run, and waits until it does nothing without more time, events or results. */
+  /**
+   * Starts a run, and waits until it does nothing without more time, events or results. A start that joins a run, by the
+   * `OnConflict` of the definition or the options, returns that one.
+   */
   async start(
     definitionId: string,
     data: JsonObject = {},

@@ -21,6 +21,7 @@ import { describeInstanceLists } from './conformance/instance-lists.js';
 import { describeInstanceSearch } from './conformance/instance-search.js';
 import { describeInstanceMessages } from './conformance/instance-messages.js';
 import { describeInstances } from './conformance/instances.js';
+import { describeKeptReferences } from './conformance/kept-references.js';
 import { describeNotifications } from './conformance/notifications.js';
 import { describeOddValues } from './conformance/odd-values.js';
 import { describeRefusedValues } from './conformance/refused-values.js';
@@ -87,6 +88,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
     describeTriggers(underTest);
     describeSideRecords(underTest);
     describeStarts(underTest);
+    describeKeptReferences(underTest);
     describeActivities(underTest);
     describeActivityLists(underTest);
     describeWithdrawals(underTest);

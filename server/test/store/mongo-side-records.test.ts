@@ -55,6 +55,7 @@ describe.skipIf(mongo === null)('side records of two concurrent commits', () => 
       groupedWrites,
       referenceTurns: new ReferenceTurns(),
       inputSweep: { after: null },
+      claimSweep: { after: null },
       disabledDefinitions: new DisabledDefinitions(parts.disabled),
     };
   }

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPostgresStore } from '../../src/store/postgres/postgres-store.js';
 import { qualify } from '../../src/store/postgres/prepared-texts.js';
 import type { InstanceFilter } from '../../src/store/records/instance-lists.js';
+import type { ConflictScope } from '../../src/store/records/instances.js';
 import type { Store } from '../../src/store/store.js';
 import { postgresForTests } from '../support/postgres-container.js';
 import { claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from './records.js';
@@ -104,11 +105,11 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     return plans;
   }
 
-  /** The most rows that a part of the last statement reads, when it is executed. */
-  async function rowsRead(operate: () => Promise<unknown>): Promise<number> {
+  /** The most rows that a part of the last of these statements reads, when it is executed. */
+  async function rowsRead(operate: () => Promise<unknown>, which = /./): Promise<number> {
     statements.length = 0;
     await operate();
-    const { text, values } = statements.at(-1)!;
+    const { text, values } = statements.findLast((statement) => which.test(statement.text))!;
     const { rows } = await schema.client.query<{ 'QUERY PLAN': readonly { Plan: PlanNode }[] }>({
       text: `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${qualify(text, schema.name)}`,
       values: [...values],
@@ -149,6 +150,11 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
   });
 
   const REMOVAL = { removeActivities: ['x', 'y'] };
+  const refused = (scope: ConflictScope, reference = 'r1') => ({
+    record: instanceOf(`${scope} ${reference}`, { definitionId: 'd1', reference }),
+    side: NO_SIDE,
+    conflict: { action: 'refuse', scope } as const,
+  });
   const READS: readonly (readonly [string, () => Promise<unknown>])[] = [
     ['failed instances', () => store.countFailures({ filter: {}, now: 1, after: null })],
     [
@@ -159,6 +165,8 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     ['due instances after others', () => store.findDueInstances(9, 20, { wakeAt: 3, id: 'a' })],
     ['instances under way', () => store.findInstancesUnderWay('node1', 'i', 20)],
     ['changed instances', () => store.findChangedInstances('node1', { time: 2e6, id: 'i' }, 20)],
+    ['an open instance with a reference', () => store.insertInstance(refused('open'))],
+    ['a kept instance with a reference', () => store.insertInstance(refused('kept'))],
     ['one instance', () => store.getInstance('i7')],
     ['the history', () => store.readHistory('i7', 0, 20)],
     ['audit entries', () => store.listAudit('i7')],
@@ -172,6 +180,20 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
   it.each(READS)('finds by an index: %s', async (_title, operate) => {
     for (const plan of await plansOf(operate)) {
       expect(plan).not.toMatch(/Seq Scan on (instances|wakes|history|activities|subscriptions)/);
+    }
+  });
+
+  it('reads one row of the many that are kept with a reference', async () => {
+    await schema.client.query(`
+      INSERT INTO "${schema.name}".instances
+        (id, definition_id, version, reference, status, start_time, end_time, outcome, last_change_at, epoch, in_seq, revision,
+         under_way, crashes, schema_version, state)
+      SELECT 'same' || n || d, d, 1, 'same', 'Complete', n, n, 'Succeeded', n, 1, 0, 1, false, 0, 1, '{}'
+        FROM generate_series(1, 5000) AS n, (VALUES ('d1'), ('d2')) AS definitions (d);
+      ANALYZE "${schema.name}".instances;`);
+    for (const scope of ['open', 'kept'] as const) {
+      const insert = () => store.insertInstance(refused(scope, 'same'));
+      expect(await rowsRead(insert, /WHERE reference = /), scope).toBeLessThan(10);
     }
   });
 

@@ -127,6 +127,21 @@ function runEveryOperation(database: Database): void {
   run.insertInstance(database, [
     { record: instanceOf('suspended', { status: 'Suspended' }), side: NO_SIDE },
   ]);
+  const named = instanceOf('named', { reference: 'r', status: 'Suspended' });
+  const audit = { time: 1, actor: 'a', action: 'terminate', detail: null } as const;
+  for (const scope of ['open', 'kept'] as const) {
+    run.insertInstance(database, [
+      { record: named, side: NO_SIDE, conflict: { action: 'refuse', scope } },
+    ]);
+    const joining = { ...named, id: 'joining' };
+    run.insertInstance(database, [
+      { record: joining, side: NO_SIDE, conflict: { action: 'join', scope } },
+    ]);
+  }
+  const replacing = { ...named, id: 'replacing' };
+  run.insertInstance(database, [
+    { record: replacing, side: NO_SIDE, conflict: { action: 'terminate', audit } },
+  ]);
   const child = instanceOf('child', { parentId: 'i', rootId: 'i' });
   run.insertInstance(database, [{ record: child, side: NO_SIDE, openDescendantsMax: 5 }]);
   run.getInstance(database, ['i']);
@@ -144,10 +159,10 @@ function runEveryOperation(database: Database): void {
   run.setCrashes(database, ['i', 2, 1]);
   run.postMessages(database, [[{ instanceId: 'i', message: { id: 'n', body: '' } }]]);
   run.controlInstance(database, ['suspended', 'resume', 1]);
-  const audit = { time: 1, actor: 'a', action: 'resume', detail: null } as const;
-  run.appendAudit(database, ['i', audit]);
+  const resumed = { ...audit, action: 'resume' } as const;
+  run.appendAudit(database, ['i', resumed]);
   run.listAudit(database, ['i']);
-  run.patchTags(database, ['i', { a: 'b' }, { ...audit, action: 'set-tags' }]);
+  run.patchTags(database, ['i', { a: 'b' }, { ...resumed, action: 'set-tags' }]);
   run.replaceIndex(database, [
     { id: 'suspended', inSeq: 1, revision: 1 },
     { before: {}, after: { f: 1 } },

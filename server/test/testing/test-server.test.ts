@@ -159,6 +159,30 @@ describe('a test server', () => {
     expect(await server.run(id)).toMatchObject({ status: 'Complete' });
   });
 
+  it('starts one run for each key of a definition, by clients and triggers', async () => {
+    const definition = {
+      Id: 'once',
+      Reference: 'data.order',
+      OnConflict: 'existing',
+      ConflictScope: 'Kept',
+      Triggers: [{ Name: 'paid', Event: { Name: 'paid' } }],
+      Steps: [{ Id: 'a', StepType: 'NoOp' }],
+    };
+    await using server = await createTestServer({ definitions: [definition], python });
+    const first = await server.start('once', { order: 'A1' });
+    expect(first).toMatchObject({ status: 'Complete', reference: 'A1' });
+    expect((await server.start('once', { order: 'A1' })).id).toBe(first.id);
+    await server.publish('paid', '1', { order: 'A1' });
+    const [paid] = await server.triggers('once');
+    expect(paid?.last).toMatchObject({ outcome: 'Skipped', workflowId: null });
+    expect(paid?.last?.reason).toContain(first.id);
+    expect(await server.runs('once')).toHaveLength(1);
+    const open = await server.start('once', { order: 'A1' }, { conflictScope: 'open' });
+    expect(open.id).not.toBe(first.id);
+    const refused = server.start('once', { order: 'A1' }, { onConflict: 'fail' });
+    await expect(refused).rejects.toMatchObject({ code: 'reference_in_use' });
+  });
+
   it('names the call that nobody answers', async () => {
     await using server = await orderServer({ mocks: { 'charge-card': PAID } });
     await server.start('order', { order: 1 });

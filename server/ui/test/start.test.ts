@@ -62,11 +62,22 @@ Steps:
       EventKey: '"on"'
 `;
 
+const ONCE = `
+Id: once
+Reference: data.order
+OnConflict: existing
+ConflictScope: Kept
+Steps:
+  - Id: pay
+    StepType: NoOp
+`;
+
 describe.runIf(browserPath !== null)('the page that starts a run', () => {
   const pages = usePages({
     seed: async (client) => {
       await client.definitions.register(ORDER);
       await client.definitions.register(PLAIN);
+      await client.definitions.register(ONCE);
     },
   });
 
@@ -201,13 +212,40 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
 
     pages.expectBrowserError(/409/);
     await page.goto(`${pages.server.url}/ui/definitions/plain/start`);
-    await page.getByLabel(/^If an open run/).selectOption('fail');
+    await page.getByLabel(/^If another run/).selectOption('fail');
     await page.getByText('This needs a reference.').waitFor();
     await page.getByLabel(/^Reference/).fill('plain-1');
     await start(page);
     await page.getByRole('alert').getByText('reference_in_use').waitFor();
     await page.getByRole('link', { name: items[0]!.workflowId }).click();
     await page.waitForURL(new RegExp(items[0]!.workflowId));
+  });
+
+  test('says that a start joined a run, by the rule of the definition or another one', async () => {
+    const first = await pages.client.workflows.run('once', { order: 'A1' });
+    const page = await pages.open('/definitions/once/start');
+    expect(await page.getByLabel(/^Reference/).getAttribute('placeholder')).toBe('data.order');
+    expect(await page.getByLabel(/^If another run/).inputValue()).toBe('existing');
+    expect(await page.getByLabel(/^Which other runs/).inputValue()).toBe('kept');
+    await page.getByLabel(/^Reference/).fill('A1');
+    await page.getByLabel('Stay here and show the result').check();
+    await start(page);
+    const result = page.getByRole('region', { name: 'Result' });
+    await result.getByText('it was joined, and no run was started').waitFor();
+    await result.getByRole('link', { name: first.workflowId }).waitFor();
+    await page.getByLabel('Stay here and show the result').uncheck();
+    await start(page);
+    await page.getByText(`Joined the run ${first.workflowId}`).waitFor();
+    await page.waitForURL(new RegExp(first.workflowId));
+
+    await page.goto(`${pages.server.url}/ui/definitions/once/start`);
+    await page.getByLabel(/^Reference/).fill('A1');
+    await page.getByLabel(/^Which other runs/).selectOption('open');
+    await start(page);
+    await page.waitForURL(
+      (url) => !url.pathname.includes(first.workflowId) && url.pathname.includes('/runs/'),
+    );
+    expect((await pages.client.workflows.list({ reference: 'A1' }).page()).items).toHaveLength(2);
   });
 
   test('stays to show the result, and starts again with the data, reference and tags of a run', async () => {

@@ -44,7 +44,7 @@ export class HookController extends Controller {
   )
   @Response<Problem>(401, 'The signature or its time is wrong, or there is no such webhook')
   @Response<Problem>(404, 'There is no such definition')
-  @Response<Problem>(409, 'The definition is disabled')
+  @Response<Problem>(409, 'The definition is disabled, or another run has the reference')
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is compressed, or not in UTF-8')
   @Response<Problem>(429, 'Too many calls')

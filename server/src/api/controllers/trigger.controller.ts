@@ -84,8 +84,8 @@ export class TriggerController extends Controller {
   }
 
   /**
-   * Starts a run of a trigger now, also of a paused one, and also while others are open. The response shows the run before its
-   * first step; it contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
+   * Starts a run of a trigger now, also of a paused one, and also while others are open. The `OnConflict` of the definition
+   * holds. The response shows the run before its first step; it contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
    *
    * @summary Fire a trigger
    * @param id The id of the definition
@@ -93,17 +93,21 @@ export class TriggerController extends Controller {
    */
   @Post('{id}/triggers/{name}/fire')
   @SuccessResponse(201, 'Started')
+  @Response<ControlledWorkflow>(
+    200,
+    'With `OnConflict: existing`: the run that has the reference, and may have ended',
+  )
   @Response<Problem>(400, 'An expression failed, or the data does not fit the definition')
   @Response<Problem>(404, 'There is no such definition or trigger')
-  @Response<Problem>(409, 'The definition is disabled')
+  @Response<Problem>(409, 'The definition is disabled, or another run has the reference')
   @Security('bearer', ['conductor:controller'])
   async fireTrigger(
     @Path() id: string,
     @Path() name: string,
     @Request() request: HttpRequest,
   ): Promise<ControlledWorkflow> {
-    const instance = await this.#services.host.triggers.fire(...namesOf(id, name));
-    this.setStatus(201);
+    const { instance, isNew } = await this.#services.host.triggers.fire(...namesOf(id, name));
+    this.setStatus(isNew ? 201 : 200);
     this.setHeader('Location', `/api/workflow/${encodeURIComponent(instance.id)}`);
     return toControlledWorkflow(instance, await mayView(request, instance.definitionId));
   }

@@ -28,9 +28,9 @@ import { toIdempotencyKey } from '../wire/map/idempotency.js';
 import { checkedName } from '../wire/map/name.js';
 import { toPageRequest, toWirePage } from '../wire/map/page.js';
 import {
-  toControlledWorkflow,
   toFilter,
   toStartData,
+  toControlledWorkflow,
   toStartRequest,
   toWorkflow,
   toWorkflowSummary,
@@ -46,8 +46,9 @@ import type {
 import type { DataObject } from '../wire/models/json-value.js';
 import type { Problem } from '../wire/models/problem.js';
 import type {
-  ControlledWorkflow,
+  ConflictScope,
   OnConflict,
+  ControlledWorkflow,
   Workflow,
   WorkflowPage,
 } from '../wire/models/workflow.js';
@@ -80,14 +81,15 @@ export class WorkflowController extends Controller {
    *
    * @summary Start a run
    * @param id The id of the definition
-   * @param reference A name of your choice, by which you can find the run
+   * @param reference A name of your choice, by which you can find the run. By default, what the `Reference` of the definition makes of the data
    * @param version The version of the definition to start; by default, the latest
    * @isInt version must be a whole number
    * @minimum version 1 must be at least 1
    * @param startAt When the first step runs, as an ISO 8601 time; a time in the past means now. The run is accepted immediately
    * @param delay How long after this request the first step runs: seconds, `hh:mm:ss`, `d.hh:mm:ss` or ISO 8601 such as `PT5M`. Not together with `startAt`
    * @param tag A tag of the run, as `name:value`; can be given several times. It overrides the tag of the definition with the same name
-   * @param onConflict What happens if an open run of the same definition has the same reference. `allow` starts another one. `fail` responds with 409 and the id of the open run. `existing` responds with the open run and starts none. `terminate` terminates the open run and starts this one. All but `allow` require a reference
+   * @param onConflict What happens if another run of the same definition has the same reference. `allow` starts one more. `fail` responds with 409 and the id of the other run. `existing` responds with the other run and starts none. `terminate` terminates open runs and starts this one. All but `allow` require a reference. By default, the `OnConflict` of the definition, else `allow`
+   * @param conflictScope Which other runs count: `open` ones, or all that the server still keeps (`kept`), ended ones too. By default, the `ConflictScope` of the definition, else `open`
    * @param wait Seconds to wait for the end of the run, up to a limit of the server
    * @isInt wait must be a whole number of seconds
    * @minimum wait 0 must not be negative
@@ -95,15 +97,15 @@ export class WorkflowController extends Controller {
    */
   @Post('{id}')
   @SuccessResponse(201, 'Started')
-  @Response<ControlledWorkflow>(200, 'With `onConflict=existing`: the open run with this reference')
+  @Response<ControlledWorkflow>(200, 'With `onConflict=existing`: the run with this reference')
   @Response<Problem>(
     400,
-    'A parameter is invalid, the data is not an object or does not fit the `Input` of the definition, or the body cannot be read',
+    'A parameter is invalid, the data is not an object or does not fit the `Input` of the definition, its `Reference` fails for the data, or the body cannot be read',
   )
   @Response<Problem>(404, 'There is no such definition or version')
   @Response<Problem>(
     409,
-    'The definition is disabled, an open run has the reference, or the idempotency key was already used with a different start request',
+    'The definition is disabled, another run has the reference, or the idempotency key was already used with a different start request',
   )
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
@@ -121,6 +123,7 @@ export class WorkflowController extends Controller {
     @Query() delay?: string,
     @Query() tag?: string[],
     @Query() onConflict?: OnConflict,
+    @Query() conflictScope?: ConflictScope,
     @Query() wait: number = 0,
     @Header('Idempotency-Key') idempotencyKey?: string,
   ): Promise<ControlledWorkflow> {
@@ -134,21 +137,22 @@ export class WorkflowController extends Controller {
       delay,
       tag,
       onConflict,
+      conflictScope,
       ...(await callerOf(request)),
       idempotency: await toIdempotencyKey(request, idempotencyKey, startData),
     });
     const timeoutMs = Math.min(wait, limits.waitSecondsMax) * 1000;
-    const { instance, isNew } =
+    const started =
       timeoutMs === 0
         ? await host.instances.start(start)
         : await waiting.guard(addressOf(request), () =>
             host.instances.start(start, { timeoutMs, signal: callerGone(request) }),
           );
-    this.setHeader('Location', `/api/workflow/${encodeURIComponent(instance.id)}`);
-    this.setStatus(isNew ? 201 : 200);
+    this.setHeader('Location', `/api/workflow/${encodeURIComponent(started.instance.id)}`);
+    this.setStatus(started.isNew ? 201 : 200);
     // A new instance shows only what the caller has sent.
-    const isOwn = isNew && timeoutMs === 0;
-    return toControlledWorkflow(instance, isOwn || (await mayView(request, id)));
+    const isOwn = started.isNew && timeoutMs === 0;
+    return toControlledWorkflow(started.instance, isOwn || (await mayView(request, id)));
   }
 
   /**

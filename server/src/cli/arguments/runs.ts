@@ -11,6 +11,7 @@ import { collect, readDuration, readIndex, readLimit, readVersion } from './valu
 
 const RUN = 'the id of a run';
 const ON_CONFLICT = ['allow', 'fail', 'existing', 'terminate'];
+const CONFLICT_SCOPES = ['open', 'kept'];
 const STEP_STATUSES: readonly StepExecutionStatusFilter[] = [
   'Pending',
   'Running',
@@ -94,7 +95,13 @@ function addRun(program: Command): void {
     .option('--version <number>', 'the version of the definition', readVersion)
     .option('--delay <duration>', 'when the first step runs, such as 2h30m', readDuration)
     .addOption(
-      new Option('--on-conflict <action>', 'if an open run has the reference').choices(ON_CONFLICT),
+      new Option('--on-conflict <action>', 'if another run has the reference').choices(ON_CONFLICT),
+    )
+    .addOption(
+      new Option(
+        '--conflict-scope <scope>',
+        'which other runs count: open ones, or all that are kept',
+      ).choices(CONFLICT_SCOPES),
     )
     .option('--idempotency-key <key>', 'calls with the same key start one run')
     .option('--wait', 'wait for the end, print the data, and end with its exit code', false)

@@ -1,5 +1,9 @@
 /** `stepwright run`: starts a run, and waits for its end if that is wanted. */
-import type { ControlledWorkflow, OnConflict } from '../../api/wire/models/workflow.js';
+import type {
+  ConflictScope,
+  ControlledWorkflow,
+  OnConflict,
+} from '../../api/wire/models/workflow.js';
 import { readObject } from '../arguments/data.js';
 import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
@@ -17,6 +21,7 @@ export interface RunOptions extends ServerCommandOptions {
   readonly version?: number;
   readonly delay?: number;
   readonly onConflict?: OnConflict;
+  readonly conflictScope?: ConflictScope;
   readonly idempotencyKey?: string;
   readonly wait: boolean;
   readonly follow: boolean;
@@ -24,15 +29,17 @@ export interface RunOptions extends ServerCommandOptions {
 }
 
 export async function run(definitionId: string, options: RunOptions): Promise<ExitCode> {
-  const { delay, follow, json, onConflict, reference, tag, version, wait } = options;
+  const { conflictScope, delay, follow, json, onConflict, reference } = options;
+  const { tag, version, wait } = options;
   const data = await readObject(options.data ?? [], '--data');
   const client = await connect(options);
-  const started = await client.send<ControlledWorkflow>(
+  const { status, value: started } = await client.sendForStatus<ControlledWorkflow>(
     'POST',
     pathTo`/api/workflow/${definitionId}`,
     {
       query: {
         onConflict,
+        conflictScope,
         reference,
         version,
         tag: tag?.map(tagParameter),
@@ -44,19 +51,35 @@ export async function run(definitionId: string, options: RunOptions): Promise<Ex
   );
   const output = new Output();
   const { workflowId } = started;
-  const what = plain(`${started.definitionId}, version ${started.version}`);
+  const named = `${started.definitionId}, version ${started.version}`;
   if (!wait && !follow) {
     if (json) output.json(started);
     else {
       output.line(workflowId);
-      output.note(`Started ${what}. See how far it is: stepwright show ${workflowId}`);
+      const what = isJoined(status) ? joinedRun(started) : plain(`Started ${named}.`);
+      output.note(`${what} See how far it is: stepwright show ${workflowId}`);
     }
     return EXIT_CODES.done;
   }
-  if (!json) output.note(`${workflowId}  started ${what}`);
+  if (!json) {
+    output.note(isJoined(status) ? joinedRun(started) : plain(`${workflowId}  started ${named}`));
+  }
   const settled = await untilSettled(client, workflowId, output, options);
   printSettled(output, settled, options);
   return exitCodeOf(settled);
+}
+
+/** Whether a start was answered with a run that existed before; it may have ended. */
+export function isJoined(status: number): boolean {
+  return status === 200;
+}
+
+/** For people. */
+export function joinedRun(run: ControlledWorkflow): string {
+  const { definitionId, reference, status, workflowId } = run;
+  return plain(
+    `Joined run ${workflowId} (${status}) of ${definitionId}, which has the reference ${reference ?? ''}.`,
+  );
 }
 
 /** `team=billing`, which the API writes with a colon. */

@@ -6,6 +6,7 @@ import type { ServerCommandOptions } from '../connection/options.js';
 import { jsonContent, pathTo } from '../connection/server-client.js';
 import { Output } from '../output/output.js';
 import { fullTime, relativeTime } from '../output/times.js';
+import { isJoined, joinedRun } from './run.js';
 
 export type TriggerSwitch = 'pause' | 'resume';
 
@@ -91,10 +92,13 @@ export async function fireTrigger(
 ): Promise<void> {
   const client = await connect(options);
   const path = pathTo`/api/definition/${definitionId}/triggers/${name}/fire`;
-  const run = await client.send<ControlledWorkflow>('POST', path);
+  const { status, value: run } = await client.sendForStatus<ControlledWorkflow>('POST', path);
   const output = new Output();
   if (options.json) output.json(run);
-  else output.line(run.workflowId);
+  else {
+    output.line(run.workflowId);
+    if (isJoined(status)) output.note(joinedRun(run));
+  }
 }
 
 export async function backfillTrigger(

@@ -26,6 +26,11 @@ interface Call {
   readonly timeoutMs?: number;
 }
 
+interface Answer<Value> {
+  readonly status: number;
+  readonly value: Value;
+}
+
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 const TIMEOUT_MS = 30_000;
@@ -47,20 +52,29 @@ export class ServerClient {
 
   /** @throws CommandFailure */
   async send<T>(method: Method, path: string, call: Call = {}): Promise<T> {
-    const text = await this.text(method, path, call);
+    return (await this.sendForStatus<T>(method, path, call)).value;
+  }
+
+  /** For calls whose status says more than their answer. @throws CommandFailure */
+  async sendForStatus<T>(method: Method, path: string, call: Call = {}): Promise<Answer<T>> {
+    const { status, value } = await this.#answer(method, path, call);
     // The server's tests check its answers against its API description. An empty answer is that of a 204.
-    return (text === '' ? null : readJson(text)) as T;
+    return { status, value: (value === '' ? null : readJson(value)) as T };
   }
 
   /** An answer that is not JSON. @throws CommandFailure */
   async text(method: Method, path: string, call: Call = {}): Promise<string> {
+    return (await this.#answer(method, path, call)).value;
+  }
+
+  async #answer(method: Method, path: string, call: Call): Promise<Answer<string>> {
     const signal = AbortSignal.timeout(call.timeoutMs ?? TIMEOUT_MS);
     const response = await this.#fetch(method, path, call, signal);
     const text = await response.text().catch((error: unknown) => {
       throw unreachable(this.url, error);
     });
     if (!response.ok) throw refusal(this.url, response.status, text);
-    return text;
+    return { status: response.status, value: text };
   }
 
   /** An answer that lasts. @throws CommandFailure */

@@ -5,6 +5,7 @@
  * parser accepts. The reverse does not hold: a schema cannot check unique ids, references to steps, or expressions.
  */
 import { ERROR_BEHAVIORS } from '../model/definition.js';
+import { CONFLICT_SCOPE_NAMES, ON_CONFLICT } from '../model/start-options.js';
 import { OVERLAPS } from '../model/trigger.js';
 import { TAG_NAME_LENGTH_MAX, TAG_VALUE_LENGTH_MAX, TAGS_MAX } from '../model/tags.js';
 import type { JsonObject } from '../values/json.js';
@@ -55,6 +56,9 @@ const DEFINITION_SCHEMAS: Readonly<Record<DefinitionMember, JsonObject>> = {
     propertyNames: { minLength: 1, maxLength: TAG_NAME_LENGTH_MAX },
     additionalProperties: { type: 'string', maxLength: TAG_VALUE_LENGTH_MAX },
   },
+  reference: { type: ['string', 'number', 'null'] },
+  onConflict: choice(ON_CONFLICT),
+  conflictScope: choice(CONFLICT_SCOPE_NAMES),
   retention: { ...DURATION, minimum: 1 },
   triggers: { type: ['array', 'null'], maxItems: TRIGGERS_MAX, items: { $ref: '#/$defs/trigger' } },
   steps: { type: 'array', minItems: 1, items: STEP },
@@ -88,12 +92,7 @@ const TRIGGER_SCHEMAS: Readonly<Record<TriggerMember, JsonObject>> = {
   name: NAME,
   cron: TEXT,
   timeZone: TEXT,
-  overlap: {
-    anyOf: [
-      { enum: [...OVERLAPS, null] },
-      { type: 'string', pattern: caseless(OVERLAPS.join('|'), '\\s*') },
-    ],
-  },
+  overlap: choice(OVERLAPS),
   catchUp: DURATION,
   jitter: DURATION,
   event: {
@@ -158,6 +157,15 @@ function inputsOf(type: StepType): JsonObject {
 
 function inputSchema(isRequired: boolean): JsonObject {
   return isRequired ? { ...VALUE, not: { type: 'null' } } : VALUE;
+}
+
+function choice(allowed: readonly string[]): JsonObject {
+  return {
+    anyOf: [
+      { enum: [...allowed, null] },
+      { type: 'string', pattern: caseless(allowed.join('|'), '\\s*') },
+    ],
+  };
 }
 
 function errorBehavior(allowed: readonly (typeof ERROR_BEHAVIORS)[number][]): JsonObject {

@@ -32,6 +32,7 @@ import {
   type LiteralText,
   type ParseOptions,
 } from './parse-state.js';
+import { parseStartRules } from './parse-start-rules.js';
 import { parseTriggers } from './parse-triggers.js';
 import { parseSteps, type ParsedSteps } from './parse-step.js';
 import { TOP_LEVEL } from './step-places.js';
@@ -83,6 +84,7 @@ export function parseDefinition(document: unknown, options: ParseOptions = {}): 
   const input = parseInputSchema(reader);
   const index = parseIndex(reader);
   const tags = parseTags(reader);
+  const startRules = parseStartRules(reader);
   const retentionMs = parseRetention(reader);
   const triggers = parseTriggers(reader);
   const { entryStepId } = parseAllSteps(reader);
@@ -107,6 +109,7 @@ export function parseDefinition(document: unknown, options: ParseOptions = {}): 
     input,
     index,
     tags,
+    ...startRules,
     retentionMs,
     triggers,
     entryStepId,

@@ -10,6 +10,9 @@ export const DEFINITION_MEMBERS = [
   'input',
   'index',
   'tags',
+  'reference',
+  'onConflict',
+  'conflictScope',
   'retention',
   'triggers',
   'steps',
@@ -74,6 +77,10 @@ export const DEFINITION_MEMBER_SUMMARIES: Readonly<Record<DefinitionMember, stri
   index:
     'Fields of the data by which runs are found, each a name and a path such as data.customer.id',
   tags: 'Tags of every run. A start can add to them and override them',
+  reference: 'The reference of runs whose start gives none, an expression over the start data',
+  onConflict: 'What a start does if another run has its reference. A start can override it',
+  conflictScope:
+    'Which other runs count for OnConflict: open ones, or all that are kept. A start can override it',
   retention:
     'How long ended runs are kept, from 1 second. Overrides instance_retention_seconds of the server',
   triggers: 'What starts runs without a client: times (Cron) and events (Event)',

@@ -5,7 +5,7 @@
  * no other module tests for a type by its name. Must not know: how a step runs.
  */
 import { INSTANCE_OUTCOMES } from '../model/instance.js';
-import { ON_CONFLICT } from '../model/start-options.js';
+import { CONFLICT_SCOPE_NAMES, ON_CONFLICT } from '../model/start-options.js';
 import { EMIT_LEVELS, HTTP_FORMATS, HTTP_METHODS } from '../values/input-choices.js';
 import { BUILT_IN_STEP_TYPES, type BuiltInStepType } from './step-type-names.js';
 
@@ -308,13 +308,21 @@ const STEP_TYPES: Readonly<Record<BuiltInStepType, StepTypeEntry>> = {
         default: 'the latest',
         summary: 'The version of the definition to start.',
       }),
-      optional('Reference', 'reference', { summary: 'The reference of the started run.' }),
+      optional('Reference', 'reference', {
+        default: 'of the definition',
+        summary: 'The reference of the started run.',
+      }),
       optional('Tags', 'object', { summary: 'Tags of the started run, by name.' }),
       optional('OnConflict', 'choice', {
-        default: 'allow',
+        default: 'of the definition, else allow',
         choices: ON_CONFLICT,
         summary:
-          'What happens if an open run of the definition has the Reference: allow another one, fail, wait for the existing one, or terminate it.',
+          'What happens if another run of the definition has the reference: allow another one, fail, wait for the existing one, or terminate it.',
+      }),
+      optional('ConflictScope', 'choice', {
+        default: 'of the definition, else Open',
+        choices: CONFLICT_SCOPE_NAMES,
+        summary: 'Which other runs count for OnConflict: open ones, or all that are kept.',
       }),
       optional('AcceptOutcome', 'choices', {
         default: '[]',

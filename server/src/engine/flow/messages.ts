@@ -362,7 +362,7 @@ function applyChildStarted(run: Run, pointer: Pointer, result: EffectResult): vo
   } else finishWithoutWait(run, pointer, pointer.state.workflowId);
 }
 
-/** The reference belongs to an open instance, which the step uses in place of a new one. */
+/** The reference belongs to another instance, which the step uses in place of a new one. */
 function applyJoined(run: Run, pointer: Pointer, workflowId: string): void {
   if (pointer.state.kind !== 'child') return;
   pointer.joined = workflowId;

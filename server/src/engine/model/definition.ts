@@ -5,6 +5,7 @@
 import type { BuiltInStepType } from '../definitions/step-type-names.js';
 import type { JsonObject } from '../values/json.js';
 import type { InputValue } from './input-value.js';
+import type { ConflictScope, OnConflict } from './start-options.js';
 import type { Tags } from './tags.js';
 import type { TriggerDefinition } from './trigger.js';
 
@@ -76,6 +77,11 @@ export interface WorkflowDefinition {
   readonly index: ReadonlyMap<string, readonly string[]>;
   /** Tags of every instance; a start may override them. */
   readonly tags: Tags;
+  /** The reference of instances whose start gives none, over the start data; null: they have none. */
+  readonly reference: InputValue | null;
+  /** For starts that do not say it themselves. */
+  readonly onConflict: OnConflict | null;
+  readonly conflictScope: ConflictScope | null;
   /** How long ended instances are kept; null: as long as the server says. */
   readonly retentionMs: number | null;
   /** What starts runs by itself, in document order. */

@@ -12,7 +12,13 @@ import {
 } from '../values/convert-input.js';
 import { INSTANCE_OUTCOMES, type InstanceOutcome } from '../model/instance.js';
 import type { Json, JsonObject } from '../values/json.js';
-import { ON_CONFLICT, type OnConflict } from '../model/start-options.js';
+import {
+  CONFLICT_SCOPES,
+  ON_CONFLICT,
+  type ConflictScope,
+  type OnConflict,
+  type StartKey,
+} from '../model/start-options.js';
 import { readTags } from '../model/start-tags.js';
 import type { Tags } from '../model/tags.js';
 import { setState } from '../flow/pointer-states.js';
@@ -49,28 +55,29 @@ export const subWorkflow = primitive({
 /** How a SubWorkflow step starts its child. */
 export interface ChildStartInputs {
   readonly version: number | 'latest';
-  readonly reference: string | null;
+  readonly key: StartKey;
   readonly tags: Tags;
-  readonly onConflict: OnConflict;
 }
 
 /** @throws InputError */
 export function childStartOf(inputs: JsonObject): ChildStartInputs {
-  const reference = optional<string | null>(inputs, 'Reference', toReference, null);
-  const onConflict = optional(inputs, 'OnConflict', toOnConflict, 'allow');
-  if (onConflict !== 'allow' && (reference === null || reference === '')) {
-    throw new InputError(`the input OnConflict: ${onConflict} needs a Reference`);
-  }
   return {
     version: optional<number | 'latest'>(inputs, 'Version', toVersion, 'latest'),
-    reference,
+    key: {
+      reference: optional<string | null>(inputs, 'Reference', toReference, null),
+      onConflict: optional<OnConflict | null>(inputs, 'OnConflict', toOnConflict, null),
+      conflictScope: optional<ConflictScope | null>(inputs, 'ConflictScope', toScope, null),
+    },
     tags: optional(inputs, 'Tags', toTags, {}),
-    onConflict,
   };
 }
 
 function toOnConflict(value: Json): Conversion<OnConflict> {
   return toChoice(value, ON_CONFLICT);
+}
+
+function toScope(value: Json): Conversion<ConflictScope> {
+  return toChoice(value, CONFLICT_SCOPES);
 }
 
 function toVersion(value: Json): Conversion<number> {

@@ -22,7 +22,7 @@ export interface ChildStart {
 
 export type ChildStarted =
   | { readonly outcome: 'started' }
-  /** An open instance has the reference, and takes the place of the child. */
+  /** Another instance has the reference, and takes the place of the child. */
   | { readonly outcome: 'joined'; readonly workflowId: string }
   /** The root instance has reached its maximum number of open descendants. */
   | { readonly outcome: 'full' };
@@ -67,10 +67,14 @@ export class ChildStarts {
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       if (error.code === 'stopping') return null;
-      const type = error.code === 'invalid_data' ? 'InvalidData' : 'SubWorkflowFailed';
-      return { ok: false, failure: { type, message: error.message } };
+      return { ok: false, failure: { type: typeOf(error), message: error.message } };
     } finally {
       end();
     }
   }
+}
+
+function typeOf({ code, parameter }: AppError): string {
+  if (code === 'invalid_data') return 'InvalidData';
+  return parameter === 'onConflict' ? 'InputError' : 'SubWorkflowFailed';
 }

@@ -1,5 +1,5 @@
 /** The calls of clients on instances, and their results. Times are milliseconds since 1970. */
-import type { OnConflict } from '../../engine/model/start-options.js';
+import type { ConflictScope, OnConflict } from '../../engine/model/start-options.js';
 import type { Tags } from '../../engine/model/tags.js';
 import type { TriggerStart } from '../../engine/model/trigger.js';
 import type { IndexFields } from '../../engine/values/index-fields.js';
@@ -16,6 +16,7 @@ import type { PageRequest } from './paging.js';
 export interface StartRequest {
   readonly definitionId: string;
   readonly data: JsonObject;
+  /** Null or empty: what the definition makes of the data. */
   readonly reference: string | null;
   readonly idempotency: IdempotencyKey | null;
   /** Default: the latest. */
@@ -24,8 +25,10 @@ export interface StartRequest {
   readonly startAt?: number;
   readonly delayMs?: number;
   readonly tags?: Tags;
-  /** Default: `allow`. The others need a reference. */
+  /** Default: that of the definition, else `allow`. The others need a reference. */
   readonly onConflict?: OnConflict;
+  /** Default: that of the definition, else `open`. */
+  readonly conflictScope?: ConflictScope;
   /** The start has terminated this instance; awaited before the start is answered. */
   readonly replaced?: (workflowId: string) => Promise<void>;
   /** Who starts the instance, as far as the server knows. */
@@ -54,7 +57,7 @@ export interface StartWait {
 
 export interface StartedWorkflow {
   readonly instance: InstanceView;
-  /** False: an open instance already had the reference, and the start has joined it. */
+  /** False: another instance already had the reference, and the start has joined it. */
   readonly isNew: boolean;
 }
 

@@ -13,7 +13,7 @@ import { StoreUnavailableError, type Store } from '../../store/store.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceControl } from '../operations/instance-control.js';
 import { dueAtOf, missedTimes, nextDue, passed, queued, type DueTime } from './due-times.js';
-import type { TriggerStarter } from './trigger-starter.js';
+import { firingOf, type TriggerStarter } from './trigger-starter.js';
 import {
   readTriggerState,
   recordOf,
@@ -131,18 +131,14 @@ export class CronTurn {
       start: { name: trigger.name, time, event: null },
       workflowId: runIdOf(record, time),
     });
-    if (attempt.outcome === 'disabled') return 'disabled';
+    const firing = firingOf(attempt, time);
+    if (firing === null) return 'disabled';
     this.#state = passed(this.#state, due);
-    if (attempt.outcome === 'failed') {
-      const reason = attempt.error.message;
-      this.#note({ time, workflowId: null, outcome: 'Failed', reason });
-      return 'decided';
+    if (attempt.outcome === 'started' && source.overlap !== 'Allow') {
+      const open = [...this.#state.open, attempt.instance.id].slice(-OPEN_MAX);
+      this.#state = { ...this.#state, open };
     }
-    const { id } = attempt.instance;
-    if (source.overlap !== 'Allow') {
-      this.#state = { ...this.#state, open: [...this.#state.open, id].slice(-OPEN_MAX) };
-    }
-    this.#note({ time, workflowId: id, outcome: 'Started', reason: null });
+    this.#note(firing);
     return 'decided';
   }
 

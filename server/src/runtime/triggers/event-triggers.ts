@@ -10,7 +10,7 @@ import type { TracedEvent } from '../events/event-types.js';
 import type { TriggerRecord } from '../../store/records/triggers.js';
 import type { Store } from '../../store/store.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
-import type { TriggerStarter } from './trigger-starter.js';
+import { firingOf, type TriggerStarter } from './trigger-starter.js';
 import {
   eventHashOf,
   readTriggerState,
@@ -73,14 +73,8 @@ export class EventTriggers {
       workflowId: runIdOf(record, event.id),
       ...(traceparent !== undefined && { traceparent }),
     });
-    if (attempt.outcome === 'disabled') return;
-    const isStarted = attempt.outcome === 'started';
-    await this.#note(record.id, {
-      time,
-      workflowId: isStarted ? attempt.instance.id : null,
-      outcome: isStarted ? 'Started' : 'Failed',
-      reason: isStarted ? null : attempt.error.message,
-    });
+    const firing = firingOf(attempt, time);
+    if (firing !== null) await this.#note(record.id, firing);
   }
 
   /** Long data is not read with the event. */

@@ -9,11 +9,11 @@ import type { TriggerRecord } from '../../store/records/triggers.js';
 import type { Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
-import type { InstanceView } from '../operations/instance-types.js';
+import type { StartedWorkflow } from '../operations/instance-types.js';
 import { OPEN_MAX } from './cron-turn.js';
 import { dueAtOf } from './due-times.js';
 import { TRIGGERS_READ_MAX } from './trigger-registry.js';
-import type { TriggerStarter } from './trigger-starter.js';
+import { firingOf, type TriggerStarter } from './trigger-starter.js';
 import { readTriggerState, recordOf, triggerId, type TriggerState } from './trigger-state.js';
 import { readSchedule } from './trigger-schedule.js';
 import type {
@@ -86,10 +86,10 @@ export class TriggerControl {
   }
 
   /**
-   * Starts a run now, whatever else is open.
-   * @throws AppError `trigger_not_found`, `definition_disabled`, `invalid_data` and others of a start
+   * Starts a run now, whatever else of the trigger is open.
+   * @throws AppError `trigger_not_found`, `definition_disabled`, `invalid_data`, `reference_in_use` and others of a start
    */
-  async fire(definitionId: string, name: string): Promise<InstanceView> {
+  async fire(definitionId: string, name: string): Promise<StartedWorkflow> {
     const { clock, ids, metrics, starter } = this.#options;
     const { definition, trigger } = await this.#find(definitionId, name);
     const { source } = trigger;
@@ -107,13 +107,16 @@ export class TriggerControl {
         fields: { definitionId },
       });
     }
-    metrics.triggerFired('Started');
+    const last = firingOf(attempt, time);
+    const isOpen = attempt.outcome === 'started' && source.kind === 'cron';
+    if (last !== null) metrics.triggerFired(last.outcome);
     await this.#change(definitionId, name, ({ state }) => ({
       ...state,
-      ...(source.kind === 'cron' && { open: [...state.open, workflowId].slice(-OPEN_MAX) }),
-      last: { time, workflowId, outcome: 'Started', reason: null },
+      ...(isOpen && { open: [...state.open, workflowId].slice(-OPEN_MAX) }),
+      last,
     }));
-    return attempt.instance;
+    if (attempt.outcome === 'refused') throw attempt.error;
+    return { instance: attempt.instance, isNew: attempt.outcome === 'started' };
   }
 
   /**

@@ -11,6 +11,7 @@ import { StoreUnavailableError } from '../../store/store.js';
 import type { InstanceView } from '../operations/instance-types.js';
 import type { WorkflowStarts } from '../operations/workflow-starts.js';
 import { triggerContext } from '../passes/evaluator.js';
+import type { LastFiring } from './trigger-state.js';
 
 const REASON_LENGTH_MAX = 1000;
 /** Errors that say nothing about the start: it is repeated. */
@@ -39,6 +40,10 @@ export interface TriggeredStart {
 
 export type StartAttempt =
   | { readonly outcome: 'started'; readonly instance: InstanceView }
+  /** Another run has the reference, and the definition says to use that one. */
+  | { readonly outcome: 'joined'; readonly instance: InstanceView }
+  /** Another run has the reference, and the definition says to start none. */
+  | { readonly outcome: 'refused'; readonly error: AppError }
   /** The definition is disabled: it rests. */
   | { readonly outcome: 'disabled' }
   | { readonly outcome: 'failed'; readonly error: AppError };
@@ -55,7 +60,7 @@ export class TriggerStarter {
     const { definition, start, traceparent, trigger, workflowId } = triggered;
     try {
       const { data, reference } = await this.#evaluate(triggered);
-      const { instance } = await this.#options.starts.start({
+      const { instance, isNew } = await this.#options.starts.start({
         definitionId: definition.id,
         version: definition.version,
         data,
@@ -65,13 +70,14 @@ export class TriggerStarter {
         trigger: { start, workflowId },
         ...(traceparent !== undefined && { traceparent }),
       });
-      return { outcome: 'started', instance };
+      return { outcome: isNew ? 'started' : 'joined', instance };
     } catch (error) {
       if (error instanceof StoreUnavailableError) throw error;
       if (!(error instanceof AppError))
         return { outcome: 'failed', error: this.#unexpected(error) };
       if (TRANSIENT.has(error.code)) throw error;
       if (error.code === 'definition_disabled') return { outcome: 'disabled' };
+      if (error.code === 'reference_in_use') return { outcome: 'refused', error };
       return { outcome: 'failed', error };
     }
   }
@@ -83,7 +89,7 @@ export class TriggerStarter {
     return new AppError('internal', message, { cause: error });
   }
 
-  /** @throws AppError `invalid_data` */
+  /** @throws AppError `invalid_data`, `python_unavailable` */
   async #evaluate({
     definition,
     start,
@@ -110,6 +116,25 @@ export class TriggerStarter {
     }
     const values = plan.build(result.values);
     return { data: dataOf(trigger, start, values), reference: referenceOf(trigger, values) };
+  }
+}
+
+/** What the list of triggers shows of the attempt; null: nothing, because the definition rests. */
+export function firingOf(attempt: StartAttempt, time: number): LastFiring | null {
+  switch (attempt.outcome) {
+    case 'started':
+      return { time, workflowId: attempt.instance.id, outcome: 'Started', reason: null };
+    case 'joined': {
+      const { id, reference } = attempt.instance;
+      const reason = `The run ${id} has the reference '${reference ?? ''}' already`;
+      return { time, workflowId: null, outcome: 'Skipped', reason };
+    }
+    case 'refused':
+      return { time, workflowId: null, outcome: 'Skipped', reason: attempt.error.message };
+    case 'failed':
+      return { time, workflowId: null, outcome: 'Failed', reason: attempt.error.message };
+    case 'disabled':
+      return null;
   }
 }
 

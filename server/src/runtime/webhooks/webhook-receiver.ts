@@ -169,12 +169,15 @@ export class WebhookReceiver {
     }
     const data = valueOf('start.data', toObject, values['data']);
     const reference = valueOf('start.reference', toReference, values['reference']);
+    const { conflictScope, definitionId, onConflict } = effect.start;
     const { instance } = await starts.start({
-      definitionId: effect.start.definitionId,
+      definitionId,
       data,
       reference,
       idempotency,
       actor: `webhook ${name}`,
+      ...(onConflict !== undefined && { onConflict }),
+      ...(conflictScope !== undefined && { conflictScope }),
       ...trace,
     });
     return instance.id;

@@ -1,4 +1,5 @@
 /** Webhooks that others call, as clients set them up and see them. Times are milliseconds since 1970. */
+import type { ConflictScope, OnConflict } from '../../engine/model/start-options.js';
 import type { Json } from '../../engine/values/json.js';
 
 export const HMAC_ALGORITHMS = ['sha256', 'sha384', 'sha512'] as const;
@@ -27,6 +28,8 @@ export type WebhookEffect =
         readonly definitionId: string;
         readonly data?: Json;
         readonly reference?: Json;
+        readonly onConflict?: OnConflict;
+        readonly conflictScope?: ConflictScope;
       };
     };
 

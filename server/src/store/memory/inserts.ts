@@ -3,9 +3,11 @@ import type { OperationArguments, OperationResult } from '../operations.js';
 import {
   TERMINATED_PER_INSERT,
   terminationOf,
+  type ConflictScope,
   type InsertInstance,
   type InstanceRecord,
 } from '../records/instances.js';
+import { isBeingRemoved } from '../records/housekeeping.js';
 import { hasNoEvents } from './events.js';
 import { newestFirst, summaryOf } from './instance-lists.js';
 import { controlInstance } from './instances.js';
@@ -52,7 +54,7 @@ function refusedNow(data: MemoryData, { conflict, record }: InsertInstance): Res
   const { definitionId, id, reference, requestHash, startTime } = record;
   if (data.disabled.has(definitionId)) return { outcome: 'disabled' };
   if (conflict === undefined || conflict.action === 'terminate' || reference === null) return null;
-  const [newest] = openInstances(data, definitionId, reference);
+  const [newest] = namedInstances(data, { definitionId, reference }, conflict.scope);
   if (newest === undefined) return null;
   if (conflict.action === 'refuse') return { outcome: 'in-use', record: summaryOf(newest) };
   if (requestHash !== null) {
@@ -65,7 +67,8 @@ function refusedNow(data: MemoryData, { conflict, record }: InsertInstance): Res
 function terminateOpen(data: MemoryData, { conflict, record }: InsertInstance): Result {
   if (conflict?.action !== 'terminate' || record.reference === null) return INSERTED;
   const { audit } = conflict;
-  const open = openInstances(data, record.definitionId, record.reference);
+  const { definitionId, reference } = record;
+  const open = namedInstances(data, { definitionId, reference });
   const terminated = open.slice(0, TERMINATED_PER_INSERT).flatMap((each) => {
     const entry = terminationOf(audit, each);
     const result = controlInstance(data, [each.id, 'terminate', entry.time, entry]);
@@ -75,17 +78,17 @@ function terminateOpen(data: MemoryData, { conflict, record }: InsertInstance): 
 }
 
 /** Newest first. */
-function openInstances(
+function namedInstances(
   data: MemoryData,
-  definitionId: string,
-  reference: string,
+  name: Pick<InstanceRecord, 'definitionId' | 'reference'>,
+  scope: ConflictScope = 'open',
 ): readonly InstanceRecord[] {
   return [...data.instances.values()]
     .filter(
       (instance) =>
-        instance.reference === reference &&
-        instance.definitionId === definitionId &&
-        isLive(instance.status),
+        instance.reference === name.reference &&
+        instance.definitionId === name.definitionId &&
+        (scope === 'kept' ? !isBeingRemoved(instance) : isLive(instance.status)),
     )
     .sort((left, right) => newestFirst(positionOf(left), positionOf(right)));
 }

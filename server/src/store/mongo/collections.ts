@@ -170,6 +170,13 @@ export async function ensureIndexes(collections: Collections): Promise<void> {
     startTime: -1,
     _id: -1,
   });
+  await ensurePartialIndex(
+    collections.instances,
+    'reference',
+    { definitionId: 1, reference: 1, startTime: -1, _id: -1 },
+    // Every text; instances without a reference have null.
+    { $gte: '' },
+  );
   await ensurePartialIndex(collections.bulkJobs, 'runningSince', { runningSince: 1, _id: 1 });
   await ensurePartialIndex(collections.referenceClaims, 'starting', { at: 1, _id: 1 });
 }
@@ -178,8 +185,9 @@ async function ensurePartialIndex<Item extends { readonly _id: string }>(
   collection: Collection<Item>,
   field: string,
   key: IndexKey,
+  condition: Readonly<Record<string, unknown>> = { $exists: true },
 ): Promise<void> {
-  const partialFilterExpression = { [field]: { $exists: true } };
+  const partialFilterExpression = { [field]: condition };
   try {
     await collection.createIndexes([{ key: { ...key }, partialFilterExpression }]);
   } catch (error) {

@@ -78,8 +78,9 @@ export async function purge(
 ): Promise<OperationResult<'purge'>> {
   const { instancesEndedBefore, limit } = request;
   await finishStarts(context, limit);
-  await removeOldClaims(context, instancesEndedBefore, limit);
-  await sweepInputs(context, context.inputSweep, { before: instancesEndedBefore, limit });
+  const sweep = { before: instancesEndedBefore, limit };
+  await removeOldClaims(context, context.claimSweep, sweep);
+  await sweepInputs(context, context.inputSweep, sweep);
   const joined = await removeOldest(
     context.joinedStarts,
     { joinedAt: { $lt: instancesEndedBefore } },

@@ -17,6 +17,7 @@ export interface MongoContext extends Collections {
   readonly disabledDefinitions: DisabledDefinitions;
   readonly groupedWrites: GroupedWrites;
   readonly inputSweep: SweepPosition;
+  readonly claimSweep: SweepPosition<number>;
   /** Reads the server's time, for nodes that use its clock. */
   readonly readServerTime: () => Promise<void>;
 }

@@ -144,6 +144,7 @@ class MongoConnection {
       disabledDefinitions: new DisabledDefinitions(collections.disabled),
       groupedWrites: groupedWritesOf(collections),
       inputSweep: { after: null },
+      claimSweep: { after: null },
       readServerTime: () => this.#readServerTime(client),
     };
   }

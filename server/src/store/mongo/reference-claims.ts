@@ -9,12 +9,14 @@
  *      have read the same claim, one succeeds; the others begin again.
  *  RC2 The claim contains the new instance until it is inserted. So whoever reads the claim can insert the instance in
  *      place of a process that died, and nobody decides without it.
- *  RC3 A claim may be removed when it contains nothing and its instance has ended: then it says no more than a missing one.
+ *  RC3 A claim may be removed when it contains nothing and its instance is gone: then it says no more than a missing one. While the
+ *      instance is kept, a start that has read no claim, and was slow, must fail to make one: it has not seen the instance.
  */
 import { randomUUID } from 'node:crypto';
 import type { InstanceDocument, ReferenceClaimDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
+import type { SweepPosition } from './sweep-position.js';
 
 type ClaimContext = Pick<MongoContext, 'instances' | 'referenceClaims'>;
 
@@ -90,31 +92,29 @@ export async function finishStarts(context: ClaimContext, limit: number): Promis
   for await (const claim of claims) await finishStartOfOther(context, claim);
 }
 
-/** Removes claims that were made before this time and say nothing any more (RC3). */
+/** Looks at the next `limit` claims that were made before this time, and removes those that say nothing any more (RC3). */
 export async function removeOldClaims(
   { instances, referenceClaims }: ClaimContext,
-  claimedBefore: number,
-  limit: number,
+  position: SweepPosition<number>,
+  { before, limit }: { readonly before: number; readonly limit: number },
 ): Promise<void> {
+  const after = position.after ?? Number.NEGATIVE_INFINITY;
   const old = await referenceClaims
     .find(
-      { at: { $lt: claimedBefore }, starting: { $exists: false } },
-      { projection: { instanceId: 1, token: 1 } },
+      { at: { $gt: after, $lt: before }, starting: { $exists: false } },
+      { projection: { instanceId: 1, token: 1, at: 1 } },
     )
     .sort({ at: 1 })
     .limit(limit)
     .toArray();
+  // Claims of the same millisecond that did not fit come with a later sweep, when some before them are gone.
+  position.after = old.length < limit ? null : (old.at(-1)?.at ?? null);
   if (old.length === 0) return;
   const ids = old.map(({ instanceId }) => instanceId);
-  const open = await instances
-    .find(
-      { _id: { $in: ids }, status: { $in: ['Runnable', 'Suspended'] } },
-      { projection: { _id: 1 } },
-    )
-    .toArray();
-  const isOpen = new Set(open.map(({ _id }) => _id));
+  const kept = await instances.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray();
+  const isKept = new Set(kept.map(({ _id }) => _id));
   const removals = old.flatMap(({ _id, instanceId, token }) =>
-    isOpen.has(instanceId) ? [] : [{ deleteOne: { filter: { _id, token } } }],
+    isKept.has(instanceId) ? [] : [{ deleteOne: { filter: { _id, token } } }],
   );
   if (removals.length > 0) await referenceClaims.bulkWrite(removals, { ordered: false });
 }

@@ -1,5 +1,5 @@
 /** Starts of instances: what they are refused for, and what they keep. */
-import type { FindCursor } from 'mongodb';
+import type { Filter, FindCursor } from 'mongodb';
 import type { OperationArguments, OperationResult } from '../operations.js';
 import {
   TERMINATED_PER_INSERT,
@@ -27,7 +27,7 @@ import { attemptOf, insertSideRecords, takeBack, takeBackClaims } from './side-r
 
 type Result = OperationResult<'insertInstance'>;
 
-interface OpenReference {
+interface NamedInstances {
   readonly definitionId: string;
   readonly reference: string;
 }
@@ -177,15 +177,16 @@ async function refusedNow(
   { conflict, record }: InsertInstance,
 ): Promise<Result | null> {
   const { definitionId, id, reference } = record;
-  if (conflict?.action === 'terminate' || reference === null) return null;
-  const [newest] = await openOf(context, { definitionId, reference })
-    .project<InstanceDocument>(conflict?.action === 'refuse' ? WITHOUT_LONG_FIELDS : WITHOUT_KEPT)
+  if (conflict === undefined || conflict.action === 'terminate' || reference === null) return null;
+  const find = conflict.scope === 'kept' ? keptOf : openOf;
+  const [newest] = await find(context, { definitionId, reference })
+    .project<InstanceDocument>(conflict.action === 'refuse' ? WITHOUT_LONG_FIELDS : WITHOUT_KEPT)
     .limit(1)
     .toArray();
   if (newest === undefined) return null;
   // The same start was repeated on another node, and has inserted the instance meanwhile.
   if (newest._id === encodeText(id)) return existing(context, record);
-  if (conflict?.action === 'refuse') return { outcome: 'in-use', record: summaryOf(newest) };
+  if (conflict.action === 'refuse') return { outcome: 'in-use', record: summaryOf(newest) };
   const joined = instanceOf(newest);
   const kept = joinedStartOf(record, joined);
   const earlier = kept === null ? null : await insertJoinedStart(context, kept, record);
@@ -252,14 +253,28 @@ async function terminate(
 }
 
 /** Newest first. */
-function openOf({ instances }: MongoContext, of: OpenReference): FindCursor<InstanceDocument> {
+export function openOf(
+  { instances }: Pick<MongoContext, 'instances'>,
+  of: NamedInstances,
+): FindCursor<InstanceDocument> {
   return instances
     .find({
-      reference: encodeText(of.reference),
-      definitionId: encodeText(of.definitionId),
+      ...namedBy(of),
       // The index contains only open instances.
       openChangedAt: { $exists: true },
       status: { $in: ['Runnable', 'Suspended'] },
     })
     .sort({ startTime: -1, _id: -1 });
+}
+
+/** Newest first; open and ended ones. */
+export function keptOf(
+  { instances }: Pick<MongoContext, 'instances'>,
+  of: NamedInstances,
+): FindCursor<InstanceDocument> {
+  return instances.find({ ...namedBy(of), revision: { $gte: 0 } }).sort({ startTime: -1, _id: -1 });
+}
+
+function namedBy({ definitionId, reference }: NamedInstances): Filter<InstanceDocument> {
+  return { reference: encodeText(reference), definitionId: encodeText(definitionId) };
 }

@@ -7,6 +7,7 @@ import type { OperationArguments, OperationResult } from '../operations.js';
 import {
   TERMINATED_PER_INSERT,
   terminationOf,
+  type ConflictScope,
   type InsertInstance,
   type InstanceRecord,
   type InstanceSummary,
@@ -118,15 +119,20 @@ function lockOf(record: InstanceRecord): string {
   return createHash('sha256').update(referenceKeyOf(record)).digest().readBigInt64BE().toString();
 }
 
-const OPEN = `reference = $1 AND definition_id = $2 AND status IN ('Runnable', 'Suspended')`;
+const NAMED = 'reference = $1 AND definition_id = $2';
+const IN_SCOPE: Readonly<Record<ConflictScope, string>> = {
+  open: `${NAMED} AND status IN ('Runnable', 'Suspended')`,
+  kept: `${NAMED} AND revision >= 0`,
+};
 
-async function newestOpen(
+async function newestIn(
+  scope: ConflictScope,
   statements: Pick<Statements, 'query'>,
   { definitionId, reference }: { readonly definitionId: string; readonly reference: string },
   columns: string,
 ): Promise<Row | undefined> {
   const [row] = await statements.query(
-    `SELECT ${columns} FROM @instances WHERE ${OPEN} ORDER BY start_time DESC, id DESC LIMIT 1`,
+    `SELECT ${columns} FROM @instances WHERE ${IN_SCOPE[scope]} ORDER BY start_time DESC, id DESC LIMIT 1`,
     [encodeTextWithoutNul(reference), encodeTextWithoutNul(definitionId)],
   );
   return row;
@@ -137,13 +143,14 @@ async function refusedNow(
   { conflict, record }: InsertInstance,
 ): Promise<Result | null> {
   const { definitionId, reference } = record;
-  if (conflict?.action === 'terminate' || reference === null) return null;
+  if (conflict === undefined || conflict.action === 'terminate' || reference === null) return null;
+  const { action, scope = 'open' } = conflict;
   const of = { definitionId, reference };
-  if (conflict?.action === 'refuse') {
-    const open = await newestOpen(statements, of, SUMMARY_COLUMNS);
-    return open === undefined ? null : { outcome: 'in-use', record: summaryOf(open) };
+  if (action === 'refuse') {
+    const other = await newestIn(scope, statements, of, SUMMARY_COLUMNS);
+    return other === undefined ? null : { outcome: 'in-use', record: summaryOf(other) };
   }
-  const newest = await newestOpen(statements, of, RECORD_COLUMNS);
+  const newest = await newestIn(scope, statements, of, RECORD_COLUMNS);
   if (newest === undefined) return null;
   const joined = instanceOf(newest);
   const kept = joinedStartOf(record, joined);
@@ -186,7 +193,7 @@ async function terminateOpen(
   if (conflict?.action !== 'terminate' || reference === null)
     return { summaries: [], isCut: false };
   const found = await statements.query(
-    `SELECT id, start_time FROM @instances WHERE ${OPEN} ORDER BY start_time DESC, id DESC LIMIT $3::bigint`,
+    `SELECT id, start_time FROM @instances WHERE ${IN_SCOPE.open} ORDER BY start_time DESC, id DESC LIMIT $3::bigint`,
     [
       encodeTextWithoutNul(reference),
       encodeTextWithoutNul(definitionId),

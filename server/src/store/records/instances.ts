@@ -166,7 +166,7 @@ export interface InsertInstance {
   readonly deliveries?: readonly DeliveryRecord[];
   /** The data of the start as JSON text; kept unchanged until the instance is purged. Omitted: nothing is kept. */
   readonly input?: string;
-  /** What happens if an open instance of the same definition has the same reference (rule S10). Omitted: nothing. */
+  /** What happens if another instance of the same definition has the same reference (rule S10). Omitted: nothing. */
   readonly conflict?: ConflictRule;
   /**
    * For an instance with a root: the maximum number of open descendants (Runnable or Suspended) of that root, including
@@ -181,17 +181,23 @@ export interface InsertInstance {
  */
 export const INSERTS_PER_COUNT = 32;
 
-/** What an insert does while an instance of the same definition with the same reference is open. */
+/** What an insert does if another instance of the same definition has the same reference. */
 export type ConflictRule =
   /** Inserts nothing. */
-  | { readonly action: 'refuse' }
+  | { readonly action: 'refuse'; readonly scope?: ConflictScope }
   /**
-   * Inserts nothing. If the new record has a request hash, its id and the open instance are kept, so that every later insert
+   * Inserts nothing. If the new record has a request hash, its id and the other instance are kept, so that every later insert
    * of this id has the same result; see joined-starts.ts for how long.
    */
-  | { readonly action: 'join' }
+  | { readonly action: 'join'; readonly scope?: ConflictScope }
   /** Terminates every open one at the time of `audit`, see `terminationOf`, then inserts. */
   | { readonly action: 'terminate'; readonly audit: TerminationEntry };
+
+/**
+ * Which other instances count: open ones (default), or every one that is in the store and not being removed. So with `kept`, a
+ * reference is free again once its last instance is purged.
+ */
+export type ConflictScope = 'open' | 'kept';
 
 /** The entry in the audit of every instance that is terminated. */
 export interface TerminationEntry {
@@ -229,7 +235,7 @@ export type InsertInstanceResult =
   | { readonly outcome: 'full' }
   /** Starts of the definition are disabled (rule S9); nothing was inserted. */
   | { readonly outcome: 'disabled' }
-  /** With the conflict rule `refuse`: an open instance has the reference; this is the newest. Nothing was inserted. */
+  /** With the conflict rule `refuse`: an instance in its scope has the reference; this is the newest. Nothing was inserted. */
   | { readonly outcome: 'in-use'; readonly record: InstanceSummary }
   /** With the conflict rule `join`: the same. Nothing was inserted. */
   | { readonly outcome: 'joined'; readonly record: InstanceRecord }

@@ -7,7 +7,12 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-export const SCHEMA_VERSION = 9;
+export const SCHEMA_VERSION = 10;
+
+/** By this a start finds the runs with its reference that are kept, open or not. */
+const DEFINITION_REFERENCE = `
+CREATE INDEX instances_definition_reference ON instances (reference, definitionId, startTime, id)
+  WHERE reference IS NOT NULL;`;
 
 const INSTANCES = `
 CREATE TABLE instances (
@@ -33,6 +38,7 @@ CREATE INDEX instances_version ON instances (definitionId, version, startTime, i
 CREATE INDEX instances_reference ON instances (reference, startTime, id) WHERE reference IS NOT NULL;
 CREATE INDEX instances_open_reference ON instances (reference, definitionId, startTime, id)
   WHERE reference IS NOT NULL AND status IN ('Runnable', 'Suspended');
+${DEFINITION_REFERENCE}
 CREATE INDEX instances_due ON instances (wakeAt, id) WHERE wakeAt IS NOT NULL;
 CREATE INDEX instances_owned ON instances (owner, lastChangeAt, id) WHERE status = 'Runnable';
 CREATE INDEX instances_under_way ON instances (owner, id) WHERE underWay = 1;
@@ -314,6 +320,8 @@ export function prepareSchema(connection: DatabaseSync, path: string): void {
   if (version > 0 && version < 6) connection.exec('ALTER TABLE definitions ADD COLUMN source TEXT');
   if (version > 0 && version < 8) connection.exec(`${TRIGGERS}${NOTIFICATIONS}`);
   if (version > 0 && version < 9) connection.exec(RESOURCES);
+  // Before that, the table was written anew.
+  if (version === 8 || version === 9) connection.exec(DEFINITION_REFERENCE);
   if (version < SCHEMA_VERSION) connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

@@ -16,6 +16,7 @@ const STATUSES: Record<ErrorCode, number> = {
   definition_not_found: 404,
   definition_disabled: 409,
   reference_in_use: 409,
+  expression_failed: 400,
   input_not_found: 404,
   event_not_found: 404,
   key_not_found: 404,

@@ -53,6 +53,8 @@ const ON_POSTGRES: ReadonlySet<string> = new Set([
   'pairs of different first requests with one key',
   'a start with wait',
   '100 simultaneous starts with one reference',
+  'one run for each key',
+  '200 simultaneous starts with one key',
   'a SubWorkflow step',
   'a SubWorkflow step below the run with its Reference',
   'hostile starts and searches',

@@ -45,6 +45,7 @@ function scene(admit: WorkflowStartsOptions['inputSchemas']['admit']) {
     ends: { begin: unused, wait: unused },
     environment: { store, retryStore: (ask, cancelled) => retry.untilAnswered(ask, cancelled) },
     inputSchemas: { admit },
+    scripts: { evaluate: unused },
     replaced: unused,
     startsMax: 1,
     isStopping: () => false,

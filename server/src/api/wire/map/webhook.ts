@@ -1,4 +1,6 @@
 /** Webhooks between host and wire. */
+import { CONFLICT_SCOPES, ON_CONFLICT } from '../../../engine/model/start-options.js';
+import { toChoice } from '../../../engine/values/convert-input.js';
 import { setField, type Json, type JsonObject } from '../../../engine/values/json.js';
 import type * as host from '../../../runtime/webhooks/webhook-types.js';
 import type * as wire from '../models/webhook.js';
@@ -24,6 +26,8 @@ const START_MEMBERS = membersOf<wire.WebhookStart>({
   definitionId: true,
   data: true,
   reference: true,
+  onConflict: true,
+  conflictScope: true,
 });
 /** The characters of a header name: RFC 9110, 5.6.2. */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
@@ -89,15 +93,32 @@ function toEffect({ publish, start }: wire.WebhookRequest): host.WebhookEffect {
     const { data, key, name } = publish;
     return { publish: { name, key, ...(data !== undefined && { data: asJson(data) }) } };
   }
-  const { data, definitionId = '', reference } = start ?? {};
+  const { conflictScope, data, definitionId = '', onConflict, reference } = start ?? {};
   refuseUnknown(start ?? {}, START_MEMBERS, '/start');
   return {
     start: {
       definitionId: checkedName(definitionId, 'definitionId'),
       ...(data !== undefined && { data: asJson(data) }),
       ...(reference !== undefined && { reference }),
+      ...(onConflict !== undefined && {
+        onConflict: chosen(onConflict, ON_CONFLICT, 'onConflict'),
+      }),
+      ...(conflictScope !== undefined && {
+        conflictScope: chosen(conflictScope, CONFLICT_SCOPES, 'conflictScope'),
+      }),
     },
   };
+}
+
+/** @throws AppError `invalid_request` */
+function chosen<Choice extends string>(
+  text: string,
+  choices: readonly Choice[],
+  member: string,
+): Choice {
+  const choice = toChoice(text, choices);
+  if (choice.ok) return choice.value;
+  throw invalidMember(`${member} must be one of ${choices.join(', ')}`, `/start/${member}`);
 }
 
 export function toWebhook({

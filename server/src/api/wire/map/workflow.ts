@@ -30,6 +30,7 @@ interface WireStart {
   readonly delay: string | undefined;
   readonly tag: readonly string[] | undefined;
   readonly onConflict: wire.OnConflict | undefined;
+  readonly conflictScope: wire.ConflictScope | undefined;
   readonly actor: string;
   readonly replaced: (workflowId: string) => Promise<void>;
   readonly traceparent?: string;
@@ -38,13 +39,10 @@ interface WireStart {
 
 /** @throws AppError `invalid_request` */
 export function toStartRequest(data: JsonObject, start: WireStart): host.StartRequest {
-  const { actor, delay, idempotency, onConflict, replaced, startAt } = start;
+  const { actor, conflictScope, delay, idempotency, onConflict, replaced, startAt } = start;
   const { tag, traceparent, version } = start;
   const reference =
     start.reference === undefined ? null : checkedName(start.reference, 'reference');
-  if (onConflict !== undefined && onConflict !== 'allow' && (reference ?? '') === '') {
-    throw invalid('onConflict', `onConflict=${onConflict} needs a reference`);
-  }
   if (startAt !== undefined && delay !== undefined) {
     throw invalid('delay', 'startAt and delay both set the time of the start: give only one');
   }
@@ -61,6 +59,7 @@ export function toStartRequest(data: JsonObject, start: WireStart): host.StartRe
     ...(delay !== undefined && { delayMs: toMilliseconds(delay, 'delay') }),
     ...(tag !== undefined && { tags: toTags(tag) }),
     ...(onConflict !== undefined && { onConflict }),
+    ...(conflictScope !== undefined && { conflictScope }),
   };
 }
 

@@ -206,6 +206,19 @@ export interface DefinitionDocument {
    */
   tags?: { [name: string]: string } | null;
   /**
+   * The reference of runs whose start gives none: an expression over the start data. None: no reference.
+   */
+  reference?: string | number | null;
+  /**
+   * What a start does if another run has its reference: `allow`, `fail`, `existing` or `terminate`, in any casing. A start can
+   * override it.
+   */
+  onConflict?: string | null;
+  /**
+   * Which other runs count for `onConflict`: `Open` ones, or all that are `Kept`, in any casing. A start can override it.
+   */
+  conflictScope?: string | null;
+  /**
    * How long ended runs are kept, from 1 second. Overrides `instance_retention_seconds` of the server.
    */
   retention?: Duration;

@@ -26,9 +26,19 @@ export interface WebhookStart {
    */
   data?: JsonValue;
   /**
-   * An expression.
+   * An expression. Default: what the `Reference` of the definition makes of the data.
    */
   reference?: string;
+  /**
+   * What happens if another run of the definition has the reference: `allow`, `fail` (409), `existing` or `terminate`, in any
+   * casing. Plain text, not an expression. Default: the `OnConflict` of the definition, else `allow`.
+   */
+  onConflict?: string;
+  /**
+   * Which other runs count: `open` ones, or all that are `kept`, in any casing. Plain text. Default: the `ConflictScope` of the
+   * definition, else `open`.
+   */
+  conflictScope?: string;
 }
 
 /** What `hmac` needs to know of the sender. */
@@ -138,7 +148,8 @@ export interface WebhookChallenge {
  */
 export interface ReceivedDelivery {
   /**
-   * Of the event that was published, or of the run that was started. A repeated delivery has the same.
+   * Of the event that was published, or of the run that was started or, with `onConflict: existing`, joined. A repeated delivery has
+   * the same.
    */
   id: string;
 }

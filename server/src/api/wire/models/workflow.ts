@@ -11,6 +11,8 @@ export type WorkflowStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated
  */
 export type OnConflict = 'allow' | 'fail' | 'existing' | 'terminate';
 
+export type ConflictScope = 'open' | 'kept';
+
 /**
  * How a run ended. `Succeeded`: every path reached its end. `Compensated`: something failed and was compensated; the run
  * may have continued to its end afterwards. `Failed`: an error ended the run. `Terminated`: a person, a client or the

@@ -5,6 +5,7 @@ import { REPAIR } from './0003-repair.js';
 import { VERSIONS } from './0004-versions.js';
 import { TRIGGERS_AND_WEBHOOKS } from './0005-triggers-and-webhooks.js';
 import { RESOURCES } from './0006-resources.js';
+import { DEFINITION_REFERENCE } from './0007-definition-reference.js';
 import type { Migration } from './migration.js';
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -14,4 +15,5 @@ export const MIGRATIONS: readonly Migration[] = [
   VERSIONS,
   TRIGGERS_AND_WEBHOOKS,
   RESOURCES,
+  DEFINITION_REFERENCE,
 ];

@@ -24,9 +24,10 @@ import { insertSideRecords } from './side-records.js';
 
 type Result = OperationResult<'insertInstance'>;
 
-interface OpenReference {
+interface NamedInstances {
   readonly definitionId: string;
   readonly reference: string;
+  readonly limit: number;
 }
 
 const INSERTED: Result = { outcome: 'inserted' };
@@ -72,7 +73,8 @@ function refusedNow(database: Database, { conflict, record }: InsertInstance): R
   const { definitionId, reference } = record;
   if (isDisabled(database, definitionId)) return { outcome: 'disabled' };
   if (conflict === undefined || conflict.action === 'terminate' || reference === null) return null;
-  const [newest] = openOf(database, { definitionId, reference, limit: 1 });
+  const named = { definitionId, reference, limit: 1 };
+  const [newest] = conflict.scope === 'kept' ? keptOf(database, named) : openOf(database, named);
   if (newest === undefined) return null;
   if (conflict.action === 'refuse') {
     return { outcome: 'in-use', record: readSummary(database, newest.id) };
@@ -131,17 +133,32 @@ function readSummary(database: Database, id: string): InstanceSummary {
 /** Newest first. */
 function openOf(
   database: Database,
-  of: OpenReference & { readonly limit: number },
+  of: NamedInstances,
+): readonly Pick<InstanceRecord, 'id' | 'startTime'>[] {
+  const sql = `SELECT id, startTime FROM instances INDEXED BY instances_open_reference
+    WHERE reference = ? AND reference IS NOT NULL AND definitionId = ? AND status IN ('Runnable', 'Suspended')
+    ORDER BY startTime DESC, id DESC LIMIT ?`;
+  return namedBy(database, sql, of);
+}
+
+/** Newest first; open and ended ones. */
+function keptOf(
+  database: Database,
+  of: NamedInstances,
+): readonly Pick<InstanceRecord, 'id' | 'startTime'>[] {
+  const sql = `SELECT id, startTime FROM instances INDEXED BY instances_definition_reference
+    WHERE reference = ? AND reference IS NOT NULL AND definitionId = ? AND revision >= 0
+    ORDER BY startTime DESC, id DESC LIMIT ?`;
+  return namedBy(database, sql, of);
+}
+
+function namedBy(
+  database: Database,
+  sql: string,
+  { definitionId, limit, reference }: NamedInstances,
 ): readonly Pick<InstanceRecord, 'id' | 'startTime'>[] {
   return database
-    .all(
-      `SELECT id, startTime FROM instances INDEXED BY instances_open_reference
-        WHERE reference = ? AND reference IS NOT NULL AND definitionId = ? AND status IN ('Runnable', 'Suspended')
-        ORDER BY startTime DESC, id DESC LIMIT ?`,
-      encodeText(of.reference),
-      encodeText(of.definitionId),
-      of.limit,
-    )
+    .all(sql, encodeText(reference), encodeText(definitionId), limit)
     .map((row) => ({ id: row.text('id'), startTime: row.number('startTime') }));
 }
 

@@ -3,20 +3,23 @@ import { useZone } from '../../components/clock.js';
 import { TagRows } from '../../components/tag-rows.js';
 import {
   CONFLICT_WORDS,
-  type OnConflict,
+  keyIn,
+  SCOPE_WORDS,
   type OptionProblems,
   type StartChoices,
+  type StartDefaults,
 } from './start-options.js';
 
 interface StartOptionsFormProps {
   readonly choices: StartChoices;
+  readonly defaults: StartDefaults;
   readonly problems: OptionProblems;
   readonly onChange: (choices: StartChoices) => void;
 }
 
 /** The reference, the tags and the time of a start. */
 export function StartOptionsForm(props: StartOptionsFormProps): ReactNode {
-  const { choices, problems, onChange } = props;
+  const { choices, defaults, problems, onChange } = props;
   const set = (change: Partial<StartChoices>): void => onChange({ ...choices, ...change });
   return (
     <div className="start-options">
@@ -24,6 +27,7 @@ export function StartOptionsForm(props: StartOptionsFormProps): ReactNode {
         <span>Reference, to find the run by (optional)</span>
         <input
           value={choices.reference}
+          placeholder={defaults.reference ?? undefined}
           spellCheck={false}
           onChange={({ target }) => set({ reference: target.value })}
         />
@@ -39,17 +43,21 @@ export function StartOptionsForm(props: StartOptionsFormProps): ReactNode {
   );
 }
 
-function ConflictChoice({ choices, problems, onChange }: StartOptionsFormProps): ReactNode {
+function ConflictChoice(props: StartOptionsFormProps): ReactNode {
+  const { choices, defaults, problems, onChange } = props;
   const problemId = useId();
+  const onConflict = choices.onConflict ?? defaults.onConflict;
   return (
     <div>
       <label className="field">
-        <span>If an open run of this definition has the same reference</span>
+        <span>If another run of this definition has the same reference</span>
         <select
-          value={choices.onConflict}
+          value={onConflict}
           aria-invalid={problems.onConflict !== undefined}
           aria-describedby={problemId}
-          onChange={({ target }) => onChange({ ...choices, onConflict: conflictOf(target.value) })}
+          onChange={({ target }) =>
+            onChange({ ...choices, onConflict: keyIn(CONFLICT_WORDS, target.value) })
+          }
         >
           {Object.entries(CONFLICT_WORDS).map(([value, words]) => (
             <option key={value} value={value}>
@@ -61,14 +69,29 @@ function ConflictChoice({ choices, problems, onChange }: StartOptionsFormProps):
       <p className="form-message" id={problemId} role="status">
         {problems.onConflict}
       </p>
+      {(onConflict === 'fail' || onConflict === 'existing') && <ScopeChoice {...props} />}
     </div>
   );
 }
 
-function conflictOf(text: string): OnConflict {
-  // Object.keys loses the type of the keys.
-  const known = Object.keys(CONFLICT_WORDS) as OnConflict[];
-  return known.find((name) => name === text) ?? 'allow';
+function ScopeChoice({ choices, defaults, onChange }: StartOptionsFormProps): ReactNode {
+  return (
+    <label className="field">
+      <span>Which other runs count</span>
+      <select
+        value={choices.conflictScope ?? defaults.conflictScope}
+        onChange={({ target }) =>
+          onChange({ ...choices, conflictScope: keyIn(SCOPE_WORDS, target.value) })
+        }
+      >
+        {Object.entries(SCOPE_WORDS).map(([value, words]) => (
+          <option key={value} value={value}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
 }
 
 const TIMES = [

@@ -1,20 +1,28 @@
 /** The options of a start, as the user chooses them. Pure. */
-import type { StartOptions, Workflow } from '@stepwright/sdk';
+import type { DefinitionDocument, StartOptions, Workflow } from '@stepwright/sdk';
 import { tagsOf, tagsProblem, type TagRow } from '../../components/tags.js';
 import { timeOf } from '../../data-form/local-time.js';
 
 export const CONFLICT_WORDS = {
-  allow: 'start another run',
+  allow: 'start one more run',
   fail: 'refuse the start',
-  existing: 'use the open run',
-  terminate: 'terminate the open run',
+  existing: 'use that run',
+  terminate: 'terminate it if it is open',
+} as const;
+
+export const SCOPE_WORDS = {
+  open: 'open runs',
+  kept: 'all runs that are kept, ended ones too',
 } as const;
 
 export type OnConflict = keyof typeof CONFLICT_WORDS;
+export type ConflictScope = keyof typeof SCOPE_WORDS;
 
 export interface StartChoices {
   readonly reference: string;
-  readonly onConflict: OnConflict;
+  /** Null: as the definition says. */
+  readonly onConflict: OnConflict | null;
+  readonly conflictScope: ConflictScope | null;
   readonly tags: readonly TagRow[];
   readonly when: 'now' | 'at' | 'after';
   /** A time in the chosen zone, as a control of type `datetime-local` writes it. */
@@ -24,7 +32,8 @@ export interface StartChoices {
 
 export const NO_CHOICES: StartChoices = {
   reference: '',
-  onConflict: 'allow',
+  onConflict: null,
+  conflictScope: null,
   tags: [],
   when: 'now',
   at: '',
@@ -37,14 +46,48 @@ export function choicesOf({ reference, tags }: Pick<Workflow, 'reference' | 'tag
   return { ...NO_CHOICES, reference: reference ?? '', tags: rows };
 }
 
+/** What the definition says about starts that do not say it themselves. */
+export interface StartDefaults {
+  /** An expression; null: runs have no reference. */
+  readonly reference: string | null;
+  readonly onConflict: OnConflict;
+  readonly conflictScope: ConflictScope;
+}
+
+export function defaultsOf(
+  definition: Pick<DefinitionDocument, 'reference' | 'onConflict' | 'conflictScope'>,
+): StartDefaults {
+  const { conflictScope, onConflict, reference } = definition;
+  return {
+    reference: reference == null ? null : String(reference),
+    onConflict: keyIn(CONFLICT_WORDS, onConflict) ?? 'allow',
+    conflictScope: keyIn(SCOPE_WORDS, conflictScope) ?? 'open',
+  };
+}
+
+/** The key that a text names, in any casing. */
+export function keyIn<Key extends string>(
+  words: Readonly<Record<Key, string>>,
+  text: string | null | undefined,
+): Key | null {
+  // Object.keys loses the type of the keys.
+  const keys = Object.keys(words) as Key[];
+  return keys.find((key) => key === text?.toLowerCase()) ?? null;
+}
+
 /** What keeps the start from being sent, at the option that it concerns. */
 export type OptionProblems = Partial<Record<'onConflict' | 'tags' | 'at' | 'delay', string>>;
 
-export function problemsOf(choices: StartChoices): OptionProblems {
+export function problemsOf(choices: StartChoices, defaults: StartDefaults): OptionProblems {
   const { reference, onConflict, tags, when, at, delay } = choices;
   const tagProblem = tagsProblem(tags) ?? colonProblem(tags);
+  const lacksReference =
+    onConflict !== null &&
+    onConflict !== 'allow' &&
+    reference === '' &&
+    defaults.reference === null;
   return {
-    ...(onConflict !== 'allow' && reference === '' && { onConflict: 'This needs a reference.' }),
+    ...(lacksReference && { onConflict: 'This needs a reference.' }),
     ...(tagProblem !== null && { tags: tagProblem }),
     ...(when === 'at' && timeOf(at) === '' && { at: 'Enter a date and a time.' }),
     ...(when === 'after' &&
@@ -59,12 +102,13 @@ function colonProblem(tags: readonly TagRow[]): string | null {
 }
 
 export function startOptions(choices: StartChoices, version: number | undefined): StartOptions {
-  const { reference, onConflict, when, at, delay } = choices;
+  const { reference, onConflict, conflictScope, when, at, delay } = choices;
   const tags = tagsOf(choices.tags);
   return {
     ...(version !== undefined && { version }),
     ...(reference !== '' && { reference }),
-    ...(onConflict !== 'allow' && { onConflict }),
+    ...(onConflict !== null && { onConflict }),
+    ...(conflictScope !== null && { conflictScope }),
     ...(Object.keys(tags).length > 0 && { tags }),
     ...(when === 'at' && { startAt: timeOf(at) }),
     ...(when === 'after' && { delay: delay.trim() }),

@@ -1,5 +1,10 @@
 /** Starts a run of a definition: its data, and options such as a reference and a time. */
-import { isApiError, type DefinitionDocument, type Workflow } from '@stepwright/sdk';
+import {
+  isApiError,
+  type DefinitionDocument,
+  type Workflow,
+  type WorkflowHandle,
+} from '@stepwright/sdk';
 import { useEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAddressQuery } from '../../app/address-query.js';
@@ -9,6 +14,7 @@ import { Button } from '../../components/button.js';
 import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
+import { useToasts } from '../../components/toasts.js';
 import { useUnsavedWarning } from '../../components/unsaved-warning.js';
 import {
   draftsIn,
@@ -24,7 +30,7 @@ import { useRun, useRunInput } from '../run/use-run.js';
 import { DisabledNote } from './availability.js';
 import { problemOf, shownAs, StartDataEditor, valueOf, type StartData } from './start-data.js';
 import { StartOptionsForm } from './start-options-form.js';
-import { choicesOf, NO_CHOICES, problemsOf, startOptions } from './start-options.js';
+import { choicesOf, defaultsOf, NO_CHOICES, problemsOf, startOptions } from './start-options.js';
 import { StartResult } from './start-result.js';
 import { useDefinition, useLatestDefinition } from './use-definition.js';
 import { VersionChoice, wantedVersion } from './version-choice.js';
@@ -97,9 +103,10 @@ function StartForm({ definition, version, input, run, isDisabled }: StartFormPro
   const [edited, setEdited] = useState<StartData | null>(null);
   const [choices, setChoices] = useState(() => (run === undefined ? NO_CHOICES : choicesOf(run)));
   const data = shownAs(edited ?? initial, form);
-  const optionProblems = problemsOf(choices);
+  const defaults = defaultsOf(definition);
+  const optionProblems = problemsOf(choices, defaults);
   const sending = useSending(definition.id);
-  useUnsavedWarning(edited !== null && sending.startedId === null);
+  useUnsavedWarning(edited !== null && sending.started === null);
   const element = useFocusOnProblem(sending.problems);
   const send = (): void => {
     if (Object.keys(optionProblems).length > 0) return;
@@ -125,30 +132,51 @@ function StartForm({ definition, version, input, run, isDisabled }: StartFormPro
       />
       <section aria-labelledby="start-options-title">
         <h2 id="start-options-title">Options</h2>
-        <StartOptionsForm choices={choices} problems={optionProblems} onChange={setChoices} />
+        <StartOptionsForm
+          {...{ choices, defaults }}
+          problems={optionProblems}
+          onChange={setChoices}
+        />
       </section>
       {sending.error !== null && <StartProblem error={sending.error} />}
-      <div className="start-buttons">
-        <label>
-          <input
-            type="checkbox"
-            checked={sending.isWaiting}
-            onChange={({ target }) => sending.setWaiting(target.checked)}
-          />{' '}
-          Stay here and show the result
-        </label>
-        <Button
-          type="submit"
-          variant="primary"
-          needs="controller"
-          isDisabled={isDisabled || Object.keys(optionProblems).length > 0}
-          isPending={sending.isPending}
-        >
-          Start
-        </Button>
-      </div>
-      {sending.startedId !== null && <StartResult workflowId={sending.startedId} />}
+      <StartButtons
+        sending={sending}
+        isDisabled={isDisabled || Object.keys(optionProblems).length > 0}
+      />
+      {sending.started !== null && (
+        <StartResult workflowId={sending.started.id} joined={sending.started.joined} />
+      )}
     </form>
+  );
+}
+
+function StartButtons({
+  sending,
+  isDisabled,
+}: {
+  readonly sending: ReturnType<typeof useSending>;
+  readonly isDisabled: boolean;
+}): ReactNode {
+  return (
+    <div className="start-buttons">
+      <label>
+        <input
+          type="checkbox"
+          checked={sending.isWaiting}
+          onChange={({ target }) => sending.setWaiting(target.checked)}
+        />{' '}
+        Stay here and show the result
+      </label>
+      <Button
+        type="submit"
+        variant="primary"
+        needs="controller"
+        isDisabled={isDisabled}
+        isPending={sending.isPending}
+      >
+        Start
+      </Button>
+    </div>
   );
 }
 
@@ -170,7 +198,7 @@ function StartProblem({ error }: { readonly error: unknown }): ReactNode {
       <ProblemView error={error} />
       {typeof conflicting === 'string' && (
         <p>
-          The open run:{' '}
+          That run:{' '}
           <Link href={toPath('runs', conflicting)}>
             <code>{conflicting}</code>
           </Link>
@@ -189,15 +217,16 @@ function initialData(form: ObjectField | null, input: object | undefined): Start
 /** Sends the start, and keeps what came of it. */
 function useSending(definitionId: string) {
   const { client, noticeFailure } = useSession();
+  const { say } = useToasts();
   const [, navigate] = useLocation();
   const [error, setError] = useState<unknown>(null);
   const [problems, setProblems] = useState<readonly Problem[]>([]);
   const [isPending, setPending] = useState(false);
   const [isWaiting, setWaiting] = useState(false);
-  const [startedId, setStartedId] = useState<string | null>(null);
+  const [started, setStarted] = useState<Pick<WorkflowHandle, 'id' | 'joined'> | null>(null);
   const send = async (data: StartData, options: ReturnType<typeof startOptions>): Promise<void> => {
     setError(null);
-    setStartedId(null);
+    setStarted(null);
     const own = data.view === 'form' ? draftsIn(data.value) : [];
     setProblems(own);
     const problem = problemOf(data);
@@ -209,9 +238,12 @@ function useSending(definitionId: string) {
     try {
       // The members of an object are JSON.
       const json = toJson(valueOf(data)) as Record<string, unknown>;
-      const { id } = await client.workflows.start(definitionId, json, options);
-      if (isWaiting) setStartedId(id);
-      else navigate(toPath('runs', id));
+      const { id, joined } = await client.workflows.start(definitionId, json, options);
+      if (isWaiting) setStarted({ id, joined });
+      else {
+        if (joined) say(`Joined the run ${id}, which has the reference. No run was started.`);
+        navigate(toPath('runs', id));
+      }
     } catch (failure) {
       noticeFailure(failure);
       setError(failure);
@@ -226,7 +258,7 @@ function useSending(definitionId: string) {
     isPending,
     isWaiting,
     setWaiting,
-    startedId,
+    started,
     send,
     /** The data have changed: what was said about them is outdated. */
     forget: () => {

@@ -7,8 +7,14 @@ import { RunBadge } from '../../components/status-badge.js';
 import { ErrorDetails } from '../run/error-details.js';
 import { useExplanation, useLiveRun, useRun } from '../run/use-run.js';
 
-/** The run that was started: where it is, and its data once it has ended. */
-export function StartResult({ workflowId }: { readonly workflowId: string }): ReactNode {
+/** The run that was started or joined: where it is, and its data once it has ended. */
+export function StartResult({
+  workflowId,
+  joined,
+}: {
+  readonly workflowId: string;
+  readonly joined: boolean;
+}): ReactNode {
   useLiveRun(workflowId);
   const run = useRun(workflowId);
   const isOpen = run.data?.outcome === null;
@@ -20,6 +26,7 @@ export function StartResult({ workflowId }: { readonly workflowId: string }): Re
         <Link href={toPath('runs', workflowId)}>
           run <code>{workflowId}</code>
         </Link>
+        {joined && ' has the reference: it was joined, and no run was started.'}
       </p>
       {run.error !== null && <ProblemView error={run.error} />}
       {run.data !== undefined && (

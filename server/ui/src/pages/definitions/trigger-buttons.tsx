@@ -61,8 +61,10 @@ function useTriggerActions(definitionId: string, name: string, onChanged: () => 
     return `${name} was resumed.`;
   };
   const fire = async (): Promise<string> => {
-    const { workflowId } = await client.triggers.fire(definitionId, name);
-    return `${name} has started the run ${workflowId}.`;
+    const { joined, workflowId } = await client.triggers.fire(definitionId, name);
+    return joined
+      ? `${name} has joined the run ${workflowId}, which has the reference. No run was started.`
+      : `${name} has started the run ${workflowId}.`;
   };
   const askAndFire = async (): Promise<void> => {
     const isWanted = await confirm({

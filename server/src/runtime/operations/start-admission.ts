@@ -1,0 +1,150 @@
+/** What a definition makes of a start: its data and tags, its reference, and what happens if another instance has that. */
+import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import type { ConflictScope, OnConflict, StartKey } from '../../engine/model/start-options.js';
+import { mergeTags } from '../../engine/model/start-tags.js';
+import type { Tags } from '../../engine/model/tags.js';
+import { toName } from '../../engine/values/convert-input.js';
+import { requestOf } from '../../engine/values/expression-plan.js';
+import type { Json, JsonObject } from '../../engine/values/json.js';
+import { AppError } from '../../base/errors.js';
+import type { InputSchemas } from '../../schemas/input-schemas.js';
+import { isRefusal, type ScriptRuntime } from '../../scripts/script-runtime.js';
+import type { ConflictRule } from '../../store/records/instances.js';
+import type { NewInstance } from '../instances/new-instance.js';
+import { triggerContext } from '../passes/evaluator.js';
+
+const MESSAGE_LENGTH_MAX = 1000;
+
+export interface StartAdmissionOptions {
+  readonly inputSchemas: Pick<InputSchemas, 'admit'>;
+  readonly scripts: Pick<ScriptRuntime, 'evaluate'>;
+}
+
+/** A start as it was asked for. */
+export interface AskedStart {
+  /** Its reference and conflict rule are those of `key`. */
+  readonly start: NewInstance;
+  readonly key: StartKey;
+  readonly tags: Tags | undefined;
+  /** Who terminates instances that it replaces. */
+  readonly actor: string;
+}
+
+type Content = Required<Pick<NewInstance, 'data' | 'tags'>>;
+type Keyed = Pick<NewInstance, 'reference' | 'conflict'>;
+
+export class StartAdmission {
+  readonly #options: StartAdmissionOptions;
+
+  constructor(options: StartAdmissionOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The instance to insert: with the defaults of the definition's Input, and its tags, reference and conflict rule.
+   * @throws AppError `invalid_data`, `invalid_request`, `expression_failed`, `python_unavailable`
+   */
+  async admit(asked: AskedStart): Promise<NewInstance> {
+    const content = await this.contentOf(asked);
+    return { ...asked.start, ...content, ...(await this.keyOf(asked, content.data)) };
+  }
+
+  /** @throws AppError `invalid_data`, `invalid_request` */
+  async contentOf({ start, tags }: Omit<AskedStart, 'key'>): Promise<Content> {
+    const { data, definition, restartOf } = start;
+    // An instance that is started again has all tags of the first one, and no others.
+    const all = restartOf === undefined ? tagsOf(definition, tags) : (tags ?? {});
+    if (definition.input === null) return { data, tags: all };
+    return { data: await this.#options.inputSchemas.admit(definition, data), tags: all };
+  }
+
+  /**
+   * The reference and the conflict rule of a start with this data. An instance that is started again has those of its first start,
+   * whatever the definition says.
+   * @throws AppError `invalid_request`, `expression_failed`, `python_unavailable`
+   */
+  async keyOf(asked: AskedStart, data: JsonObject): Promise<Keyed> {
+    const { key, start } = asked;
+    const { definition, restartOf } = start;
+    if (restartOf !== undefined) return { reference: key.reference, conflict: undefined };
+    const reference = isGiven(key.reference)
+      ? key.reference
+      : ((await this.#referenceOf(start, data)) ?? key.reference);
+    const ofDefinition = isGiven(reference) ? definition.onConflict : null;
+    const onConflict = key.onConflict ?? ofDefinition ?? 'allow';
+    if (onConflict !== 'allow' && !isGiven(reference)) throw withoutReference(onConflict);
+    const scope = key.conflictScope ?? definition.conflictScope ?? 'open';
+    return { reference, conflict: ruleOf(asked, onConflict, scope) };
+  }
+
+  /** Null: the definition says nothing, or nothing for this data. */
+  async #referenceOf(start: NewInstance, data: JsonObject): Promise<string | null> {
+    const { definition, trigger } = start;
+    if (definition.reference === null) return null;
+    const context = {
+      Workflow: { DefinitionId: definition.id, Version: definition.version },
+      Trigger: trigger === undefined ? null : triggerContext(trigger),
+    };
+    const requests = [requestOf(definition.reference)];
+    const options = { definitionId: definition.id };
+    const result = await this.#options.scripts.evaluate(requests, { data, context }, options);
+    if (result.ok) return toReference(definition, result.values[0] ?? null);
+    const { message, type } = result.error;
+    if (isRefusal(result.error)) throw new AppError('python_unavailable', message);
+    throw expressionFailed(definition, `${type}: ${message}`);
+  }
+}
+
+/** An empty reference names nothing. */
+function isGiven(reference: string | null): reference is string {
+  return reference !== null && reference !== '';
+}
+
+function toReference(definition: WorkflowDefinition, value: Json): string | null {
+  if (value === null || value === '') return null;
+  const reference = toName(value);
+  if (reference.ok) return reference.value;
+  throw expressionFailed(definition, reference.message);
+}
+
+function ruleOf(
+  { actor, start }: AskedStart,
+  onConflict: OnConflict,
+  scope: ConflictScope,
+): ConflictRule | undefined {
+  switch (onConflict) {
+    case 'allow':
+      return undefined;
+    case 'fail':
+      return { action: 'refuse', scope };
+    case 'existing':
+      return { action: 'join', scope };
+    case 'terminate': {
+      // Only open instances can be terminated, whatever the scope.
+      const { id, startTime: time } = start;
+      const detail = `replaced by run ${id}`;
+      return { action: 'terminate', audit: { time, actor, action: 'terminate', detail } };
+    }
+  }
+}
+
+function withoutReference(onConflict: OnConflict): AppError {
+  return new AppError('invalid_request', `onConflict=${onConflict} needs a reference`, {
+    parameter: 'onConflict',
+  });
+}
+
+function expressionFailed({ id, reference }: WorkflowDefinition, problem: string): AppError {
+  const source = reference?.kind === 'expression' ? ` '${reference.source}'` : '';
+  const message = `The Reference${source} of definition '${id}' failed: ${problem}`;
+  return new AppError('expression_failed', message.slice(0, MESSAGE_LENGTH_MAX), {
+    fields: { definitionId: id },
+  });
+}
+
+/** @throws AppError `invalid_request` */
+function tagsOf(definition: WorkflowDefinition, ofStart: Tags = {}): Tags {
+  const { problem, tags } = mergeTags(definition.tags, ofStart);
+  if (problem === null) return tags;
+  throw new AppError('invalid_request', `Invalid tags: ${problem}`, { parameter: 'tag' });
+}

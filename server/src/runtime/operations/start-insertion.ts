@@ -1,0 +1,119 @@
+/** Inserts instances: admitted by their definitions, and by the rule for others with the same reference. */
+import type { InstanceSummary } from '../../store/records/instances.js';
+import { AppError } from '../../base/errors.js';
+import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+import type { InstanceRunner } from '../instances/instance-runner.js';
+import type { NewInstance } from '../instances/new-instance.js';
+import type { NodeEnvironment } from '../instances/node-environment.js';
+import { insertNothing, type Inserted } from './insert-nothing.js';
+import type { StartRequest } from './instance-types.js';
+import type { AskedStart, StartAdmission } from './start-admission.js';
+
+export interface StartInsertionOptions {
+  readonly admission: StartAdmission;
+  readonly metrics: RuntimeMetrics;
+  readonly runner: Pick<InstanceRunner, 'startInstance'>;
+  readonly environment: Pick<NodeEnvironment, 'store'>;
+  /** Another start has terminated this instance in the store. */
+  readonly replaced: (record: InstanceSummary) => void;
+}
+
+export interface Insertion {
+  /** As it was inserted, or would have been. */
+  readonly start: NewInstance;
+  readonly result: Inserted;
+}
+
+export interface InsertionHooks {
+  /** Called before anything is written. */
+  readonly check?: (start: NewInstance) => Promise<void>;
+  /** Awaited for each instance that the start has terminated. */
+  readonly replaced?: StartRequest['replaced'];
+}
+
+export class StartInsertion {
+  readonly #options: StartInsertionOptions;
+
+  constructor(options: StartInsertionOptions) {
+    this.#options = options;
+  }
+
+  /** @throws AppError those of `StartAdmission.admit` */
+  async insert(asked: AskedStart, hooks: InsertionHooks = {}): Promise<Insertion> {
+    let start: NewInstance;
+    try {
+      start = await this.#options.admission.admit(asked);
+    } catch (error) {
+      const found = await this.#findOther(asked);
+      if (found === null) throw error;
+      return { start: { ...asked.start, tags: {} }, result: found };
+    }
+    await hooks.check?.(start);
+    return { start, result: await this.#insert(start, hooks.replaced) };
+  }
+
+  /**
+   * The result of a start that the definition refuses, if that does not matter: it joins an instance, or it is repeated, and the
+   * definition accepted it at the time. Otherwise null.
+   */
+  async #findOther(asked: AskedStart): Promise<Inserted | null> {
+    const { admission, environment } = this.#options;
+    const { start } = asked;
+    const keyed = await admission.keyOf(asked, start.data).catch(() => null);
+    const mayJoin = keyed?.conflict?.action === 'join';
+    if (!mayJoin && start.requestHash === null && start.parent === null) return null;
+    const conflict = mayJoin ? keyed.conflict : undefined;
+    return insertNothing(environment.store, { ...start, ...keyed }, conflict);
+  }
+
+  /** Repeats the insert until all instances with the reference are terminated, if that is the rule. */
+  async #insert(start: NewInstance, note: InsertionHooks['replaced']): Promise<Inserted> {
+    const { metrics, replaced, runner } = this.#options;
+    for (;;) {
+      const result = await runner.startInstance(start);
+      const terminated = 'terminated' in result ? (result.terminated ?? []) : [];
+      for (const record of terminated) {
+        metrics.workflowReplaced();
+        replaced(record);
+      }
+      for (const { id } of terminated) await note?.(id);
+      if (result.outcome !== 'more') return result;
+    }
+  }
+}
+
+/** The start was refused, and counts as such. */
+export class StartRefusals {
+  readonly #metrics: Pick<RuntimeMetrics, 'startRefused'>;
+
+  constructor(metrics: Pick<RuntimeMetrics, 'startRefused'>) {
+    this.#metrics = metrics;
+  }
+
+  disabled(definitionId: string): AppError {
+    this.#metrics.startRefused('disabled');
+    return new AppError('definition_disabled', `The definition '${definitionId}' is disabled`, {
+      fields: { definitionId },
+    });
+  }
+
+  inUse(definitionId: string, { endTime, id, reference }: InstanceSummary): AppError {
+    this.#metrics.startRefused('reference_in_use');
+    const run = `The run ${id} of '${definitionId}' with the reference '${reference ?? ''}'`;
+    const message =
+      endTime === null ? `${run} has not ended` : `${run} has ended, and is still kept`;
+    return new AppError('reference_in_use', message, {
+      fields: { definitionId, workflowId: id },
+    });
+  }
+
+  /** See waiting-ancestors.ts. */
+  waitsForChild({ id, reference }: InstanceSummary, consequence: string): AppError {
+    this.#metrics.startRefused('reference_in_use');
+    return new AppError(
+      'reference_in_use',
+      `The run ${id} with the reference '${reference ?? ''}' waits for this step itself, so it ${consequence}. Use another Reference, or Wait: false`,
+      { fields: { workflowId: id } },
+    );
+  }
+}
