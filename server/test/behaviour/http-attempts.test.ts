@@ -155,7 +155,7 @@ everyStore('repeated HttpRequests', (at) => {
       );
       expect(lastError).toMatchObject({
         type: 'HttpError',
-        message: `GET ${callee.url} answered 503: says 503`,
+        message: `GET ${callee.url}${path} answered 503: says 503`,
         data: { ResponseCode: 503 },
       });
     });

@@ -15,6 +15,22 @@ export interface HttpCall {
   readonly body: Buffer | null;
 }
 
+const NAME_LENGTH_MAX = 300;
+
+/**
+ * How messages name a call: with its path, but without the query, which may contain confidential data.
+ *
+ * @param mask takes secrets out of the address before it is cut: a part of a value is not recognized
+ */
+export function nameOfCall(
+  { method, url }: Pick<HttpCall, 'method' | 'url'>,
+  mask = (text: string): string => text,
+): string {
+  const address = mask(url.pathname === '/' ? url.origin : `${url.origin}${url.pathname}`);
+  const isCut = address.length > NAME_LENGTH_MAX;
+  return `${method} ${isCut ? `${address.slice(0, NAME_LENGTH_MAX)}…` : address}`;
+}
+
 /** The settings of a call and all of its redirects. */
 export interface CallTerms {
   readonly timeoutMs: number;
