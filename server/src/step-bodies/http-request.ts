@@ -129,7 +129,7 @@ class Caller implements HttpRequestBody {
   async run(inputs: JsonObject, context: StepBodyContext): Promise<EffectResult> {
     const { idempotencyKey, trace } = context;
     const limits = { timeoutMs: this.#timeoutMs, timeoutMsMax: this.#timeoutMsMax };
-    const settings = { idempotencyKey, traceparent: trace?.traceparent, ...limits };
+    const settings = { idempotencyKey, trace, ...limits };
     let call: ReturnType<typeof readHttpCall>;
     try {
       call = readHttpCall(inputs, settings);

@@ -9,6 +9,7 @@ import { isRefusal, type ScriptRuntime } from '../../scripts/script-runtime.js';
 import type { InstanceView } from '../operations/instance-types.js';
 import type { WorkflowStarts } from '../operations/workflow-starts.js';
 import { triggerContext } from '../passes/evaluator.js';
+import { traceHeadersOf, type TraceHeaders } from '../../tracing/trace-context.js';
 
 const REASON_LENGTH_MAX = 1000;
 /** Errors that say nothing about the start: it is repeated. */
@@ -25,13 +26,12 @@ export interface TriggerStarterOptions {
   readonly starts: Pick<WorkflowStarts, 'start'>;
 }
 
-export interface TriggeredStart {
+/** With the span that published the event. */
+export interface TriggeredStart extends TraceHeaders {
   readonly definition: WorkflowDefinition;
   readonly trigger: TriggerDefinition;
   readonly start: TriggerStart;
   readonly workflowId: string;
-  /** The span that published the event. */
-  readonly traceparent?: string;
 }
 
 export type StartAttempt =
@@ -49,7 +49,7 @@ export class TriggerStarter {
 
   /** @throws unknown if the start has to be repeated */
   async start(triggered: TriggeredStart): Promise<StartAttempt> {
-    const { definition, start, traceparent, trigger, workflowId } = triggered;
+    const { definition, start, trigger, workflowId } = triggered;
     try {
       const { data, reference } = await this.#evaluate(triggered);
       const { instance } = await this.#options.starts.start({
@@ -60,7 +60,7 @@ export class TriggerStarter {
         idempotency: null,
         actor: `trigger ${trigger.name}`,
         trigger: { start, workflowId },
-        ...(traceparent !== undefined && { traceparent }),
+        ...traceHeadersOf(triggered),
       });
       return { outcome: 'started', instance };
     } catch (error) {

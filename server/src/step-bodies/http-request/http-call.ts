@@ -5,6 +5,7 @@ import { toChoice, toDurationMs, toObject, toText } from '../../engine/values/co
 import { isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
 import { toStatusList, type StatusList } from '../../engine/values/status-list.js';
 import { InputError, optional, required } from '../../engine/primitives/primitive.js';
+import { traceHeadersOf, type TraceHeaders } from '../../tracing/trace-context.js';
 import { buildRequestHeaders, type RequestHeaders } from './request-headers.js';
 import { buildRequestUrl, encodeParameters } from './request-url.js';
 
@@ -41,7 +42,7 @@ export interface CallTerms {
 export interface CallSettings {
   readonly idempotencyKey: string;
   /** Omitted: the call belongs to no trace. */
-  readonly traceparent?: string | undefined;
+  readonly trace?: TraceHeaders | undefined;
   readonly timeoutMs: number;
   /** The maximum of an author's Timeout; longer ones are reduced to it. */
   readonly timeoutMsMax: number;
@@ -73,7 +74,7 @@ export function readHttpCall(inputs: JsonObject, settings: CallSettings): HttpCa
   const fields = optional(inputs, 'Headers', toObject, {});
   const headers = buildRequestHeaders(
     { ...fields, ...basicAuthentication(inputs, fields) },
-    defaultHeaders(format, body, settings),
+    { ...defaultHeaders(format, body, settings), ...traceFields(fields, settings.trace) },
   );
   return {
     method: optional(inputs, 'Method', (value) => toChoice(value, HTTP_METHODS), 'GET'),
@@ -119,8 +120,13 @@ function defaultHeaders(
     'idempotency-key': settings.idempotencyKey,
     'user-agent': 'stepwright',
     ...(contentType === null ? {} : { 'content-type': contentType }),
-    ...(settings.traceparent === undefined ? {} : { traceparent: settings.traceparent }),
   };
+}
+
+/** None beside an author's own `traceparent`: its state is another one. */
+function traceFields(fields: JsonObject, trace: CallSettings['trace']): TraceHeaders {
+  const isOwn = Object.keys(fields).some((name) => name.toLowerCase() === 'traceparent');
+  return trace === undefined || isOwn ? {} : traceHeadersOf(trace);
 }
 
 /** A string is sent unchanged: the author has already written the JSON or XML. */
