@@ -153,7 +153,7 @@ export class WorkflowStarts {
     const { history, metrics } = this.#options;
     switch (result.outcome) {
       case 'inserted':
-        metrics.workflowStarted();
+        metrics.workflowStarted(definition.id);
         history.started();
         return {
           instance: viewNew(id, definition, { ...request, ...admitted }, startTime),
@@ -237,7 +237,7 @@ export class WorkflowStarts {
         return { outcome: 'joined', workflowId: result.record.id };
       case 'inserted':
       case 'exists':
-        metrics.workflowStarted();
+        metrics.workflowStarted(definition.id);
         history.started();
         return { outcome: 'started' };
     }
