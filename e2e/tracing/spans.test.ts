@@ -54,6 +54,7 @@ function parentOf(service: string): object {
 describe('spans', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-spans-'));
   const received: string[] = [];
+  const states: (string | undefined)[] = [];
   let service: Server;
   let collector: Collector;
   let server: SpawnedServer;
@@ -61,6 +62,7 @@ describe('spans', () => {
   beforeAll(async () => {
     service = createServer((request, response) => {
       received.push(request.headers['traceparent']?.toString() ?? '');
+      states.push(request.headers['tracestate']?.toString());
       response.statusCode = received.length === 1 ? 503 : 200;
       response.end('"secret-answer"');
     });
@@ -141,6 +143,45 @@ describe('spans', () => {
     }
     const info = (await (await fetch(`${server.url}/api/info`)).json()) as { traceUrl?: string };
     expect(info.traceUrl).toBe('https://traces.example.com/{trace_id}');
+  });
+
+  it('pass the state and the flags of the caller on, but not to children', async () => {
+    const { port } = service.address() as AddressInfo;
+    const BaseUrl = `"http://127.0.0.1:${port}"`;
+    const call = { Id: 'call', StepType: 'HttpRequest', Inputs: { BaseUrl } };
+    const work = { Id: 'work', StepType: 'Activity', Inputs: { ActivityName: '"stated"' } };
+    const sub = { Id: 'sub', StepType: 'SubWorkflow', Inputs: { DefinitionId: '"stated-child"' } };
+    const traceId = '5bf92f3577b34da6a3ce929d0e0e4736';
+    const headers = {
+      traceparent: `00-${traceId}-00f067aa0ba902b7-03`,
+      tracestate: 'foo=1 ,\tbar=2',
+    };
+    const client = createClient({ baseUrl: server.url, headers: () => headers });
+    await client.definitions.register(JSON.stringify({ Id: 'stated-child', Steps: [call] }));
+    const Steps = [
+      { ...call, NextStepId: 'work' },
+      { ...work, NextStepId: 'sub' },
+      { ...sub, NextStepId: 'own' },
+      {
+        ...call,
+        Id: 'own',
+        Inputs: { BaseUrl, Headers: { traceparent: headers.traceparent } },
+      },
+    ];
+    await client.definitions.register(JSON.stringify({ Id: 'stated', Steps }));
+    received.splice(1);
+    states.splice(0);
+    const run = await client.workflows.start('stated', {});
+    const item = await client.activities.pull('stated', { waitSeconds: 30 });
+    expect(item).toMatchObject({ tracestate: 'foo=1,bar=2' });
+    expect(item?.traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-03$`));
+    if (item !== null) await client.activities.succeed(item, null);
+    expect((await run.wait({ timeoutMs: 60_000 })).outcome).toBe('Succeeded');
+    expect(states).toEqual(['foo=1,bar=2', undefined, undefined]);
+    const [called = '', child = '', own = ''] = received.slice(1);
+    expect(called).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-03$`));
+    expect(child).not.toContain(traceId);
+    expect(own).toBe(headers.traceparent);
   });
 
   it('of runs that the SDK starts belong to the trace of the caller', async () => {

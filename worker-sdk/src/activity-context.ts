@@ -15,6 +15,8 @@ export interface ActivityContext {
   readonly idempotencyKey: string;
   /** The span that this work belongs to, as the header `traceparent`; undefined if the server records no traces. */
   readonly traceparent?: string;
+  /** What tracing systems before have added, as the header `tracestate`; undefined if there is nothing. */
+  readonly tracestate?: string;
   /** The number of this attempt, from 1. Later attempts follow a failure or a lost lease. */
   readonly attempt: number;
   /**

@@ -8,7 +8,10 @@ export interface OpenTelemetryApi<Context, Span extends ActivitySpan> {
     with<Result>(context: Context, run: () => Result): Result;
   };
   readonly propagation: {
-    extract(context: Context, carrier: { readonly traceparent: string }): Context;
+    extract(
+      context: Context,
+      carrier: { readonly traceparent: string; readonly tracestate?: string },
+    ): Context;
   };
   readonly trace: {
     getTracer(name: string): {
@@ -56,10 +59,13 @@ export function openTelemetry<Context, Span extends ActivitySpan>(
 ): Middleware {
   const tracer = api.trace.getTracer('@stepwright/worker-sdk');
   return ({ context: activity }, next) => {
-    const { activityName, attempt, stepId, traceparent, workflowId } = activity;
+    const { activityName, attempt, stepId, traceparent, tracestate, workflowId } = activity;
     const around = api.context.active();
+    const carrier = tracestate === undefined ? {} : { tracestate };
     const parent =
-      traceparent === undefined ? around : api.propagation.extract(around, { traceparent });
+      traceparent === undefined
+        ? around
+        : api.propagation.extract(around, { traceparent, ...carrier });
     const attributes = {
       'stepwright.workflow.id': workflowId,
       'stepwright.step.id': stepId,

@@ -112,12 +112,13 @@ export class WorkInHand {
   }
 
   #context(): ActivityContext {
-    const { executionId, idempotencyKey, traceparent } = this.#options.item;
+    const { executionId, idempotencyKey, traceparent, tracestate } = this.#options.item;
     return {
       ...this.#subject,
       executionId,
       idempotencyKey,
       ...(traceparent !== undefined && { traceparent }),
+      ...(tracestate !== undefined && { tracestate }),
       signal: this.#lease.signal,
       log: this.#log,
       heartbeat: () => this.#lease.extend(),

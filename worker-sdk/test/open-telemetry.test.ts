@@ -56,6 +56,13 @@ describe('the middleware openTelemetry', () => {
     });
   });
 
+  it('continues the state of the tracing systems before', async () => {
+    const context = { ...contextWith(`00-${TRACE}-${SPAN}-01`), tracestate: 'foo=1,bar=2' };
+    await openTelemetry(api)({ parameters: null, context }, () => Promise.resolve(null));
+    const [span] = exporter.getFinishedSpans();
+    expect(span?.spanContext().traceState?.serialize()).toBe('foo=1,bar=2');
+  });
+
   it('marks failures, without their messages, and passes them on', async () => {
     const failure = new ActivityFailure('secret-reason');
     await expect(

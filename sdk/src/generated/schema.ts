@@ -4180,6 +4180,8 @@ export interface components {
             attempt: number;
             /** @description The span of this delivery, as in the header `traceparent` of W3C Trace Context: the worker's spans belong into it. Absent if the server records no traces. */
             traceparent?: string;
+            /** @description What tracing systems before have added, as in the header `tracestate`; absent if there is nothing. */
+            tracestate?: string;
         };
         /**
          * @description A worker: a client that polls for work items, or holds some.

@@ -1,7 +1,7 @@
 /**
  * The body of HttpRequest steps: makes one HTTP call, including its redirects, and returns the variables of `step`.
  *
- * Owns: the connections to callees, and the order of a call: inputs, address policy, sending, redirects, response. Must not
+ * Owns: the order of a call: inputs, address policy, sending, redirects, response. Must not
  * know: workflows, stores, who started it. The parts are in `http-request/`.
  *
  *  HR1 Any response of a callee is a result, including a status of 500, garbage or an incomplete response. Without a
@@ -13,8 +13,8 @@
  *      together hold at most what `CallMemory` admits.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, errors, type Dispatcher } from 'undici';
-import { setField, type Json, type JsonObject } from '../engine/values/json.js';
+import { errors, type Dispatcher } from 'undici';
+import type { Json, JsonObject } from '../engine/values/json.js';
 import type { EffectResult } from '../engine/flow/messages.js';
 import { InputError } from '../engine/primitives/primitive.js';
 import { systemClock, type Clock } from '../base/clock.js';
@@ -23,16 +23,18 @@ import { memoryCost } from '../engine/values/memory-cost.js';
 import { createAddressPolicy, type AddressPolicy } from './http-request/address-policy.js';
 import type { AddressPolicyOptions } from './http-request/address-policy.js';
 import { AnswerBodyError, decodeBody, readBytes, tooLarge } from './http-request/answer-body.js';
+import { field, fieldsOf, toJsonHeaders } from './http-request/answer-fields.js';
 import { CallSlots } from './http-request/call-slots.js';
+import { Connections } from './http-request/connections.js';
 import { Deadline } from './http-request/deadline.js';
 import {
+  nameOfCall,
   readHttpCall,
   type CallSettings,
   type CallTerms,
   type HttpCall,
 } from './http-request/http-call.js';
 import { explainNetworkError } from './http-request/network-error.js';
-import { OpenSockets } from './http-request/open-sockets.js';
 import {
   AddressRefusedError,
   createPinnedConnector,
@@ -70,8 +72,6 @@ export interface HttpRequestBody extends StepBody {
 }
 
 const NOTHING = (): void => undefined;
-/** Maximum time to keep an idle connection, whatever the callee offers. */
-const IDLE_MS_MAX = 4000;
 
 /** @throws Error naming an invalid entry of a host list */
 export function createHttpRequestBody(options: HttpRequestOptions): HttpRequestBody {
@@ -100,7 +100,7 @@ interface Bounds {
 
 class Caller implements HttpRequestBody {
   readonly #policy: AddressPolicy;
-  readonly #agent: Agent;
+  readonly #connections: Connections;
   readonly #slots: CallSlots;
   readonly #memory: CallMemory;
   readonly #timeoutMs: number;
@@ -119,24 +119,17 @@ class Caller implements HttpRequestBody {
     this.#responseBytesMax = options.responseBytesMax;
     this.#logger = options.logger ?? null;
     this.#clock = options.clock ?? systemClock;
-    this.#agent = new Agent({
-      connections: perHostMax,
-      keepAliveMaxTimeout: IDLE_MS_MAX,
-      pipelining: 1,
-      allowH2: false,
-      connect: new OpenSockets(totalMax).limited(
-        createPinnedConnector(this.#policy, options.lookup ?? systemLookup),
-      ),
-      // The deadline of the call covers both.
-      headersTimeout: 0,
-      bodyTimeout: 0,
+    this.#connections = new Connections({
+      perHostMax,
+      totalMax,
+      connect: createPinnedConnector(this.#policy, options.lookup ?? systemLookup),
     });
   }
 
   async run(inputs: JsonObject, context: StepBodyContext): Promise<EffectResult> {
     const { idempotencyKey, trace } = context;
     const limits = { timeoutMs: this.#timeoutMs, timeoutMsMax: this.#timeoutMsMax };
-    const settings = { idempotencyKey, traceparent: trace?.traceparent, ...limits };
+    const settings = { idempotencyKey, trace, ...limits };
     let call: ReturnType<typeof readHttpCall>;
     try {
       call = readHttpCall(inputs, settings);
@@ -168,7 +161,7 @@ class Caller implements HttpRequestBody {
   }
 
   async close(): Promise<void> {
-    await this.#agent.destroy();
+    await this.#connections.close();
   }
 
   async #send(first: HttpCall, definitionId: string, bounds: Bounds): Promise<Answer> {
@@ -205,19 +198,12 @@ class Caller implements HttpRequestBody {
   async #request(call: HttpCall, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const refusal = this.#policy.refuseHost(call.url.hostname);
     if (refusal !== null) throw new AddressRefusedError(refusal);
-    return this.#agent.request({
-      origin: call.url.origin,
-      path: `${call.url.pathname}${call.url.search}`,
-      method: call.method,
-      headers: [...call.headers].flat(),
-      body: call.body,
-      signal,
-    });
+    return this.#connections.send(call, signal);
   }
 
   #nextCall(call: HttpCall, response: Dispatcher.ResponseData): HttpCall | null {
     try {
-      return followRedirect(call, response.statusCode, field(response.headers, 'location'));
+      return followRedirect(call, response.statusCode, fieldsOf(response.headers, 'location'));
     } catch (error) {
       discard(response.body);
       throw error;
@@ -275,7 +261,7 @@ class Caller implements HttpRequestBody {
     if (error instanceof errors.InvalidArgumentError) return failure('InputError', error.message);
     const reason = at.deadline.isOver ? timedOut(at.deadline) : explainNetworkError(error);
     this.#log(at.call, at.context, 0);
-    const message = `${nameOf(at.call)}: ${reason}`;
+    const message = `${nameOfCall(at.call, at.context.mask)}: ${reason}`;
     if (at.call.succeedOn !== null) return failure('HttpNoAnswer', message);
     return {
       ok: true,
@@ -318,20 +304,15 @@ function shownProblem(
   return problem.message;
 }
 
-/** Without path and query: they may contain confidential data. */
-function nameOf({ method, url }: HttpCall): string {
-  return `${method} ${url.origin}`;
-}
-
 function judged(
   call: HttpCall & CallTerms,
   answer: Answer,
   { mask, now }: { readonly now: number; readonly mask: StepBodyContext['mask'] },
 ): EffectResult {
   if (call.succeedOn === null) return answered(answer);
-  const retryAfter = field(answer.headers, 'retry-after');
+  const retryAfter = fieldsOf(answer.headers, 'retry-after');
   const judged = { ...answer, retryAfter, now, ...(mask !== undefined && { mask }) };
-  return failureOf(call.succeedOn, nameOf(call), judged) ?? answered(answer);
+  return failureOf(call.succeedOn, nameOfCall(call, mask), judged) ?? answered(answer);
 }
 
 function answered(answer: Answer): EffectResult {
@@ -346,22 +327,6 @@ function answered(answer: Answer): EffectResult {
       ResponseHeaders: toJsonHeaders(answer.headers),
     },
   };
-}
-
-/** Repeated fields are joined as HTTP allows, except cookies, which contain commas: they are always a list. */
-function toJsonHeaders(headers: IncomingHttpHeaders): JsonObject {
-  const json: JsonObject = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined) continue;
-    const values = Array.isArray(value) ? value : [value];
-    setField(json, name.toLowerCase(), name === 'set-cookie' ? values : values.join(', '));
-  }
-  return json;
-}
-
-function field(headers: IncomingHttpHeaders, name: string): string | null {
-  const value = headers[name];
-  return Array.isArray(value) ? value.join(', ') : (value ?? null);
 }
 
 /** Closes the connection of a body that is not needed; the resulting error is irrelevant. */

@@ -29,6 +29,8 @@ export interface StepBodyContext {
 export interface CallTrace {
   /** Of the span of this call, for the callee. */
   readonly traceparent: string;
+  /** What tracing systems before this call have added; omitted: nothing. */
+  readonly tracestate?: string;
   /** Told once, when the call has ended. Omitted: nobody wants to know. */
   readonly sent?: (request: SentRequest) => void;
 }

@@ -4,7 +4,7 @@ import type { OutsideBodies } from '../compose-host.js';
 import type { EffectResult } from '../engine/flow/messages.js';
 import { InputError } from '../engine/primitives/primitive.js';
 import { isJsonObject, type JsonObject } from '../engine/values/json.js';
-import { readHttpCall } from '../step-bodies/http-request/http-call.js';
+import { nameOfCall, readHttpCall } from '../step-bodies/http-request/http-call.js';
 import { failureOf } from '../step-bodies/http-request/succeed-on.js';
 import type { StepBodyContext } from '../step-bodies/step-body.js';
 import {
@@ -55,9 +55,9 @@ function answerHttp(
     if (answer === null || !('response' in answer)) return resultOf(answer, 'response');
     const { body = null, headers = {}, status = 200 } = answer.response;
     if (call.succeedOn !== null) {
-      const retryAfter = fieldOf(headers, 'retry-after');
-      const judged = { statusCode: status, body, problem: null, retryAfter, now };
-      const failed = failureOf(call.succeedOn, `${call.method} ${call.url.href}`, judged);
+      const retryAfter = fieldsOf(headers, 'retry-after');
+      const judged = { statusCode: status, body, problem: null, retryAfter, now, mask };
+      const failed = failureOf(call.succeedOn, nameOfCall(call, mask), judged);
       if (failed !== null) return failed;
     }
     return { ok: true, values: variablesOf(answer.response) };
@@ -80,9 +80,12 @@ function variablesOf({ body = null, headers = {}, status = 200 }: MockResponse):
   };
 }
 
-function fieldOf(headers: JsonObject, wanted: string): string | null {
-  const found = Object.entries(headers).find(([name]) => name.toLowerCase() === wanted);
-  return typeof found?.[1] === 'string' ? found[1] : null;
+function fieldsOf(headers: JsonObject, wanted: string): readonly string[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    name.toLowerCase() === wanted && (typeof value === 'string' || typeof value === 'number')
+      ? [String(value)]
+      : [],
+  );
 }
 
 function resultOf(answer: Answer | null, wanted: 'values' | 'response'): EffectResult {

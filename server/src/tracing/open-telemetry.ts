@@ -138,7 +138,8 @@ class OpenTelemetry implements Tracing {
   begin(parent: TraceContext | null): TraceContext {
     const traceId = parent?.traceId ?? this.#ids.generateTraceId();
     const spanId = this.#ids.generateSpanId();
-    return { traceId, spanId, sampled: this.#decides(traceId, this.#contextOf(parent)) };
+    const sampled = this.#decides(traceId, this.#contextOf(parent));
+    return { ...parent, traceId, spanId, sampled };
   }
 
   decides(traceId: string): boolean {

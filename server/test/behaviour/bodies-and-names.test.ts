@@ -7,6 +7,7 @@ import { fresh } from './support/client.js';
 import { everyStore } from './support/every-store.js';
 import { chain, compute, mark, step } from './support/steps.js';
 
+const NEVER = { EventName: '"never"', EventKey: '"published"' };
 const YAML = 'application/yaml';
 const JSON_TYPE = 'application/json';
 
@@ -40,6 +41,23 @@ everyStore('bodies and names', (at) => {
         const answer = await start(definition, 'a:\n- 1\n', type);
         expect([answer.status, answer.body.data], type).toEqual([201, { a: [1] }]);
       }
+    });
+
+    it.each(['reason', 'Reason', 'REASON'])('may have the member %s', async (name) => {
+      const id = await at.client.defineAndStart([step('a', 'WaitFor', NEVER)]);
+      const modify = (body: object) =>
+        at.client.call<Problem>('POST', `/api/workflow/${id}/modify`, {
+          body: JSON.stringify(body),
+          type: JSON_TYPE,
+        });
+      const answer = await modify({ [name]: 'wrong', DATA: { Reason: 1 } });
+      expect(answer.status, answer.text).toBe(200);
+      expect((await at.client.workflow(id)).data).toEqual({ Reason: 1 });
+      const wrong = await modify({ [name]: 7, data: {} });
+      expect([wrong.status, wrong.body.code]).toEqual([400, 'invalid_request']);
+      expect(wrong.body.detail).toContain('reason');
+      const twice = await modify({ reason: 'a', Reason: 'b', data: { a: 1 } });
+      expect([twice.status, twice.body.errors?.[0]?.pointer]).toEqual([400, '/Reason']);
     });
 
     it.each([

@@ -49,7 +49,7 @@ const INVALID: readonly (readonly [unknown, string])[] = [
     'give only one',
   ],
   [{ ...suspend, filter: { limit: 5 } }, 'Unknown member "limit" of filter'],
-  [{ ...named, dryrun: true }, 'dryRun'],
+  [{ ...named, dryRunn: true }, 'dryRun'],
   [{ ...named, dryRun: 'yes' }, 'dryRun'],
   [{ ...named, perSecond: 0 }, 'at least 0.1'],
   [{ ...named, perSecond: 1001 }, 'at most 1000'],

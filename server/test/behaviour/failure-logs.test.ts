@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { eventually } from '../../../sdk/test/support/eventually.js';
 import { everyStore } from './support/every-store.js';
-import { failing, step } from './support/steps.js';
+import { failing, mark, step } from './support/steps.js';
 
 everyStore(
   'the log of failed attempts',
@@ -40,18 +40,38 @@ everyStore(
     });
 
     it.each([
-      { behavior: 'Terminate', next: 'terminated' },
-      { behavior: 'Compensate', next: 'goes on' },
-    ])('is at level error if the step is not retried: $behavior', async ({ behavior, next }) => {
+      { behavior: 'Terminate', next: 'terminated', level: 'error' },
+      { behavior: 'Compensate', next: 'goes on', level: 'warn' },
+    ])(
+      'is at level $level if the step is not retried: $behavior',
+      async ({ behavior, level, next }) => {
+        const { client } = at;
+        const Inputs = { Message: '"no"', Type: '"Refused"' };
+        const id = await client.defineAndStart([
+          step('f', 'Fail', Inputs, { ErrorBehavior: behavior }),
+        ]);
+        await client.ended(id);
+        expect(linesOf(id)).toMatchObject([
+          { level, stepId: 'f', errorType: 'Refused', errorMessage: 'no', next },
+        ]);
+      },
+    );
+
+    it('is at level warn if a saga compensates the failure, or a parent handles it', async () => {
       const { client } = at;
-      const Inputs = { Message: '"no"', Type: '"Refused"' };
+      const refused = step('f', 'Fail', { Message: '"no"' }, { ErrorBehavior: 'Terminate' });
+      const child = await client.define([refused]);
+      const sub = step('sub', 'SubWorkflow', { DefinitionId: `"${child}"` });
+      const undo = { CompensateWith: [mark('undo')] };
       const id = await client.defineAndStart([
-        step('f', 'Fail', Inputs, { ErrorBehavior: behavior }),
+        step('saga', 'Sequence', {}, { Saga: true, ...undo, Do: [[sub]] }),
       ]);
       await client.ended(id);
-      expect(linesOf(id)).toMatchObject([
-        { level: 'error', stepId: 'f', errorType: 'Refused', errorMessage: 'no', next },
-      ]);
+      expect(linesOf(id)).toMatchObject([{ level: 'warn', stepId: 'sub', next: 'compensating' }]);
+      const ofChild = at.server.logLines.filter(
+        (line) => line['definitionId'] === child && line['code'] === 'step_attempt_failed',
+      );
+      expect(ofChild).toMatchObject([{ level: 'warn', stepId: 'f', next: 'terminated' }]);
     });
   },
   { dialects: 'alternating' },

@@ -88,11 +88,20 @@ everyStore('the outcome of a run', (at) => {
 
   it('is counted in the metrics', async () => {
     const { client } = at;
-    await client.run([undone]);
+    const { definitionId } = await client.run([undone]);
     const { text } = await client.get('/metrics');
-    expect(text).toMatch(
-      /^stepwright_workflows_ended_total\{status="Complete",outcome="Compensated"\} [1-9]/m,
-    );
+    const counts = text
+      .split('\n')
+      .filter((line) => line.startsWith('stepwright_workflows_ended_total{'))
+      .filter((line) => line.includes(`,definition="${definitionId}"} `))
+      .map((line) => line.replace(/^.*status="(\w+)",outcome="(\w+)",.* (\d+)$/, '$1 $2 $3'));
+    expect(counts.toSorted()).toEqual([
+      'Complete Compensated 1',
+      'Complete Succeeded 0',
+      'Terminated Compensated 0',
+      'Terminated Failed 0',
+      'Terminated Terminated 0',
+    ]);
   });
 });
 

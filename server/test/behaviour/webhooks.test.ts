@@ -144,6 +144,30 @@ everyStore(
           { scheme: 'hmac', publish: { name: "'a'", key: "'b'" } },
           'header is missing',
         ],
+        ...['Authorization', 'COOKIE', 'Proxy-Authorization', 'Host', 'content-type'].map(
+          (header): [string, object, string] => [
+            `a signature in ${header}`,
+            { scheme: 'hmac', header, publish: { name: "'a'", key: "'b'" } },
+            `header must not be ${header}: `,
+          ],
+        ),
+        [
+          'an id in Cookie',
+          {
+            scheme: 'hmac',
+            header: 'X-Sig',
+            idHeader: 'Cookie',
+            publish: { name: "'a'", key: "'b'" },
+          },
+          'idHeader must not be Cookie: it is for credentials',
+        ],
+        ...[' sha256=', '\tv1=', 'v1=\r\n', 'подпись=', 'é='].map(
+          (prefix): [string, object, string] => [
+            `the prefix ${JSON.stringify(prefix)}`,
+            { scheme: 'hmac', header: 'X-Sig', prefix, publish: { name: "'a'", key: "'b'" } },
+            'prefix must have ASCII characters only and not begin with a blank',
+          ],
+        ),
         [
           'a member of hmac',
           { header: 'X-Sig', publish: { name: "'a'", key: "'b'" } },

@@ -1,12 +1,13 @@
 /** Who starts a run, and what is recorded of it: the actor, the audit log and the trace. */
 import type { Request } from 'express';
+import type { TraceHeaders } from '../../tracing/trace-context.js';
 import type { StartRequest } from '../../runtime/operations/instance-types.js';
 import { actorOf, traceOf } from '../http/request-context.js';
 import { auditReplaced } from './audited-calls.js';
 
 export async function callerOf(
   request: Request,
-): Promise<Required<Pick<StartRequest, 'actor' | 'replaced'>> & Pick<StartRequest, 'traceparent'>> {
+): Promise<Required<Pick<StartRequest, 'actor' | 'replaced'>> & TraceHeaders> {
   const actor = await actorOf(request);
   return { actor, replaced: auditReplaced(request), ...traceOf(request) };
 }

@@ -2,13 +2,15 @@
  * Request bodies: bytes under a limit, then text, then a JSON value.
  *
  * Routes with a body name one of the readers below with `@Middlewares`, so that a body is read only after the caller was
- * authenticated. The value is passed on unchanged: no copy, no coercion, no change of case.
+ * authenticated. The value is passed on unchanged, without coercion; only the names of its members get the casing of the call
+ * (body-names.ts).
  */
 import type { Request, RequestHandler } from 'express';
 import type { Json } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
 import type { ApiLimits } from './api-limits.js';
+import { withKnownNames } from './body-names.js';
 import { parseJson } from './json-format.js';
 import { jsonLocator } from './json-position.js';
 import { addressOf, contextOf, responseOf, type ParsedBody } from './request-context.js';
@@ -108,7 +110,9 @@ async function readValue(request: Request, next: () => void, whenEmpty?: Json): 
     throw new AppError('unreadable_body', 'The body is empty; send JSON or YAML');
   }
   context.body = body;
-  request.body = body === null ? whenEmpty : body.value;
+  // Only routes call this.
+  const { path } = request.route as { readonly path: string };
+  request.body = body === null ? whenEmpty : withKnownNames(request.method, path, body.value);
   next();
 }
 

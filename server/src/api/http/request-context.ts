@@ -15,7 +15,11 @@ import type { ApiLimits } from './api-limits.js';
 import type { AccessControl } from '../access/access-control.js';
 import type { VerifiedToken } from '../access/token-verifier.js';
 import type { BodyMemory, RequestMemory } from './request-memory.js';
-import { writeTraceparent, type TraceContext } from '../../tracing/trace-context.js';
+import {
+  writeTraceHeaders,
+  type TraceContext,
+  type TraceHeaders,
+} from '../../tracing/trace-context.js';
 
 export interface ApiServices {
   readonly host: Host;
@@ -88,9 +92,9 @@ export function responseOf(request: Request): Response {
 }
 
 /** To be spread into what the request causes. */
-export function traceOf(request: Request): { readonly traceparent?: string } {
+export function traceOf(request: Request): TraceHeaders {
   const { trace } = contextOf(request);
-  return trace === null ? {} : { traceparent: writeTraceparent(trace) };
+  return trace === null ? {} : writeTraceHeaders(trace);
 }
 
 const ACTOR_LENGTH_MAX = 200;

@@ -3,7 +3,7 @@
  * and polling workers make too many of them.
  */
 import type { Request, RequestHandler, Response } from 'express';
-import { readTraceparent, type TraceContext } from '../../tracing/trace-context.js';
+import { readTraceHeaders, type TraceContext } from '../../tracing/trace-context.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import { contextOf } from './request-context.js';
 
@@ -11,7 +11,10 @@ const CHANGES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 export function traceRequests(tracing: Tracing): RequestHandler {
   return (request, response, next) => {
-    const parent = readTraceparent(request.get('traceparent'));
+    const parent = readTraceHeaders({
+      traceparent: request.get('traceparent'),
+      tracestate: request.get('tracestate'),
+    });
     if (parent !== null || CHANGES.has(request.method)) {
       const span = tracing.begin(parent);
       contextOf(request).trace = span;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Express, Request, Response } from 'express';
-import { API_DOCUMENT_FILE } from '../http/query-names.js';
+import { API_DOCUMENT_FILE } from '../http/api-document.js';
 import { compressedFiles } from './compressed-files.js';
 
 /** Copied by the build out of `swagger-ui-dist`. The same path relative to `src/api` and to `dist/api`. */

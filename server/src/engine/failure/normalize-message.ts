@@ -2,7 +2,8 @@
  * Takes out of an error message what differs from run to run: numbers, ids, times, addresses of people. What is left tells
  * the causes of failures apart, so that failures with the same cause form a group.
  *
- * Quoted words stay, because they are usually names (`KeyError: 'total'`), and so do status codes: `answered 404` and
+ * The host of an address stays, because hosts fail for reasons of their own, and so do the words of its path: two endpoints
+ * of one host are two causes. Quoted words stay, because they are usually names (`KeyError: 'total'`), and so do status codes: `answered 404` and
  * `answered 503` have different causes.
  */
 
@@ -20,6 +21,7 @@ const LONE_SURROGATE = /\p{Surrogate}/gu;
 /** The alternatives, each with a name. No alternative can match in more than one way, so the time is linear. */
 const VARIABLE = new RegExp(
   [
+    '(?<url>\\bhttps?://[^\\s?"\'<>,;)]{1,2048})',
     '(?<kept>\\b(?:answered|status(?: code)?|code|errno|HTTP(?:/\\d(?:\\.\\d)?)?)[ :=]{0,3}\\d{1,5}(?![\\w.]))',
     '(?<id>\\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?!\\w))',
     '(?<time>\\b\\d{4}-\\d\\d-\\d\\d(?:[T ]\\d\\d:\\d\\d(?::\\d\\d(?:[.,]\\d{1,9})?)?(?:Z|[+-]\\d\\d:?\\d\\d)?)?(?!\\w))',
@@ -36,6 +38,7 @@ export function normalizeMessage(message: string): string {
     // With named groups, they are the last argument.
     const groups = rest.at(-1) as Readonly<Record<string, string | undefined>>;
     if (groups['kept'] !== undefined) return match;
+    if (groups['url'] !== undefined) return normalizeUrl(match);
     if (groups['word'] !== undefined) return normalizeWord(match);
     if (groups['number'] !== undefined) return '#';
     return groups['time'] !== undefined
@@ -45,6 +48,21 @@ export function normalizeMessage(message: string): string {
         : '<id>';
   });
   return cutText(normalized, NORMALIZED_MAX);
+}
+
+/** `https://api.example.com/orders/4711/items` becomes `https://api.example.com/orders/#/items`. */
+function normalizeUrl(url: string): string {
+  const [, start = '', authority = '', path = '', end = ''] =
+    /^(https?:\/\/)([^/]*?)(\/.*?)?([.:]*)$/i.exec(url) ?? [];
+  const host = authority.slice(authority.lastIndexOf('@') + 1);
+  return `${start}${host}${path.split('/').map(normalizeSegment).join('/')}${end}`;
+}
+
+/** A name may end with a digit or two, as in `v2` and `oauth2`; what else contains digits is an id. */
+function normalizeSegment(segment: string): string {
+  const text = segment.replaceAll(/%[0-9a-f]{2}/gi, '');
+  if (!/[\d@]/.test(text)) return segment;
+  return /^[a-z]{1,20}\d{1,2}$/.test(text) ? text.replace(/\d+$/, '#') : '#';
 }
 
 /** In a line without control characters. */

@@ -6,4 +6,8 @@ export interface InstanceTrace {
   readonly start: string;
   /** False: no spans are recorded, but the ids are passed on. */
   readonly sampled: boolean;
+  /** The flag of the caller that its trace id is random. */
+  readonly random?: true;
+  /** The `tracestate` of the caller, which is passed on. */
+  readonly state?: string;
 }

@@ -1,6 +1,7 @@
 /** The calls of workers and operators on activities, and their results. Times are milliseconds since 1970. */
 import type { Json } from '../../engine/values/json.js';
 import type { PolledActivity, WorkerIdentity } from './worker-registry.js';
+import type { TraceHeaders } from '../../tracing/trace-context.js';
 
 export type WorkerOrigin = Omit<WorkerIdentity, 'workerId'>;
 
@@ -16,7 +17,7 @@ export interface PullRequest {
   readonly signal: AbortSignal;
 }
 
-export interface WorkItem {
+export interface WorkItem extends TraceHeaders {
   readonly token: string;
   readonly activityName: string;
   readonly parameters: Json;
@@ -28,8 +29,6 @@ export interface WorkItem {
   /** The same for all attempts of the execution. */
   readonly idempotencyKey: string;
   readonly attempt: number;
-  /** The span that the worker continues; omitted if the instance has no trace. */
-  readonly traceparent?: string;
 }
 
 export interface ExtendedLease {

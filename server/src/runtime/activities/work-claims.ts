@@ -139,9 +139,8 @@ export class WorkClaims {
       // To the worker, both retries of the step and repeated hand-outs after a lost lease are attempts.
       attempt: work.attempt + item.attempt - 1,
       ...(tracing !== undefined &&
-        work.trace !== undefined && {
-          traceparent: traceHandOut(tracing, work.trace, item, { now, workerId: claim.workerId }),
-        }),
+        work.trace !== undefined &&
+        traceHandOut(tracing, work.trace, item, { now, workerId: claim.workerId })),
     };
   }
 

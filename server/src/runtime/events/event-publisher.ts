@@ -27,6 +27,7 @@ import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import { eventMessage } from '../instances/message-codec.js';
 import type { InstanceControl } from '../operations/instance-control.js';
 import type { InstanceQueries } from '../operations/instance-queries.js';
+import { traceHeadersOf } from '../../tracing/trace-context.js';
 
 const PAGE = 500;
 /** How long a repeated call waits for the count that the first one is about to store. */
@@ -92,7 +93,7 @@ export class EventPublisher {
   }
 
   async #publish(request: PublishRequest): Promise<PublishedEvent> {
-    const { name, key, idempotency, traceparent } = request;
+    const { name, key, idempotency } = request;
     const { clock, ids } = this.#options;
     const publishedAt = clock.now();
     const event: EventRecord = {
@@ -105,7 +106,7 @@ export class EventPublisher {
       deliveredTo: null,
       requestHash: idempotency?.requestHash ?? null,
     };
-    const traced = traceparent === undefined ? event : { ...event, traceparent };
+    const traced = { ...event, ...traceHeadersOf(request) };
     const message = eventMessage(traced);
     // Not delivered by the insert if it is to start runs: see #deliver.
     const starts = await this.#options.triggers.has(name);

@@ -2,20 +2,20 @@
 import type { Json } from '../../engine/values/json.js';
 import type { FoundEvent } from '../../store/records/events.js';
 import type { IdempotencyKey } from '../operations/idempotency-key.js';
+import type { TraceHeaders } from '../../tracing/trace-context.js';
 
-export interface PublishRequest {
+/** With the span of the request. */
+export interface PublishRequest extends TraceHeaders {
   readonly name: string;
   readonly key: string;
   readonly data: Json;
   readonly idempotency: IdempotencyKey | null;
-  /** The span of the request. */
-  readonly traceparent?: string;
   /** The instance for which the event is published, and the actor: the instance records both. */
   readonly forWorkflow?: { readonly workflowId: string; readonly actor: string };
 }
 
 /** An event with the span that published it, which only the node knows that is publishing it. */
-export type TracedEvent = FoundEvent & Pick<PublishRequest, 'traceparent'>;
+export type TracedEvent = FoundEvent & TraceHeaders;
 
 export interface PublishedEvent {
   readonly id: string;

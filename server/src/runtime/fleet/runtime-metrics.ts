@@ -15,6 +15,15 @@ const NEVER_MS = 2 ** 31 - 1;
 /** Each label of a metric costs memory here and in Prometheus. */
 const DEFINITION_LABELS_MAX = 500;
 
+/** How runs end: status and outcome. */
+const ENDINGS = [
+  ['Complete', 'Succeeded'],
+  ['Complete', 'Compensated'],
+  ['Terminated', 'Compensated'],
+  ['Terminated', 'Failed'],
+  ['Terminated', 'Terminated'],
+] as const;
+
 const RESULTS: Readonly<Record<StepRecordStatus, string>> = {
   Complete: 'ok',
   Failed: 'failed',
@@ -50,8 +59,8 @@ export class RuntimeMetrics {
   );
   readonly #ended = this.#counter(
     'stepwright_workflows_ended_total',
-    'Instances ended, by status and outcome.',
-    ['status', 'outcome'],
+    'Instances ended, by status, outcome and definition (empty: all others).',
+    ['status', 'outcome', 'definition'],
   );
   readonly #removed = this.#counter(
     'stepwright_workflows_removed_total',
@@ -85,7 +94,9 @@ export class RuntimeMetrics {
     'Failed step attempts, by definition (empty: all others) and by what follows.',
     ['definition', 'next'],
   );
+  /** Those with a label of their own. */
   readonly #definitions = new Set<string>();
+  readonly #startedDefinitions = new Set<string>();
   readonly #stepSeconds = new Histogram({
     name: 'stepwright_step_duration_seconds',
     help: 'Time from the start of a step attempt to its end, including waiting.',
@@ -181,8 +192,13 @@ export class RuntimeMetrics {
     this.#refusedDescendants.inc();
   }
 
-  workflowStarted(): void {
+  workflowStarted(definitionId: string): void {
     this.#started.inc();
+    const definition = this.#labelOf(definitionId);
+    if (this.#startedDefinitions.has(definition)) return;
+    this.#startedDefinitions.add(definition);
+    // Prometheus sees no increase where a series begins, so the first failed run might raise no alert.
+    for (const [status, outcome] of ENDINGS) this.#ended.inc({ status, outcome, definition }, 0);
   }
 
   startRefused(reason: 'disabled' | 'reference_in_use'): void {
@@ -209,8 +225,8 @@ export class RuntimeMetrics {
     this.#replaced.inc();
   }
 
-  workflowEnded(status: string, outcome: string): void {
-    this.#ended.inc({ status, outcome });
+  workflowEnded(definitionId: string, status: string, outcome: string): void {
+    this.#ended.inc({ status, outcome, definition: this.#labelOf(definitionId) });
   }
 
   instancesRemoved(reason: 'retention' | 'purge', count: number): void {
@@ -229,11 +245,9 @@ export class RuntimeMetrics {
     this.#archiveFailures.inc();
   }
 
-  /** `next` is what happens to the step. Only the first definitions get a label of their own. */
+  /** `next` is what happens to the step. */
   attemptFailed(definitionId: string, next: string): void {
-    const known = this.#definitions;
-    if (known.size < DEFINITION_LABELS_MAX) known.add(definitionId);
-    this.#failedAttempts.inc({ definition: known.has(definitionId) ? definitionId : '', next });
+    this.#failedAttempts.inc({ definition: this.#labelOf(definitionId), next });
   }
 
   /** There are as many types as there are scripts. */
@@ -338,6 +352,13 @@ export class RuntimeMetrics {
       this.#oldestActivity.set({ activity: name }, ageMs / 1000);
     }
     this.#undelivered.set(statistics.undeliveredEvents);
+  }
+
+  /** Only the first definitions get a label of their own. */
+  #labelOf(definitionId: string): string {
+    const known = this.#definitions;
+    if (known.size < DEFINITION_LABELS_MAX) known.add(definitionId);
+    return known.has(definitionId) ? definitionId : '';
   }
 
   #counter(name: string, help: string, labelNames: string[] = []): Counter {

@@ -66,7 +66,7 @@ export class CommitFollowUp {
     changes.committed(instance);
     if (instance.answers.length > 0) answered(instance.answers);
     if (status !== 'Complete' && status !== 'Terminated') return;
-    metrics.workflowEnded(status, outcome ?? '');
+    metrics.workflowEnded(definitionId, status, outcome ?? '');
     history.ended(outcome ?? 'Terminated', instance.startTime);
     ended(viewCommitted(instance, committedAt));
   }

@@ -264,9 +264,15 @@ export function readWork(text: string): StoredWork | null {
 
 function traceOf(value: Json | undefined): InstanceTrace | null {
   if (value === undefined || !isJsonObject(value)) return null;
-  const { id, sampled, start } = value;
+  const { id, random, sampled, start, state } = value;
   if (typeof id !== 'string' || typeof start !== 'string') return null;
-  return { id, start, sampled: sampled === true };
+  return {
+    id,
+    start,
+    sampled: sampled === true,
+    ...(random === true && { random }),
+    ...(typeof state === 'string' && { state }),
+  };
 }
 
 /**

@@ -123,6 +123,7 @@ export class DeliveryAttempts {
         attempt: attempts,
         idempotencyKey: id,
         signal,
+        mask: withoutPathOf(url),
       },
     );
     if (!result.ok) return answered({ error: cut(result.failure.message, SHOWN_ERROR_MAX) });
@@ -163,6 +164,12 @@ export class DeliveryAttempts {
     else if (retryAt !== null) logger.debug(fields, 'a delivery failed, and will be tried again');
     else logger.warn({ ...fields, type }, 'gave up a delivery');
   }
+}
+
+/** Addresses of targets often contain tokens, which must not be in logs and answers. */
+function withoutPathOf(url: string): (text: string) => string {
+  const { origin, pathname } = new URL(url);
+  return (text) => text.replaceAll(`${origin}${pathname}`, origin);
 }
 
 export function secretPlace(name: string): string {

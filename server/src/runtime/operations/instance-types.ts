@@ -12,8 +12,10 @@ import type {
 import type { InstanceFilter } from '../../store/records/instance-lists.js';
 import type { IdempotencyKey } from './idempotency-key.js';
 import type { PageRequest } from './paging.js';
+import type { TraceHeaders } from '../../tracing/trace-context.js';
 
-export interface StartRequest {
+/** With the span of the request. */
+export interface StartRequest extends TraceHeaders {
   readonly definitionId: string;
   readonly data: JsonObject;
   /** Null or empty: what the definition makes of the data. */
@@ -37,8 +39,6 @@ export interface StartRequest {
   readonly restartOf?: string;
   /** The trigger that starts it, and the id of the instance, which is the same whenever the start is repeated. */
   readonly trigger?: { readonly start: TriggerStart; readonly workflowId: string };
-  /** The span of the request. */
-  readonly traceparent?: string;
 }
 
 export interface RestartRequest {

@@ -140,7 +140,7 @@ export class WorkflowStarts {
     const { definition, id, requestHash } = start;
     switch (result.outcome) {
       case 'inserted':
-        metrics.workflowStarted();
+        metrics.workflowStarted(definition.id);
         history.started();
         return { instance: viewStart(request, start), isNew: true, isInserted: true };
       case 'exists':
@@ -223,7 +223,7 @@ export class WorkflowStarts {
         return { outcome: 'joined', workflowId: result.record.id };
       case 'inserted':
       case 'exists':
-        metrics.workflowStarted();
+        metrics.workflowStarted(definition.id);
         history.started();
         return { outcome: 'started' };
     }

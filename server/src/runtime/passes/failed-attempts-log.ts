@@ -1,5 +1,6 @@
 /**
- * A log line for every failed attempt of a step, written after the commit that contains it (R2).
+ * A log line for every failed attempt of a step, written after the commit that contains it (R2): at level `error` if
+ * somebody has to look at it, because the definition does not say how to go on.
  *
  * A step that fails repeatedly would fill the log. So for each step of an instance, at most one line per minute is written
  * at each level, with the number of attempts that it represents. The newest of a minute is never lost: its line is written
@@ -50,7 +51,7 @@ export class FailedAttemptsLog {
   note(instance: WorkflowInstance, attempts: readonly FailedAttempt[]): void {
     for (const attempt of attempts) {
       this.#options.metrics.attemptFailed(instance.definitionId, attempt.action.kind);
-      const level = attempt.action.kind === 'retry' ? 'warn' : 'error';
+      const level = isHandled(instance, attempt.action) ? 'warn' : 'error';
       const key = JSON.stringify([instance.id, attempt.error.stepId, level]);
       this.#write(key, level, fieldsOf(instance, attempt));
     }
@@ -95,6 +96,21 @@ export class FailedAttemptsLog {
   #log(level: Level, fields: LogFields, suppressed: number): void {
     const counted = suppressed === 0 ? fields : { ...fields, suppressed };
     this.#options.logger[level]({ code: FAILED_ATTEMPT_CODE, ...counted }, 'a step attempt failed');
+  }
+}
+
+/** Whether the definition says what follows: another attempt, a compensation, or a path that goes on. */
+function isHandled({ parent }: WorkflowInstance, { kind }: NextAction): boolean {
+  switch (kind) {
+    case 'retry':
+    case 'compensating':
+    case 'goes-on':
+      return true;
+    case 'terminated':
+      // The step of the parent that waits for this run fails, with a line of its own, or accepts the outcome.
+      return (parent?.waiting ?? 0) > 0;
+    case 'suspended':
+      return false;
   }
 }
 

@@ -5,7 +5,7 @@
 import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import { readExecutionKey } from '../../base/ids.js';
 import type { ActivityRecord } from '../../store/records/activities.js';
-import { spanIdOf, writeTraceparent } from '../../tracing/trace-context.js';
+import { spanIdOf, writeTraceHeaders, type TraceHeaders } from '../../tracing/trace-context.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import { contextIn, heldSpan, stepSpan, workflowAttributes } from './span-names.js';
 
@@ -20,7 +20,7 @@ export function traceHandOut(
   trace: InstanceTrace,
   item: TracedItem,
   { now, workerId }: { readonly now: number; readonly workerId: string },
-): string {
+): TraceHeaders {
   const { attempt, createdAt, id, name } = item;
   tracing.record({
     context: contextIn(trace, spanIdOf('offered', id, attempt)),
@@ -34,7 +34,7 @@ export function traceHandOut(
       'stepwright.wait.reason': `activity ${name}: waited for a worker${nameOf(workerId)}`,
     },
   });
-  return writeTraceparent(heldSpan(trace, id, attempt));
+  return writeTraceHeaders(heldSpan(trace, id, attempt));
 }
 
 export interface HeldItem {

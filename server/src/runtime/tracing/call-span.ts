@@ -5,7 +5,7 @@ import { stepOf, type Run } from '../../engine/flow/run.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import type { Clock } from '../../base/clock.js';
 import type { CallTrace, SentRequest } from '../../step-bodies/step-body.js';
-import { writeTraceparent } from '../../tracing/trace-context.js';
+import { writeTraceHeaders } from '../../tracing/trace-context.js';
 import type { SpanAttributes, Tracing } from '../../tracing/tracing.js';
 import { stepSpan, workflowAttributes } from './span-names.js';
 
@@ -25,13 +25,13 @@ export async function traceCall(
   if (tracing === undefined || trace === undefined) return call(undefined);
   const step = stepSpan(trace, instance.id, pointer.id);
   const context = { ...tracing.begin(step), sampled: trace.sampled };
-  const traceparent = writeTraceparent(context);
-  if (!trace.sampled) return call({ traceparent });
+  const headers = writeTraceHeaders(context);
+  if (!trace.sampled) return call(headers);
   const startTime = clock.now();
   const { attempt, stepId } = pointer;
   const definition = stepOf(run, pointer);
   let sent: SentRequest | null = null;
-  const result = await call({ traceparent, sent: (request) => (sent = request) });
+  const result = await call({ ...headers, sent: (request) => (sent = request) });
   const isHttp = traitsOf(definition).body === 'http';
   const failure = failureOf(result, sent);
   tracing.record({

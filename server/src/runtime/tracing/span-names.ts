@@ -22,8 +22,15 @@ export function heldSpan(trace: InstanceTrace, activityId: string, attempt: numb
   return contextIn(trace, spanIdOf('held', activityId, attempt));
 }
 
-export function contextIn({ id, sampled }: InstanceTrace, spanId: string): TraceContext {
-  return { traceId: id, spanId, sampled };
+export function contextIn(trace: InstanceTrace, spanId: string): TraceContext {
+  const { id, random, sampled, state } = trace;
+  return {
+    traceId: id,
+    spanId,
+    sampled,
+    ...(random !== undefined && { random }),
+    ...(state !== undefined && { state }),
+  };
 }
 
 /** The attributes by which spans of one instance are found. */

@@ -5,31 +5,32 @@
 import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import type { ParentLink } from '../../engine/model/instance.js';
 import {
-  readTraceparent,
+  readTraceHeaders,
   spanIdOf,
   traceIdOf,
   type TraceContext,
+  type TraceHeaders,
 } from '../../tracing/trace-context.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import { stepSpan, workflowAttributes } from './span-names.js';
 
-export interface TracedStart {
+/** With the span of the request. */
+export interface TracedStart extends TraceHeaders {
   readonly id: string;
   readonly definitionId: string;
   readonly startTime: number;
-  /** The span of the request. */
-  readonly traceparent?: string | undefined;
 }
 
 /** To be spread into the start of an instance. */
 export function traceStart(
   tracing: Tracing | undefined,
-  { definitionId, id: workflowId, startTime, traceparent }: TracedStart,
+  { definitionId, id: workflowId, startTime, ...headers }: TracedStart,
 ): { readonly trace?: InstanceTrace } {
   if (tracing === undefined) return {};
-  const request = readTraceparent(traceparent);
+  const request = readTraceHeaders(headers);
   if (request !== null) {
-    return { trace: { id: request.traceId, start: request.spanId, sampled: request.sampled } };
+    const { spanId, traceId, ...flags } = request;
+    return { trace: { id: traceId, start: spanId, ...flags } };
   }
   const context = childStart(workflowId);
   const sampled = tracing.decides(context.traceId);

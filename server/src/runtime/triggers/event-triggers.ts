@@ -18,6 +18,7 @@ import {
   type LastFiring,
   type TriggerState,
 } from './trigger-state.js';
+import { traceHeadersOf } from '../../tracing/trace-context.js';
 
 const PAGE = 100;
 /** How often the outcome of an event is written, if others write theirs at the same time. */
@@ -64,14 +65,14 @@ export class EventTriggers {
     if (definition === null || trigger?.source.kind !== 'event') return;
     const { eventKey, eventName } = trigger.source;
     if (eventName !== event.name || (eventKey !== null && eventKey !== event.key)) return;
-    const { key, publishedAt: time, traceparent } = event;
+    const { key, publishedAt: time } = event;
     const data = await this.#dataOf(event);
     const attempt = await this.#options.starter.start({
       definition,
       trigger,
       start: { name, time, event: { name: event.name, key, data } },
       workflowId: runIdOf(record, event.id),
-      ...(traceparent !== undefined && { traceparent }),
+      ...traceHeadersOf(event),
     });
     const firing = firingOf(attempt, time);
     if (firing !== null) await this.#note(record.id, firing);

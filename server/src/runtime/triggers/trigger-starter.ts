@@ -12,6 +12,7 @@ import type { InstanceView } from '../operations/instance-types.js';
 import type { WorkflowStarts } from '../operations/workflow-starts.js';
 import { triggerContext } from '../passes/evaluator.js';
 import type { LastFiring } from './trigger-state.js';
+import { traceHeadersOf, type TraceHeaders } from '../../tracing/trace-context.js';
 
 const REASON_LENGTH_MAX = 1000;
 /** Errors that say nothing about the start: it is repeated. */
@@ -29,13 +30,12 @@ export interface TriggerStarterOptions {
   readonly logger: Pick<Logger, 'error'>;
 }
 
-export interface TriggeredStart {
+/** With the span that published the event. */
+export interface TriggeredStart extends TraceHeaders {
   readonly definition: WorkflowDefinition;
   readonly trigger: TriggerDefinition;
   readonly start: TriggerStart;
   readonly workflowId: string;
-  /** The span that published the event. */
-  readonly traceparent?: string;
 }
 
 export type StartAttempt =
@@ -57,7 +57,7 @@ export class TriggerStarter {
 
   /** @throws unknown if the start has to be repeated */
   async start(triggered: TriggeredStart): Promise<StartAttempt> {
-    const { definition, start, traceparent, trigger, workflowId } = triggered;
+    const { definition, start, trigger, workflowId } = triggered;
     try {
       const { data, reference } = await this.#evaluate(triggered);
       const { instance, isNew } = await this.#options.starts.start({
@@ -68,7 +68,7 @@ export class TriggerStarter {
         idempotency: null,
         actor: `trigger ${trigger.name}`,
         trigger: { start, workflowId },
-        ...(traceparent !== undefined && { traceparent }),
+        ...traceHeadersOf(triggered),
       });
       return { outcome: isNew ? 'started' : 'joined', instance };
     } catch (error) {

@@ -30,6 +30,7 @@ import { readWebhook, secretPlace, type StoredWebhook, writeWebhook } from './we
 import { evaluateInputs } from './webhook-inputs.js';
 import { deliveryIdOf, isSignatureValid } from './webhook-signature.js';
 import type { ChallengeAnswer, IncomingDelivery, ReceivedDelivery } from './webhook-types.js';
+import { traceHeadersOf, type TraceHeaders } from '../../tracing/trace-context.js';
 
 /** How long a repeated delivery is recognized by its note. */
 const REMEMBERED_MS = 24 * 60 * 60_000;
@@ -139,7 +140,7 @@ export class WebhookReceiver {
     const before = key === null ? null : await store.getResource('webhook-delivery', key);
     if (before !== null) return { id: before.body, isRepeated: true };
     const hook = { body, headers: { ...delivery.headers }, query: queryOf(delivery) };
-    const id = await this.#carryOut(name, webhook, hook, { key, ...traceOf(delivery) });
+    const id = await this.#carryOut(name, webhook, hook, { key, ...traceHeadersOf(delivery) });
     if (key !== null) {
       const expiresAt = clock.now() + REMEMBERED_MS;
       const note = { name: key, revision: 1, expiresAt, body: id };
@@ -152,7 +153,7 @@ export class WebhookReceiver {
     name: string,
     { effect }: StoredWebhook,
     hook: JsonObject,
-    { key, ...trace }: Pick<IncomingDelivery, 'traceparent'> & { readonly key: string | null },
+    { key, ...trace }: TraceHeaders & { readonly key: string | null },
   ): Promise<string> {
     const { publisher, scripts, starts } = this.#options;
     const values = await evaluateInputs(effect, hook, scripts);
@@ -182,10 +183,6 @@ export class WebhookReceiver {
     });
     return instance.id;
   }
-}
-
-function traceOf({ traceparent }: IncomingDelivery): Pick<IncomingDelivery, 'traceparent'> {
-  return traceparent === undefined ? {} : { traceparent };
 }
 
 function queryOf({ query }: IncomingDelivery): JsonObject {

@@ -104,10 +104,14 @@ function isAmong(
   encoding: 'hex' | 'base64',
 ): boolean {
   const text = Buffer.from(expected.toString(encoding));
-  return sent
-    .filter((signature) => signature.startsWith(prefix))
-    .slice(0, SIGNATURES_MAX)
-    .map((signature) => Buffer.from(signature.slice(prefix.length)))
-    .map((signature) => signature.length === text.length && timingSafeEqual(signature, text))
-    .includes(true);
+  return (
+    sent
+      .filter((signature) => signature.startsWith(prefix))
+      .slice(0, SIGNATURES_MAX)
+      .map((signature) => signature.slice(prefix.length))
+      // Some senders write hexadecimal digits as capitals.
+      .map((signature) => Buffer.from(encoding === 'hex' ? signature.toLowerCase() : signature))
+      .map((signature) => signature.length === text.length && timingSafeEqual(signature, text))
+      .includes(true)
+  );
 }

@@ -1,6 +1,7 @@
 /** Webhooks that others call, as clients set them up and see them. Times are milliseconds since 1970. */
 import type { ConflictScope, OnConflict } from '../../engine/model/start-options.js';
 import type { Json } from '../../engine/values/json.js';
+import type { TraceHeaders } from '../../tracing/trace-context.js';
 
 export const HMAC_ALGORITHMS = ['sha256', 'sha384', 'sha512'] as const;
 export const HMAC_ENCODINGS = ['hex', 'base64'] as const;
@@ -49,16 +50,14 @@ export interface WebhookView {
   readonly changedAt: number;
 }
 
-/** A call of a webhook, before anything in it is believed. */
-export interface IncomingDelivery {
+/** A call of a webhook, before anything in it is believed, with the span of the call. */
+export interface IncomingDelivery extends TraceHeaders {
   readonly bytes: Uint8Array;
   /** By lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string | readonly string[]>>;
   /** @throws AppError `unreadable_body`; called only after the signature was verified */
   readonly body: () => Json;
-  /** The span of the call. */
-  readonly traceparent?: string;
 }
 
 /** The answer to a sender that asks whether somebody is there. */

@@ -2,12 +2,14 @@
  * The body of a response: read within a limit, decompressed, and converted to JSON that a workflow can keep.
  *
  *  B1 At most `bytesMax` of it is read, before, between and after decompressions.
- *  B2 A JSON response keeps its meaning: one that our numbers, depth or strings cannot represent remains a string.
+ *  B2 A body without a byte is empty and complete, whatever its content codings are.
+ *  B3 A JSON response keeps its meaning: one that our numbers, depth or strings cannot represent remains a string.
  */
 import { pipeline, Readable, type Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { readJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json } from '../../engine/values/json.js';
+import { readMediaType } from './media-type.js';
 
 /** The response arrived, but its body is incomplete. The message is for the author of the definition. */
 export class AnswerBodyError extends Error {
@@ -30,54 +32,82 @@ export async function readBytes(
   bytesMax: number,
   grow: Grow = () => Promise.resolve(),
 ): Promise<Buffer> {
-  const decoders = createDecoders(contentEncoding);
-  if (decoders.length === 0) return collect(body, bytesMax, grow);
-  let stream: Readable = body;
-  for (const decoder of decoders) {
-    // Also checked between two decoders: a short body can expand to a long one, which the next decoder reduces to
-    // nothing.
-    const source = Readable.from(limited(stream, bytesMax), { objectMode: false });
-    // Errors appear at the last stream of the chain, which `collect` reads.
-    stream = pipeline(source, decoder, () => undefined);
-  }
+  const codings = codingsOf(contentEncoding);
+  if (codings.length === 0) return collect(body, bytesMax, grow);
   try {
-    return await collect(stream, bytesMax, grow);
+    const decoded = await decode(body, codings, bytesMax);
+    return decoded === null ? Buffer.alloc(0) : await collect(decoded, bytesMax, grow);
   } catch (error) {
     if (isZlibError(error)) throw new AnswerBodyError('its body could not be decompressed');
     throw error;
   }
 }
 
-function createDecoders(contentEncoding: string): Transform[] {
-  const codings = contentEncoding
-    .split(',')
-    .map((coding) => coding.trim().toLowerCase())
-    .filter((coding) => coding !== '' && coding !== 'identity');
-  if (codings.length > CODINGS_MAX) {
-    throw new AnswerBodyError(`its body is compressed more than ${CODINGS_MAX} times`);
+/** Null: there is not a single byte. */
+async function decode(
+  body: Readable,
+  codings: readonly Coding[],
+  bytesMax: number,
+): Promise<Readable | null> {
+  let stream = body;
+  for (const coding of codings) {
+    // Also checked between two decoders: a short body can expand to a long one, which the next decoder reduces to
+    // nothing.
+    const source = limited(stream, bytesMax);
+    const first = await source.next();
+    if (first.done === true) return null;
+    const encoded = Readable.from(startingWith(first.value, source), { objectMode: false });
+    // Errors appear at the last stream of the chain, which `collect` reads.
+    stream = pipeline(encoded, createDecoder(coding, first.value), () => undefined);
   }
-  const decoders: Transform[] = [];
-  // Encodings were applied in the listed order, so they are removed in reverse.
-  for (const coding of codings.reverse()) {
-    const decoder = createDecoder(coding);
-    // Some servers send other values here (a charset, for example): as in browsers, the bytes are then left unchanged.
-    if (decoder === null) return [];
-    decoders.push(decoder);
-  }
-  return decoders;
+  return stream;
 }
 
-function createDecoder(coding: string): Transform | null {
+async function* startingWith(
+  first: Buffer,
+  others: AsyncGenerator<Buffer>,
+): AsyncGenerator<Buffer> {
+  yield first;
+  yield* others;
+}
+
+type Coding = 'gzip' | 'deflate' | 'br';
+
+const CODINGS: ReadonlyMap<string, Coding> = new Map([
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['deflate', 'deflate'],
+  ['br', 'br'],
+]);
+
+/** In the order in which they are removed: the reverse of the listed order, in which they were applied. */
+function codingsOf(contentEncoding: string): readonly Coding[] {
+  const names = contentEncoding
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '' && name !== 'identity');
+  if (names.length > CODINGS_MAX) {
+    throw new AnswerBodyError(`its body is compressed more than ${CODINGS_MAX} times`);
+  }
+  const codings = names.map((name) => CODINGS.get(name));
+  // Some servers send other values here (a charset, for example): as in browsers, the bytes are then left unchanged.
+  return codings.every((coding) => coding !== undefined) ? codings.reverse() : [];
+}
+
+/** The compression method in the lower half of zlib's first byte. */
+const ZLIB_METHOD = 8;
+
+function createDecoder(coding: Coding, first: Buffer): Transform {
   switch (coding) {
     case 'gzip':
-    case 'x-gzip':
       return createGunzip();
-    case 'deflate':
-      return createInflate();
+    case 'deflate': {
+      // zlib's format by the standard, but bare deflate from many servers.
+      const isZlib = ((first[0] ?? 0) & 0x0f) === ZLIB_METHOD;
+      return isZlib ? createInflate() : createInflateRaw();
+    }
     case 'br':
       return createBrotliDecompress();
-    default:
-      return null;
   }
 }
 
@@ -86,7 +116,7 @@ async function* limited(source: AsyncIterable<Buffer>, bytesMax: number): AsyncG
   for await (const chunk of source) {
     length += chunk.length;
     if (length > bytesMax) throw tooLarge(bytesMax);
-    yield chunk;
+    if (chunk.length > 0) yield chunk;
   }
 }
 
@@ -111,14 +141,17 @@ function isZlibError(error: unknown): boolean {
   );
 }
 
-/** JSON as its value, text as a string, everything else as base64; null for an empty body. */
+/**
+ * JSON as its value, text as a string, everything else as base64; null for an empty body.
+ *
+ * @param contentType all fields, joined by commas
+ */
 export function decodeBody(bytes: Buffer, contentType: string): Json {
   if (bytes.length === 0) return null;
-  const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim());
-  const type = mediaType.toLowerCase();
-  if (isJsonType(type)) return parseJson(decodeText(bytes, parameters));
-  if (isTextType(type)) return decodeText(bytes, parameters);
-  if (type === '') return decodeUnnamed(bytes);
+  const { charset, essence } = readMediaType(contentType);
+  if (isJsonType(essence)) return parseJson(decodeText(bytes, charset));
+  if (isTextType(essence)) return decodeText(bytes, charset);
+  if (essence === '') return decodeUnnamed(bytes);
   return bytes.toString('base64');
 }
 
@@ -153,17 +186,20 @@ function decodeUnnamed(bytes: Buffer): string {
   }
 }
 
-function decodeText(bytes: Buffer, parameters: readonly string[]): string {
-  const charset = parameters
-    .find((parameter) => /^charset\s*=/i.test(parameter))
-    ?.replace(/^charset\s*=\s*/i, '')
-    .replace(/^"|"$/g, '');
+/** As in browsers, a byte order mark counts more than the charset. */
+function decodeText(bytes: Buffer, charset: string | null): string {
   try {
-    return new TextDecoder(charset ?? 'utf-8').decode(bytes);
+    return new TextDecoder(charsetOfMark(bytes) ?? charset ?? 'utf-8').decode(bytes);
   } catch {
     // An unknown charset is ignored; nearly everything is UTF-8.
     return new TextDecoder().decode(bytes);
   }
+}
+
+function charsetOfMark([first, second, third]: Buffer): string | null {
+  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : null;
 }
 
 function parseJson(text: string): Json {
@@ -177,7 +213,7 @@ function parseJson(text: string): Json {
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Whether the value can be stored and passed to Python unchanged: see B2. */
+/** Whether the value can be stored and passed to Python unchanged: see B3. */
 function isKept(value: unknown, depth: number): value is Json {
   if (typeof value === 'string') return !LONE_SURROGATE.test(value);
   if (typeof value === 'number') return Number.isFinite(value);

@@ -5,6 +5,7 @@ import { toChoice, toDurationMs, toObject, toText } from '../../engine/values/co
 import { isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
 import { toStatusList, type StatusList } from '../../engine/values/status-list.js';
 import { InputError, optional, required } from '../../engine/primitives/primitive.js';
+import { traceHeadersOf, type TraceHeaders } from '../../tracing/trace-context.js';
 import { buildRequestHeaders, type RequestHeaders } from './request-headers.js';
 import { buildRequestUrl, encodeParameters } from './request-url.js';
 
@@ -13,6 +14,22 @@ export interface HttpCall {
   readonly url: URL;
   readonly headers: RequestHeaders;
   readonly body: Buffer | null;
+}
+
+const NAME_LENGTH_MAX = 300;
+
+/**
+ * How messages name a call: with its path, but without the query, which may contain confidential data.
+ *
+ * @param mask takes secrets out of the address before it is cut: a part of a value is not recognized
+ */
+export function nameOfCall(
+  { method, url }: Pick<HttpCall, 'method' | 'url'>,
+  mask = (text: string): string => text,
+): string {
+  const address = mask(url.pathname === '/' ? url.origin : `${url.origin}${url.pathname}`);
+  const isCut = address.length > NAME_LENGTH_MAX;
+  return `${method} ${isCut ? `${address.slice(0, NAME_LENGTH_MAX)}…` : address}`;
 }
 
 /** The settings of a call and all of its redirects. */
@@ -25,7 +42,7 @@ export interface CallTerms {
 export interface CallSettings {
   readonly idempotencyKey: string;
   /** Omitted: the call belongs to no trace. */
-  readonly traceparent?: string | undefined;
+  readonly trace?: TraceHeaders | undefined;
   readonly timeoutMs: number;
   /** The maximum of an author's Timeout; longer ones are reduced to it. */
   readonly timeoutMsMax: number;
@@ -57,7 +74,7 @@ export function readHttpCall(inputs: JsonObject, settings: CallSettings): HttpCa
   const fields = optional(inputs, 'Headers', toObject, {});
   const headers = buildRequestHeaders(
     { ...fields, ...basicAuthentication(inputs, fields) },
-    defaultHeaders(format, body, settings),
+    { ...defaultHeaders(format, body, settings), ...traceFields(fields, settings.trace) },
   );
   return {
     method: optional(inputs, 'Method', (value) => toChoice(value, HTTP_METHODS), 'GET'),
@@ -103,8 +120,13 @@ function defaultHeaders(
     'idempotency-key': settings.idempotencyKey,
     'user-agent': 'stepwright',
     ...(contentType === null ? {} : { 'content-type': contentType }),
-    ...(settings.traceparent === undefined ? {} : { traceparent: settings.traceparent }),
   };
+}
+
+/** None beside an author's own `traceparent`: its state is another one. */
+function traceFields(fields: JsonObject, trace: CallSettings['trace']): TraceHeaders {
+  const isOwn = Object.keys(fields).some((name) => name.toLowerCase() === 'traceparent');
+  return trace === undefined || isOwn ? {} : traceHeadersOf(trace);
 }
 
 /** A string is sent unchanged: the author has already written the JSON or XML. */

@@ -22,14 +22,21 @@ const DESCRIBING_FIELDS = new Set([
   'user-agent',
 ]);
 
-/** Null if the response is not a redirect that can be followed: then it is the result. @throws AddressRefusedError */
+/**
+ * Null if the response is not a redirect that can be followed: then it is the result.
+ *
+ * @param locations the bytes of each `Location` field, as Latin-1; fields that differ lead nowhere
+ * @throws AddressRefusedError
+ */
 export function followRedirect(
   call: HttpCall,
   statusCode: number,
-  location: string | null,
+  locations: readonly string[],
 ): HttpCall | null {
   if (![301, 302, 303, 307, 308].includes(statusCode)) return null;
-  if (location === null || !URL.canParse(location, call.url.href)) return null;
+  const [location, ...others] = new Set(locations.map(escapeBytes));
+  if (location === undefined || others.length > 0) return null;
+  if (!URL.canParse(location, call.url.href)) return null;
   const url = new URL(location, call.url);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new AddressRefusedError(`the response redirects to ${url.protocol}, which is not HTTP`);
@@ -43,6 +50,14 @@ export function followRedirect(
     throw new AddressRefusedError('the response redirects a request body from https to http');
   }
   return url.origin === call.url.origin ? next : { ...next, headers: describing(next.headers) };
+}
+
+/** As in browsers: bytes beyond ASCII go back as they came. They are usually UTF-8, as in the address that they mean. */
+function escapeBytes(location: string): string {
+  return location.replaceAll(
+    /[\u0080-\u00ff]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }
 
 /** As in browsers: 303 becomes GET, and so do 301 and 302 for POST; 307 and 308 repeat the request unchanged. */

@@ -8,6 +8,7 @@ import { writeJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';
 import type { StatusList } from '../../engine/values/status-list.js';
 import type { EffectResult } from '../../engine/flow/messages.js';
+import { readHttpDate } from './http-date.js';
 
 const SHOWN_BODY_LENGTH = 500;
 /** Maximum delay that the callee can request. */
@@ -21,7 +22,8 @@ export interface JudgedAnswer {
   readonly body: Json;
   /** Why the response is incomplete. */
   readonly problem: string | null;
-  readonly retryAfter: string | null;
+  /** The `Retry-After` fields. */
+  readonly retryAfter: readonly string[];
   /** The time of the response. */
   readonly now: number;
   /** Takes secrets out of the body before it is cut: a part of a value is not recognized. */
@@ -60,21 +62,12 @@ function beginningOf(body: Json, mask = (text: string): string => text): string 
   return text.length <= SHOWN_BODY_LENGTH ? `: ${text}` : `: ${text.slice(0, SHOWN_BODY_LENGTH)}…`;
 }
 
-/** Milliseconds from a number of seconds or an HTTP date; 0 if it is in the past or invalid. */
-export function retryAfterMs(field: string | null, now: number): number {
-  const text = field?.trim() ?? '';
-  const wantedMs = /^\d{1,15}$/.test(text) ? Number(text) * 1000 : untilDate(text, now);
-  return Math.min(Math.max(wantedMs, 0), RETRY_AFTER_MS_MAX);
-}
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-/** The format that HTTP requires of every sender: `Sun, 06 Nov 1994 08:49:37 GMT`. */
-const HTTP_DATE = /^[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT$/;
-
-function untilDate(text: string, now: number): number {
-  const [, day, monthName = '', year, hours, minutes, seconds] = HTTP_DATE.exec(text) ?? [];
-  const month = MONTHS.indexOf(monthName);
-  if (month < 0) return 0;
-  const time = [Number(hours), Number(minutes), Number(seconds)] as const;
-  return Date.UTC(Number(year), month, Number(day), ...time) - now;
+/** Milliseconds from a number of seconds or an HTTP date; 0 if it is in the past or invalid. Of several, the longest. */
+export function retryAfterMs(fields: readonly string[], now: number): number {
+  const wantedMs = fields.map((field) => {
+    const text = field.trim();
+    if (/^\d+$/.test(text)) return Number(text) * 1000;
+    return (readHttpDate(text, now) ?? now) - now;
+  });
+  return Math.min(Math.max(0, ...wantedMs), RETRY_AFTER_MS_MAX);
 }

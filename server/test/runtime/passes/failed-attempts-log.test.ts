@@ -1,14 +1,14 @@
 /** The log of failed attempts: a line for each, but at most one a minute for the same step of the same instance. */
 import { describe, expect, it } from 'vitest';
-import type { WorkflowInstance } from '../../../src/engine/model/instance.js';
+import type { ParentLink, WorkflowInstance } from '../../../src/engine/model/instance.js';
 import type { FailedAttempt, NextAction } from '../../../src/engine/flow/run.js';
 import { FailedAttemptsLog } from '../../../src/runtime/passes/failed-attempts-log.js';
 import { createLogRecorder } from '../../step-bodies/support/log-recorder.js';
 import { ManualClock } from '../support/manual-clock.js';
 
-function instance(id: string): WorkflowInstance {
+function instance(id: string, parent: ParentLink | null = null): WorkflowInstance {
   // The log reads no other members.
-  return { id, definitionId: 'order', version: 3 } as WorkflowInstance;
+  return { id, definitionId: 'order', version: 3, parent } as WorkflowInstance;
 }
 
 function failed(attempt: number, action: NextAction, stepId = 'pay'): FailedAttempt {
@@ -33,8 +33,8 @@ describe('the log line of a failed attempt', () => {
     [retry, 'warn', 'retry at 2026-01-01T12:00:00.000Z'],
     [{ kind: 'suspended' }, 'error', 'suspended'],
     [{ kind: 'terminated' }, 'error', 'terminated'],
-    [{ kind: 'compensating' }, 'error', 'compensating'],
-    [{ kind: 'goes-on' }, 'error', 'goes on'],
+    [{ kind: 'compensating' }, 'warn', 'compensating'],
+    [{ kind: 'goes-on' }, 'warn', 'goes on'],
   ])('followed by %j has the level %s', (action, level, next) => {
     const { counted, lines, log } = logOf();
     log.note(instance('w1'), [failed(2, action)]);
@@ -58,6 +58,21 @@ describe('the log line of a failed attempt', () => {
     ]);
     expect(counted).toEqual([`order ${action.kind}`]);
   });
+
+  it.each<[NextAction, number, string]>([
+    [{ kind: 'terminated' }, 1, 'warn'],
+    [{ kind: 'terminated' }, 0, 'error'],
+    [{ kind: 'suspended' }, 1, 'error'],
+  ])(
+    'followed by %j in a run that %i waits depend on has the level %s',
+    (action, waiting, level) => {
+      const { lines, log } = logOf();
+      log.note(instance('w1', { workflowId: 'p', pointerId: 1, attempt: 1, waiting }), [
+        failed(1, action),
+      ]);
+      expect(lines).toMatchObject([{ level }]);
+    },
+  );
 
   it('is written once a minute if it repeats, with the number of omitted lines', () => {
     const { clock, counted, lines, log } = logOf();

@@ -98,6 +98,17 @@ const isValid = (
   { bytes = Buffer.from(body), now = at * 1000 }: { bytes?: Uint8Array; now?: number } = {},
 ): boolean => isSignatureValid(signing, secret, { bytes, headers }, now);
 
+it('accepts hexadecimal digits in capitals, but no other prefix', () => {
+  const { github } = VECTORS;
+  if (github === undefined) throw new Error('there is no vector');
+  const name = 'x-hub-signature-256';
+  const [prefix = '', digits = ''] = (github.headers[name] ?? '').split('=');
+  const capitals = { [name]: `${prefix}=${digits.toUpperCase()}` };
+  expect(isValid({ ...github, headers: capitals })).toBe(true);
+  const other = { [name]: `${prefix.toUpperCase()}=${digits}` };
+  expect(isValid({ ...github, headers: other })).toBe(false);
+});
+
 describe.each(Object.entries(VECTORS))('the scheme %s', (name, vector) => {
   it('accepts what the sender publishes', () => {
     expect(isValid(vector)).toBe(true);

@@ -1,5 +1,6 @@
 /** SucceedOn: which responses are failures, the message of the failure, and how long the server asks to wait. */
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/engine/values/json.js';
 import { toStatusList } from '../../../src/engine/values/status-list.js';
 import { retryAfterMs } from '../../../src/step-bodies/http-request/succeed-on.js';
 import { contextOf, failureOf, useCalls, valuesOf } from '../support/call.js';
@@ -44,18 +45,31 @@ describe('the Retry-After header', () => {
     [' 0 ', 0],
     ['999999', 24 * HOUR_MS],
     ['Sun, 22 Nov 2026 05:00:00 GMT', HOUR_MS],
+    ['Sunday, 22-Nov-26 05:00:00 GMT', HOUR_MS],
+    ['Sun Nov 22 05:00:00 2026', HOUR_MS],
+    ['Tue Dec  1 05:00:00 2026', 24 * HOUR_MS],
+    ['Monday, 22-Nov-77 05:00:00 GMT', 0],
+    ['Sunday, 22-Nov-76 05:00:00 GMT', 24 * HOUR_MS],
+    ['Fri, 31 Dec 9999 23:59:59 GMT', 24 * HOUR_MS],
+    ['Mon, 30 Feb 2027 05:00:00 GMT', 0],
+    ['Mon, 23 Nov 2026 24:00:00 GMT', 0],
+    ['Sun, 22 Nov 2026 04:00:60 GMT', 60_000],
     ['Sun, 22 Nov 2026 03:00:00 GMT', 0],
     ['Sun, 29 Nov 2026 04:00:00 GMT', 24 * HOUR_MS],
     ['2026-11-22T05:00:00Z', 0],
     ['-5', 0],
     ['1.5', 0],
-    ['9'.repeat(400), 0],
+    ['9'.repeat(400), 24 * HOUR_MS],
     ['soon', 0],
     ['', 0],
     [null, 0],
   ])('is read: %j', (field, expected) => {
-    expect(retryAfterMs(field, now)).toBe(expected);
+    expect(retryAfterMs(field === null ? [] : [field], now)).toBe(expected);
   });
+});
+
+it('takes the longest of several Retry-After fields', () => {
+  expect(retryAfterMs(['7', '120', 'soon'], 0)).toBe(120_000);
 });
 
 describe('a call with SucceedOn', () => {
@@ -86,6 +100,24 @@ describe('a call with SucceedOn', () => {
         retryAfterMs: 7000,
       },
     });
+  });
+
+  it('names the path in its message, without the query and the values of secrets', async () => {
+    const server = await serve((_request, response) => response.writeHead(402).end());
+    const mask = (text: string) => text.replaceAll('hidden-value', '***TOKEN***');
+    const messageOf = async (inputs: JsonObject) =>
+      failureOf(
+        await body().run(
+          { BaseUrl: `${server.url}/v1`, SucceedOn: ['2xx'], ...inputs },
+          contextOf({ mask }),
+        ),
+      ).message;
+    const charges = { Method: 'POST', Resource: 'charges?key=a', Parameters: { key: 'b' } };
+    expect(await messageOf(charges)).toBe(`POST ${server.url}/v1/charges answered 402`);
+    const secret = { Resource: `hidden-value/${'x'.repeat(1000)}` };
+    expect(await messageOf(secret)).toMatch(/\/v1\/\*\*\*TOKEN\*\*\*\/x{200,300}… answered 402$/);
+    await server.close();
+    expect(await messageOf(charges)).toMatch(/\/v1\/charges: the connection was refused/);
   });
 
   it('truncates the body in the message', async () => {

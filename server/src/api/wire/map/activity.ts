@@ -2,6 +2,7 @@
 import type * as host from '../../../runtime/activities/activity-types.js';
 import type * as wire from '../models/activity.js';
 import { toTokenExpiry, toWireTime, toWireTimeOrNull } from './time.js';
+import { traceHeadersOf } from '../../../tracing/trace-context.js';
 
 export function toWorkItem(item: host.WorkItem): wire.WorkItem {
   return {
@@ -14,7 +15,7 @@ export function toWorkItem(item: host.WorkItem): wire.WorkItem {
     executionId: item.executionId,
     idempotencyKey: item.idempotencyKey,
     attempt: item.attempt,
-    ...(item.traceparent !== undefined && { traceparent: item.traceparent }),
+    ...traceHeadersOf(item),
   };
 }
 

@@ -32,6 +32,8 @@ const START_MEMBERS = membersOf<wire.WebhookStart>({
 /** The characters of a header name: RFC 9110, 5.6.2. */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
 const PREFIX_LENGTH_MAX = 100;
+/** What the value of a header can begin with: parsers remove blanks at its start. */
+const PREFIX = /^(?:[!-~][ -~]*)?$/;
 /** So that its address needs no escapes. */
 const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
 
@@ -69,6 +71,11 @@ function toScheme(body: wire.WebhookRequest): host.WebhookScheme {
     const message = `prefix must have at most ${PREFIX_LENGTH_MAX} characters`;
     throw invalidMember(message, '/prefix');
   }
+  if (!PREFIX.test(prefix)) {
+    const message =
+      'prefix must have ASCII characters only and not begin with a blank: no call could have it';
+    throw invalidMember(message, '/prefix');
+  }
   return {
     scheme,
     header: checkedHeader(header, 'header'),
@@ -79,9 +86,20 @@ function toScheme(body: wire.WebhookRequest): host.WebhookScheme {
   };
 }
 
-function checkedHeader(name: string, member: string): string {
-  if (HEADER_NAME.test(name)) return name;
-  throw invalidMember(`${member} is not the name of a header`, `/${member}`);
+function checkedHeader(name: string, member: 'header' | 'idHeader'): string {
+  if (!HEADER_NAME.test(name)) {
+    throw invalidMember(`${member} is not the name of a header`, `/${member}`);
+  }
+  const lower = name.toLowerCase();
+  if (!PRIVATE_HEADERS.has(lower) && !FRAMING_HEADERS.has(lower)) return name;
+  const reason = PRIVATE_HEADERS.has(lower)
+    ? 'it is for credentials, which webhooks do not read'
+    : 'it says how a request is sent';
+  const what = member === 'header' ? 'signature' : 'id of a delivery';
+  throw invalidMember(
+    `${member} must not be ${name}: ${reason}, so no ${what} can be in it`,
+    `/${member}`,
+  );
 }
 
 function toEffect({ publish, start }: wire.WebhookRequest): host.WebhookEffect {
@@ -162,6 +180,22 @@ const PRIVATE_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'cookie',
   'proxy-authorization',
+]);
+
+/** They belong to the connection or the body. */
+const FRAMING_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
 ]);
 
 /** The query of a call: a name that is given several times has a list. */

@@ -14,6 +14,7 @@ import type * as wire from '../models/workflow.js';
 import type { WorkflowFilter } from '../models/workflow-filter.js';
 import { checkedName } from './name.js';
 import { fromWireTime, toWireTime, toWireTimeOrNull } from './time.js';
+import { traceHeadersOf, type TraceHeaders } from '../../../tracing/trace-context.js';
 
 /** @throws AppError `invalid_request` */
 export function toStartData(body: unknown): JsonObject {
@@ -22,7 +23,7 @@ export function toStartData(body: unknown): JsonObject {
   throw new AppError('invalid_request', 'The data of a run must be an object');
 }
 
-interface WireStart {
+interface WireStart extends TraceHeaders {
   readonly definitionId: string;
   readonly reference: string | undefined;
   readonly version: number | undefined;
@@ -33,14 +34,13 @@ interface WireStart {
   readonly conflictScope: wire.ConflictScope | undefined;
   readonly actor: string;
   readonly replaced: (workflowId: string) => Promise<void>;
-  readonly traceparent?: string;
   readonly idempotency: IdempotencyKey | null;
 }
 
 /** @throws AppError `invalid_request` */
 export function toStartRequest(data: JsonObject, start: WireStart): host.StartRequest {
   const { actor, conflictScope, delay, idempotency, onConflict, replaced, startAt } = start;
-  const { tag, traceparent, version } = start;
+  const { tag, version } = start;
   const reference =
     start.reference === undefined ? null : checkedName(start.reference, 'reference');
   if (startAt !== undefined && delay !== undefined) {
@@ -53,7 +53,7 @@ export function toStartRequest(data: JsonObject, start: WireStart): host.StartRe
     idempotency,
     actor,
     replaced,
-    ...(traceparent !== undefined && { traceparent }),
+    ...traceHeadersOf(start),
     ...(version !== undefined && { version }),
     ...(startAt !== undefined && { startAt: fromWireTime(startAt, 'startAt') }),
     ...(delay !== undefined && { delayMs: toMilliseconds(delay, 'delay') }),

@@ -52,6 +52,8 @@ export interface WorkItem {
    * Absent if the server records no traces.
    */
   traceparent?: string;
+  /** What tracing systems before have added, as in the header `tracestate`; absent if there is nothing. */
+  tracestate?: string;
 }
 
 /**
