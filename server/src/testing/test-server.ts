@@ -260,7 +260,7 @@ interface TestServerParts {
   readonly end: () => Promise<void>;
 }
 
-/** Starts a server in this process. It listens on no port. @throws AppError for an invalid definition or script */
+/** Starts a server in this process. It listens on no port. @throws AppError for an invalid definition or script; TypeError for an invalid time */
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { definitions = [], python = new TestPython(options), scripts = {} } = options;
   const server = await assemble(options, python);
