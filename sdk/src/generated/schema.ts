@@ -375,7 +375,7 @@ export interface paths {
         put?: never;
         /**
          * Start the runs of a period
-         * @description Starts runs for the due times of a cron trigger in a period, at most 1,000, in order and by the rules of its `Overlap`. A due time that has started a run before starts no other.
+         * @description Starts runs for the due times of a cron trigger in a period, at most 1,000, in order and by the rules of its `Overlap`. A due time that has started a run before starts no other. Times that are still to come are left out: the trigger starts their runs when they are due.
          */
         post: operations["backfillTrigger"];
         delete?: never;
@@ -1759,7 +1759,7 @@ export interface components {
          *     }
          */
         Backfill: {
-            /** @description The first time that counts. ISO 8601. */
+            /** @description The first time that counts; it must have passed. ISO 8601. */
             from: string;
             /** @description The first time that does not count. */
             to: string;

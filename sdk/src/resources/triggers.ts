@@ -142,7 +142,7 @@ export class TriggersResource {
     { from, to }: BackfillPeriod,
     options: CallOptions = {},
   ): Promise<readonly string[]> {
-    const json = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+    const json = { from: timeText(from), to: timeText(to) };
     const { times } = await this.#transport.call(
       'post',
       '/api/definition/{id}/triggers/{name}/backfill',
@@ -159,4 +159,9 @@ function triggerOf(definitionId: string, name: string) {
     repeatable: 'always',
     subject: { definitionId },
   } as const;
+}
+
+/** The server reads texts, and says which time does not exist. */
+function timeText(time: Date | string): string {
+  return typeof time === 'string' ? time : time.toISOString();
 }

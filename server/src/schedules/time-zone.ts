@@ -2,6 +2,8 @@
 import { LRUCache } from 'lru-cache';
 
 const MINUTE_MS = 60_000;
+/** How far around a time a part of the day is looked for that clocks show twice: more than is ever repeated but days. */
+const REPEATED_MS_MAX = 3 * 3_600_000;
 /** Longer than the distance of any zone from UTC, and shorter than the time between two changes of the clocks. */
 const AROUND_MS = 26 * 3_600_000;
 
@@ -54,8 +56,22 @@ export class TimeZone {
     for (const offset of [before, after]) {
       if (this.#offsetAt(local - offset) === offset) return local - offset;
     }
-    let low = local - AROUND_MS;
-    let high = local + AROUND_MS;
+    return this.#changeBetween(local - AROUND_MS, local + AROUND_MS);
+  }
+
+  /** The instants, near the given one, at which clocks show times that they have shown before. */
+  repeatedNear(instant: number): { readonly begin: number; readonly end: number } | null {
+    const [from, to] = [instant - REPEATED_MS_MAX, instant + REPEATED_MS_MAX];
+    const backMs = this.#offsetAt(from) - this.#offsetAt(to);
+    if (backMs <= 0 || backMs > REPEATED_MS_MAX) return null;
+    const begin = this.#changeBetween(from, to);
+    return { begin, end: begin + backMs };
+  }
+
+  /** The first instant of the other offset, where the offsets differ. */
+  #changeBetween(from: number, to: number): number {
+    const before = this.#offsetAt(from);
+    let [low, high] = [from, to];
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2);
       if (this.#offsetAt(middle) === before) low = middle;

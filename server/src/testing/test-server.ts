@@ -9,8 +9,10 @@
 import { createLogger } from '../base/logger.js';
 import { composeHost, createLocalBackplane, createMemoryStore } from '../compose-host.js';
 import { readConfig } from '../config/read-config.js';
+import { quoteText } from '../engine/values/convert-input.js';
 import type { Json, JsonObject } from '../engine/values/json.js';
 import type { ConflictScope, OnConflict } from '../engine/model/start-options.js';
+import { readTime, TIME_EXAMPLE, timeProblem } from '../engine/values/times.js';
 import type { Tags } from '../engine/model/tags.js';
 import type { PostedDefinition } from '../runtime/definitions/definition-types.js';
 import type { Host } from '../runtime/host.js';
@@ -279,7 +281,7 @@ function tellingWithdrawals(store: Store, tell: (ids: readonly string[]) => void
   };
 }
 
-/** Starts a server in this process. It listens on no port. @throws AppError for an invalid definition or script */
+/** Starts a server in this process. It listens on no port. @throws AppError for an invalid definition or script; TypeError for an invalid time */
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { definitions = [], python = new TestPython(options), scripts = {} } = options;
   const server = await assemble(options, python);
@@ -293,11 +295,20 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
   }
 }
 
+/** @throws TypeError for a time that does not exist */
+function startOf(now: Date | string | number): number {
+  if (typeof now !== 'string') return new Date(now).getTime();
+  const read = readTime(now);
+  if (read.ok) return read.ms;
+  const got = timeProblem(quoteText(now), read.reason);
+  throw new TypeError(`now must be a time such as ${TIME_EXAMPLE}, not ${got}`);
+}
+
 async function assemble(options: TestServerOptions, python: TestPython): Promise<TestServer> {
   const { activities: handlers = {}, mocks = {}, mustAnswer = false, seed = 1 } = options;
   const answers = new Answers(mocks);
   const quiescence = new Quiescence();
-  const clock = new VirtualClock(new Date(options.now ?? DEFAULT_NOW).getTime());
+  const clock = new VirtualClock(startOf(options.now ?? DEFAULT_NOW));
   const chance = seededChance(clock, seed);
   const aborted = new AbortController();
   let worker: TestWorker | null = null;

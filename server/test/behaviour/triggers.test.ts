@@ -218,6 +218,22 @@ everyStore(
         await eventually(async () => expect(await runsOf(id)).toHaveLength(2));
       });
 
+      it('leaves out times that are still to come, and is refused for a period of them', async () => {
+        const id = await define({ Cron: '@hourly', Overlap: 'Allow' });
+        await act(id, 'pause');
+        const now = Date.now();
+        const at = (ms: number): string => new Date(now + ms).toISOString();
+        const { body, status } = await backfill(id, at(-2 * HOUR_MS), at(5 * HOUR_MS));
+        expect(status).toBe(202);
+        for (const time of body.times) expect(Date.parse(time)).toBeLessThanOrEqual(Date.now());
+        await eventually(async () => expect(await runsOf(id)).toHaveLength(body.times.length));
+        const later = await backfill(id, at(HOUR_MS), at(5 * HOUR_MS));
+        expect([later.status, later.body.detail]).toEqual([
+          400,
+          expect.stringContaining(`'from' is in the future: ${at(HOUR_MS)}`),
+        ]);
+      });
+
       it('is refused for too many times, and for events', async () => {
         const id = await define({ Cron: '* * * * *' });
         expect(await backfill(id, '2026-01-01T00:00Z', '2026-01-02T00:00Z')).toMatchObject({

@@ -102,6 +102,30 @@ describe('the check of changes in place and of conditions', () => {
   });
 });
 
+describe('the check of cancel conditions', () => {
+  const cancelled = (CancelCondition: unknown) =>
+    documentWith({ Id: 'a', StepType: 'NoOp', CancelCondition });
+
+  it.each([
+    ['datetime.now().timestamp() >= data.deadline', ['condition_on_time']],
+    ['datetime . utcnow ( ) > data.x', ['condition_on_time']],
+    ['date.today().isoformat() > data.day', ['condition_on_time']],
+    ['datetime.fromisoformat(data.at) > datetime(2030, 1, 1)', []],
+    ['data.now()', []],
+    ['data.withdrawn', []],
+    ['random.random() > 0.5', []],
+  ])('warns if only time can make one true: %s', async (condition, codes) => {
+    const { warnings } = await checkDocument(cancelled(condition));
+    expect(warnings.map(({ code }) => code)).toEqual(codes);
+    for (const { pointer, message } of warnings) {
+      expect([pointer, message]).toEqual([
+        '/Steps/0/CancelCondition',
+        expect.stringContaining('set its Timeout'),
+      ]);
+    }
+  });
+});
+
 describe('the check of retry settings', () => {
   const step = (members: object) => ({ Id: 'a', StepType: 'NoOp', ...members });
   const inSaga = (members: object) =>

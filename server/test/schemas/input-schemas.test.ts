@@ -114,7 +114,7 @@ const HOSTILE: readonly (readonly [string, JsonObject, JsonObject, readonly Verd
       },
     },
     { a: LIST },
-    ['given up'],
+    ['rejected'],
   ],
   [
     'defaults that multiply the data',
@@ -168,9 +168,7 @@ describe('InputSchemas', () => {
       expect(await problemsOf(endless)).toContain('its defaults contain themselves');
       expect(await problemsOf({ $ref: '#' })).toContain('refers to itself without end');
       const bombs = bomb(40, 'allOf');
-      expect(await problemsOf({ ...bombs, $ref: '#/$defs/n0' }, true)).toMatch(
-        /takes too long|100,000/,
-      );
+      expect(await problemsOf({ ...bombs, $ref: '#/$defs/n0' }, true)).toContain('takes too long');
       const patterns = '(x{1,900})?'.repeat(5000);
       expect(await problemsOf({ pattern: patterns })).toMatch(/too large|too long/);
       expect(await problemsOf({ type: 'object', 'x-a': { pattern: '(' } })).toBe('');

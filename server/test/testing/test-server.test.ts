@@ -251,4 +251,10 @@ describe('handlers of workers', () => {
     expect(run).toMatchObject({ status: 'Terminated', lastError: { message: 'declined' } });
     expect(run.steps).toHaveLength(1);
   });
+
+  it('refuses a start time that does not exist', async () => {
+    await expect(createTestServer({ now: '2030-02-30' })).rejects.toThrow(
+      'now must be a time such as 2030-01-31T12:00:00Z, not "2030-02-30": February 2030 has 28 days',
+    );
+  });
 });

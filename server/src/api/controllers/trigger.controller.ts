@@ -114,7 +114,8 @@ export class TriggerController extends Controller {
 
   /**
    * Starts runs for the due times of a cron trigger in a period, at most 1,000, in order and by the rules of its `Overlap`. A
-   * due time that has started a run before starts no other.
+   * due time that has started a run before starts no other. Times that are still to come are left out: the trigger starts their
+   * runs when they are due.
    *
    * @summary Start the runs of a period
    * @param id The id of the definition

@@ -61,7 +61,9 @@ function invalidYaml(text: string, offset: number, { code, message }: ComposePro
  */
 function stopAtFirstError(composer: Composer, text: string): void {
   let first: AppError | null = null;
-  const onError = (source: ErrorSource, code: string, message: string): never => {
+  const onError = (source: ErrorSource, code: string, message: string): void => {
+    // The reader checks what an alias as a key refers to.
+    if (code === 'NON_STRING_KEY' && isAliasToken(source)) return;
     const offset =
       typeof source === 'number' ? source : 'offset' in source ? source.offset : source[0];
     // The composer catches errors thrown inside collections, and calls the handler again.
@@ -71,7 +73,12 @@ function stopAtFirstError(composer: Composer, text: string): void {
   Object.assign(composer, { onError });
 }
 
-type ErrorSource = number | readonly [number, ...number[]] | { readonly offset: number };
+type ErrorSource =
+  number | readonly [number, ...number[]] | { readonly offset: number; readonly type?: string };
+
+function isAliasToken(source: ErrorSource): boolean {
+  return typeof source === 'object' && 'type' in source && source.type === 'alias';
+}
 
 /**
  * The parser has its own stack, but the composer and all later code recurse. Therefore, documents that are too deep or

@@ -16,7 +16,7 @@ export interface LocatedYaml {
  * are reused for the others.
  */
 export function yamlLocator(document: LocatedYaml): (pointer: string) => TextPosition | null {
-  const pairs = new PairIndex();
+  const pairs = new PairIndex(document.targetOf);
   let positionAt: ((offset: number) => TextPosition) | null = null;
   /** The nearest existing position: for a missing member, that of its parent. */
   return (pointer) => {
@@ -45,17 +45,26 @@ type Pair = YAMLMap.Parsed['items'][number];
 /** The pairs of maps by name; built when a map is first used. */
 class PairIndex {
   readonly #byMap = new Map<YAMLMap.Parsed, ReadonlyMap<string, Pair>>();
+  readonly #targetOf: LocatedYaml['targetOf'];
+
+  constructor(targetOf: LocatedYaml['targetOf']) {
+    this.#targetOf = targetOf;
+  }
 
   find(map: YAMLMap.Parsed, name: string): Pair | undefined {
     let pairs = this.#byMap.get(map);
     if (pairs === undefined) {
       // The reader has rejected duplicate names and names that are not strings.
-      pairs = new Map(
-        map.items.map((pair) => [isScalar(pair.key) ? String(pair.key.value) : '', pair]),
-      );
+      pairs = new Map(map.items.map((pair) => [this.#nameOf(pair), pair]));
       this.#byMap.set(map, pairs);
     }
     return pairs.get(name);
+  }
+
+  #nameOf({ key }: Pair): string {
+    const scalar = isAlias(key) ? this.#targetOf(key) : key;
+    if (!isScalar(scalar)) return '';
+    return typeof scalar.value === 'string' ? scalar.value : scalar.source;
   }
 }
 

@@ -109,12 +109,20 @@ export class YamlReader {
   }
 
   #name(key: Node): string {
+    if (isAlias(key)) return this.#aliasedName(key);
     if (!isScalar(key) || typeof key.value !== 'string') {
       throw this.#refused(key, 'Map keys must be strings');
     }
     this.#checkTag(key);
     if (key.anchor !== undefined) this.#anchors.set(key.anchor, key);
     return key.value;
+  }
+
+  /** A key is text as it is written, also where its target is a value that reads as a number. */
+  #aliasedName(alias: Alias.Parsed): string {
+    const target = this.#targetOf(alias);
+    if (!isScalar(target)) throw this.#refused(alias, 'Map keys must be strings');
+    return typeof target.value === 'string' ? target.value : target.source;
   }
 
   #scalar(node: Scalar.Parsed): Json {

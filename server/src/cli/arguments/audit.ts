@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { AuditOptions } from '../commands/audit.js';
 import { withOutput } from '../connection/options.js';
 import { withPage } from './runs.js';
+import { readPastTime } from './values.js';
 
 export function addAuditCommand(program: Command): void {
   const command = program
@@ -13,8 +14,12 @@ export function addAuditCommand(program: Command): void {
     .option('--target-kind <kind>', 'such as webhook')
     .option('--target-id <id>', 'the id or name of what was changed')
     .option('--address <address>', 'from which the calls came')
-    .option('--from <time>', 'only changes at this time or later: ISO 8601')
-    .option('--to <time>', 'only changes before this time: ISO 8601');
+    .option(
+      '--from <time>',
+      'only changes at this time or later: ISO 8601, or how long ago (2d)',
+      readPastTime,
+    )
+    .option('--to <time>', 'only changes before this time', readPastTime);
   withOutput(withPage(command, 50)).action(async (options: AuditOptions) => {
     const { listAudit } = await import('../commands/audit.js');
     await listAudit(options);

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { CreateKeyOptions } from '../commands/keys.js';
 import { withOutput, type ServerCommandOptions } from '../connection/options.js';
-import { collect } from './values.js';
+import { collect, readTimeOption } from './values.js';
 
 export function addKeyCommands(program: Command): void {
   const all = program.command('keys').description('create and remove API keys');
@@ -16,7 +16,7 @@ export function addKeyCommands(program: Command): void {
         'what it may do, such as conductor:worker or conductor:viewer:order*; repeatable',
         collect,
       )
-      .option('--expires <time>', 'when it expires: ISO 8601'),
+      .option('--expires <time>', 'when it expires: ISO 8601', readTimeOption),
   ).action(async (name: string, options: CreateKeyOptions) => {
     const { createKey } = await import('../commands/keys.js');
     await createKey(name, options);

@@ -1,5 +1,7 @@
 /** Reads the values of options. A wrong one ends the command with exit code 2. */
 import { InvalidArgumentError } from 'commander';
+import { isoTime } from '../../base/iso-time.js';
+import { readTime, TIME_EXAMPLE, timeProblem } from '../../engine/values/times.js';
 import { readAdvance } from '../../testing/duration-text.js';
 
 export const ITEMS_MAX = 10_000;
@@ -43,9 +45,19 @@ export function readDuration(text: string): number {
 /** A duration before now, or a time in ISO 8601 format; the result is the latter. */
 export function readPastTime(text: string): string {
   const ms = readAdvance(text);
-  if (ms !== null) return new Date(Date.now() - ms).toISOString();
-  if (!Number.isNaN(Date.parse(text))) return new Date(text).toISOString();
+  if (ms !== null) return isoTime(Date.now() - ms);
+  const read = readTime(text);
+  if (read.ok) return isoTime(read.ms);
+  const reason = read.reason === null ? '' : ` ${text}: ${read.reason}.`;
   throw new InvalidArgumentError(
-    'It must be how long ago, such as 2h30m, or a time such as 2026-05-04T10:20:30Z.',
+    `It must be how long ago, such as 2h30m, or a time such as 2026-05-04T10:20:30Z.${reason}`,
   );
+}
+
+/** A time as the server reads it; the result is in UTC. */
+export function readTimeOption(text: string): string {
+  const read = readTime(text);
+  if (read.ok) return isoTime(read.ms);
+  const got = timeProblem(text, read.reason);
+  throw new InvalidArgumentError(`It must be a time such as ${TIME_EXAMPLE}, not ${got}.`);
 }

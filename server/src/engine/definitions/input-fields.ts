@@ -6,7 +6,7 @@ import type { ExpressionFacts } from './expression-facts.js';
 import { childPointer } from './json-pointer.js';
 import type { ExpressionSource } from './parse-state.js';
 import type { DocumentWarningCode, ProblemList } from './problem-list.js';
-import { resolveReference } from './resolve-reference.js';
+import { resolveReference } from './schema-references.js';
 import { suggestedName } from './suggest-name.js';
 
 type Warnings = ProblemList<DocumentWarningCode>;
@@ -88,7 +88,7 @@ export class InputFields {
       if (!isJsonObject(schema) || found.has(schema)) continue;
       found.add(schema);
       for (const keyword of ['$ref', '$dynamicRef']) {
-        open.push(resolveReference(this.#schema, getField(schema, keyword) ?? null));
+        open.push(resolveReference(this.#schema, schema, getField(schema, keyword)));
       }
       for (const keyword of ['allOf', 'anyOf', 'oneOf', 'dependentSchemas']) {
         open.push(...Object.values<Json>((getField(schema, keyword) ?? {}) as JsonObject));

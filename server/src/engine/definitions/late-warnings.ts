@@ -36,6 +36,9 @@ const DICT_METHODS: ReadonlySet<string> = new Set(
   'clear copy fromkeys get items keys pop popitem setdefault update values'.split(' '),
 );
 
+/** `datetime.now()`, `date.today()`, `datetime.utcnow()`; such a name in a literal is rare enough. */
+const READS_CLOCK = /\.\s*(?:now|today|utcnow)\s*\(/;
+
 export function warnAboutExpression(
   expression: ExpressionSource,
   facts: ExpressionFacts,
@@ -50,6 +53,11 @@ export function warnAboutExpression(
   }
   if (use.gives === 'selection' && facts.constant !== undefined) {
     warnAboutConstantCondition(facts.constant, pointer, warnings);
+  }
+  if (use.gives === 'cancellation' && facts.varies && READS_CLOCK.test(expression.source)) {
+    const message =
+      'A CancelCondition is checked when something happens in the run, not when time passes. To end the step at a time, set its Timeout.';
+    warnings.add('condition_on_time', pointer, message);
   }
 }
 

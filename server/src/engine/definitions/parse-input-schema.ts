@@ -12,6 +12,7 @@ import type { InputSchema } from '../model/definition.js';
 import type { MemberReader } from './member-reader.js';
 import type { ParseState } from './parse-state.js';
 import { schemaPositions } from './schema-positions.js';
+import { SchemaReferences } from './schema-references.js';
 import type { DefinitionMember } from './step-members.js';
 
 /** Size of the schema as compact JSON. */
@@ -32,7 +33,7 @@ export function parseInputSchema(reader: MemberReader<DefinitionMember>): InputS
   if (!isAdmitted(value, pointer, state)) return null;
   for (const { schema, pointer: place } of schemaPositions(value, pointer)) {
     checkDraft(schema, place, state);
-    checkReferences(schema, place, state);
+    checkReferences(value, schema, place, state);
   }
   reader.keep('input', value);
   state.input = { schema: value, pointer };
@@ -83,10 +84,17 @@ function checkDraft(schema: JsonObject, pointer: string, state: ParseState): voi
 }
 
 /** The server loads no documents, so a reference to another one could never be followed. */
-function checkReferences(schema: JsonObject, pointer: string, state: ParseState): void {
+function checkReferences(
+  root: InputSchema,
+  schema: JsonObject,
+  pointer: string,
+  state: ParseState,
+): void {
+  if (!isJsonObject(root)) return;
+  const references = SchemaReferences.of(root);
   for (const keyword of ['$ref', '$dynamicRef']) {
     const target = getField(schema, keyword);
-    if (typeof target !== 'string' || target.startsWith('#')) continue;
+    if (typeof target !== 'string' || !references.isForeign(schema, target)) continue;
     const message = `${keyword} refers to another document: ${quoteText(target)}. A schema can refer only to its own parts, for example "#/$defs/address".`;
     state.errors.add('foreign_reference', childPointer(pointer, keyword), message);
   }

@@ -27,8 +27,10 @@ export interface ExpressionSource {
  * The purpose of an expression, as far as it determines what the expression may read and what its value is used for.
  */
 export interface ExpressionUse {
-  /** An input; an input that is a name, key or time; a condition of SelectNextStep; or any other value. */
-  readonly gives: 'input' | 'name' | 'selection' | 'value';
+  /**
+   * An input; an input that is a name, key or time; a condition of SelectNextStep; a CancelCondition; or any other value.
+   */
+  readonly gives: 'input' | 'name' | 'selection' | 'cancellation' | 'value';
   /** Whether the variable `step` is defined. */
   readonly knowsStep: boolean;
   /** Whether the variable `secrets` is defined: only in the inputs of calls. Default: it is not. */

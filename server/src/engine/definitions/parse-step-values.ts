@@ -75,7 +75,8 @@ export function parseSelectNextStep(
 export function parseCancelCondition(reader: StepReader): InputValue | null {
   const value = reader.value('cancelCondition');
   if (value === null) return null;
-  const place = { pointer: reader.pointerOf('cancelCondition'), use: VALUE };
+  const use: ExpressionUse = { ...VALUE, gives: 'cancellation' };
+  const place = { pointer: reader.pointerOf('cancelCondition'), use };
   const condition = isEmpty(value) ? null : parseCondition(reader, value, place);
   // Strings and constants are JSON values; anything else was rejected above.
   if (isScalar(value)) reader.keep('cancelCondition', value);

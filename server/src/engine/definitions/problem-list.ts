@@ -43,6 +43,7 @@ export const DOCUMENT_WARNING_CODES = [
   'missing_at_sign',
   'change_without_effect',
   'constant_condition',
+  'condition_on_time',
   'retry_without_effect',
   'loop_without_wait',
   'wait_without_timeout',

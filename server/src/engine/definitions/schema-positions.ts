@@ -23,23 +23,32 @@ export const SCHEMA_MAP_KEYWORDS: readonly string[] = [
   'patternProperties',
   'dependentSchemas',
   '$defs',
+  // From earlier drafts; 2020-12 lets them be understood. The members of `dependencies` may be lists of names.
   'definitions',
+  'dependencies',
 ];
 
 /** Contains a schema, but validates nothing. */
 const ANNOTATION = 'contentSchema';
 
 export interface SchemaPosition {
+  /** The schema that contains this one; null for the outermost. */
+  readonly parent: JsonObject | null;
   readonly schema: JsonObject;
   readonly pointer: string;
 }
 
 /** The schema and all schemas inside it, outer ones first. Boolean schemas have no keywords, so they are left out. */
-export function* schemaPositions(schema: Json, pointer = ''): Generator<SchemaPosition, void> {
+export function* schemaPositions(
+  schema: Json,
+  pointer = '',
+  parent: JsonObject | null = null,
+): Generator<SchemaPosition, void> {
   if (!isJsonObject(schema)) return;
-  yield { schema, pointer };
+  yield { parent, schema, pointer };
   for (const keyword of [...SCHEMA_KEYWORDS, ANNOTATION]) {
-    yield* schemaPositions(getField(schema, keyword) ?? null, childPointer(pointer, keyword));
+    const place = childPointer(pointer, keyword);
+    yield* schemaPositions(getField(schema, keyword) ?? null, place, schema);
   }
   for (const keyword of [...SCHEMA_LIST_KEYWORDS, ...SCHEMA_MAP_KEYWORDS]) {
     const inner = getField(schema, keyword) ?? null;
@@ -47,7 +56,7 @@ export function* schemaPositions(schema: Json, pointer = ''): Generator<SchemaPo
     if (Array.isArray(inner) !== SCHEMA_LIST_KEYWORDS.includes(keyword)) continue;
     const innerPointer = childPointer(pointer, keyword);
     for (const [key, value] of Object.entries<Json>(inner as JsonObject)) {
-      yield* schemaPositions(value, childPointer(innerPointer, key));
+      yield* schemaPositions(value, childPointer(innerPointer, key), schema);
     }
   }
 }

@@ -5,7 +5,7 @@
  *  TT2 The length is proportional to that of the schema: what is referred to becomes a named type.
  */
 import { getField, isJsonObject, type Json, type JsonObject } from '../values/json.js';
-import { resolveReference } from './resolve-reference.js';
+import { resolveReference } from './schema-references.js';
 import { schemaPositions } from './schema-positions.js';
 
 const SCALARS: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ export class TypesOfSchema {
     const used = new Set([rootName, ...taken]);
     for (const { schema } of schemaPositions(root)) {
       for (const reference of referencesOf(schema)) {
-        const target = resolveReference(root, reference);
+        const target = resolveReference(root, schema, reference);
         if (!isJsonObject(target) || this.#names.has(target)) continue;
         this.#names.set(target, freeName(reference, used));
       }
@@ -54,7 +54,7 @@ export class TypesOfSchema {
   #typeOf(schema: Json, indent: string): string {
     if (!isJsonObject(schema)) return schema === false ? 'never' : 'unknown';
     const parts = referencesOf(schema).map((reference) => {
-      return this.typeOf(resolveReference(this.#root, reference), indent);
+      return this.typeOf(resolveReference(this.#root, schema, reference), indent);
     });
     const own = this.#ownType(schema, indent);
     if (own !== 'unknown') parts.push(own);
@@ -133,7 +133,7 @@ export class TypesOfSchema {
 
   #combinedBy(schema: JsonObject): Json[] {
     const targets = referencesOf(schema).map((reference) =>
-      resolveReference(this.#root, reference),
+      resolveReference(this.#root, schema, reference),
     );
     const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => listOf(schema, keyword));
     return [...targets, ...parts];

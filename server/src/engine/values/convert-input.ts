@@ -11,6 +11,7 @@ import { writeNumber } from './exact-json.js';
 import { EMIT_LEVELS, type EmitLevel } from './input-choices.js';
 import { isJsonObject, type Json, type JsonObject } from './json.js';
 import { EVENT_KEY_LENGTH_MAX, nameProblem, referenceProblem } from '../model/names.js';
+import { readTime, TIME_EXAMPLE, timeProblem } from './times.js';
 
 export type Conversion<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
@@ -51,12 +52,12 @@ export function toBoolean(value: Json): Conversion<boolean> {
   return converted(Boolean(value));
 }
 
-/** Milliseconds since 1970 from an ISO 8601 string. Without a time zone it is UTC, regardless of the server's time zone. */
+/** Milliseconds since 1970 from a string. */
 export function toTimeMs(value: Json): Conversion<number> {
-  const timeMs = typeof value === 'string' ? parseTimeMs(value) : null;
-  return timeMs === null
-    ? refused('a time such as "2030-01-31T12:00:00Z"', value)
-    : converted(timeMs);
+  const read = typeof value === 'string' ? readTime(value) : null;
+  if (read?.ok === true) return converted(read.ms);
+  const got = timeProblem(describeValue(value), read?.reason ?? null);
+  return { ok: false, message: `expected a time such as "${TIME_EXAMPLE}", but got ${got}` };
 }
 
 /** Milliseconds; a Python timedelta arrives here as its seconds. */
@@ -150,35 +151,4 @@ function converted<T>(value: T): Conversion<T> {
 
 function refused(expected: string, value: Json): Conversion<never> {
   return { ok: false, message: `expected ${expected}, but got ${describeValue(value)}` };
-}
-
-const MAX_TIME_LENGTH = 64;
-const TIME =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,](\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?$/i;
-
-function parseTimeMs(source: string): number | null {
-  if (source.length > MAX_TIME_LENGTH) return null;
-  const match = TIME.exec(source.trim());
-  if (match === null) return null;
-  const [, year, month, day, hours = '0', minutes = '0', seconds = '0', fraction = '', zone] =
-    match;
-  const date = new Date(0);
-  // Date.UTC would interpret the years 0 to 99 as 1900 to 1999, and Python's datetime.min is in the year 1.
-  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
-  // February 30th rolls over into March: then the parts differ from what was written.
-  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return null;
-  date.setUTCHours(
-    Number(hours),
-    Number(minutes),
-    Number(seconds),
-    Number(fraction.slice(0, 3).padEnd(3, '0')),
-  );
-  return date.getTime() - zoneOffsetMs(zone);
-}
-
-function zoneOffsetMs(zone: string | undefined): number {
-  if (zone === undefined || zone.toUpperCase() === 'Z') return 0;
-  const digits = zone.slice(1).replace(':', '').padEnd(4, '0');
-  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2));
-  return (zone.startsWith('-') ? -minutes : minutes) * 60_000;
 }

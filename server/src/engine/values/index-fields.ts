@@ -4,6 +4,7 @@
  * Text, numbers and booleans can be indexed; a list counts as each of its elements that can be. Anything else is left out.
  */
 import { isLonger, type Tags } from '../model/tags.js';
+import { jsonLength } from './json-length.js';
 import { getField, isJsonObject, setField, type Json, type JsonObject } from './json.js';
 
 /** A `bigint` is an integer beyond ±(2^53 - 1). */
@@ -21,11 +22,8 @@ export const NO_INDEX: IndexFields = Object.freeze({});
 export const INDEX_TEXT_LENGTH_MAX = 256;
 /** Further elements of a list are not indexed. */
 export const INDEX_ELEMENTS_MAX = 1000;
-/** Total length of the indexed elements of all lists of an instance, so that a page of instances stays small. */
+/** Bytes of all lists of an instance as JSON, so that a page of instances stays small. */
 export const INDEX_LISTS_LENGTH_MAX = 8 * 1024;
-
-/** Most values are short. */
-const COUNTED_LENGTH_MIN = 16;
 
 export function indexFieldsOf(data: JsonObject, paths: IndexPaths): IndexFields {
   if (paths.size === 0) return NO_INDEX;
@@ -35,8 +33,9 @@ export function indexFieldsOf(data: JsonObject, paths: IndexPaths): IndexFields 
     const value = valueAt(data, path);
     if (Array.isArray(value)) {
       const elements = indexedElements(value, INDEX_LISTS_LENGTH_MAX - listLength);
-      for (const element of elements) listLength += lengthOf(element);
-      if (elements.length > 0) setField(fields, name, elements);
+      if (elements.length === 0) continue;
+      listLength += jsonLength(elements);
+      setField(fields, name, elements);
     } else if (isIndexable(value)) {
       setField(fields, name, value);
     }
@@ -74,10 +73,11 @@ function valueAt(data: JsonObject, path: readonly string[]): Json | undefined {
 
 function indexedElements(list: readonly Json[], lengthMax: number): IndexValue[] {
   const elements: IndexValue[] = [];
-  let length = 0;
+  // The brackets, of which one stands for the comma that the first element does not have.
+  let length = 1;
   for (const element of list) {
     if (!isIndexable(element)) continue;
-    length += lengthOf(element);
+    length += jsonLength(element) + 1;
     if (length > lengthMax || elements.length === INDEX_ELEMENTS_MAX) break;
     elements.push(element);
   }
@@ -87,9 +87,4 @@ function indexedElements(list: readonly Json[], lengthMax: number): IndexValue[]
 function isIndexable(value: Json | undefined): value is IndexValue {
   if (typeof value === 'string') return !isLonger(value, INDEX_TEXT_LENGTH_MAX);
   return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean';
-}
-
-function lengthOf(value: IndexValue): number {
-  if (typeof value === 'string') return Math.max(value.length, COUNTED_LENGTH_MIN);
-  return typeof value === 'bigint' ? value.toString().length : COUNTED_LENGTH_MIN;
 }

@@ -11,6 +11,10 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
     (name) => [name, 'Pass the value to the script as an input.'] as const,
   ),
   ['logging', 'Use print(), which writes to the server log.'],
+  [
+    'zoneinfo',
+    'There are no named time zones. Use an offset, such as timezone(timedelta(hours=1)).',
+  ],
 ]);
 
 export async function scriptWarnings(

@@ -3,6 +3,7 @@ import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { TriggerDefinition } from '../../engine/model/trigger.js';
 import type { Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
+import { isoTime } from '../../base/iso-time.js';
 import type { Ids } from '../../base/ids.js';
 import { nextTimesOf, scheduleOf } from '../../schedules/trigger-times.js';
 import type { TriggerRecord } from '../../store/records/triggers.js';
@@ -120,7 +121,8 @@ export class TriggerControl {
   }
 
   /**
-   * Starts runs for past or future times, by the rules of Overlap.
+   * Starts runs for times that have passed, by the rules of Overlap. Those that are still to come are left out: the trigger
+   * starts their runs when they are due.
    * @throws AppError `trigger_not_found`, `invalid_request`
    */
   async backfill(
@@ -134,10 +136,16 @@ export class TriggerControl {
       const message = `The trigger '${name}' fires on events; only cron triggers have times to make up for`;
       throw new AppError('invalid_request', message);
     }
+    const now = this.#options.clock.now();
+    if (from > now) {
+      const message = `'from' is in the future: ${isoTime(from)}. A backfill starts the runs of times that have passed`;
+      throw new AppError('invalid_request', message, { parameter: 'from' });
+    }
     const times: number[] = [];
     const schedule = scheduleOf(source);
+    const end = Math.min(to, now + 1);
     let time = schedule.nextAfter(from - 1);
-    while (time !== null && time < to) {
+    while (time !== null && time < end) {
       if (times.length === BACKFILL_MAX) {
         const message = `There are more than ${BACKFILL_MAX} times from 'from' to 'to'; choose a shorter period`;
         throw new AppError('invalid_request', message, { parameter: 'to' });

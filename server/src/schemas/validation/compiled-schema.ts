@@ -2,35 +2,20 @@
  * A schema that validates data.
  *
  *  IS1 Patterns match in linear time; equality is compared in linear time; numbers are exact.
- *  IS2 Only keywords of the draft reach the compiler (prune-schema.ts).
+ *  IS2 Keywords mean what draft 2020-12 says, `unevaluatedItems`, `unevaluatedProperties` and `$dynamicRef` included.
  *  IS3 Nothing here limits time or recursion: the caller does (time-limit.ts).
+ *  IS4 No code is generated from schemas.
  */
-import {
-  _,
-  Ajv2020,
-  Name,
-  type CodeKeywordDefinition,
-  type ErrorObject,
-  type ValidateFunction,
-} from 'ajv/dist/2020.js';
-import { valueAt } from '../../engine/definitions/json-pointer.js';
 import { schemaPositions } from '../../engine/definitions/schema-positions.js';
+import { SchemaReferences } from '../../engine/definitions/schema-references.js';
 import type { DocumentProblem } from '../../engine/model/definition.js';
-import type { Json, JsonObject } from '../../engine/values/json.js';
-import { describeViolation, REPEATING_KEYWORDS } from './describe-violation.js';
-import { ExactNumbers } from './exact-numbers.js';
+import { isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
+import { describeViolation } from './describe-violation.js';
 import { Defaults } from './fill-defaults.js';
-import { limitViolations } from './limit-violations.js';
-import { linearPattern } from './linear-patterns.js';
-import { pruneSchema } from './prune-schema.js';
-
-/** Keywords of which some alternatives, or some items, may fail. */
-const ALTERNATIVES: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'contains']);
-/** The parameter of their errors that counts the errors of the alternatives. */
-const INNER_ERRORS = 'innerErrors';
-
-/** Entries of the list of violations, with the note that there are more. */
-const VIOLATIONS_MAX = 100;
+import { Place } from './place.js';
+import { SchemaCompiler } from './schema-compiler.js';
+import type { Validator } from './validator.js';
+import { ValidationRun, VIOLATIONS_MAX } from './validation-run.js';
 
 export interface ValidationResult {
   /** Whether defaults were filled in. */
@@ -40,80 +25,29 @@ export interface ValidationResult {
 
 export class CompiledSchema {
   readonly #defaults: Defaults | null;
-  readonly #exact = new ExactNumbers();
-  readonly #validator: ValidateFunction;
+  readonly #validator: Validator;
 
   /** @throws Error if the schema is invalid */
   constructor(schema: Json) {
     this.#defaults = hasDefaults(schema) ? new Defaults(schema) : null;
-    const ajv = new Ajv2020({
-      allErrors: true,
-      verbose: true,
-      strict: false,
-      meta: false,
-      validateSchema: false,
-      inlineRefs: false,
-      ownProperties: true,
-      validateFormats: false,
-      logger: false,
-      messages: false,
-      code: {
-        regExp: Object.assign(linearPattern, { code: 'linearPattern' }),
-        process: limitViolations,
-      },
-    });
-    this.#exact.addKeywords(ajv);
-    countInnerErrors(ajv);
-    this.#validator = ajv.compile(pruneSchema(schema));
+    const root = isJsonObject(schema) ? schema : {};
+    const compiler = new SchemaCompiler(SchemaReferences.of(root));
+    // All of them, so that the limit of the compilation is that of everything that can be compiled.
+    for (const { schema: inner } of schemaPositions(schema)) compiler.validatorOf(inner);
+    this.#validator = compiler.validatorOf(schema);
   }
 
   /** Changes the data where it fills in defaults. @throws TooManyDefaults */
   validate(data: JsonObject): ValidationResult {
     const isChanged = this.#defaults?.fillIn(data) ?? false;
-    if (this.#validator(this.#exact.rounded(data))) return { isChanged, problems: [] };
-    const errors = withoutRepetitions(this.#validator.errors ?? []);
-    this.#validator.errors = null;
-    return { isChanged, problems: describeAll(errors, data) };
+    return { isChanged, problems: this.problemsOf(data) };
   }
-}
 
-/**
- * Lets each failed keyword of alternatives say how many errors the alternatives have left right before its own. Their places
- * do not tell: a schema that an alternative uses by reference can also apply by itself.
- */
-function countInnerErrors(ajv: Ajv2020): void {
-  const errors = new Name('errors');
-  for (const keyword of ALTERNATIVES) {
-    // Each compiler has copies of the definitions.
-    const definition = ajv.getKeyword(keyword) as CodeKeywordDefinition;
-    const { error } = definition;
-    if (error === undefined) throw new Error(`The schema compiler has no errors of ${keyword}`);
-    definition.error = {
-      ...error,
-      params: (context) => {
-        const { params = _`{}` } = error;
-        const others = typeof params === 'function' ? params(context) : params;
-        return _`{...${others}, ${new Name(INNER_ERRORS)}: ${errors} - ${context.errsCount ?? errors}}`;
-      },
-    };
+  /** Without defaults. */
+  problemsOf(value: Json): readonly DocumentProblem[] {
+    const run = new ValidationRun();
+    return this.#validator.validate(value, new Place(null, ''), run, null) ? [] : describeAll(run);
   }
-}
-
-/** Leaves out what the alternatives of a failed keyword found: the failure counts as one. */
-function withoutRepetitions(errors: readonly ErrorObject[]): readonly ErrorObject[] {
-  const kept: ErrorObject[] = [];
-  for (let index = errors.length - 1; index >= 0; index -= 1) {
-    const error = errors[index];
-    if (error === undefined || REPEATING_KEYWORDS.has(error.keyword)) continue;
-    kept.push(error);
-    index -= innerErrors(error);
-  }
-  return kept.reverse();
-}
-
-function innerErrors({ params }: ErrorObject): number {
-  const count = (params as Readonly<Record<string, unknown>>)[INNER_ERRORS];
-  return typeof count === 'number' ? count : 0;
 }
 
 function hasDefaults(schema: Json): boolean {
@@ -123,14 +57,11 @@ function hasDefaults(schema: Json): boolean {
   return false;
 }
 
-function describeAll(errors: readonly ErrorObject[], data: Json): readonly DocumentProblem[] {
-  const isCut = errors.length > VIOLATIONS_MAX;
-  const shown = errors.slice(0, isCut ? VIOLATIONS_MAX - 1 : VIOLATIONS_MAX);
-  const problems = shown.map((error) => {
-    const value = error.propertyName ?? valueAt(data, error.instancePath) ?? null;
-    return describeViolation({ error, value });
-  });
+function describeAll({ count, violations }: ValidationRun): readonly DocumentProblem[] {
+  const isCut = count > VIOLATIONS_MAX;
+  const shown = violations.slice(0, isCut ? VIOLATIONS_MAX - 1 : VIOLATIONS_MAX);
+  const problems = shown.map(describeViolation);
   if (!isCut) return problems;
-  const message = `${errors.length - shown.length} more are not listed.`;
+  const message = `${count - shown.length} more are not listed.`;
   return [...problems, { code: 'too_many_problems', message, pointer: '' }];
 }

@@ -1,40 +1,27 @@
 /** What users read about data that does not fit: one problem for each violation, with its place in the data. */
-import type { ErrorObject } from 'ajv/dist/2020.js';
 import { describeValue, quoteText } from '../../engine/values/convert-input.js';
 import { childPointer } from '../../engine/definitions/json-pointer.js';
 import { suggestedName } from '../../engine/definitions/suggest-name.js';
 import { writeJson } from '../../engine/values/exact-json.js';
-import { isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
+import type { Json } from '../../engine/values/json.js';
 import type { DocumentProblem } from '../../engine/model/definition.js';
+import type { Violation } from './validation-run.js';
 
 /** Shown choices of an `enum`. */
 const CHOICES_MAX = 8;
 const TEXT_LENGTH_MAX = 200;
 
-/** A violation with the exact value that violates. */
-export interface Violation {
-  readonly error: ErrorObject;
-  readonly value: Json;
-}
-
 type Describe = (violation: Violation) => Omit<DocumentProblem, 'code' | 'pointer'> | string;
 
-/** `params` of errors are what the compiler documents for each keyword. */
-function param(error: ErrorObject, name: string): string {
-  return String((error.params as Readonly<Record<string, unknown>>)[name]);
-}
-
 const limit = (sentence: (count: string) => string): Describe => {
-  return ({ error }) => sentence(param(error, 'limit'));
+  return ({ expected }) => sentence(shown(expected));
 };
 const characters = (count: string): string =>
   count === '1' ? 'one character' : `${count} characters`;
 
 const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
-  type: ({ error, value }) =>
-    `must be ${typeNames(error.schema as Json)}, not ${describeValue(value)}`,
-  const: ({ error, value }) =>
-    `must be ${shown(error.schema as Json)}, not ${describeValue(value)}`,
+  type: ({ expected, value }) => `must be ${typeNames(expected)}, not ${describeValue(value)}`,
+  const: ({ expected, value }) => `must be ${shown(expected)}, not ${describeValue(value)}`,
   enum: describeChoice,
   minimum: (violation) => compared('at least', violation),
   maximum: (violation) => compared('at most', violation),
@@ -43,47 +30,39 @@ const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
   multipleOf: (violation) => compared('a multiple of', violation),
   minLength: limit((count) => `must have at least ${characters(count)}`),
   maxLength: limit((count) => `must have at most ${characters(count)}`),
-  pattern: ({ error, value }) =>
-    `must match the pattern ${quoteText(param(error, 'pattern'))}, which ${describeValue(value)} does not`,
+  pattern: ({ expected, value }) =>
+    `must match the pattern ${quoteText(expected as string)}, which ${describeValue(value)} does not`,
   minItems: limit((count) => `must have at least ${count} items`),
   maxItems: limit((count) => `must have at most ${count} items`),
   uniqueItems: () => 'must not have two equal items',
-  contains: ({ error }) =>
-    `must have at least ${param(error, 'minContains')} items that fit "contains"`,
+  items: limit((count) => `must have at most ${count} items`),
+  contains: ({ details, expected }) =>
+    `must have at ${details.isTooMany === true ? 'most' : 'least'} ${shown(expected)} items that fit "contains"`,
   minProperties: limit((count) => `must have at least ${count} members`),
   maxProperties: limit((count) => `must have at most ${count} members`),
   required: () => 'is required',
-  dependentRequired: ({ error }) =>
-    `is required, because ${quoteText(param(error, 'property'))} is given`,
+  dependentRequired: describeDependent,
+  dependencies: describeDependent,
   additionalProperties: describeUnknown,
   unevaluatedProperties: () => 'is not allowed here',
-  unevaluatedItems: limit((count) => `must have at most ${count} items`),
+  unevaluatedItems: () => 'is not allowed here',
   not: () => 'must not fit the schema under "not"',
-  anyOf: ({ error }) => `fits none of the ${countOf(error)} alternatives of "anyOf"`,
-  oneOf: ({ error }) =>
-    error.params['passingSchemas'] === null
-      ? `fits none of the ${countOf(error)} alternatives of "oneOf"`
-      : `fits more than one of the alternatives of "oneOf"`,
+  anyOf: ({ expected }) => `fits none of the ${shown(expected)} alternatives of "anyOf"`,
+  oneOf: ({ details, expected }) =>
+    details.isTooMany === true
+      ? `fits more than one of the alternatives of "oneOf"`
+      : `fits none of the ${shown(expected)} alternatives of "oneOf"`,
   'false schema': () => 'is not allowed here',
 };
 
-/** Errors that only repeat what others say in detail. */
-export const REPEATING_KEYWORDS: ReadonlySet<string> = new Set(['if', 'propertyNames']);
-
 export function describeViolation(violation: Violation): DocumentProblem {
-  const { error } = violation;
-  const described = DESCRIPTIONS[error.keyword]?.(violation) ?? 'does not fit the schema';
+  const { keyword } = violation;
+  const described = DESCRIPTIONS[keyword]?.(violation) ?? 'does not fit the schema';
   const { message, ...rest } = typeof described === 'string' ? { message: described } : described;
-  const pointer = pointerOf(error);
-  const code = error.keyword
-    .replace(' ', '_')
-    .replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return {
-    code,
-    pointer,
-    message: withFullStop(`${subjectOf(pointer, error)} ${message}`),
-    ...rest,
-  };
+  const pointer = pointerOf(violation);
+  const code = keyword.replace(' ', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const subject = subjectOf(pointer, violation);
+  return { code, pointer, message: withFullStop(`${subject} ${message}`), ...rest };
 }
 
 function withFullStop(sentence: string): string {
@@ -91,23 +70,18 @@ function withFullStop(sentence: string): string {
 }
 
 /** The place of the violation: of a member that is missing or not allowed, its own. */
-function pointerOf(error: ErrorObject): string {
-  const { instancePath, params, propertyName } = error;
-  const member: unknown =
-    propertyName ??
-    (params as Readonly<Record<string, unknown>>)['missingProperty'] ??
-    (params as Readonly<Record<string, unknown>>)['additionalProperty'] ??
-    (params as Readonly<Record<string, unknown>>)['unevaluatedProperty'];
-  return typeof member === 'string' ? childPointer(instancePath, member) : instancePath;
+function pointerOf({ details, place }: Violation): string {
+  const pointer = place.pointer();
+  return details.member === undefined ? pointer : childPointer(pointer, details.member);
 }
 
-function subjectOf(pointer: string, error: ErrorObject): string {
+function subjectOf(pointer: string, { place }: Violation): string {
   if (pointer === '') return 'The data';
   const name = pointer
     .slice(pointer.lastIndexOf('/') + 1)
     .replaceAll('~1', '/')
     .replaceAll('~0', '~');
-  return error.propertyName === undefined ? quoteText(name) : `The name ${quoteText(name)}`;
+  return place.isName ? `The name ${quoteText(name)}` : quoteText(name);
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -128,8 +102,8 @@ function typeNames(types: Json): string {
   return names.length > 1 ? `${names.slice(0, -1).join(', ')} or ${last}` : last;
 }
 
-function compared(relation: string, { error, value }: Violation): string {
-  return `must be ${relation} ${shown(error.schema as Json)}, not ${describeValue(value)}`;
+function compared(relation: string, { expected, value }: Violation): string {
+  return `must be ${relation} ${shown(expected)}, not ${describeValue(value)}`;
 }
 
 function shown(value: Json): string {
@@ -137,8 +111,8 @@ function shown(value: Json): string {
   return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX)}…`;
 }
 
-function describeChoice({ error, value }: Violation): ReturnType<Describe> {
-  const choices = error.schema as readonly Json[];
+function describeChoice({ expected, value }: Violation): ReturnType<Describe> {
+  const choices = expected as readonly Json[];
   const first = choices.slice(0, CHOICES_MAX).map(shown).join(', ');
   const more = choices.length > CHOICES_MAX ? ' …' : '';
   const message = `must be one of ${first}${more}, not ${describeValue(value)}`;
@@ -148,19 +122,15 @@ function describeChoice({ error, value }: Violation): ReturnType<Describe> {
   return near === null ? message : { message, suggestion: near };
 }
 
-function describeUnknown({ error }: Violation): ReturnType<Describe> {
+function describeDependent({ details }: Violation): string {
+  return `is required, because ${quoteText(details.because ?? '')} is given`;
+}
+
+function describeUnknown({ details }: Violation): ReturnType<Describe> {
   const message = 'is not allowed here';
-  const properties = (error.parentSchema as JsonObject | undefined)?.['properties'];
-  if (properties === undefined || !isJsonObject(properties)) return message;
-  const near = suggestedName(
-    param(error, 'additionalProperty'),
-    Object.keys(properties).slice(0, 100),
-  );
+  const { member = '', names = [] } = details;
+  const near = suggestedName(member, names);
   return near === null
     ? message
     : { message: `${message}. Did you mean "${near}"?`, suggestion: near };
-}
-
-function countOf(error: ErrorObject): number {
-  return Array.isArray(error.schema) ? error.schema.length : 0;
 }

@@ -17,7 +17,7 @@ import {
   type JsonObject,
 } from '../../engine/values/json.js';
 import { linearPattern, type LinearPattern } from './linear-patterns.js';
-import { resolveReference } from '../../engine/definitions/resolve-reference.js';
+import { resolveReference } from '../../engine/definitions/schema-references.js';
 
 /** Bytes that the defaults can add to one object of data: a default in each element of a list can add up. */
 const ADDED_BYTES_MAX = 4 * 1024 * 1024;
@@ -116,7 +116,7 @@ export class Defaults {
 
   #targetsOf(schema: JsonObject): readonly Json[] {
     const references = [getField(schema, '$ref'), getField(schema, '$dynamicRef')];
-    return references.map((reference) => resolveReference(this.#schema, reference ?? null));
+    return references.map((reference) => resolveReference(this.#schema, schema, reference));
   }
 
   #pattern(source: string): LinearPattern {

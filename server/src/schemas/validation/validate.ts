@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject } from '../../engine/values/json.js';
-import { checkSchema, draftSchema } from './check-schema.js';
+import { checkSchema } from './check-schema.js';
 import { CompiledSchema } from './compiled-schema.js';
 import { TooManyDefaults } from './fill-defaults.js';
 import type { ValidationAnswer, ValidationRequest } from './protocol.js';
@@ -32,7 +32,6 @@ export function answer(request: ValidationRequest): ValidationAnswer {
 }
 
 function check({ limitMs, schema }: CheckRequest): ValidationAnswer {
-  draftSchema();
   const problems = withinTime(limitMs, () => checkSchema(readJson(schema)));
   return { kind: 'done', problems, data: null };
 }
@@ -57,7 +56,7 @@ function compiledSchema({ limits, schema }: DataRequest): CompiledSchema {
 
 function readyToUse(schema: string): CompiledSchema {
   const made = new CompiledSchema(readJson(schema));
-  // The platform compiles the generated code when it runs for the first time.
+  // Fills in the defaults once: those without end are found here.
   made.validate({});
   return made;
 }

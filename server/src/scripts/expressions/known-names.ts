@@ -42,6 +42,6 @@ export const IMPORTABLE_MODULES: ReadonlySet<string> = new Set(
     'csv dataclasses datetime decimal difflib email email.utils enum fractions functools graphlib hashlib heapq hmac ' +
     'html io ipaddress itertools json keyword locale math numbers operator pprint quopri random re secrets shlex ' +
     'statistics string struct textwrap time types typing unicodedata urllib urllib.parse uuid warnings xml xml.etree ' +
-    'xml.etree.ElementTree zlib zoneinfo'
+    'xml.etree.ElementTree zlib'
   ).split(' '),
 );

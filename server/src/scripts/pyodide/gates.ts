@@ -34,7 +34,7 @@ const WASI_ENOENT = 44;
 
 /**
  * These calls behave as if there were no files, and do not count as violations: Python itself looks for the source of a
- * script when it words some errors, and `zoneinfo` looks for time zones.
+ * script when it words some errors.
  */
 const ABSENT_FILES = new Set([
   '__syscall_faccessat',

@@ -12,7 +12,7 @@ import abc, array, ast, base64, binascii, bisect, builtins, calendar, cmath, col
 import contextlib, copy, csv, dataclasses, datetime, decimal, difflib, email.utils, enum, fractions, functools, gc
 import graphlib, hashlib, heapq, hmac, html, inspect, io, ipaddress, itertools, json, keyword, linecache, locale, math
 import numbers, operator, pprint, quopri, random, re, secrets, shlex, statistics, string, struct, sys, textwrap, time
-import traceback, types, typing, unicodedata, urllib.parse, uuid, warnings, xml.etree.ElementTree, zlib, zoneinfo
+import traceback, types, typing, unicodedata, urllib.parse, uuid, warnings, xml.etree.ElementTree, zlib
 import __future__, _pydatetime, _strptime, copyreg, importlib.resources, string.templatelib
 import encodings.ascii, encodings.base64_codec, encodings.cp1252, encodings.cp437, encodings.hex_codec, encodings.idna
 import encodings.iso8859_15, encodings.latin_1, encodings.punycode, encodings.rot_13, encodings.unicode_escape
@@ -23,7 +23,7 @@ IMPORTABLE = frozenset('''
     dataclasses datetime decimal difflib email email.utils enum fractions functools graphlib hashlib heapq hmac html io
     ipaddress itertools json keyword locale math numbers operator pprint quopri random re secrets shlex statistics
     string struct textwrap time types typing unicodedata urllib urllib.parse uuid warnings xml xml.etree
-    xml.etree.ElementTree zlib zoneinfo
+    xml.etree.ElementTree zlib
 '''.split())
 
 # CPython's C code imports these on first use, through the builtins of the running code.
@@ -309,6 +309,7 @@ _INSTEAD = {
     'http': 'use an HttpRequest step', 'urllib.request': 'use an HttpRequest step', 'urllib3': 'use an HttpRequest step',
     'os': 'pass what the script needs as an input, for example environment["NAME"]',
     'logging': 'use print(), which writes to the log of the server',
+    'zoneinfo': 'there are no named time zones; use an offset, for example timezone(timedelta(hours=1))',
 }
 
 
@@ -492,6 +493,43 @@ def _is_left_out(name, value):
     return type(value).__module__ in ('typing', '__future__')
 
 
+def _imported(source):
+    """What the module itself takes from others by name: `(module, name, bound name)`. With `*`, all public names. Names that it
+    also assigns are variables.
+    """
+    try:
+        tree = ast.parse(source)
+    except Exception:
+        return []
+    found, assigned, waiting = [], set(), [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.ImportFrom) and node.module in IMPORTABLE:
+            module = sys.modules.get(node.module)
+            for alias in node.names:
+                names = _public(module) if alias.name == '*' else [alias.name]
+                found.extend((module, name, name if alias.name == '*' else alias.asname or name) for name in names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            assigned.add(node.id)
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            waiting.extend(ast.iter_child_nodes(node))
+    return [entry for entry in found if entry[2] not in assigned]
+
+
+def _public(module):
+    return getattr(module, '__all__', None) or [name for name in vars(module) if not name.startswith('_')]
+
+
+_NOTHING = object()
+
+
+def _forget_imported(names, imported):
+    """A constant such as `inf` that the script has only imported is no result of it."""
+    for module, name, bound in imported:
+        if bound in names and names[bound] is getattr(module, name, _NOTHING):
+            del names[bound]
+
+
 def _run_script(request, variables_text):
     source = request['source']
     random.seed()
@@ -500,7 +538,10 @@ def _run_script(request, variables_text):
         given = {key: _encode(value) for key, value in names.items() if not key.startswith('_')}
         names['__name__'] = '__main__'
         names['__builtins__'] = _SCRIPT_BUILTINS
+        # Scripts without such an import, which are most, are not parsed a second time.
+        imported = _imported(source) if 'import' in source and 'from' in source else []
         exec(compile(source, '<script>', 'exec', dont_inherit=True), names)
+        _forget_imported(names, imported)
         answer = _collect(names, given)
     except BaseException as error:
         answer = _dump({'failed': _describe(error, source)})

@@ -6,7 +6,8 @@
  */
 import { AppError } from '../../base/errors.js';
 import { childPointer } from '../../engine/definitions/json-pointer.js';
-import { describeValue } from '../../engine/values/convert-input.js';
+import { describeValue, quoteText } from '../../engine/values/convert-input.js';
+import { readTime, TIME_EXAMPLE, timeProblem } from '../../engine/values/times.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import { isSecretName } from '../../secrets/secret-source.js';
 import { parseDocument } from '../definition-source.js';
@@ -72,11 +73,10 @@ function readCases(file: Members<keyof typeof FILE_MEMBERS>, problems: Problems)
 function readCase(value: Json, pointer: string, problems: Problems): TestCase {
   const members = new Members(value, pointer, CASE_MEMBERS, problems);
   const now = members.text('Now');
-  if (now !== null && Number.isNaN(Date.parse(now))) {
-    problems.add(
-      members.pointerOf('Now'),
-      `Now is a time such as 2030-01-31T09:00:00Z, not ${now}`,
-    );
+  const readNow = now === null ? null : readTime(now);
+  if (now !== null && readNow?.ok === false) {
+    const got = timeProblem(quoteText(now), readNow.reason);
+    problems.add(members.pointerOf('Now'), `Now is a time such as ${TIME_EXAMPLE}, not ${got}`);
   }
   return {
     name: members.requiredText('Name').trim(),

@@ -77,6 +77,28 @@ describe('parseYaml', () => {
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
+  it.each([
+    ['&a key: 1\n*a : 2', 'given twice'],
+    ['a: &x [1]\nb: {*x : 1}', 'must be strings'],
+    ['*x : 1', 'No anchor &x'],
+  ])('refuses %j: an alias as a key %s', (text, message) => {
+    expect(refusal(text).message).toContain(message);
+  });
+
+  it.each([
+    ['a: &x name\n*x : 1', { a: 'name', name: 1 }],
+    ['&x name: 1\nb: {*x : 2}', { name: 1, b: { name: 2 } }],
+    ['a: &x 010\n? *x\n: 2', { a: 10, '010': 2 }],
+    ['a: &x null\nb: [*x : 2]', { a: null, b: [{ null: 2 }] }],
+  ])('reads an alias as a key: %j', (text, value) => {
+    expect(read(text)).toEqual(value);
+  });
+
+  it('finds the place of a key that is an alias', () => {
+    const { locator } = parseYaml('a: &x name\n*x : {b: 1}', DEFAULT_API_LIMITS)!;
+    expect(locator()('/name/b')).toEqual({ line: 2, column: 10 });
+  });
+
   it('expands an alias to a copy of the value', () => {
     const value = read('a: &x {n: 1}\nb: *x') as { a: { n: number }; b: { n: number } };
     value.a.n = 2;

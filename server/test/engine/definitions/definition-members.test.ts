@@ -96,7 +96,7 @@ describe('parseDefinition — Input, Index and Tags', () => {
           $ref: 'https://example.org/order.json',
           properties: { 'a/b': { items: { $dynamicRef: 'other#x' } } },
           allOf: [{}, { $ref: 'other.json#/$defs/a' }],
-          $defs: { 'c~d': { if: { $ref: '' } } },
+          $defs: { 'c~d': { $id: 'https://example.com/c', if: { $ref: 'd.json' } } },
         },
       },
       found: [

@@ -139,7 +139,11 @@ export function describeCustomScripts(test: RuntimeUnderTest): void {
       ['import jsn', /'jsn' cannot be imported: did you mean 'json'\?/],
       [
         'import pandas',
-        /'pandas' cannot be imported\nThese modules can be imported: abc array .* zoneinfo$/,
+        /'pandas' cannot be imported\nThese modules can be imported: abc array .* zlib$/,
+      ],
+      [
+        'from zoneinfo import ZoneInfo',
+        /'zoneinfo' cannot be imported: there are no named time zones; use an offset/,
       ],
       ['from . import x', /relative/],
     ])('get a suggestion for %s', async (source, message) => {

@@ -55,6 +55,19 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
       expect(items[0]).toMatchObject({ tags, index });
     });
 
+    it('find an instance by each of a thousand elements, also after a change', async () => {
+      const numbers = Array.from({ length: 1000 }, (_, at) => at);
+      await insert('i', { index: { n: numbers } });
+      const foundBy = (elements: readonly number[]) =>
+        Promise.all(elements.map(async (n) => (await where(condition('n', '=', n))).length));
+      expect(await foundBy([0, 511, 512, 999, 1000])).toEqual([1, 1, 1, 1, 0]);
+      expect(await where(condition('n', '>', 998))).toEqual(['i']);
+      const change = { before: { n: numbers }, after: { n: numbers.map((n) => n + 500) } };
+      const done = commitOf(await get('i'), { indexChange: change });
+      expect(await test.store.commitInstance(done)).toBe('committed');
+      expect(await foundBy([499, 500, 1499])).toEqual([0, 1, 1]);
+    });
+
     it('change with a commit, in the same step, or not at all', async () => {
       await insert('i', { index: { a: 1, b: 'x' } });
       const change = { before: { a: 1, b: 'x' }, after: { a: 2, c: ['y', 'z'] } };

@@ -1,6 +1,8 @@
 /** Converts times between milliseconds (host) and ISO 8601 (wire). */
 import { AppError } from '../../../base/errors.js';
 import { isoTime } from '../../../base/iso-time.js';
+import { quoteText } from '../../../engine/values/convert-input.js';
+import { readTime, TIME_EXAMPLE, timeProblem } from '../../../engine/values/times.js';
 import { FAR_FUTURE_MS } from '../../../store/store.js';
 
 /** "Never" for clients of Conductor: the latest time of its platform, which has no zone. */
@@ -18,20 +20,11 @@ export function toTokenExpiry(ms: number | null): string {
   return ms === null || ms >= FAR_FUTURE_MS ? NEVER : toWireTime(ms);
 }
 
-const ISO_TIME =
-  /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?<zone>Z|[+-]\d\d:?\d\d)?)?$/i;
-
-/** Parses a time from a query. The default time zone is UTC, as in all responses. */
+/** Reads a time of a parameter or a member of a body. @throws AppError `invalid_request` */
 export function fromWireTime(text: string, parameter: string): number {
-  // A plus sign that was not percent-encoded arrives as a space.
-  const match = ISO_TIME.exec(text.trim().replace(' ', '+'));
-  if (match !== null) {
-    const hasClock = /T/i.test(match[0]);
-    const zoned = hasClock && match.groups?.['zone'] === undefined ? `${match[0]}Z` : match[0];
-    const ms = Date.parse(zoned);
-    if (!Number.isNaN(ms)) return ms;
-  }
-  throw new AppError('invalid_request', `${parameter} must be an ISO 8601 time`, {
-    parameter,
-  });
+  const read = readTime(text);
+  if (read.ok) return read.ms;
+  const got = timeProblem(quoteText(text), read.reason);
+  const message = `${parameter} must be an ISO 8601 time such as ${TIME_EXAMPLE}, not ${got}`;
+  throw new AppError('invalid_request', message, { parameter });
 }

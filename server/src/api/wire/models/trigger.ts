@@ -77,7 +77,7 @@ export interface Trigger {
  */
 export interface Backfill {
   /**
-   * The first time that counts. ISO 8601.
+   * The first time that counts; it must have passed. ISO 8601.
    */
   from: string;
   /**

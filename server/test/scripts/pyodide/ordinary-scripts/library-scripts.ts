@@ -60,13 +60,40 @@ x = [list(time.gmtime(-62135596800)[:8]), calendar.timegm((50, 3, 1, 0, 0, 0))]
   {
     name: 'time zones',
     source: String.raw`
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-try:
-    x = str(ZoneInfo("Europe/Berlin"))
-except ZoneInfoNotFoundError as error:
-    x = "not found"
+from datetime import datetime, timedelta, timezone
+x = datetime(2030, 7, 1, 12, tzinfo=timezone.utc).astimezone(timezone(timedelta(hours=2))).isoformat()
 `,
-    leaves: { x: 'not found' },
+    leaves: { x: '2030-07-01T14:00:00+02:00' },
+  },
+  {
+    name: 'imported constants',
+    source: String.raw`
+from math import inf, nan, pi as PI
+from decimal import *
+from string import digits, hexdigits
+from calendar import MONDAY
+best = min(inf, 5)
+total = str(Decimal("0.1") + 1)
+digits = digits + "x"
+if PI > 3:
+    from math import e, tau
+    tau = tau
+MONDAY = MONDAY
+
+def inside():
+    from math import pi
+    return round(pi)
+
+three = inside()
+`,
+    leaves: {
+      best: 5,
+      total: '1.1',
+      digits: '0123456789x',
+      tau: 6.283185307179586,
+      MONDAY: 0,
+      three: 3,
+    },
   },
   {
     name: 'decimal',
@@ -75,7 +102,7 @@ from decimal import Decimal, ROUND_HALF_UP, getcontext, localcontext
 getcontext().prec = 6
 x = [str(Decimal("1.10") + Decimal("2.205")), str(Decimal("2.675").quantize(Decimal("0.01"), ROUND_HALF_UP)), Decimal(3) / 2, str(Decimal(1) / 3)]
 `,
-    leaves: { ROUND_HALF_UP: 'ROUND_HALF_UP', x: ['3.305', '2.68', 1.5, '0.333333'] },
+    leaves: { x: ['3.305', '2.68', 1.5, '0.333333'] },
   },
   {
     name: 'fractions',

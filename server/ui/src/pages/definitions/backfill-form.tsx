@@ -7,7 +7,7 @@ import { localTime, timeOf } from '../../data-form/local-time.js';
 
 const DAY_MS = 86_400_000;
 const HINT =
-  'Starts a run for each due time of the period, at most 1,000, in order and by the overlap rule of the trigger. A due time that has started a run before starts no other.';
+  'Starts a run for each due time of the period, at most 1,000, in order and by the overlap rule of the trigger. A due time that has started a run before starts no other. Times still to come are left out.';
 
 interface BackfillFormProps {
   readonly definitionId: string;
