@@ -1,5 +1,5 @@
 /** Checks and stores files on a server. */
-import { parse } from 'yaml';
+import { isMap, isScalar, parseDocument } from 'yaml';
 import { refusal, unreachable } from '../connection/call-failures.js';
 import { stepNameOf, type WorkflowFile } from './workflow-files.js';
 
@@ -96,11 +96,15 @@ export function nameIn(file: WorkflowFile): string | null {
 
 function idIn(text: string): string | null {
   try {
-    const document: unknown = parse(text, { logLevel: 'silent' });
-    if (typeof document !== 'object' || document === null) return null;
-    const [, id] = Object.entries(document).find(([name]) => name.toLowerCase() === 'id') ?? [];
-    // The server accepts a number as a name.
-    return typeof id === 'string' || typeof id === 'number' ? String(id) : null;
+    const { contents } = parseDocument(text, { logLevel: 'silent', merge: true });
+    if (!isMap(contents)) return null;
+    const isId = (key: unknown): boolean =>
+      isScalar(key) && String(key.value).toLowerCase() === 'id';
+    const id = contents.items.find(({ key }) => isId(key))?.value;
+    if (!isScalar(id)) return null;
+    // The server accepts a number as a name, as it is written.
+    if (typeof id.value === 'number') return id.source;
+    return typeof id.value === 'string' ? id.value : null;
   } catch {
     return null;
   }

@@ -31,7 +31,13 @@ describe('POST /api/definition', () => {
     expect(response.headers.get('location')).toBe('/api/definition/order');
     expect(await response.json()).toEqual(REGISTERED);
     expect(api.calls[0]!.args).toEqual([
-      { document: { ID: 'order', steps: [{}] }, source, origin: null, actor: 'anonymous' },
+      {
+        document: { ID: 'order', steps: [{}] },
+        source,
+        origin: null,
+        writtenNumber: expect.any(Function) as unknown,
+        actor: 'anonymous',
+      },
       null,
       false,
     ]);
@@ -84,6 +90,7 @@ describe('POST /api/definition', () => {
     expect(api.calls[0]!.args[0]).toEqual({
       document: 'just text',
       source: 'just text',
+      writtenNumber: expect.any(Function) as unknown,
       origin: null,
       actor: 'anonymous',
     });
