@@ -4,6 +4,7 @@ import type { DefinitionCheck, DefinitionDocument } from '../../src/api/wire/mod
 import type { Problem } from '../../src/api/wire/models/problem.js';
 import { fresh } from './support/client.js';
 import { everyStore } from './support/every-store.js';
+import { step } from './support/steps.js';
 
 everyStore(
   'mistakes of people',
@@ -80,8 +81,8 @@ everyStore(
           column: 9,
           suggestion: '"1.10"',
         },
-        { code: 'unquoted_number', pointer: '/Steps/2/Id', suggestion: '"010"' },
         { code: 'unreachable_step' },
+        { code: 'unquoted_number', pointer: '/Steps/2/Id', suggestion: '"010"' },
       ]);
       const posted = { body: text, type: 'application/yaml' };
       expect((await at.client.call('POST', '/api/definition', posted)).status).toBe(201);
@@ -107,6 +108,43 @@ everyStore(
       expect(body.errors).toMatchObject([
         { code: 'python_syntax', pointer: '/Steps/0/Outputs/y', line: 4, column: 17 },
       ]);
+    });
+
+    it.each([
+      ['WaitFor', { EventName: '".."', EventKey: '"k"' }, 'EventName'],
+      ['WaitFor', { EventName: '"n"', EventKey: '"."' }, 'EventKey'],
+      ['Activity', { ActivityName: "'..'" }, 'ActivityName'],
+    ])('refuses a name of %s that no client can put into a URL', async (type, inputs, input) => {
+      const { body, status } = await at.client.postDefinition({
+        Id: fresh('dots'),
+        Steps: [step('a', type, inputs)],
+      });
+      expect(status).toBe(400);
+      expect((body as Partial<Problem>).errors).toMatchObject([{ code: 'invalid_value' }]);
+      expect(JSON.stringify(body)).toContain(input);
+      expect(JSON.stringify(body)).toContain('no client can put into a URL');
+    });
+
+    it('fails a step that computes such a name, instead of waiting for ever', async () => {
+      const { client } = at;
+      const id = await client.define([
+        step(
+          'a',
+          'WaitFor',
+          { EventName: '"n"', EventKey: 'data.key' },
+          { ErrorBehavior: 'Terminate' },
+        ),
+      ]);
+      const ended = await client.ended(await client.start(id, { key: '..' }));
+      expect(ended.lastError?.message).toContain('no client can put into a URL');
+    });
+
+    it('lists problems in the order of their lines', async () => {
+      const { body } = await validate(
+        `Id: x\nSteps:\n  - Id: a\n    StepType: NoOp\n    Outputs: { y: "1 +" }\n    NextStepId: gone\n  - Id: a\n    StepType: Nope\n`,
+      );
+      const lines = body.errors.map(({ line }) => line);
+      expect(lines).toEqual([5, 6, 7, 8]);
     });
 
     it('explains the syntax of another language in a script', async () => {

@@ -65,7 +65,7 @@ export async function storeFile(
   if (file.unreadable !== null) {
     return { version: null, problems: [unreadableProblem(file.unreadable)] };
   }
-  if ((await storedText(server, file)) === file.text) return null;
+  if (isSameText(await storedText(server, file), file.text)) return null;
   const place =
     file.kind === 'script'
       ? `/api/step/${encodeURIComponent(stepNameOf(file.path))}`
@@ -74,6 +74,11 @@ export async function storeFile(
   const query = isKept ? `?origin=${encodeURIComponent(origin)}` : '';
   const answer = await post(server, place + query, file);
   return { version: answer.version ?? null, problems: problemsOf(answer) };
+}
+
+/** Whether a file is what the server has. The line endings of a Windows checkout mean nothing, in no kind of file. */
+export function isSameText(stored: string | null, text: string): boolean {
+  return stored?.replaceAll('\r\n', '\n') === text.replaceAll('\r\n', '\n');
 }
 
 export async function storedText(server: ServerCalls, file: WorkflowFile): Promise<string | null> {
@@ -160,6 +165,11 @@ function problemsOf(answer: Answer): Problem[] {
     ...errors.map((item) => toProblem('error', item)),
     ...warnings.map((item) => toProblem('warning', item)),
   ];
+  // As people go through the file.
+  problems.sort(
+    (one, other) =>
+      (one.line ?? Infinity) - (other.line ?? Infinity) || (one.column ?? 0) - (other.column ?? 0),
+  );
   if (code === undefined || problems.length > 0) return problems;
   const place = line === undefined || column === undefined ? {} : { line, column };
   return [toProblem('error', { code, message: detail ?? title, ...place })];

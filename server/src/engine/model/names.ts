@@ -12,3 +12,9 @@ export function nameProblem(text: string, lengthMax = NAME_LENGTH_MAX): string |
   if (text.length > lengthMax) return `is longer than ${lengthMax} characters`;
   return CONTROL_CHARACTER.test(text) ? 'contains a control character' : null;
 }
+
+/** As `nameProblem`, for a name that a call has in its path: every client removes a segment that is `.` or `..`. */
+export function pathNameProblem(text: string, lengthMax?: number): string | null {
+  if (text === '.' || text === '..') return `is ${text}, which no client can put into a URL`;
+  return nameProblem(text, lengthMax);
+}
