@@ -1,4 +1,5 @@
 /** Mistakes that people make in definitions: each answer says where it is, and what to write instead. */
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { DefinitionCheck, DefinitionDocument } from '../../src/api/wire/models/definition.js';
 import type { Problem } from '../../src/api/wire/models/problem.js';
@@ -145,6 +146,21 @@ everyStore(
       );
       const lines = body.errors.map(({ line }) => line);
       expect(lines).toEqual([5, 6, 7, 8]);
+    });
+
+    it('gathers the results of a parallel Foreach, as the reference says', async () => {
+      const { client } = at;
+      const reference = readFileSync(
+        new URL('../../../docs/definitions.md', import.meta.url),
+        'utf8',
+      );
+      const [text = ''] = /^Id: price-lines\n.*?(?=^```$)/ms.exec(reference) ?? [];
+      const posted = { body: text, type: 'application/yaml' };
+      expect((await client.call('POST', '/api/definition', posted)).status).toBe(201);
+      const lines = Array.from({ length: 40 }, (_, n) => ({ sku: `s${n}`, count: n }));
+      const ended = await client.ended(await client.start('price-lines', { lines }));
+      const prices = Object.fromEntries(lines.map(({ count, sku }) => [sku, count * 12.5]));
+      expect(ended.data).toMatchObject({ prices, total: 780 * 12.5 });
     });
 
     it('explains the syntax of another language in a script', async () => {
