@@ -1,7 +1,7 @@
 /**
  * The last stage of `fmt`: Prettier, so that a project that runs both never goes back and forth.
  *
- *  PR1 A text that Prettier leaves as it is, in the style of the project, is left as it is.
+ *  PF1 A text that Prettier leaves as it is, in the style of the project, is left as it is.
  */
 import type { Options } from 'prettier';
 import { FormatProblem } from './format-problem.js';
