@@ -56,8 +56,8 @@ describe('POST /api/definition', () => {
     expect(await problemOf(response)).toMatchObject({
       code: 'invalid_definition',
       errors: [
-        { ...PROBLEMS[0], line: 5, column: 9 },
         { ...PROBLEMS[1], line: 5, column: 5 },
+        { ...PROBLEMS[0], line: 5, column: 9 },
       ],
     });
   });
@@ -77,8 +77,8 @@ describe('POST /api/definition', () => {
     );
     const response = await api.post('/api/definition', document, 'application/json');
     expect((await problemOf(response))['errors']).toEqual([
-      { ...PROBLEMS[0], line: 8, column: 13 },
       { ...PROBLEMS[1], line: 7, column: 5 },
+      { ...PROBLEMS[0], line: 8, column: 13 },
     ]);
   });
 
