@@ -55,7 +55,7 @@ describe('stepwright fmt', () => {
 
 describe('control characters in files of others', () => {
   // It would clear the screen, move the cursor and reverse text.
-  const HOSTILE = 'Id: flow\nSteps:\n  - Id: "\u001b[2J\u009b\u202e"\n    StepType: \u202e"a" b\n';
+  const HOSTILE = 'Id:  flow\nSteps:\n  - Id: "\u001b[2J\u009b\u202e"\n    StepType: \u202e"a" b\n';
   const HARMFUL = /\u001b\[2J|\u009b|\u202e/u;
 
   it.each(['terminal', 'pipe'] as const)('are shown as escapes in a %s', async (place) => {

@@ -2,7 +2,7 @@
  * Builds what is stale, in order of dependency:
  *
  *   controllers -> routes and openapi.json -> sdk/src/generated/schema.ts -> sdk -> worker-sdk
- *                  `-> server/dist -> assets and Swagger UI beside it -> the Python snapshot
+ *                  `-> server/dist -> assets, Swagger UI and Prettier beside it -> the Python snapshot
  *   server/ui/src, sdk/src, plain-duration.ts -> server/ui/dist, in parallel to all of these
  *
  * Parts without sources are skipped.
@@ -36,6 +36,7 @@ export async function build() {
   await compilePackage('server', { output: 'server/dist' });
   await copyServerAssets();
   await copySwaggerUi();
+  await copyPrettier();
   await buildPythonSnapshot();
   await compilePackage('sdk', { output: 'sdk/dist/index.js' });
   await compilePackage('worker-sdk', { output: 'worker-sdk/dist/index.js', uses: ['sdk/src'] });
@@ -78,7 +79,7 @@ async function compilePackage(name, { output, uses = [] }) {
 /** The compiler leaves the output of deleted sources behind, which would hide that one is still imported. */
 function removeOrphans(name) {
   for (const file of readdirSync(join(root, name, 'dist'), { recursive: true })) {
-    if (file.startsWith('swagger-ui')) continue;
+    if (file.startsWith('swagger-ui') || file.startsWith('prettier')) continue;
     const stem = /^(.*?)(\.d\.ts|\.js)(\.map)?$/.exec(file)?.[1];
     if (stem === undefined) continue;
     const sources = ['.ts', '.js'].map((ending) => join(root, name, 'src', stem + ending));
@@ -125,6 +126,25 @@ async function copySwaggerUi() {
         const bytes = gzipSync(readFileSync(join(root, from, file)), { level: 9 });
         writeFileSync(join(root, to, `${file}.gz`), bytes);
       }
+      for (const file of files) copyFileSync(join(root, from, file), join(root, to, file));
+    },
+  });
+}
+
+/** The parts of Prettier that format YAML and JSON: one of the 12 MB of its package. */
+async function copyPrettier() {
+  const from = 'server/node_modules/prettier';
+  const to = 'server/dist/prettier';
+  const plugins = ['babel', 'estree', 'yaml'].map((name) => `plugins/${name}.mjs`);
+  const files = ['standalone.mjs', ...plugins, 'LICENSE', 'THIRD-PARTY-NOTICES.md'];
+  await runStage({
+    name: 'prettier',
+    // Its version is in the lockfile, an input of every stage.
+    inputs: [],
+    outputs: files.map((file) => `${to}/${file}`),
+    run: () => {
+      rmSync(join(root, to), { recursive: true, force: true });
+      mkdirSync(join(root, to, 'plugins'), { recursive: true });
       for (const file of files) copyFileSync(join(root, from, file), join(root, to, file));
     },
   });

@@ -12,7 +12,7 @@ import { root } from '../tool.mjs';
 const PARTS = ['server', 'server/ui', 'sdk', 'worker-sdk'];
 
 /** Packages of which the build copies files into the server, without what they depend on. */
-const COPIED = ['swagger-ui-dist'];
+const COPIED = ['prettier', 'swagger-ui-dist'];
 
 /** Sorted by name and version, without duplicates and without the parts themselves. */
 export function listPackages() {

@@ -11,6 +11,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
+import { withoutByteOrderMark } from '../base/byte-order-mark.js';
 import { Client, TypeOverrides, types, type ClientConfig } from 'pg';
 import type { PostgresAddress, PostgresHost } from './address.js';
 
@@ -207,7 +208,7 @@ function passwordOf({ address, passwordFile }: PostgresServersOptions): string {
     );
   }
   // Editors end files with a line break, which is not part of the password.
-  return readFileSync(passwordFile, 'utf8').replace(/\r?\n$/, '');
+  return withoutByteOrderMark(readFileSync(passwordFile, 'utf8')).replace(/\r?\n$/, '');
 }
 
 const NO_TLS = /does not support SSL connections/;
@@ -328,7 +329,7 @@ const readable = new Map<string, string>();
 /** A file that is being replaced may be missing for a moment: then the connection is made with what it held before. */
 function lastReadable(file: string): string {
   try {
-    readable.set(file, readFileSync(file, 'utf8'));
+    readable.set(file, withoutByteOrderMark(readFileSync(file, 'utf8')));
   } catch (error) {
     if (!readable.has(file)) throw error;
   }

@@ -8,6 +8,7 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { withoutByteOrderMark } from '../base/byte-order-mark.js';
 import { SecretMask } from './secret-mask.js';
 
 export interface SecretSource {
@@ -101,7 +102,7 @@ class SecretFiles {
       const stamp = `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
       const known = this.#known.get(name);
       if (known?.stamp === stamp) return known.value;
-      const value = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+      const value = withoutByteOrderMark(readFileSync(path, 'utf8')).replace(/\r?\n$/, '');
       this.#known.set(name, { stamp, value });
       return value;
     } catch {

@@ -12,7 +12,9 @@ const LIMITS = apiLimits(readConfig({}));
 /** @throws AppError `unreadable_body` with line and column */
 export function readDocument(source: DefinitionSource): PostedDefinition {
   if (typeof source !== 'string') return { document: source, source: null };
-  return { document: parseYaml(source, LIMITS)?.value ?? null, source };
+  const parsed = parseYaml(source, LIMITS);
+  if (parsed === null) return { document: null, source };
+  return { document: parsed.value, source, writtenNumber: parsed.numbers() };
 }
 
 export interface LocatedDocument {

@@ -1,5 +1,8 @@
 /** Names in paths: decoded, limited, and free of characters that could confuse a log or a terminal. */
 import { describe, expect, it } from 'vitest';
+import { checkedPathName } from '../../src/api/wire/map/name.js';
+import { checkedEventName } from '../../src/api/wire/map/event.js';
+import { checkedNotificationName } from '../../src/api/wire/map/notification.js';
 import { problemOf, startApi } from './support/api-server.js';
 
 const publishing = { 'events.publish': async () => ({ id: 'e1', deliveredTo: 0 }) };
@@ -52,5 +55,19 @@ describe('names in paths', () => {
   ])('are validated by %s %s', async (method, path) => {
     const api = await startApi();
     expect((await api.fetch(path, { method })).status).toBe(400);
+  });
+});
+
+describe('names that are later in paths', () => {
+  it.each(['.', '..'])('are rejected if every client would remove them: %s', (name) => {
+    const reason = `is ${name}, which no client can put into a URL`;
+    expect(() => checkedPathName(name, 'step name')).toThrow(`The step name ${reason}`);
+    expect(() => checkedEventName(name, 'k')).toThrow(`The event name ${reason}`);
+    expect(() => checkedEventName('n', name)).toThrow(`The event key ${reason}`);
+    expect(() => checkedNotificationName(name)).toThrow(reason);
+  });
+
+  it.each(['...', '.a', 'a..', 'a/..'])('may contain dots: %s', (name) => {
+    expect(checkedEventName(name, name)).toEqual({ name, key: name });
   });
 });

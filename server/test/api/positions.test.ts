@@ -1,7 +1,7 @@
 /** Positions of JSON pointers in posted documents, found by both readers. */
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_API_LIMITS } from '../support/default-limits.js';
-import { jsonLocator } from '../../src/api/http/json-position.js';
+import { jsonLocator, jsonNumbers } from '../../src/api/http/json-position.js';
 import { positionAt, positionsIn } from '../../src/api/http/text-position.js';
 import { parseYaml } from '../../src/api/http/yaml-format.js';
 
@@ -71,6 +71,57 @@ describe('a position in YAML', () => {
   ])('of %j is line %i, column %i', (pointer, line, column) => {
     const locate = parseYaml(YAML_TEXT, DEFAULT_API_LIMITS)?.locator();
     expect(locate?.(pointer)).toEqual({ line, column });
+  });
+});
+
+describe('a position of a merged member', () => {
+  const text = `base: &b {x: 1, y: 2}
+other: &o
+  <<: *b
+  z: 3
+a: {<<: *o, x: 4}
+l: {<<: [{q: 1}, *b]}
+loop: &l {<<: {r: 1}}
+`;
+
+  it.each([
+    ['/other/x', 1, 14],
+    ['/a/y', 1, 20],
+    ['/a/z', 4, 6],
+    ['/a/x', 5, 16],
+    ['/l/q', 6, 14],
+    ['/l/y', 1, 20],
+    ['/loop/r', 7, 19],
+    ['/loop/s', 7, 1],
+  ])('of %j is line %i, column %i', (pointer, line, column) => {
+    const locate = parseYaml(text, DEFAULT_API_LIMITS)?.locator();
+    expect(locate?.(pointer)).toEqual({ line, column });
+  });
+});
+
+describe('a number as it is written', () => {
+  const json = '{ "a": 1.10, "b": [ 1e3, "1.10" ], "c": {"d" :-0.50} }';
+  const yaml = 'a: &n 1.10\nb: [0x10, "1.10"]\nc: {d: *n}\ne: {<<: {f: 010}}\n';
+
+  it.each([
+    ['/a', '1.10'],
+    ['/b/0', '1e3'],
+    ['/b/1', null],
+    ['/c/d', '-0.50'],
+    ['/c', null],
+  ])('is found in JSON at %j', (pointer, written) => {
+    expect(jsonNumbers(json)(pointer)).toBe(written);
+  });
+
+  it.each([
+    ['/a', '1.10'],
+    ['/b/0', '0x10'],
+    ['/b/1', null],
+    ['/c/d', '1.10'],
+    ['/e/f', '010'],
+    ['/nothing', null],
+  ])('is found in YAML at %j', (pointer, written) => {
+    expect(parseYaml(yaml, DEFAULT_API_LIMITS)?.numbers()(pointer)).toBe(written);
   });
 });
 

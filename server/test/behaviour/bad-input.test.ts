@@ -219,7 +219,6 @@ everyStore('unusual names and keys', (at) => {
       '__proto__',
       '$ne',
       'a/b',
-      '..',
       'a%2Fb',
       '💥',
       "'; DROP TABLE events; --",
@@ -238,11 +237,6 @@ everyStore('unusual names and keys', (at) => {
         name,
       );
       await client.untilWaiting(id, 'wait');
-      // URLs resolve dot segments, so that such a name must be written in another way.
-      if (name === '..') {
-        await client.terminate(id);
-        continue;
-      }
       await client.publish(name, name, 1);
       await client.succeed((await client.work(name)).token, 1);
       expect(await client.ended(id)).toMatchObject({ status: 'Complete', reference: name });

@@ -281,8 +281,8 @@ describe('positions', () => {
           body: 'id: A-1\nitems:\n  - sku: x\n  - count: 2\ntotal: low\n',
         });
         expect(body.errors).toMatchObject([
-          { pointer: '/total', line: 5, column: 8 },
           { pointer: '/items/1/sku', line: 4 },
+          { pointer: '/total', line: 5, column: 8 },
         ]);
       });
     },

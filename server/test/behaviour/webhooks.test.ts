@@ -176,7 +176,7 @@ everyStore(
         [
           'an expression that is not Python',
           { publish: { name: "'a'", key: 'hook.body[' } },
-          'publish.key: Not a Python expression',
+          'publish.key: Python syntax error in this expression',
         ],
         ['an unknown member', { publish: { name: "'a'", key: "'b'", keys: 1 } }, 'keys'],
         [

@@ -2,6 +2,7 @@
  * The public documents of an identity provider: its OpenID Connect configuration, and its keys (JWKS). They come from an
  * address that the operator has configured, but their content is checked like that of anybody else.
  */
+import { withoutByteOrderMark } from '../../base/byte-order-mark.js';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { isJsonObject, type Json } from '../../engine/values/json.js';
 import { isSecureUrl } from './secure-url.js';
@@ -104,7 +105,7 @@ async function readText(response: Response, url: string): Promise<string> {
     throw new Error(`${url} cannot be read: ${reasonOf(error)}`, { cause: error });
   }
   if (length > BYTES_MAX) throw new Error(`${url} responded with more than ${BYTES_MAX} bytes`);
-  return Buffer.concat(parts).toString('utf8');
+  return withoutByteOrderMark(Buffer.concat(parts).toString('utf8'));
 }
 
 function parse(text: string): Json {

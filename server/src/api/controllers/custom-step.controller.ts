@@ -18,7 +18,7 @@ import type { Request as HttpRequest } from 'express';
 import { sendText } from '../http/answer-format.js';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
 import { scriptBody } from '../http/body-reader.js';
-import { checkedName } from '../wire/map/name.js';
+import { checkedName, checkedPathName } from '../wire/map/name.js';
 import { toPageRequest, toWirePage } from '../wire/map/page.js';
 import { toStepSummary, toStoredStep } from '../wire/map/step.js';
 import type { Problem } from '../wire/models/problem.js';
@@ -64,7 +64,7 @@ export class CustomStepController extends Controller {
     @Request() request: HttpRequest,
     @Query() strict: boolean = false,
   ): Promise<StoredStep> {
-    const name = checkedName(id, 'step name');
+    const name = checkedPathName(id, 'step name');
     const { host } = this.#services;
     const actor = await actorOf(request);
     return toStoredStep(request, await host.customSteps.put(name, source, strict, actor));

@@ -85,9 +85,11 @@ export class DefinitionController extends Controller {
     // The body reader returns only JSON values.
     const idempotency = await toIdempotencyKey(request, idempotencyKey, document as Json);
     const { host } = this.#services;
-    const source = contextOf(request).body?.text ?? null;
+    const { body } = contextOf(request);
+    const source = body?.text ?? null;
     const actor = await actorOf(request);
-    const posted = { document, source, origin: toOrigin(origin), actor };
+    const read = { document, source, ...(body !== null && { writtenNumber: body.numbers() }) };
+    const posted = { ...read, origin: toOrigin(origin), actor };
     const registered = await host.definitions.register(posted, idempotency, strict);
     this.setHeader('Location', `/api/definition/${encodeURIComponent(registered.id)}`);
     return toRegisteredDefinition(request, registered);
@@ -115,8 +117,10 @@ export class DefinitionController extends Controller {
     @Request() request: HttpRequest,
     @Query() strict: boolean = false,
   ): Promise<DefinitionCheck> {
-    const { host } = this.#services;
-    return toDefinitionCheck(request, await host.definitions.check(document, strict));
+    const { definitions } = this.#services.host;
+    const { body } = contextOf(request);
+    const posted = { document, ...(body !== null && { writtenNumber: body.numbers() }) };
+    return toDefinitionCheck(request, await definitions.check(posted, strict));
   }
 
   /**

@@ -12,7 +12,7 @@ import { memoryCost } from '../../engine/values/memory-cost.js';
 import type { ApiLimits } from './api-limits.js';
 import { withKnownNames } from './body-names.js';
 import { parseJson } from './json-format.js';
-import { jsonLocator } from './json-position.js';
+import { jsonLocator, jsonNumbers } from './json-position.js';
 import { addressOf, contextOf, responseOf, type ParsedBody } from './request-context.js';
 import type { BodyMemory } from './request-memory.js';
 import { parseYaml } from './yaml-format.js';
@@ -132,7 +132,12 @@ async function parseBody(request: Request, limits: ApiLimits): Promise<ParsedBod
   memory.grow(valueCost(text, format));
   if (format === 'yaml') return parseYaml(text, limits);
   if (text.trim() === '') return null;
-  return { value: parseJson(text, limits), text, locator: () => jsonLocator(text) };
+  return {
+    value: parseJson(text, limits),
+    text,
+    locator: () => jsonLocator(text),
+    numbers: () => jsonNumbers(text),
+  };
 }
 
 /** Bytes that the text and its value will take. */

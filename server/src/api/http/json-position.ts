@@ -1,7 +1,7 @@
 /** Finds the positions of JSON pointers in a JSON text. The text is valid JSON: it was parsed before. */
 import { endOfString } from '../../engine/values/json-string.js';
 import { pointerSegments } from './pointer-segments.js';
-import type { TextPosition } from './request-context.js';
+import type { TextPosition, WrittenNumbers } from './request-context.js';
 import { positionsIn } from './text-position.js';
 
 /** Finds many positions in one text, which is scanned when the first one is requested. */
@@ -12,6 +12,18 @@ export function jsonLocator(text: string): (pointer: string) => TextPosition | n
     places ??= new JsonPlaces(text);
     at ??= positionsIn(text);
     return at(places.offsetOf(pointer));
+  };
+}
+
+const NUMBER = /[-+.\deE]+/y;
+
+/** How the numbers of one text are written. */
+export function jsonNumbers(text: string): WrittenNumbers {
+  let places: JsonPlaces | undefined;
+  return (pointer) => {
+    places ??= new JsonPlaces(text);
+    NUMBER.lastIndex = places.offsetOf(pointer);
+    return NUMBER.exec(text)?.[0] ?? null;
   };
 }
 

@@ -42,11 +42,16 @@ export interface TextPosition {
   readonly column: number;
 }
 
+/** How the number at a JSON pointer is written, such as `1.10`; null: there is no number. */
+export type WrittenNumbers = (pointer: string) => string | null;
+
 export interface ParsedBody {
   readonly value: Json;
   readonly text: string;
   /** Creates the function that finds the positions of JSON pointers in the text; null if the text is empty. */
   readonly locator: () => (pointer: string) => TextPosition | null;
+  /** Creates the function that finds how numbers are written. */
+  readonly numbers: () => WrittenNumbers;
 }
 
 interface RequestContext {

@@ -10,7 +10,7 @@ import type { AppError } from '../../base/errors.js';
 import type { ApiLimits } from './api-limits.js';
 import { unreadable } from './json-format.js';
 import type { ParsedBody } from './request-context.js';
-import { yamlLocator } from './yaml-position.js';
+import { yamlLocator, yamlNumbers } from './yaml-position.js';
 import { YamlReader } from './yaml-reader.js';
 
 /** Null: the text contains only white space and comments. @throws AppError `unreadable_body` with line and column */
@@ -21,7 +21,13 @@ export function parseYaml(text: string, limits: ApiLimits): ParsedBody | null {
   const reader = new YamlReader(text, limits);
   const value = reader.read(contents);
   const targetOf = (alias: Alias) => reader.targetOf(alias);
-  return { value, text, locator: () => yamlLocator({ text, contents, targetOf }) };
+  const located = { text, contents, targetOf };
+  return {
+    value,
+    text,
+    locator: () => yamlLocator(located),
+    numbers: () => yamlNumbers(located),
+  };
 }
 
 /** Reads every document as YAML 1.2, even if a `%YAML` line says otherwise. */

@@ -1,8 +1,9 @@
 /** Finds the positions of JSON pointers in a YAML text. */
 import { isAlias, isMap, isScalar, isSeq, type Alias, type ParsedNode, type YAMLMap } from 'yaml';
 import { pointerSegments } from './pointer-segments.js';
-import type { TextPosition } from './request-context.js';
+import type { TextPosition, WrittenNumbers } from './request-context.js';
 import { positionsIn } from './text-position.js';
+import { isMergeKey } from './yaml-reader.js';
 
 export interface LocatedYaml {
   readonly text: string;
@@ -23,8 +24,7 @@ export function yamlLocator(document: LocatedYaml): (pointer: string) => TextPos
     let node = document.contents;
     let offset = node?.range[0];
     for (const segment of pointerSegments(pointer)) {
-      const target = isAlias(node) ? document.targetOf(node) : node;
-      const found = childOf(target, segment, pairs);
+      const found = childOf(node, segment, { document, pairs });
       if (found === null) break;
       node = found.value;
       offset = found.offset;
@@ -32,6 +32,22 @@ export function yamlLocator(document: LocatedYaml): (pointer: string) => TextPos
     if (offset === undefined) return null;
     positionAt ??= positionsIn(document.text);
     return positionAt(offset);
+  };
+}
+
+/** How the numbers of one document are written. */
+export function yamlNumbers(document: LocatedYaml): WrittenNumbers {
+  const pairs = new PairIndex();
+  return (pointer) => {
+    let node = document.contents;
+    for (const segment of pointerSegments(pointer)) {
+      const found = childOf(node, segment, { document, pairs });
+      if (found === null) return null;
+      node = found.value;
+    }
+    const target = isAlias(node) ? document.targetOf(node) : node;
+    const isNumber = isScalar(target) && ['number', 'bigint'].includes(typeof target.value);
+    return isNumber ? target.source : null;
   };
 }
 
@@ -68,19 +84,48 @@ class PairIndex {
   }
 }
 
+interface Surroundings {
+  readonly document: LocatedYaml;
+  readonly pairs: PairIndex;
+}
+
+/** Chains of merge keys are not followed further: the position is then that of the map. */
+const MERGES_MAX = 10;
+
 function childOf(
-  target: ParsedNode | null | undefined,
+  node: ParsedNode | null,
   name: string,
-  pairs: PairIndex,
+  around: Surroundings,
+  merges = 0,
 ): Child | null {
+  const { document, pairs } = around;
+  const target = isAlias(node) ? document.targetOf(node) : node;
   if (isSeq(target)) {
     const item = /^\d+$/.test(name) ? target.items[Number(name)] : undefined;
     return item === undefined ? null : { value: item, offset: item.range[0] };
   }
   if (!isMap(target)) return null;
   const pair = pairs.find(target, name);
-  if (pair === undefined) return null;
+  if (pair === undefined) return mergedChildOf(target, name, around, merges);
   // A collection starts on the line after its name, but people look for it at its name.
   const place = isScalar(pair.value) ? pair.value : pair.key;
   return { value: pair.value, offset: place.range[0] };
+}
+
+/** A member that a merge key has added: in the map that it comes from. */
+function mergedChildOf(
+  map: YAMLMap.Parsed,
+  name: string,
+  around: Surroundings,
+  merges: number,
+): Child | null {
+  const merge = around.pairs.find(map, '<<');
+  if (merge === undefined || !isMergeKey(merge.key) || merges >= MERGES_MAX) return null;
+  const value = isAlias(merge.value) ? around.document.targetOf(merge.value) : merge.value;
+  const sources = isSeq(value) ? value.items : [value ?? null];
+  for (const source of sources) {
+    const child = childOf(source, name, around, merges + 1);
+    if (child !== null) return child;
+  }
+  return null;
 }

@@ -1,4 +1,9 @@
-/** Converts a composed YAML document to JSON values of limited size, with aliases expanded. */
+/**
+ * Converts a composed YAML document to JSON values of limited size, with aliases expanded.
+ *
+ * A merge key (`<<: *base`) is not part of YAML 1.2, but people write it, and it can hardly be meant as the name of a
+ * field: the members of the map, or of the maps, are added, unless the map has them itself.
+ */
 import {
   isAlias,
   isCollection,
@@ -10,7 +15,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { exactInteger } from '../../engine/values/exact-json.js';
-import { setField, type Json, type JsonObject } from '../../engine/values/json.js';
+import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
 import type { AppError } from '../../base/errors.js';
 import type { ApiLimits } from './api-limits.js';
 import { numberProblem, unreadable } from './json-format.js';
@@ -98,14 +103,29 @@ export class YamlReader {
 
   #map(node: YAMLMap.Parsed, depth: number): JsonObject {
     const result: JsonObject = {};
+    let merged: readonly JsonObject[] | null = null;
     for (const { key, value } of node.items) {
       const name = this.#name(key);
-      if (Object.hasOwn(result, name)) {
+      const isMerge = isMergeKey(key);
+      if (Object.hasOwn(result, name) || (isMerge && merged !== null)) {
         throw this.#refused(key, `The key ${JSON.stringify(name)} is given twice`);
       }
-      setField(result, name, this.#read(value, depth + 1));
+      const read = this.#read(value, depth + 1);
+      const maps = isMerge ? mapsIn(read) : null;
+      if (maps === null) setField(result, name, read);
+      else merged = maps;
     }
+    for (const map of merged ?? []) this.#merge(map, result, node);
     return result;
+  }
+
+  /** Each member is a value of the document once more. */
+  #merge(map: JsonObject, target: JsonObject, node: Node): void {
+    const members = Object.entries(map);
+    this.#count(members.length, node);
+    for (const [name, value] of members) {
+      if (!Object.hasOwn(target, name)) setField(target, name, value);
+    }
   }
 
   #name(key: Node): string {
@@ -162,4 +182,16 @@ export class YamlReader {
   #refused(node: Node, message: string): AppError {
     return unreadable(this.#text, node?.range[0] ?? 0, message);
   }
+}
+
+/** `<<` without quotes. */
+export function isMergeKey(key: Node): boolean {
+  return isScalar(key) && key.value === '<<' && key.type === 'PLAIN';
+}
+
+/** The maps that a merge key names; null if it names something else, so that it is the name of a field. */
+function mapsIn(value: Json): readonly JsonObject[] | null {
+  if (isJsonObject(value)) return [value];
+  const isList = Array.isArray(value) && value.length > 0 && value.every(isJsonObject);
+  return isList ? value : null;
 }

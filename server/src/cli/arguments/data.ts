@@ -4,6 +4,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { parse } from 'yaml';
 import { exactInteger, IntegerTooLong, readJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
+import { withoutByteOrderMark } from '../../base/byte-order-mark.js';
 import { misused } from '../failure.js';
 
 const MEMBER = /^([^\s={["][^=]*)=(.*)$/s;
@@ -32,12 +33,13 @@ export async function readValue(text: string, option: string): Promise<Json> {
 }
 
 async function readValueFile(file: string, option: string): Promise<Json> {
-  const text = await (file === '-' ? textOf(process.stdin) : readFile(file, 'utf8')).catch(
+  const read = await (file === '-' ? textOf(process.stdin) : readFile(file, 'utf8')).catch(
     (error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       throw misused(`${option}: ${file} cannot be read: ${reason}`);
     },
   );
+  const text = withoutByteOrderMark(read);
   const origin = `${option} (${file})`;
   if (!/\.ya?ml$/i.test(file)) return parsed(text, origin);
   try {

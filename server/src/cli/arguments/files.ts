@@ -25,7 +25,7 @@ export function addFileCommands(program: Command): void {
 
   program
     .command('fmt')
-    .description('format definitions: canonical order of members, even layout; comments stay')
+    .description('format definitions: Id and StepType first, the layout of Prettier; comments stay')
     .argument('<paths...>', 'files, or folders with .yaml, .yml and .json files')
     .option('--check', 'change nothing; end with 1 if a file is not formatted', false)
     .option('--json', 'print the result as JSON', false)

@@ -35,11 +35,11 @@ export function collect(text: string, before: readonly string[] = []): readonly 
   return [...before, text];
 }
 
-/** `3d`, `2h30m`, `45s`: milliseconds. */
+/** `3d`, `2h30m`, `45s`, or seconds, as in definitions: milliseconds. */
 export function readDuration(text: string): number {
-  const ms = readAdvance(text);
+  const ms = readAdvance(/^\d{1,9}(?:\.\d{1,3})?$/.test(text) ? Number(text) : text);
   if (ms !== null) return ms;
-  throw new InvalidArgumentError('It must be a duration such as 45s, 2h30m or 3d.');
+  throw new InvalidArgumentError('It must be a duration such as 45s, 2h30m, 3d or 5 (seconds).');
 }
 
 /** A duration before now, or a time in ISO 8601 format; the result is the latter. */

@@ -1,5 +1,8 @@
-/** `stepwright fmt`: the canonical form of definitions. A file is replaced as a whole, or not at all. */
-import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+/**
+ * `stepwright fmt`: the canonical form of definitions. A file is replaced as a whole, or not at all, and keeps its line
+ * endings and its byte order mark.
+ */
+import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { CommandFailure } from '../failure.js';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.js';
 import type { Problem } from '../files/store-files.js';
@@ -7,6 +10,7 @@ import { readWorkflowFiles, type WorkflowFile } from '../files/workflow-files.js
 import { FormatProblem } from '../format/format-problem.js';
 import { formatJson } from '../format/format-json.js';
 import { formatYaml } from '../format/format-yaml.js';
+import { projectStyle } from '../format/project-style.js';
 import { Output } from '../output/output.js';
 import { plain } from '../output/plain-text.js';
 import { asText } from '../output/print-problems.js';
@@ -51,8 +55,9 @@ async function formatOne(file: WorkflowFile, check: boolean): Promise<Formatted>
   try {
     if (file.unreadable !== null)
       throw new FormatProblem(`the file cannot be read: ${file.unreadable}`);
-    const formatted = formatText(file);
-    if (formatted === file.text) return { file, state: 'unchanged', problem: null };
+    const text = file.text.replaceAll('\r\n', '\n');
+    const formatted = await formatText(file.path, text);
+    if (formatted === text) return { file, state: 'unchanged', problem: null };
     if (!check) await replace(file.path, formatted);
     return { file, state: 'formatted', problem: null };
   } catch (error) {
@@ -60,8 +65,18 @@ async function formatOne(file: WorkflowFile, check: boolean): Promise<Formatted>
   }
 }
 
-function formatText({ path, text }: WorkflowFile): string {
-  return /\.json$/i.test(path) ? formatJson(text) : formatYaml(text);
+async function formatText(path: string, text: string): Promise<string> {
+  const style = await projectStyle(path);
+  return /\.json$/i.test(path) ? formatJson(text, style) : formatYaml(text, style);
+}
+
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/** Windows line endings are those of a checkout: one of them speaks for all. */
+async function asBefore(target: string, text: string): Promise<string> {
+  const before = await readFile(target, 'utf8');
+  const mark = before.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
+  return mark + (before.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text);
 }
 
 /** A link stays a link, and keeps the permissions of its target. */
@@ -69,8 +84,9 @@ async function replace(file: string, text: string): Promise<void> {
   const target = await realpath(file);
   const draft = `${target}.${process.pid}.tmp`;
   const { mode } = await stat(target);
+  const content = await asBefore(target, text);
   try {
-    await writeFile(draft, text, { mode, flag: 'wx' });
+    await writeFile(draft, content, { mode, flag: 'wx' });
     await rename(draft, target);
   } catch (error) {
     await rm(draft, { force: true });

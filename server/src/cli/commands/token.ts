@@ -11,6 +11,7 @@ import {
 } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
+import { withoutByteOrderMark } from '../../base/byte-order-mark.js';
 import { SignJWT } from 'jose';
 import { isScope, NOT_A_SCOPE } from '../../api/access/scopes.js';
 import { misused } from '../failure.js';
@@ -130,7 +131,7 @@ async function keyOf(file: string | undefined, alg: string): Promise<KeyObject> 
 
 function readKey(pem: Buffer, file: string): KeyObject {
   try {
-    return createPrivateKey(pem);
+    return createPrivateKey(withoutByteOrderMark(pem.toString('utf8')));
   } catch {
     throw misused(`${file} is not a private key in PEM format`);
   }

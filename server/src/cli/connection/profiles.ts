@@ -6,6 +6,7 @@
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { withoutByteOrderMark } from '../../base/byte-order-mark.js';
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json } from '../../engine/values/json.js';
 import { EXIT_CODES } from '../exit-codes.js';
@@ -119,5 +120,5 @@ async function readPrivate(file: string): Promise<string | null> {
     );
   }
   if (found.size > BYTES_MAX) throw new CommandFailure(`${file} is too large`);
-  return readFile(file, 'utf8');
+  return withoutByteOrderMark(await readFile(file, 'utf8'));
 }

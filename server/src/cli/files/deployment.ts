@@ -14,7 +14,7 @@ import { ServerClient } from '../connection/server-client.js';
 import { CommandFailure } from '../failure.js';
 import type { FileProblems } from '../output/print-problems.js';
 import { prune } from './pruning.js';
-import { nameIn, storedText, storeFile, type ServerCalls } from './store-files.js';
+import { isSameText, nameIn, storedText, storeFile, type ServerCalls } from './store-files.js';
 import type { WorkflowFile } from './workflow-files.js';
 
 export interface Change {
@@ -53,7 +53,8 @@ export async function planOf(
   const changes: Change[] = [];
   for (const file of files) {
     const before = await storedText(server, file);
-    const action = before === null ? 'create' : before === file.text ? 'unchanged' : 'update';
+    const action =
+      before === null ? 'create' : isSameText(before, file.text) ? 'unchanged' : 'update';
     changes.push({ file, name: nameIn(file) ?? '', action, before: before ?? '' });
   }
   return changes;

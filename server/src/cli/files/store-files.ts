@@ -1,5 +1,5 @@
 /** Checks and stores files on a server. */
-import { parse } from 'yaml';
+import { isMap, isScalar, parseDocument } from 'yaml';
 import { refusal, unreachable } from '../connection/call-failures.js';
 import { stepNameOf, type WorkflowFile } from './workflow-files.js';
 
@@ -65,7 +65,7 @@ export async function storeFile(
   if (file.unreadable !== null) {
     return { version: null, problems: [unreadableProblem(file.unreadable)] };
   }
-  if ((await storedText(server, file)) === file.text) return null;
+  if (isSameText(await storedText(server, file), file.text)) return null;
   const place =
     file.kind === 'script'
       ? `/api/step/${encodeURIComponent(stepNameOf(file.path))}`
@@ -74,6 +74,11 @@ export async function storeFile(
   const query = isKept ? `?origin=${encodeURIComponent(origin)}` : '';
   const answer = await post(server, place + query, file);
   return { version: answer.version ?? null, problems: problemsOf(answer) };
+}
+
+/** Whether a file is what the server has. The line endings of a Windows checkout mean nothing, in no kind of file. */
+export function isSameText(stored: string | null, text: string): boolean {
+  return stored?.replaceAll('\r\n', '\n') === text.replaceAll('\r\n', '\n');
 }
 
 export async function storedText(server: ServerCalls, file: WorkflowFile): Promise<string | null> {
@@ -96,11 +101,15 @@ export function nameIn(file: WorkflowFile): string | null {
 
 function idIn(text: string): string | null {
   try {
-    const document: unknown = parse(text, { logLevel: 'silent' });
-    if (typeof document !== 'object' || document === null) return null;
-    const [, id] = Object.entries(document).find(([name]) => name.toLowerCase() === 'id') ?? [];
-    // The server accepts a number as a name.
-    return typeof id === 'string' || typeof id === 'number' ? String(id) : null;
+    const { contents } = parseDocument(text, { logLevel: 'silent', merge: true });
+    if (!isMap(contents)) return null;
+    const isId = (key: unknown): boolean =>
+      isScalar(key) && String(key.value).toLowerCase() === 'id';
+    const id = contents.items.find(({ key }) => isId(key))?.value;
+    if (!isScalar(id)) return null;
+    // The server accepts a number as a name, as it is written.
+    if (typeof id.value === 'number') return id.source;
+    return typeof id.value === 'string' ? id.value : null;
   } catch {
     return null;
   }
@@ -156,6 +165,11 @@ function problemsOf(answer: Answer): Problem[] {
     ...errors.map((item) => toProblem('error', item)),
     ...warnings.map((item) => toProblem('warning', item)),
   ];
+  // As people go through the file.
+  problems.sort(
+    (one, other) =>
+      (one.line ?? Infinity) - (other.line ?? Infinity) || (one.column ?? 0) - (other.column ?? 0),
+  );
   if (code === undefined || problems.length > 0) return problems;
   const place = line === undefined || column === undefined ? {} : { line, column };
   return [toProblem('error', { code, message: detail ?? title, ...place })];

@@ -1,6 +1,7 @@
 /** Finds files of tests, and reads the files that they use. */
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { withoutByteOrderMark } from '../../base/byte-order-mark.js';
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import type { TestFile } from '../../testing/files/test-file.js';
@@ -80,7 +81,7 @@ export async function readSnapshots(testPath: string): Promise<Record<string, Js
   const file = snapshotPath(testPath);
   let text: string;
   try {
-    text = await readFile(file, 'utf8');
+    text = withoutByteOrderMark(await readFile(file, 'utf8'));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
     throw error;

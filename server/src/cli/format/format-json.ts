@@ -1,21 +1,31 @@
 /** Formats a definition in JSON. Numbers keep all their digits. */
+import { isDeepStrictEqual } from 'node:util';
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
 import { FormatProblem } from './format-problem.js';
 import { hasSteps, inOrder } from './member-order.js';
+import { layOut, type Style } from './prettier.js';
 
 const DEPTH_MAX = 100;
 
-/** @throws FormatProblem */
-export function formatJson(text: string): string {
-  let value: Json;
+/** @param style of the project; null: unknown. @throws FormatProblem */
+export async function formatJson(text: string, style: Style | null): Promise<string> {
+  const value = read(text);
+  if (!isJsonObject(value)) return text;
+  const ordered = orderObject(value, 'definition', 0);
+  // The author's line breaks stay, unless members move.
+  const isOrdered = writeJson(ordered) === writeJson(value);
+  const formatted = await layOut(isOrdered ? text : writeJson(ordered, 2), 'json', style);
+  if (isDeepStrictEqual(read(formatted), value)) return formatted;
+  throw new FormatProblem('it cannot be formatted without a change of what it means');
+}
+
+function read(text: string): Json {
   try {
-    value = readJson(text);
+    return readJson(text);
   } catch (error) {
     throw new FormatProblem(`Invalid JSON: ${error instanceof Error ? error.message : ''}`);
   }
-  if (!isJsonObject(value)) return text;
-  return `${writeJson(orderObject(value, 'definition', 0), 2)}\n`;
 }
 
 function orderObject(object: JsonObject, place: 'definition' | 'step', depth: number): JsonObject {

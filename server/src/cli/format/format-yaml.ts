@@ -1,7 +1,7 @@
 /**
  * Formats a definition in YAML.
  *
- *  FY1 Comments, blank lines, the quotes of strings and the spelling of names stay.
+ *  FY1 Comments, blank lines and the spelling of names stay. The layout is that of Prettier.
  *  FY2 The result means the same, or there is none: the formatted text is read again and compared.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -18,29 +18,29 @@ import {
 } from 'yaml';
 import { FormatProblem } from './format-problem.js';
 import { hasSteps, inOrder } from './member-order.js';
+import { layOut, type Style } from './prettier.js';
 
 const PARSE_OPTIONS = { intAsBigInt: true, logLevel: 'silent', prettyErrors: false } as const;
 const DEPTH_MAX = 100;
 
-/** @throws FormatProblem with the place */
-export function formatYaml(text: string): string {
+/** @param style of the project; null: unknown. @throws FormatProblem with the place */
+export async function formatYaml(text: string, style: Style | null): Promise<string> {
   const document = read(text);
   if (!isMap(document.contents)) return text;
   const before = valueOf(document);
-  const { contents } = document;
-  // A link must stay behind its anchor.
-  if (!hasAliases(document)) {
-    const comment = takeComment(contents);
-    orderMap(contents, 'definition', 0);
-    addComment(contents, comment);
-  }
-  const formatted = document.toString({
-    lineWidth: 0,
-    indentSeq: true,
-    flowCollectionPadding: true,
-  });
+  const formatted = await layOut(ordered(document, document.contents, text), 'yaml', style);
   if (isDeepStrictEqual(valueOf(read(formatted)), before)) return formatted;
   throw new FormatProblem('it cannot be formatted without a change of what it means');
+}
+
+/** The text with its members in order: the same text if they are. */
+function ordered(document: Document.Parsed, contents: YAMLMap, text: string): string {
+  // A link must stay behind its anchor.
+  if (hasAliases(document)) return text;
+  const comment = takeComment(contents);
+  const hasMoved = orderMap(contents, 'definition', 0);
+  addComment(contents, comment);
+  return hasMoved ? document.toString({ lineWidth: 0, indentSeq: true }) : text;
 }
 
 function read(text: string): Document.Parsed {
@@ -86,18 +86,26 @@ function addComment({ items: [first] }: YAMLMap, comment: string | null): void {
   first.key.commentBefore = commentBefore ? `${comment}\n${commentBefore}` : comment;
 }
 
-function orderMap(map: YAMLMap, place: 'definition' | 'step', depth: number): void {
+/** @returns whether a member has moved */
+function orderMap(map: YAMLMap, place: 'definition' | 'step', depth: number): boolean {
   if (depth > DEPTH_MAX) throw new FormatProblem('its steps are nested too deeply');
-  map.items = inOrder(map.items, place, nameOf);
-  for (const pair of map.items) if (hasSteps(nameOf(pair))) orderSteps(pair.value, depth);
+  const items = inOrder(map.items, place, nameOf);
+  let hasMoved = items.some((item, index) => item !== map.items[index]);
+  map.items = items;
+  for (const pair of items) {
+    if (hasSteps(nameOf(pair)) && orderSteps(pair.value, depth)) hasMoved = true;
+  }
+  return hasMoved;
 }
 
-function orderSteps(value: unknown, depth: number): void {
-  if (!isSeq(value)) return;
+function orderSteps(value: unknown, depth: number): boolean {
+  if (!isSeq(value)) return false;
+  let hasMoved = false;
   for (const item of value.items) {
-    if (isSeq(item)) orderSteps(item, depth + 1);
-    else if (isMap(item)) orderMap(item, 'step', depth + 1);
+    if (isSeq(item) && orderSteps(item, depth + 1)) hasMoved = true;
+    else if (isMap(item) && orderMap(item, 'step', depth + 1)) hasMoved = true;
   }
+  return hasMoved;
 }
 
 function nameOf(pair: Pair): string {

@@ -1,29 +1,28 @@
-/** The canonical order of the members of definitions and steps. Names match in any casing, as the server reads them. */
-import { DEFINITION_MEMBERS, STEP_MEMBERS } from '../../engine/definitions/step-members.js';
-
+/**
+ * Which members of definitions and steps come first: those that say what it is. All others stay where their author put
+ * them, such as `Saga` before the long `Do` that it is about. Names match in any casing, as the server reads them.
+ */
 type Place = 'definition' | 'step';
 
-const RANKS: Readonly<Record<Place, ReadonlyMap<string, number>>> = {
-  definition: ranksOf(DEFINITION_MEMBERS),
-  step: ranksOf(STEP_MEMBERS),
+const FIRST: Readonly<Record<Place, readonly string[]>> = {
+  definition: ['id'],
+  step: ['id', 'steptype'],
 };
 
-/** Unknown members come last, and keep their order. */
 export function inOrder<Member>(
   members: readonly Member[],
   place: Place,
   nameOf: (member: Member) => string,
 ): Member[] {
-  const ranks = RANKS[place];
-  const rankOf = (member: Member): number => ranks.get(nameOf(member).toLowerCase()) ?? ranks.size;
+  const first = FIRST[place];
+  const rankOf = (member: Member): number => {
+    const rank = first.indexOf(nameOf(member).toLowerCase());
+    return rank === -1 ? first.length : rank;
+  };
   return members.toSorted((one, other) => rankOf(one) - rankOf(other));
 }
 
 /** Whether a member contains steps: a list of them, or a list of such lists. */
 export function hasSteps(name: string): boolean {
   return ['steps', 'do', 'compensatewith'].includes(name.toLowerCase());
-}
-
-function ranksOf(names: readonly string[]): ReadonlyMap<string, number> {
-  return new Map(names.map((name, index) => [name.toLowerCase(), index]));
 }

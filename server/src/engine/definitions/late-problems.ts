@@ -6,6 +6,7 @@ import { quoteText } from '../values/convert-input.js';
 import type { DocumentProblem } from '../model/definition.js';
 import { BUILT_IN_STEP_TYPES } from './step-type-names.js';
 import type { CustomStepUse, ExpressionSource } from './parse-state.js';
+import { findForeignSyntax, foreignHint } from './foreign/foreign-syntax.js';
 import { suggestName } from './suggest-name.js';
 
 export function unknownStepType({ name, pointer }: CustomStepUse): DocumentProblem {
@@ -21,12 +22,30 @@ export interface PythonSyntaxError {
   readonly column: number | null;
 }
 
+/** @param isPython whether a text that would be suggested is correct */
 export function notPython(
   { pointer, source }: Pick<ExpressionSource, 'pointer' | 'source'>,
   syntaxError: PythonSyntaxError,
+  isPython: (source: string) => boolean,
 ): DocumentProblem {
   const said = `Python syntax error in this expression: ${syntaxError.message}${placeIn(source, syntaxError)}.`;
-  return { code: 'python_syntax', message: `${said}${textHint(source)}`, pointer };
+  const problem = { code: 'python_syntax', pointer };
+  const text = plainTextIn(source);
+  if (text !== null) {
+    const message = `${said} For a literal string, write ${quoteText(text)}.`;
+    return { ...problem, message, suggestion: text };
+  }
+  const foreign = findForeignSyntax(source);
+  if (foreign === null) return { ...problem, message: said };
+  const { message, suggestion } = foreignHint(foreign, isPython);
+  return { ...problem, message: `${said} ${message}`, ...(suggestion !== null && { suggestion }) };
+}
+
+/** What a line of a script has of another language, as an addition to an error. */
+export function scriptHint(source: string, line: number | null): string {
+  const text = line === null ? undefined : source.split('\n', line)[line - 1];
+  const foreign = text === undefined ? null : findForeignSyntax(text.replace(/\r$/, ''));
+  return foreign === null ? '' : `. ${foreign.hint}`;
 }
 
 function placeIn(source: string, { column, line }: PythonSyntaxError): string {
@@ -41,8 +60,7 @@ const PLAIN_TEXT = /^[^"'`()[\]{}=+*<>%&|^~\\\n\r]{1,60}$/;
 const VARIABLE = /\b(?:data|context|environment|step)\b/;
 
 /** The most common mistake: missing quotes around a string literal. */
-function textHint(source: string): string {
+function plainTextIn(source: string): string | null {
   const text = source.trim();
-  if (!PLAIN_TEXT.test(text) || VARIABLE.test(text)) return '';
-  return ` For a literal string, write ${quoteText(`'${text}'`)}.`;
+  return !PLAIN_TEXT.test(text) || VARIABLE.test(text) ? null : `'${text}'`;
 }

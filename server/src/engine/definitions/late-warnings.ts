@@ -4,7 +4,10 @@
  */
 import { quoteText } from '../values/convert-input.js';
 import type { Json } from '../values/json.js';
-import type { ExpressionFacts, ReadPath } from './expression-facts.js';
+import type { ExamineExpression, ExpressionFacts, ReadPath } from './expression-facts.js';
+import { findDashedField } from './foreign/dashed-field.js';
+import { findForeignSyntax, foreignHint } from './foreign/foreign-syntax.js';
+import { formattedText } from './foreign/templates.js';
 import type { ExpressionSource, ExpressionUse, LiteralText } from './parse-state.js';
 import type { DocumentWarningCode, ProblemList } from './problem-list.js';
 import { suggestName } from './suggest-name.js';
@@ -39,13 +42,17 @@ const DICT_METHODS: ReadonlySet<string> = new Set(
 /** `datetime.now()`, `date.today()`, `datetime.utcnow()`; such a name in a literal is rare enough. */
 const READS_CLOCK = /\.\s*(?:now|today|utcnow)\s*\(/;
 
+/** @param examine whether a text that would be suggested is correct */
 export function warnAboutExpression(
   expression: ExpressionSource,
   facts: ExpressionFacts,
   warnings: Warnings,
+  examine: ExamineExpression,
 ): void {
   const { pointer, use } = expression;
-  warnAboutNames(expression, facts, warnings);
+  if (!warnAboutForeignSyntax(expression, facts, warnings, examine)) {
+    warnAboutNames(expression, facts, warnings);
+  }
   for (const path of facts.reads) warnAboutPath(path, expression, warnings);
   for (const change of facts.changes) {
     const message = `${change}() only changes a copy. To keep the change, assign the new value in an Output, for example "data.list + [4]".`;
@@ -71,6 +78,25 @@ export function warnAboutConstantCondition(value: Json, pointer: string, warning
     ? 'This condition is never true, so the step is never selected.'
     : `This condition is a constant that is always true. Compare it with a value, or write True.`;
   warnings.add('constant_condition', pointer, message);
+}
+
+/** Python has accepted the expression, but it fails in every run, or means something else. */
+function warnAboutForeignSyntax(
+  { pointer, source }: ExpressionSource,
+  { unknownNames }: ExpressionFacts,
+  warnings: Warnings,
+  examine: ExamineExpression,
+): boolean {
+  if (CONSTANTS.has(source.trim().toLowerCase())) return false;
+  const foreign = findDashedField(source, unknownNames) ?? findForeignSyntax(source);
+  if (foreign === null) return false;
+  const { message, suggestion } = foreignHint(
+    foreign,
+    (text) => examine(text)?.unknownNames.length === 0,
+  );
+  const code = unknownNames.length > 0 ? 'unknown_name' : 'foreign_syntax';
+  warnings.add(code, pointer, message, suggestion);
+  return true;
 }
 
 function warnAboutNames(
@@ -175,6 +201,26 @@ function warnAboutField(missing: MissingField, warnings: Warnings): void {
 /** File names, which look like a field of `data`. */
 const FILE_NAME =
   /^\w+\.(?:bin|bz2|conf|csv|db|docx?|gz|html?|ini|jpe?g|jsonl?|log|md|parquet|pdf|png|py|sql|tar|te?xt|tsv|txt|xlsx?|xml|ya?ml|zip)$/i;
+
+/** Longer texts are not read as templates. */
+const TEMPLATE_LENGTH_MAX = 1000;
+
+/** A string under a key without `@` in which nobody replaces `{{ data.x }}`. */
+export function warnAboutTemplate(
+  { isListItem, pointer, text }: LiteralText,
+  warnings: Warnings,
+): boolean {
+  const foreign = text.length > TEMPLATE_LENGTH_MAX ? null : formattedText(text);
+  if (foreign === null) return false;
+  const key = `@${pointer.slice(pointer.lastIndexOf('/') + 1)}`.replaceAll('~1', '/');
+  const python = findForeignSyntax(text)?.python ?? foreign;
+  const todo = isListItem
+    ? `In an expression, it is written ${quoteText(python)}.`
+    : `Write ${quoteText(`${key}: ${python}`)}.`;
+  const message = `${quoteText(text)} is a literal string: nothing in it is replaced. ${todo}`;
+  warnings.add('missing_at_sign', pointer, message, isListItem ? null : key);
+  return true;
+}
 
 /** A string under a key without `@` that is an expression as a whole and reads a variable. */
 export function warnAboutLiteral(

@@ -64,10 +64,21 @@ export class MemberReader<TName extends string> {
   text(name: TName): string | null {
     const value = this.value(name);
     if (value === null) return null;
-    const text = isFiniteNumber(value) ? writeNumber(value) : value;
+    const text = isFiniteNumber(value) ? this.#numberAsText(name, value) : value;
     if (typeof text !== 'string') return this.#refuse(name, 'a string');
     this.keep(name, text);
     return text;
+  }
+
+  /** As it is written: `1.10` is another name than `1.1`. */
+  #numberAsText(name: TName, value: number | bigint): string {
+    const text = writeNumber(value);
+    const pointer = this.pointerOf(name);
+    const written = this.state.writtenNumber(pointer) ?? text;
+    if (written === text) return text;
+    const message = `${label(name)} is a text, and ${written} is the number ${text} to other programs. Write it in quotes: ${quoteText(written)}.`;
+    this.state.warnings.add('unquoted_number', pointer, message, `"${written}"`);
+    return written;
   }
 
   /** A string that names something. A blank one counts as absent. */

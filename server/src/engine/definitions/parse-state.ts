@@ -14,6 +14,8 @@ export interface ParseOptions {
   readonly maxValues?: number;
   /** The document was accepted earlier, perhaps under larger limits: its size must not cause a rejection now. */
   readonly isStored?: boolean;
+  /** How the number at a pointer is written in the posted text, such as `1.10`; null: not known. */
+  readonly writtenNumber?: (pointer: string) => string | null;
 }
 
 /** A Python expression and its position in the document. */
@@ -96,6 +98,7 @@ export class ParseState {
   readonly maxSteps: number;
   readonly maxDepth: number;
   readonly isStored: boolean;
+  readonly writtenNumber: (pointer: string) => string | null;
   readonly #maxValues: number;
   #stepCount = 0;
   #valueCount = 0;
@@ -104,6 +107,7 @@ export class ParseState {
     this.maxSteps = options.maxSteps ?? 1000;
     this.maxDepth = options.maxDepth ?? 32;
     this.isStored = options.isStored ?? false;
+    this.writtenNumber = options.writtenNumber ?? (() => null);
     this.#maxValues = options.maxValues ?? (this.isStored ? Infinity : 50_000);
   }
 

@@ -39,6 +39,8 @@ export const DOCUMENT_WARNING_CODES = [
   'doubtful_value',
   'not_evaluated',
   'unquoted_text',
+  'unquoted_number',
+  'foreign_syntax',
   'unknown_field',
   'missing_at_sign',
   'change_without_effect',

@@ -24,3 +24,9 @@ export function nameProblem(text: string, lengthMax = NAME_LENGTH_MAX): string |
 export function referenceProblem(text: string): string | null {
   return text === '' ? null : nameProblem(text);
 }
+
+/** As `nameProblem`, for a name that a call has in its path: every client removes a segment that is `.` or `..`. */
+export function pathNameProblem(text: string, lengthMax?: number): string | null {
+  if (text === '.' || text === '..') return `is ${text}, which no client can put into a URL`;
+  return nameProblem(text, lengthMax);
+}

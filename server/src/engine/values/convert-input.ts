@@ -10,7 +10,7 @@ import { DURATION_FORMS, parseDurationMs } from './durations.js';
 import { writeNumber } from './exact-json.js';
 import { EMIT_LEVELS, type EmitLevel } from './input-choices.js';
 import { isJsonObject, type Json, type JsonObject } from './json.js';
-import { EVENT_KEY_LENGTH_MAX, nameProblem, referenceProblem } from '../model/names.js';
+import { EVENT_KEY_LENGTH_MAX, pathNameProblem, referenceProblem } from '../model/names.js';
 import { readTime, TIME_EXAMPLE, timeProblem } from './times.js';
 
 export type Conversion<T> =
@@ -27,7 +27,7 @@ export function toText(value: Json): Conversion<string> {
 /** A string that a call can carry in its path. With any other, the step would wait for something that can never arrive. */
 export function toName(value: Json, lengthMax?: number): Conversion<string> {
   const text = toText(value);
-  const problem = text.ok ? nameProblem(text.value, lengthMax) : null;
+  const problem = text.ok ? pathNameProblem(text.value, lengthMax) : null;
   return problem === null ? text : { ok: false, message: `the string ${problem}` };
 }
 

@@ -9,7 +9,7 @@ import { BULK_CHUNK, type BulkJobRecord } from '../../store/records/bulk-jobs.js
 import type { InstanceFilter, InstancePosition } from '../../store/records/instance-lists.js';
 import type { InstanceSummary } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
-import { parseConditions } from '../operations/parse-condition.js';
+import { readStoredConditions } from '../operations/parse-condition.js';
 import { readPosition, writeIds, writePosition } from './bulk-codec.js';
 import type { BulkFilter } from './bulk-types.js';
 
@@ -64,9 +64,9 @@ export async function collectIds(
   }
 }
 
-/** @throws AppError `invalid_request` for a malformed condition */
+/** The API has checked the conditions. @throws AppError `invalid_request` for a malformed condition */
 export function toInstanceFilter({ where, ...filter }: BulkFilter): InstanceFilter {
-  return { ...filter, ...(where !== undefined && { where: parseConditions(where) }) };
+  return { ...filter, ...(where !== undefined && { where: readStoredConditions(where) }) };
 }
 
 interface Found {

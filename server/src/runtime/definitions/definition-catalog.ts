@@ -86,11 +86,11 @@ export class DefinitionCatalog {
 
   /** Strict: warnings count as errors. @throws AppError `invalid_definition` with every problem; `idempotency_conflict` */
   async register(
-    { actor, document, origin = null, source }: PostedDefinition,
+    { actor, document, origin = null, source, writtenNumber }: PostedDefinition,
     idempotency: IdempotencyKey | null,
     strict = false,
   ): Promise<RegisteredDefinition> {
-    const parsed = await this.#checker.check(document);
+    const parsed = await this.#checker.check(document, writtenNumber);
     const { canonical, definition, warnings } = parsed;
     if (definition === null || canonical === null || parsed.errors.length > 0) {
       throw invalidDefinition(strict ? [...parsed.errors, ...warnings] : parsed.errors);
@@ -124,8 +124,11 @@ export class DefinitionCatalog {
   }
 
   /** Stores nothing. @throws AppError `invalid_definition` in strict mode if there is any problem or warning */
-  async check(document: unknown, strict = false): Promise<DefinitionCheck> {
-    const { definition, errors, warnings } = await this.#checker.check(document);
+  async check(
+    { document, writtenNumber }: Pick<PostedDefinition, 'document' | 'writtenNumber'>,
+    strict = false,
+  ): Promise<DefinitionCheck> {
+    const { definition, errors, warnings } = await this.#checker.check(document, writtenNumber);
     const problems = [...errors, ...warnings];
     if (strict && problems.length > 0) throw invalidDefinition(problems);
     const isValid = errors.length === 0;

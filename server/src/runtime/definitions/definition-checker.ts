@@ -19,12 +19,17 @@ import {
   warnAboutIndex,
 } from '../../engine/definitions/input-fields.js';
 import { notPython, unknownStepType } from '../../engine/definitions/late-problems.js';
-import { warnAboutExpression, warnAboutLiteral } from '../../engine/definitions/late-warnings.js';
+import {
+  warnAboutExpression,
+  warnAboutLiteral,
+  warnAboutTemplate,
+} from '../../engine/definitions/late-warnings.js';
 import {
   parseDefinition,
   type CronUse,
   type ExpressionSource,
   type ParsedDefinition,
+  type ParseOptions,
 } from '../../engine/definitions/parse-definition.js';
 import { warnAboutSecrets } from '../../engine/definitions/secret-warnings.js';
 import {
@@ -57,10 +62,13 @@ export class DefinitionChecker {
     this.#options = options;
   }
 
-  async check(document: unknown): Promise<ParsedDefinition> {
+  async check(
+    document: unknown,
+    writtenNumber?: ParseOptions['writtenNumber'],
+  ): Promise<ParsedDefinition> {
     // Reading a large document took time on this thread: let others run first.
     await setImmediate();
-    const parsed = parseDefinition(document);
+    const parsed = parseDefinition(document, { ...(writtenNumber && { writtenNumber }) });
     const withSchema = mergeProblems(parsed.errors, await this.#schemaErrors(parsed));
     const withSteps = mergeProblems(withSchema, await this.#unknownSteps(parsed));
     const withCrons = mergeProblems(withSteps, cronErrors(parsed.crons));
@@ -81,7 +89,7 @@ export class DefinitionChecker {
       if (warnings.isCut) break;
       const facts = examiner.examine(expression.source);
       if (facts !== null) {
-        warnAboutExpression(expression, facts, warnings);
+        warnAboutExpression(expression, facts, warnings, (text) => examiner.examine(text));
         warnAboutSecrets(expression, facts, secrets, warnings);
       }
       if (facts !== null && fields !== null) {
@@ -91,6 +99,7 @@ export class DefinitionChecker {
     }
     for (const literal of parsed.literalTexts) {
       if (warnings.isCut) break;
+      if (warnAboutTemplate(literal, warnings)) continue;
       const facts = examiner.examine(literal.text);
       if (facts !== null) warnAboutLiteral(literal, facts, warnings);
       if (examiner.isTired) await examiner.rest();
@@ -135,9 +144,11 @@ export class DefinitionChecker {
     }
     const found: DocumentProblem[] = [];
     if (wrong.size === 0) return found;
+    const isPython = (source: string): boolean =>
+      (this.#options.scripts.examine?.(source) ?? null) !== null;
     for (const expression of expressions) {
       const syntaxError = wrong.get(expression.source);
-      if (syntaxError !== undefined) found.push(notPython(expression, syntaxError));
+      if (syntaxError !== undefined) found.push(notPython(expression, syntaxError, isPython));
       if (found.length > room) break;
     }
     return found;

@@ -21,6 +21,8 @@ export interface PostedDefinition {
   readonly document: unknown;
   /** The text that the document was read from, in JSON or YAML; null: none is kept. */
   readonly source: string | null;
+  /** How a number of the text is written; default: not known. */
+  readonly writtenNumber?: (pointer: string) => string | null;
   /** Where it comes from: see DefinitionSummary. */
   readonly origin?: string | null;
   /** Who stores it; default: no client. */

@@ -1,5 +1,6 @@
 /** Custom steps: scripts by name, of which the latest version runs. */
 import { LRUCache } from 'lru-cache';
+import { scriptHint } from '../../engine/definitions/late-problems.js';
 import { findStepType } from '../../engine/definitions/step-types.js';
 import type { DocumentProblem } from '../../engine/model/definition.js';
 import { readPinnedStep } from '../../engine/model/pinned-step.js';
@@ -69,7 +70,8 @@ export class StepScripts {
     const [problem] = await this.#options.scripts.checkSyntax('script', [source]);
     if (problem !== undefined) {
       const { column, line, message } = problem;
-      throw new AppError('invalid_script', `Python syntax error in the script: ${message}`, {
+      const said = `Python syntax error in the script: ${message}${scriptHint(source, line)}`;
+      throw new AppError('invalid_script', said, {
         fields: {
           stepName: name,
           ...(line === null ? {} : { line }),

@@ -1,7 +1,7 @@
 /** Notifications and deliveries between their stored form and what clients see. */
 import type { IndexCondition } from '../../store/records/index-conditions.js';
 import type { DeliverySummary, NotificationRecord } from '../../store/records/notifications.js';
-import { parseConditions } from '../operations/parse-condition.js';
+import { readStoredConditions } from '../operations/parse-condition.js';
 import type {
   DeliveryAnswer,
   DeliveryView,
@@ -36,7 +36,7 @@ export function readNotification({
   try {
     // Written by `writeSettings`.
     const stored = JSON.parse(settings) as StoredSettings;
-    return { ...stored, name, paused, conditions: parseConditions(stored.where) };
+    return { ...stored, name, paused, conditions: readStoredConditions(stored.where) };
   } catch {
     return null;
   }

@@ -2,7 +2,8 @@
  * Conditions on tags and index fields as text: `<name><operator><value>`, such as `customer=C-17` or `tag.team!="a b"`.
  *
  * The first operator ends the name. A value that reads as a number, `true` or `false` stands for that and for the same text;
- * a value in double quotes is text, in which \\" and \\\\ are escapes.
+ * a value in double quotes is text, in which \\" and \\\\ are escapes. A value that begins like an operator needs them:
+ * `total=>700` is hardly ever meant as the text `>700`.
  */
 import { AppError } from '../../base/errors.js';
 import { IntegerTooLong, readInteger } from '../../engine/values/exact-json.js';
@@ -17,6 +18,15 @@ const SHOWN_LENGTH_MAX = 60;
 const OPERATOR = /!=|\^=|<=|>=|=|<|>/;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?<fraction>\.\d+)?(?<exponent>[eE][+-]?\d+)?$/;
 const TAG_PREFIX = 'tag.';
+/** What others write for an operator, and for which. */
+const MISTAKEN: ReadonlyMap<string, IndexOperator> = new Map([
+  ['=>', '>='],
+  ['=<', '<='],
+  ['==', '='],
+  ['===', '='],
+  ['<>', '!='],
+  ['!==', '!='],
+]);
 const FORM = 'write <name><operator><value> with one of the operators = != < <= > >= ^=';
 
 /** @throws AppError `invalid_request` that names the condition and the place */
@@ -24,10 +34,15 @@ export function parseConditions(texts: readonly string[]): readonly IndexConditi
   if (texts.length > CONDITIONS_MAX) {
     throw invalid(`At most ${CONDITIONS_MAX} conditions are possible, not ${texts.length}`);
   }
-  return texts.map(parseCondition);
+  return texts.map((text) => parseCondition(text));
 }
 
-function parseCondition(text: string): IndexCondition {
+/** Conditions that were accepted once, perhaps by an earlier version, which knew no mistaken operators. */
+export function readStoredConditions(texts: readonly string[]): readonly IndexCondition[] {
+  return texts.map((text) => parseCondition(text, true));
+}
+
+function parseCondition(text: string, isStored = false): IndexCondition {
   if (text.length > LENGTH_MAX) {
     throw refused(text, `it has more than ${LENGTH_MAX} characters`);
   }
@@ -40,8 +55,23 @@ function parseCondition(text: string): IndexCondition {
   // The expression matches nothing else.
   const operator = found[0] as IndexOperator;
   const valueAt = found.index + operator.length;
+  if (!isStored) checkOperator(text, found.index, operator);
   const values = parseValue(text, valueAt, operator);
   return { of: isTag ? 'tag' : 'field', name, operator, values };
+}
+
+/** @throws AppError `invalid_request` if the value begins like an operator */
+function checkOperator(text: string, at: number, operator: IndexOperator): void {
+  const value = text.slice(at + operator.length);
+  const [more] = /^[<>=]+/.exec(value) ?? [];
+  if (more === undefined) return;
+  const written = operator + more;
+  const meant = MISTAKEN.get(written);
+  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  throw refused(
+    text,
+    `${written.slice(0, 10)} is no operator.${hint} A value that begins with ${value.charAt(0)} is written in double quotes`,
+  );
 }
 
 function parseValue(text: string, at: number, operator: IndexOperator): readonly IndexValue[] {

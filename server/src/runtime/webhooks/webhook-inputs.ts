@@ -1,4 +1,5 @@
 /** The expressions of a webhook: read from what was set up, and evaluated for each call. */
+import { notPython } from '../../engine/definitions/late-problems.js';
 import { parseInputValue } from '../../engine/definitions/parse-input-value.js';
 import { ParseState } from '../../engine/definitions/parse-state.js';
 import type { InputValue } from '../../engine/model/input-value.js';
@@ -20,19 +21,17 @@ const BODY: Json = 'hook.body';
 /** @throws AppError `invalid_request` that lists all problems */
 export async function checkInputs(
   effect: WebhookEffect,
-  scripts: Pick<ScriptRuntime, 'checkSyntax'>,
+  scripts: Pick<ScriptRuntime, 'checkSyntax' | 'examine'>,
 ): Promise<void> {
   const { state } = parseInputs(effect, false);
   const problems: DocumentProblem[] = [...state.errors.toArray()];
   if (problems.length === 0) {
     const sources = state.expressions.map(({ source }) => source);
-    for (const { index, message } of await scripts.checkSyntax('expression', sources)) {
-      const pointer = state.expressions[index]?.pointer ?? '';
-      problems.push({
-        code: 'invalid_expression',
-        message: `Not a Python expression: ${message}`,
-        pointer,
-      });
+    const isPython = (source: string): boolean => (scripts.examine?.(source) ?? null) !== null;
+    for (const syntaxError of await scripts.checkSyntax('expression', sources)) {
+      const expression = state.expressions[syntaxError.index] ?? { source: '', pointer: '' };
+      const problem = notPython(expression, syntaxError, isPython);
+      problems.push({ ...problem, code: 'invalid_expression' });
     }
   }
   const [first] = problems;

@@ -16,7 +16,7 @@ export interface WebhooksOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly seal: Seal;
-  readonly scripts: Pick<ScriptRuntime, 'checkSyntax'>;
+  readonly scripts: Pick<ScriptRuntime, 'checkSyntax' | 'examine'>;
 }
 
 const WEBHOOKS_MAX = 1000;

@@ -31,7 +31,13 @@ describe('POST /api/definition', () => {
     expect(response.headers.get('location')).toBe('/api/definition/order');
     expect(await response.json()).toEqual(REGISTERED);
     expect(api.calls[0]!.args).toEqual([
-      { document: { ID: 'order', steps: [{}] }, source, origin: null, actor: 'anonymous' },
+      {
+        document: { ID: 'order', steps: [{}] },
+        source,
+        origin: null,
+        writtenNumber: expect.any(Function) as unknown,
+        actor: 'anonymous',
+      },
       null,
       false,
     ]);
@@ -50,8 +56,8 @@ describe('POST /api/definition', () => {
     expect(await problemOf(response)).toMatchObject({
       code: 'invalid_definition',
       errors: [
-        { ...PROBLEMS[0], line: 5, column: 9 },
         { ...PROBLEMS[1], line: 5, column: 5 },
+        { ...PROBLEMS[0], line: 5, column: 9 },
       ],
     });
   });
@@ -71,8 +77,8 @@ describe('POST /api/definition', () => {
     );
     const response = await api.post('/api/definition', document, 'application/json');
     expect((await problemOf(response))['errors']).toEqual([
-      { ...PROBLEMS[0], line: 8, column: 13 },
       { ...PROBLEMS[1], line: 7, column: 5 },
+      { ...PROBLEMS[0], line: 8, column: 13 },
     ]);
   });
 
@@ -84,6 +90,7 @@ describe('POST /api/definition', () => {
     expect(api.calls[0]!.args[0]).toEqual({
       document: 'just text',
       source: 'just text',
+      writtenNumber: expect.any(Function) as unknown,
       origin: null,
       actor: 'anonymous',
     });

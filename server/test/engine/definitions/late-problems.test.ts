@@ -1,12 +1,16 @@
 /** Problems of a document that parsing alone does not find. */
 import { describe, expect, it } from 'vitest';
-import { notPython, unknownStepType } from '../../../src/engine/definitions/late-problems.js';
+import {
+  notPython,
+  scriptHint,
+  unknownStepType,
+} from '../../../src/engine/definitions/late-problems.js';
 
 const POINTER = '/Steps/0/Inputs/Message';
 
 function sentence(source: string, line: number | null = 1, column: number | null = 2): string {
   const syntaxError = { message: 'invalid syntax', line, column };
-  return notPython({ source, pointer: POINTER }, syntaxError).message;
+  return notPython({ source, pointer: POINTER }, syntaxError, () => true).message;
 }
 
 describe('an unknown step type', () => {
@@ -30,6 +34,7 @@ describe('an expression that is not valid Python', () => {
     const problem = notPython(
       { source: '1 +* 2', pointer: POINTER },
       { message: 'invalid syntax', line: 1, column: 4 },
+      () => true,
     );
     expect(problem).toEqual({
       code: 'python_syntax',
@@ -50,6 +55,26 @@ describe('an expression that is not valid Python', () => {
       expect(sentence(` ${source} `)).toContain(` For a literal string, write "'${source}'".`);
     },
   );
+
+  it('is reported with its Python, if it is of another language', () => {
+    const expression = { source: 'data.a && data.b', pointer: POINTER };
+    const syntaxError = { message: 'invalid syntax', line: 1, column: 8 };
+    expect(notPython(expression, syntaxError, () => true)).toEqual({
+      code: 'python_syntax',
+      message:
+        'Python syntax error in this expression: invalid syntax (column 8 of the expression). In Python, "&&" is written "and". Write "data.a and data.b".',
+      pointer: POINTER,
+      suggestion: 'data.a and data.b',
+    });
+    expect(notPython(expression, syntaxError, () => false)).not.toHaveProperty('suggestion');
+  });
+
+  it('is explained by its line in a script', () => {
+    expect(scriptHint('x = 1\r\ny = x && data\r\n', 2)).toBe('. In Python, "&&" is written "and".');
+    expect(scriptHint('x = 1', 1)).toBe('');
+    expect(scriptHint('x = 1', 7)).toBe('');
+    expect(scriptHint('x &&', null)).toBe('');
+  });
 
   it.each(['1 +', '"open', 'data.x and', 'f(', 'x = 1', 'a\nb', 'x '.repeat(40)])(
     'is reported without a hint about quotes: %j',

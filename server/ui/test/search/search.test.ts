@@ -22,7 +22,7 @@ describe('the text of the search box', () => {
     ['"tag.cost center"=5', ['tag.cost center=5']],
     ['total=""', ['total=""']],
     ['url=https://x.example/?a=b', ['url=https://x.example/?a=b']],
-    ['a==1', ['a==1']],
+    ['a="=1"', ['a="=1"']],
     ['über=ä', ['über=ä']],
     ['order-4711', []],
     ['', []],
@@ -36,6 +36,25 @@ describe('the text of the search box', () => {
     ['tag.=x', 0, 6, 'The name of the tag is missing before =x.'],
     ['a=1 name="Ada', 4, 13, 'A double quote is not closed.'],
     ['a="b"c d=1', 0, 6, 'Text follows a closing double quote. Separate it with a space.'],
+    [
+      'a=1 total=>700',
+      4,
+      14,
+      '=> is no operator. Did you mean >=? Write a value that begins with > in double quotes.',
+    ],
+    [
+      'total => 700',
+      0,
+      8,
+      '=> is no operator. Did you mean >=? Write a value that begins with > in double quotes.',
+    ],
+    [
+      'a==1',
+      0,
+      4,
+      '== is no operator. Did you mean =? Write a value that begins with = in double quotes.',
+    ],
+    ['a^=>1', 0, 5, '^=> is no operator. Write a value that begins with > in double quotes.'],
     ['"a=b"=1', 0, 7, 'The name a=b contains an operator, so it cannot be searched.'],
   ])('says where and why it cannot read %s', (text, from, to, message) => {
     const part = readSearch(text).find(({ kind }) => kind === 'malformed');
@@ -51,7 +70,7 @@ describe('the text of the search box', () => {
     expect(misplacedIn('order-4711')?.message).toBe('"order-4711" has no operator, such as =.');
   });
 
-  test.each(['a=1', 'a="1"', 'a=""', 'a="x y"', 'tag.b c>=2', 'a^="\\""', 'tag."q"=1'])(
+  test.each(['a=1', 'a="1"', 'a=""', 'a="x y"', 'tag.b c>=2', 'a^="\\""', 'tag."q"=1', 'a=">1"'])(
     'is made from the condition %s of the API, and gives it back',
     (api) => {
       const condition = readCondition(api)!;
@@ -61,9 +80,12 @@ describe('the text of the search box', () => {
     },
   );
 
-  test.each(['', '=1', 'a', 'a=', 'a="', 'a="b"c'])('knows that %j is no condition', (text) => {
-    expect(readCondition(text)).toBeNull();
-  });
+  test.each(['', '=1', 'a', 'a=', 'a="', 'a="b"c', 'a=>1'])(
+    'knows that %j is no condition',
+    (text) => {
+      expect(readCondition(text)).toBeNull();
+    },
+  );
 });
 
 describe('a run that changes', () => {
@@ -111,7 +133,7 @@ describe('a run that changes', () => {
     expect(fulfills(emoji as never, readCondition('tag.a>\uFFFD')!)).toBe(true);
   });
 
-  test.each([['x'], ['1'], ['true'], [''], ['"q"'], ['a b'], [7], [true], [10n]])(
+  test.each([['x'], ['1'], ['true'], [''], ['"q"'], ['a b'], ['>7'], ['=7'], [7], [true], [10n]])(
     'is found by its value %s',
     (value) => {
       const one = { tags: {}, index: { v: value } };

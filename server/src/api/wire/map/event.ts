@@ -4,14 +4,14 @@ import { AppError } from '../../../base/errors.js';
 import type { EventName } from '../../../runtime/events/event-types.js';
 import type * as host from '../../../runtime/events/event-types.js';
 import type * as wire from '../models/event.js';
-import { checkedName } from './name.js';
+import { checkedPathName } from './name.js';
 import { toWireTime } from './time.js';
 
 /** @throws AppError `invalid_request` */
 export function checkedEventName(name: string, key: string): EventName {
   return {
-    name: checkedName(name, 'event name'),
-    key: checkedName(key, 'event key', EVENT_KEY_LENGTH_MAX),
+    name: checkedPathName(name, 'event name'),
+    key: checkedPathName(key, 'event key', EVENT_KEY_LENGTH_MAX),
   };
 }
 

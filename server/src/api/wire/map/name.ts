@@ -1,5 +1,5 @@
 /** Names in paths and queries: strings of limited length without control characters. */
-import { nameProblem } from '../../../engine/model/names.js';
+import { nameProblem, pathNameProblem } from '../../../engine/model/names.js';
 import { AppError } from '../../../base/errors.js';
 
 /**
@@ -9,6 +9,13 @@ import { AppError } from '../../../base/errors.js';
  */
 export function checkedName(text: string, what: string, lengthMax?: number): string {
   const problem = text === '' ? null : nameProblem(text, lengthMax);
+  if (problem !== null) throw new AppError('invalid_request', `The ${what} ${problem}`);
+  return text;
+}
+
+/** The name of something that is created, and that later calls have in their path. @throws AppError `invalid_request` */
+export function checkedPathName(text: string, what: string, lengthMax?: number): string {
+  const problem = text === '' ? null : pathNameProblem(text, lengthMax);
   if (problem !== null) throw new AppError('invalid_request', `The ${what} ${problem}`);
   return text;
 }

@@ -3,7 +3,7 @@ import { AppError } from '../../../base/errors.js';
 import type * as host from '../../../runtime/notifications/notification-types.js';
 import type * as wire from '../models/notification.js';
 import { membersOf, refuseUnknown } from './body-members.js';
-import { checkedName } from './name.js';
+import { checkedName, checkedPathName } from './name.js';
 import { toWireTime, toWireTimeOrNull } from './time.js';
 
 const MEMBERS = membersOf<wire.NotificationRequest>({
@@ -18,7 +18,7 @@ const NAME_LENGTH_MAX = 200;
 
 /** @throws AppError `invalid_request` */
 export function checkedNotificationName(name: string): string {
-  return checkedName(name, 'name of the notification', NAME_LENGTH_MAX);
+  return checkedPathName(name, 'name of the notification', NAME_LENGTH_MAX);
 }
 
 /** @throws AppError `invalid_request` */

@@ -1,9 +1,11 @@
 /** Converts problems of a document to their wire type, with their position in the posted text. */
 import type { Request } from 'express';
+import { TOO_MANY_PROBLEMS } from '../../../engine/definitions/problem-list.js';
 import type { DocumentProblem } from '../../../engine/model/definition.js';
 import type { ProblemItem } from '../models/problem.js';
 import { contextOf, type TextPosition } from '../../http/request-context.js';
 
+/** In the order of their places, as people go through a text. */
 export function itemsWithPosition(
   request: Request,
   problems: readonly DocumentProblem[],
@@ -11,7 +13,17 @@ export function itemsWithPosition(
   const { body } = contextOf(request);
   if (problems.length === 0) return [];
   const locate = body?.locator();
-  return problems.map((problem) => problemItem(problem, locate?.(problem.pointer)));
+  return problems
+    .map((problem) => problemItem(problem, locate?.(problem.pointer)))
+    .toSorted(byPlace);
+}
+
+/** The note that some are not listed comes last. */
+function byPlace(one: ProblemItem, other: ProblemItem): number {
+  const rest = Number(one.code === TOO_MANY_PROBLEMS) - Number(other.code === TOO_MANY_PROBLEMS);
+  const lines = (one.line ?? Infinity) - (other.line ?? Infinity);
+  // Not a number: neither has a place.
+  return rest || lines || (one.column ?? 0) - (other.column ?? 0);
 }
 
 /** @param position in the posted text, if there is one */

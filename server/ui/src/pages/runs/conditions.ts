@@ -23,6 +23,31 @@ export function operatorAt(text: string, at: number): Operator | undefined {
   return LONGEST_FIRST.find((operator) => text.startsWith(operator, at));
 }
 
+/** What others write for an operator, and for which: as on the server. */
+const MISTAKEN: ReadonlyMap<string, Operator> = new Map([
+  ['=>', '>='],
+  ['=<', '<='],
+  ['==', '='],
+  ['===', '='],
+  ['<>', '!='],
+  ['!==', '!='],
+]);
+
+/** Whether a value must be quoted, because it begins like an operator. */
+export function beginsLikeOperator(value: string): boolean {
+  return /^[<>=]/.test(value);
+}
+
+/** Why the server refuses an unquoted value. Null: it does not. */
+export function operatorProblem(operator: Operator, value: string): string | null {
+  const [more] = /^[<>=]+/.exec(value) ?? [];
+  if (more === undefined) return null;
+  const written = operator + more;
+  const meant = MISTAKEN.get(written);
+  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  return `${written.slice(0, 10)} is no operator.${hint} Write a value that begins with ${value.charAt(0)} in double quotes.`;
+}
+
 /** The condition as the API takes it. */
 export function conditionText({ name, operator, value, isQuoted }: Condition): string {
   return `${name}${operator}${isQuoted ? quoted(value) : value}`;

@@ -3,8 +3,10 @@
  * written in double quotes, in which a backslash precedes a quote or a backslash. Pure.
  */
 import {
+  beginsLikeOperator,
   conditionText,
   operatorAt,
+  operatorProblem,
   quoted,
   TAG_PREFIX,
   type Condition,
@@ -54,7 +56,8 @@ export function searchText(conditions: readonly Condition[]): string {
   return conditions
     .map((condition) => {
       const { value, name, isQuoted } = condition;
-      const needsQuotes = /\s/.test(value) || value === '' || value.startsWith('"');
+      const needsQuotes =
+        /\s/.test(value) || value === '' || value.startsWith('"') || beginsLikeOperator(value);
       const written = conditionText({ ...condition, isQuoted: isQuoted || needsQuotes });
       return nameText(name) + written.slice(name.length);
     })
@@ -74,7 +77,9 @@ export function readCondition(text: string): Condition | null {
   const value = text.slice(at + operator.length);
   const name = text.slice(0, at);
   if (!value.startsWith('"')) {
-    return value === '' ? null : { name, operator, value, isQuoted: false };
+    return value === '' || beginsLikeOperator(value)
+      ? null
+      : { name, operator, value, isQuoted: false };
   }
   const end = readQuoted(value, 0);
   return end.isClosed && end.to === value.length
@@ -134,6 +139,8 @@ function readComparison(text: string, beginning: Beginning, operatorFrom: number
     );
   }
   const value = text.slice(valueFrom, to);
+  const problem = operatorProblem(operator, value);
+  if (problem !== null) return malformed({ from, to }, problem);
   return named({ from, to }, { name, operator, value, isQuoted: false });
 }
 
