@@ -1,5 +1,6 @@
 /** The wire types of actions on runs. */
 import type { WorkflowStatus } from './workflow.js';
+import type { Time } from './time.js';
 
 /**
  * An action that an operator can take.
@@ -76,7 +77,7 @@ export interface WorkflowAction {
   /**
    * ISO 8601, UTC.
    */
-  time: string;
+  time: Time;
   /**
    * The subject (`sub`) of the caller's token; `anonymous` if it has none, or if the server requires no token.
    */
@@ -112,6 +113,7 @@ export interface RestartRequest {
    * The version of the definition. The default is the version of the run that is started again.
    * @isInt must be a whole number
    * @minimum 1 must be at least 1
+   * @maximum 2147483647 must be at most 2147483647
    */
   version?: number;
 }
