@@ -34,7 +34,7 @@ beforeAll(async () => {
   writeFileSync(document, await answer.text());
   const client = createClient({ baseUrl: server.url });
   await client.definitions.register(program('yaml', 'payment.yaml'));
-  writeFileSync(path.join(root, 'worker.py'), program('python', 'worker.py'));
+  writeFileSync(path.join(root, 'worker.py'), program('python', 'worker'));
   if (missing('python3') === null) {
     worker = spawn('python3', [path.join(root, 'worker.py')], { stdio: 'inherit' });
   }
@@ -129,7 +129,7 @@ describe('a client generated from the OpenAPI document', { timeout: 1_800_000 },
     // Only the script of a custom step has a body that this generator does not know.
     expect(said.match(/Endpoint will not be generated/g) ?? []).toHaveLength(1);
     succeed(folder, `${bin}/pip`, ['install', '-q', './client']);
-    writeFileSync(path.join(folder, 'start.py'), program('python', 'start.py'));
+    writeFileSync(path.join(folder, 'start.py'), program('python', 'start'));
     expect(succeed(folder, `${bin}/python`, ['start.py'])).toContain(EXPECTED);
   });
 
@@ -143,7 +143,7 @@ describe('a client generated from the OpenAPI document', { timeout: 1_800_000 },
     mkdirSync(path.join(folder, 'stepwright'));
     const output = ['-package', 'stepwright', '-o', 'stepwright/stepwright.go', document];
     succeed(folder, `${GOBIN}/oapi-codegen`, ['-generate', 'types,client', ...output]);
-    writeFileSync(path.join(folder, 'main.go'), program('go', 'main.go'));
+    writeFileSync(path.join(folder, 'main.go'), program('go', 'start'));
     succeed(folder, 'go', ['mod', 'init', 'example.com/shop']);
     succeed(folder, 'go', ['mod', 'tidy']);
     succeed(folder, 'go', ['vet', './...']);
@@ -163,7 +163,7 @@ describe('a client generated from the OpenAPI document', { timeout: 1_800_000 },
     const generate = [...tool, 'generate', '-i', document];
     succeed(folder, 'java', [...generate, '-g', 'java', '--library', 'native', '-o', 'client']);
     const sources = path.join(folder, 'client/src/main/java');
-    writeFileSync(path.join(sources, 'Start.java'), program('java', 'Start.java'));
+    writeFileSync(path.join(sources, 'Start.java'), program('java', 'start'));
     const client = path.join(folder, 'client');
     succeed(client, 'mvn', ['-q', '-B', '-DskipTests', '-Dmaven.javadoc.skip=true', 'compile']);
     const classPath = ['dependency:build-classpath', '-Dmdep.outputFile=classpath.txt'];
@@ -189,7 +189,7 @@ describe('a client generated from the OpenAPI document', { timeout: 1_800_000 },
     const bin = path.join(folder, 'node_modules/.bin');
     const generate = ['-i', document, '-o', 'stepwright', '-c', '@hey-api/client-fetch'];
     succeed(folder, `${bin}/openapi-ts`, generate);
-    writeFileSync(path.join(folder, 'start.ts'), program('ts', 'start.ts'));
+    writeFileSync(path.join(folder, 'start.ts'), program('ts', 'start'));
     const strict = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'preserve'];
     succeed(folder, `${bin}/tsc`, [...strict, '--moduleResolution', 'bundler', 'start.ts']);
     expect(succeed(folder, `${bin}/tsx`, ['start.ts'])).toContain(EXPECTED);

@@ -102,7 +102,7 @@ function finishOperation(operation, schemas) {
   return {
     ...rest,
     description: oneLine(description),
-    parameters: parameters.map(finishSchema),
+    parameters: parameters.map(finishSchema).map(withNameLimits),
     ...(requestBody && {
       requestBody:
         bodySchema === undefined
@@ -111,6 +111,15 @@ function finishOperation(operation, schemas) {
     }),
     responses: withYamlSchema(yamlSchema, finishResponses(operation, schemas)),
   };
+}
+
+/** What the server refuses in names: see `server/src/engine/model/names.ts`. */
+function withNameLimits(parameter) {
+  const { in: place, name, schema } = parameter;
+  if (place !== 'path' || name === 'token' || schema.type !== 'string') return parameter;
+  const maxLength = name === 'key' ? 512 : 200;
+  const pattern = '^[^\\u0000-\\u001f\\u007f-\\u009f]+$';
+  return { ...parameter, schema: { ...schema, minLength: 1, maxLength, pattern } };
 }
 
 /** The operation has another schema for YAML than for JSON. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
+import { EVENT_KEY_LENGTH_MAX, nameProblem } from '../../src/engine/model/names.js';
 
 interface Media {
   readonly schema: Record<string, unknown>;
@@ -230,6 +231,29 @@ describe('openapi.json', () => {
     const names = Object.keys(document.components.schemas);
     expect(names.filter((name) => !/^[A-Za-z]+$/.test(name))).toEqual([]);
     expect(names.filter((name) => !text.includes(`"#/components/schemas/${name}"`))).toEqual([]);
+  });
+
+  it('says which names in paths the server refuses', () => {
+    const names = operations.flatMap(({ parameters }) =>
+      parameters.filter(({ in: place, name }) => place === 'path' && name !== 'token'),
+    ) as readonly { readonly name: string; readonly schema: Schema & { maxLength: number } }[];
+    const texts = names.filter(({ schema }) => schema.type === 'string');
+    expect(texts.length).toBeGreaterThan(30);
+    for (const { name, schema } of texts) {
+      const validate = ajv.compile(schema);
+      const longest = name === 'key' ? EVENT_KEY_LENGTH_MAX : 200;
+      for (const text of [
+        'a',
+        'é 😀',
+        'x'.repeat(longest),
+        'x'.repeat(longest + 1),
+        '',
+        'a\u0000',
+        '\u009f',
+      ]) {
+        expect(validate(text), `${name}: ${text}`).toBe(nameProblem(text, longest) === null);
+      }
+    }
   });
 
   it('has a schema of its own for a definition as it was posted', () => {
