@@ -15,7 +15,11 @@ interface Operation {
   readonly summary?: string;
   readonly description?: string;
   readonly tags: readonly string[];
-  readonly parameters: readonly { readonly name: string; readonly in: string }[];
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly schema: Schema;
+  }[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
   readonly responses: Record<string, { readonly content?: Content }>;
 }
@@ -236,11 +240,11 @@ describe('openapi.json', () => {
   it('says which names in paths the server refuses', () => {
     const names = operations.flatMap(({ parameters }) =>
       parameters.filter(({ in: place, name }) => place === 'path' && name !== 'token'),
-    ) as readonly { readonly name: string; readonly schema: Schema & { maxLength: number } }[];
+    );
     const texts = names.filter(({ schema }) => schema.type === 'string');
     expect(texts.length).toBeGreaterThan(30);
     for (const { name, schema } of texts) {
-      const validate = ajv.compile(schema);
+      const validate = ajv.compile(schema as object);
       const longest = name === 'key' ? EVENT_KEY_LENGTH_MAX : 200;
       for (const text of [
         'a',
