@@ -61,7 +61,7 @@ const PAGE = {
 // Of the long ones, the fault tests have a command of their own: `pnpm test:faults`.
 const END_TO_END_NIGHTLY = [
   ...(process.env['FAULTS'] === 'all' ? ['faults/*.nightly.ts'] : []),
-  ...(IS_NIGHTLY ? ['cli/*.nightly.ts'] : []),
+  ...(IS_NIGHTLY ? ['cli/*.nightly.ts', 'clients/*.nightly.ts'] : []),
 ];
 
 type ProjectOptions = NonNullable<TestProjectInlineConfiguration['test']>;

@@ -6,6 +6,8 @@
  *   can also be YAML, except scripts.
  * - Responses can also be YAML; errors are `application/problem+json`.
  * - YAML examples are generated from JSON examples.
+ * - What generators of clients need: the license by its identifier, no name for a mere text or number, no schema that
+ *   nothing uses, and no union that has no form in some language (`forGenerators`).
  * - The order is fixed, so that the same controllers produce the same text on every machine.
  *
  * Called by: generate.mjs.
@@ -15,25 +17,82 @@ import { stringify } from 'yaml';
 const YAML = 'application/yaml';
 const JSON_TYPE = 'application/json';
 const PROBLEM_TYPE = 'application/problem+json';
+/**
+ * What stands instead of the name of a mere text or number, of which some generators make an undefined type. tsoa knows no
+ * formats of names.
+ */
+const PLAIN_SCHEMAS = {
+  Time: { type: 'string', format: 'date-time' },
+  WholeNumber: { type: 'integer', format: 'int32' },
+};
 const PROBLEM = { $ref: '#/components/schemas/Problem' };
 
-export function finishDocument(document) {
+export function finishDocument(generated) {
+  const document = withoutPlainNames(generated);
   const schemas = mapValues(sortKeys(document.components.schemas), finishSchema);
   const finish = (operation) => finishOperation(operation, schemas);
+  const paths = mapValues(sortKeys(document.paths), (path) => mapValues(path, finish));
+  const { license, ...info } = withoutEmpty(document.info);
   return {
     openapi: '3.1.1',
-    info: withoutEmpty(document.info),
+    // The name is an SPDX identifier.
+    info: { ...info, license: { ...license, identifier: license.name } },
     servers: document.servers,
     tags: document.tags,
-    paths: mapValues(sortKeys(document.paths), (path) => mapValues(path, finish)),
-    components: { schemas, securitySchemes: document.components.securitySchemes },
+    paths,
+    components: {
+      schemas: usedSchemas(paths, schemas),
+      securitySchemes: document.components.securitySchemes,
+    },
   };
+}
+
+function withoutPlainNames(value) {
+  if (Array.isArray(value)) return value.map(withoutPlainNames);
+  if (typeof value !== 'object' || value === null) return value;
+  const { $ref, allOf, ...rest } = value;
+  // tsoa writes a reference that has a description or may be null as the only element of `allOf`.
+  const [{ $ref: only } = {}, ...others] = allOf ?? [];
+  const plain = PLAIN_SCHEMAS[nameIn($ref ?? (others.length === 0 ? only : undefined))];
+  return plain === undefined ? mapValues(value, withoutPlainNames) : { ...plain, ...rest };
+}
+
+/**
+ * The document as the server publishes it. In some languages, a union of a list or an object with something else makes a client
+ * that does not compile: what may be a text instead of a list of texts becomes the list, and everything else any value.
+ */
+export function forGenerators(value) {
+  if (Array.isArray(value)) return value.map(forGenerators);
+  if (typeof value !== 'object' || value === null) return value;
+  const { anyOf = [], ...rest } = value;
+  const choices = anyOf.filter(({ type }) => type !== 'null');
+  const isCompound = ({ type }) => type === 'array' || type === 'object';
+  if (choices.length < 2 || !choices.some(isCompound)) return mapValues(value, forGenerators);
+  const [list, ...lists] = choices.filter(({ type }) => type === 'array');
+  const isShortForm = choices.every(({ type }) => type === 'array' || type === 'string');
+  const whole = isShortForm && lists.length === 0 ? list : {};
+  return mapValues({ ...whole, ...rest }, forGenerators);
+}
+
+/** The schemas to which operations refer, also through others. */
+function usedSchemas(paths, schemas) {
+  const used = new Set();
+  const visit = (value) => {
+    for (const [, name] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if (used.has(name)) continue;
+      used.add(name);
+      visit(schemas[name]);
+    }
+  };
+  visit(paths);
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)));
 }
 
 function finishOperation(operation, schemas) {
   const {
     'x-request-schema': bodySchema,
     'x-request-optional': isBodyOptional = false,
+    'x-yaml-schema': yamlSchema,
     requestBody,
     description,
     parameters,
@@ -43,15 +102,37 @@ function finishOperation(operation, schemas) {
   return {
     ...rest,
     description: oneLine(description),
-    parameters: parameters.map(finishSchema),
+    parameters: parameters.map(finishSchema).map(withNameLimits),
     ...(requestBody && {
       requestBody:
         bodySchema === undefined
           ? scriptBody(requestBody)
           : dataBody(bodySchema, { required: !isBodyOptional, schemas }),
     }),
-    responses: finishResponses(operation, schemas),
+    responses: withYamlSchema(yamlSchema, finishResponses(operation, schemas)),
   };
+}
+
+/** What the server refuses in names: see `server/src/engine/model/names.ts`. */
+function withNameLimits(parameter) {
+  const { in: place, name, schema } = parameter;
+  if (place !== 'path' || name === 'token' || schema.type !== 'string') return parameter;
+  const maxLength = name === 'key' ? 512 : 200;
+  const pattern = '^[^\\u0000-\\u001f\\u007f-\\u009f]+$';
+  return { ...parameter, schema: { ...schema, minLength: 1, maxLength, pattern } };
+}
+
+/** The operation has another schema for YAML than for JSON. */
+function withYamlSchema(schema, responses) {
+  if (schema === undefined) return responses;
+  return mapValues(responses, (response) =>
+    response.content?.[YAML] === undefined
+      ? response
+      : {
+          ...response,
+          content: { ...response.content, [YAML]: { ...response.content[YAML], schema } },
+        },
+  );
 }
 
 /** A body of any form gets the most helpful example: an object. */

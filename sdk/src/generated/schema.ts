@@ -1590,12 +1590,18 @@ export interface components {
              * @description The number of the current or next delivery, starting at 1.
              */
             attempt: number;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             offeredTime: string;
             state: components["schemas"]["ActivityItemState"];
             /** @description The worker that holds the item. */
             workerId: string | null;
-            /** @description When the item returns to the queue. ISO 8601, UTC; null if no worker holds it, or if it is held without a lease. */
+            /**
+             * Format: date-time
+             * @description When the item returns to the queue. ISO 8601, UTC; null if no worker holds it, or if it is held without a lease.
+             */
             leaseUntil: string | null;
         };
         /** @description A page of the work items of one activity. */
@@ -1616,7 +1622,10 @@ export interface components {
              * @description The number of waiting polls on all nodes.
              */
             pollers: number;
-            /** @description ISO 8601, UTC; null if no worker has polled since the nodes started. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null if no worker has polled since the nodes started.
+             */
             lastPollTime: string | null;
         };
         /**
@@ -1642,14 +1651,20 @@ export interface components {
              * @description The number of items that workers hold.
              */
             held: number;
-            /** @description When the oldest waiting item was offered. ISO 8601, UTC; null if no item is waiting. */
+            /**
+             * Format: date-time
+             * @description When the oldest waiting item was offered. ISO 8601, UTC; null if no item is waiting.
+             */
             oldestTime: string | null;
             /**
              * Format: int32
              * @description The number of polls that are waiting for work of this activity.
              */
             pollers: number;
-            /** @description When a worker last polled for this activity, as far as the server knows. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description When a worker last polled for this activity, as far as the server knows. ISO 8601, UTC.
+             */
             lastPollTime: string | null;
         };
         /** @description The queues of activities, those with the most waiting items first; at most 500. */
@@ -1678,11 +1693,20 @@ export interface components {
             scopes: string[];
             /** @description The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none. */
             createdBy: string;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             createdTime: string;
-            /** @description ISO 8601, UTC; null: it does not expire. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null: it does not expire.
+             */
             expires: string | null;
-            /** @description ISO 8601, UTC, to about a minute; null: it was never used. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, to about a minute; null: it was never used.
+             */
             lastUsedTime: string | null;
         };
         /** @description All keys, in the order of their creation. */
@@ -1706,7 +1730,10 @@ export interface components {
             name: string;
             /** @description What its holder may do: `conductor:admin`, `conductor:author`, `conductor:controller`, `conductor:viewer`, `conductor:worker`. The last three can be narrowed by a prefix: `conductor:viewer:order*` reaches only definitions whose id begins with `order`, `conductor:worker:billing-*` only activities whose name begins with `billing-`. */
             scopes: string[];
-            /** @description When it expires: ISO 8601. Without it, the key is valid until it is removed. */
+            /**
+             * Format: date-time
+             * @description When it expires: ISO 8601. Without it, the key is valid until it is removed.
+             */
             expires?: string;
         };
         /**
@@ -1726,7 +1753,10 @@ export interface components {
          */
         AuditEntry: {
             id: string;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             time: string;
             /** @description The subject (`sub`) of the caller's token, or the name of its API key; `anonymous` if it has none, or if the server requires no token. */
             actor: string;
@@ -1759,7 +1789,10 @@ export interface components {
          *     }
          */
         Backfill: {
-            /** @description The first time that counts; it must have passed. ISO 8601. */
+            /**
+             * Format: date-time
+             * @description The first time that counts; it must have passed. ISO 8601.
+             */
             from: string;
             /** @description The first time that does not count. */
             to: string;
@@ -1841,9 +1874,15 @@ export interface components {
              * @description The number of runs for which the action failed.
              */
             failed: number;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             startTime: string;
-            /** @description ISO 8601, UTC; null while it is running. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null while it is running.
+             */
             endTime: string | null;
             /** @description The first 100 failures. Only shown to callers with the scope `conductor:viewer`. */
             failures: components["schemas"]["BulkFailure"][];
@@ -1889,13 +1928,17 @@ export interface components {
              * @description The number of runs for which the action failed.
              */
             failed: number;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             startTime: string;
-            /** @description ISO 8601, UTC; null while it is running. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null while it is running.
+             */
             endTime: string | null;
         };
-        /** @description The body of a modification without `reason`. */
-        BulkModification: components["schemas"]["Omit_ModificationRequest.reason-or-dryRun_"];
         /**
          * @description The runs on which a bulk job would act.
          * @example {
@@ -1939,7 +1982,7 @@ export interface components {
             /** @description Why. The audit of each run shows it. */
             reason: string;
             /** @description With the action `modify`: what to change, as the body of a modification without `reason`. */
-            modification?: components["schemas"]["BulkModification"];
+            modification?: components["schemas"]["Modification"];
             /**
              * @description With the action `terminate`: compensate the completed steps of each run first, as `?compensate=true` does for a single one.
              * @default false
@@ -2067,13 +2110,25 @@ export interface components {
             outcome: components["schemas"]["WorkflowOutcome"] | null;
             /** @description The SubWorkflow step that started the run; null if a client started it. */
             parent: components["schemas"]["WorkflowParent"] | null;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             startTime: string;
-            /** @description ISO 8601, UTC; null while the run is open. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null while the run is open.
+             */
             endTime: string | null;
-            /** @description The time of the last change: progress or a control action. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The time of the last change: progress or a control action. ISO 8601, UTC.
+             */
             lastChangeTime: string;
-            /** @description The time of `lastError`. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The time of `lastError`. ISO 8601, UTC.
+             */
             failureTime: string | null;
             tags: components["schemas"]["Tags"];
             /** @description The run that this one was started again from; null: none. */
@@ -2112,11 +2167,20 @@ export interface components {
             scopes: string[];
             /** @description The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none. */
             createdBy: string;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             createdTime: string;
-            /** @description ISO 8601, UTC; null: it does not expire. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null: it does not expire.
+             */
             expires: string | null;
-            /** @description ISO 8601, UTC, to about a minute; null: it was never used. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, to about a minute; null: it was never used.
+             */
             lastUsedTime: string | null;
             /** @description The bearer token. It is not stored and not shown again. */
             key: string;
@@ -2196,7 +2260,7 @@ export interface components {
             /** @description The name of the definition. */
             id: string;
             /**
-             * Format: double
+             * Format: int32
              * @description Assigned by the server: 1, 2, 3 … Ignored in requests.
              */
             version?: number;
@@ -2210,7 +2274,7 @@ export interface components {
             defaultErrorBehavior?: components["schemas"]["ErrorBehavior"];
             /** @description The time between two attempts of a step without its own retry interval. The default is 60 seconds. */
             defaultErrorRetryInterval?: components["schemas"]["Duration"];
-            /** @description The JSON Schema (draft 2020-12) of the start data. Invalid data is rejected; defaults are filled in. */
+            /** @description The JSON Schema (draft 2020-12) of the start data, an object or a boolean. Invalid data is rejected; defaults are filled in. */
             input?: {
                 [key: string]: unknown;
             } | boolean | null;
@@ -2258,7 +2322,10 @@ export interface components {
             /** Format: int32 */
             version: number;
             description: string | null;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             createdAt: string;
             /** @description Whether no version of the definition can be started. */
             disabled: boolean;
@@ -2297,18 +2364,30 @@ export interface components {
             state: components["schemas"]["DeliveryState"];
             /** Format: int32 */
             attempts: number;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             createdTime: string;
-            /** @description When it is tried next: ISO 8601, UTC; null if it is not. */
+            /**
+             * Format: date-time
+             * @description When it is tried next: ISO 8601, UTC; null if it is not.
+             */
             nextAttemptTime: string | null;
-            /** @description When it was delivered or given up: ISO 8601, UTC; null while it is waiting. */
+            /**
+             * Format: date-time
+             * @description When it was delivered or given up: ISO 8601, UTC; null while it is waiting.
+             */
             endTime: string | null;
             /** @description What became of the last attempt; null before the first one has ended. */
             lastAnswer: components["schemas"]["DeliveryAnswer"] | null;
         };
         /** @description What became of an attempt. */
         DeliveryAnswer: {
-            /** @description When it was sent: ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description When it was sent: ISO 8601, UTC.
+             */
             time: string;
             /**
              * Format: int32
@@ -2371,10 +2450,13 @@ export interface components {
             data: components["schemas"]["JsonValue"];
             /** @description Whether the data is omitted because it is longer than 4,096 characters. */
             dataOmitted: boolean;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             publishTime: string;
             /**
-             * Format: double
+             * Format: int32
              * @description The number of waiting runs that the event was delivered to immediately; null while delivery is in progress.
              */
             deliveredTo: number | null;
@@ -2393,7 +2475,10 @@ export interface components {
             workflowId: string;
             /** Format: int32 */
             executionId: number;
-            /** @description The effective date: the step takes events published at this time or later. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The effective date: the step takes events published at this time or later. ISO 8601, UTC.
+             */
             since: string;
         };
         /** @description A page of the steps that are waiting for an event. */
@@ -2401,11 +2486,6 @@ export interface components {
             items: components["schemas"]["EventWaiter"][];
             /** @description The `cursor` of the next page; null on the last one. */
             nextCursor: string | null;
-        };
-        /** @description The runs to explain. */
-        ExplainQuery: {
-            /** @description The id of a run. Repeat the parameter for up to 50 runs. */
-            id: string[];
         };
         /**
          * @description Why a run is running, waiting, suspended or ended.
@@ -2447,7 +2527,10 @@ export interface components {
             status: components["schemas"]["WorkflowStatus"];
             /** @description How the run ended; null while it is open. */
             outcome: components["schemas"]["WorkflowOutcome"] | null;
-            /** @description The time of the explanation. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The time of the explanation. ISO 8601, UTC.
+             */
             time: string;
             /** @description The most important reason in one sentence. */
             summary: string;
@@ -2494,13 +2577,25 @@ export interface components {
             outcome: components["schemas"]["WorkflowOutcome"] | null;
             /** @description The run whose SubWorkflow step started this one; null if a client started it. */
             parent: components["schemas"]["WorkflowParent"] | null;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             startTime: string;
-            /** @description ISO 8601, UTC; null while the run is open. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null while the run is open.
+             */
             endTime: string | null;
-            /** @description The time of the last change: progress or a control action. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The time of the last change: progress or a control action. ISO 8601, UTC.
+             */
             lastChangeTime: string;
-            /** @description The time of `lastError`. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The time of `lastError`. ISO 8601, UTC.
+             */
             failureTime: string | null;
             tags: components["schemas"]["Tags"];
             /** @description The run that this one was started again from; null: none. */
@@ -2603,9 +2698,15 @@ export interface components {
              * @description Runs that have ended with the outcome `Failed`.
              */
             failed: number;
-            /** @description The time of the oldest error among the runs. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The time of the oldest error among the runs. ISO 8601, UTC.
+             */
             firstTime: string;
-            /** @description The time of the newest error among the runs. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The time of the newest error among the runs. ISO 8601, UTC.
+             */
             lastTime: string;
             /** @description The id of the run with the newest error. */
             example: string;
@@ -2682,38 +2783,6 @@ export interface components {
          * @enum {string}
          */
         FailureOrder: "count" | "lastTime";
-        /** @description The filters and the order of groups of failed runs. */
-        FailureQuery: {
-            definitionId?: string;
-            /** @description `Suspended` and `Runnable` runs are open; `Terminated` runs have ended with the outcome `Failed`. */
-            status?: components["schemas"]["WorkflowStatus"];
-            /** @description Only runs with an error at this time or later. ISO 8601; UTC by default. */
-            failedFrom?: string;
-            /** @description Only runs with an error before this time. ISO 8601; UTC by default. */
-            failedTo?: string;
-            /** @description Only runs that fulfill this condition on a tag or an index field, as in the list of runs: such as `customer=C-17`. Repeat the parameter for several conditions; all of them must hold. */
-            where?: string[];
-            order?: components["schemas"]["FailureOrder"];
-            /**
-             * Format: int32
-             * @description The maximum number of groups.
-             * @default 20
-             */
-            limit: number;
-        };
-        /** @description The text that is searched for, and how many runs to return. */
-        FindQuery: {
-            /** @description An id, a reference, or the value of a tag or an index field, or the beginning of one. Upper and lower case are different. */
-            text: string;
-            /**
-             * Format: int32
-             * @description The maximum number of runs.
-             * @default 20
-             */
-            limit: number;
-            /** @description `nextCursor` of the previous response to the same text and `limit`: the search for parts continues in older runs. */
-            cursor?: string;
-        };
         /** @description A run that was found. */
         FoundWorkflow: {
             workflow: components["schemas"]["WorkflowSummary"];
@@ -2738,18 +2807,30 @@ export interface components {
              * @description The number of the delivery, starting at 1.
              */
             attempt: number;
-            /** @description When the step offered the item. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description When the step offered the item. ISO 8601, UTC.
+             */
             offeredTime: string;
-            /** @description When the worker got the item. ISO 8601, UTC; null if the node that delivered it has stopped, or reports newer deliveries only. */
+            /**
+             * Format: date-time
+             * @description When the worker got the item. ISO 8601, UTC; null if the node that delivered it has stopped, or reports newer deliveries only.
+             */
             heldSince: string | null;
-            /** @description When the item returns to the queue. ISO 8601, UTC; null if it is held without a lease. */
+            /**
+             * Format: date-time
+             * @description When the item returns to the queue. ISO 8601, UTC; null if it is held without a lease.
+             */
             leaseUntil: string | null;
         };
         /** @description The worker that holds a work item. */
         HoldingWorker: {
             /** @description Empty if the worker has no name. */
             workerId: string;
-            /** @description ISO 8601, UTC; null if the worker holds the item without a lease. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null if the worker holds the item without a lease.
+             */
             leaseUntil: string | null;
         };
         /** @description The values of the index fields of a run by name. A list stands for each of its elements. */
@@ -2783,11 +2864,6 @@ export interface components {
         /**
          * @description Changes to a run, made in this order: cancel, data, version, start, resume. At least one is required; empty members count as absent.
          * @example {
-         *       "reason": "carrier API was down",
-         *       "data": {
-         *         "carrier": "B",
-         *         "error": null
-         *       },
          *       "cancel": [
          *         "*"
          *       ],
@@ -2798,9 +2874,7 @@ export interface components {
          *       ]
          *     }
          */
-        ModificationRequest: {
-            /** @description Why: for the history and the audit. */
-            reason: string;
+        Modification: {
             /** @description A JSON Merge Patch (RFC 7396) on the data: null removes a member. */
             data?: components["schemas"]["DataObject"];
             /** @description The open executions to cancel, with everything inside them; `"*"`: all of them. Nothing follows them, and nothing is compensated. */
@@ -2818,6 +2892,45 @@ export interface components {
             };
             /** @description Whether to resume a suspended run. The default is false. */
             resume?: boolean;
+        };
+        /**
+         * @description A modification of one run.
+         * @example {
+         *       "reason": "carrier API was down",
+         *       "data": {
+         *         "carrier": "B",
+         *         "error": null
+         *       },
+         *       "cancel": [
+         *         "*"
+         *       ],
+         *       "start": [
+         *         {
+         *           "stepId": "ship"
+         *         }
+         *       ]
+         *     }
+         */
+        ModificationRequest: {
+            /** @description A JSON Merge Patch (RFC 7396) on the data: null removes a member. */
+            data?: components["schemas"]["DataObject"];
+            /** @description The open executions to cancel, with everything inside them; `"*"`: all of them. Nothing follows them, and nothing is compensated. */
+            cancel?: (number | "*")[] | "*";
+            /** @description The steps to start. */
+            start?: components["schemas"]["StepStart"][];
+            /**
+             * Format: int32
+             * @description The version of the definition to move the run to.
+             */
+            version?: number;
+            /** @description With `version`: maps the ids of open steps to their ids in that version. */
+            stepMap?: {
+                [key: string]: string;
+            };
+            /** @description Whether to resume a suspended run. The default is false. */
+            resume?: boolean;
+            /** @description Why: for the history and the audit. */
+            reason: string;
             /** @description Whether to change nothing and only show what would happen. The default is false. */
             dryRun?: boolean;
         };
@@ -2859,9 +2972,15 @@ export interface components {
             /** Format: int32 */
             pid: number;
             version: string;
-            /** @description ISO 8601, UTC; null if the node does not report it. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null if the node does not report it.
+             */
             startTime: string | null;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             lastBeatTime: string;
             /** @description False if the node is presumed dead or its process has ended. The other nodes then take over its runs. */
             alive: boolean;
@@ -2907,7 +3026,7 @@ export interface components {
              * @description The number of polls of workers that are waiting at this node.
              */
             parkedPolls: number;
-            /** Format: int32 */
+            /** Format: int64 */
             memoryBytes: number;
             /**
              * Format: double
@@ -2961,7 +3080,10 @@ export interface components {
             pausedBecause: string | null;
             /** @description The subject (`sub`) of the token of the caller who set it up; `anonymous` if there was none. */
             changedBy: string;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             changedTime: string;
         };
         /** @description All notifications, in the order of their names. */
@@ -3008,8 +3130,6 @@ export interface components {
          * @enum {string}
          */
         NotifiedChange: "started" | "completed" | "failed" | "suspended" | "terminated";
-        /** @description Construct a type with the properties of T except for those in type K. */
-        "Omit_ModificationRequest.reason-or-dryRun_": components["schemas"]["Pick_ModificationRequest.Exclude_keyofModificationRequest.reason-or-dryRun__"];
         /**
          * @description What happens if an open run of the same definition has the same reference.
          * @enum {string}
@@ -3111,13 +3231,22 @@ export interface components {
          *     }
          */
         Overview: {
-            /** @description When the numbers were read. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description When the numbers were read. ISO 8601, UTC.
+             */
             time: string;
-            /** @description The start of the node that has been running the longest. `lastHour` and `lastDay` contain nothing older, and nothing that other nodes counted before they stopped. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The start of the node that has been running the longest. `lastHour` and `lastDay` contain nothing older, and nothing that other nodes counted before they stopped. ISO 8601, UTC.
+             */
             countedSince: string;
             /** @description Runs by status; null if the store does not respond, and for callers whose scope is narrowed by a prefix. */
             runs: components["schemas"]["StatusCounts"] | null;
-            /** @description When these runs were counted: a large store is counted every few minutes. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description When these runs were counted: a large store is counted every few minutes. ISO 8601, UTC.
+             */
             runsTime: string;
             /** @description Definitions with open runs, those with the most first. */
             definitions: components["schemas"]["OpenRunCounts"][];
@@ -3138,7 +3267,10 @@ export interface components {
         };
         /** @description What happened in one minute or hour. */
         OverviewBucket: {
-            /** @description The start of the minute or hour. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The start of the minute or hour. ISO 8601, UTC.
+             */
             from: string;
             /**
              * Format: int32
@@ -3170,26 +3302,6 @@ export interface components {
              * @description The longest time from start to end, in milliseconds; null if none ended.
              */
             longestMs: number | null;
-        };
-        /** @description From T, pick a set of properties whose keys are in the union K */
-        "Pick_ModificationRequest.Exclude_keyofModificationRequest.reason-or-dryRun__": {
-            /** @description The steps to start. */
-            start?: components["schemas"]["StepStart"][];
-            /** @description Whether to resume a suspended run. The default is false. */
-            resume?: boolean;
-            /** @description A JSON Merge Patch (RFC 7396) on the data: null removes a member. */
-            data?: components["schemas"]["DataObject"];
-            /** @description The open executions to cancel, with everything inside them; `"*"`: all of them. Nothing follows them, and nothing is compensated. */
-            cancel?: (number | "*")[] | "*";
-            /**
-             * Format: int32
-             * @description The version of the definition to move the run to.
-             */
-            version?: number;
-            /** @description With `version`: maps the ids of open steps to their ids in that version. */
-            stepMap?: {
-                [key: string]: string;
-            };
         };
         /**
          * @description An error. `code` identifies the kind of error and never changes; `detail` describes it for people. Further members contain related ids, such as `workflowId`.
@@ -3476,7 +3588,10 @@ export interface components {
          *     }
          */
         Schedule: {
-            /** @description The time of the request. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The time of the request. ISO 8601, UTC.
+             */
             from: string;
             to: string;
             /** @description The trigger that fires first comes first. */
@@ -3535,12 +3650,15 @@ export interface components {
         ServerInfo: {
             name: string;
             version: string;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             startTime: string;
             machineName: string;
             osVersion: string;
             /**
-             * Format: int32
+             * Format: int64
              * @description Memory in use, in bytes.
              */
             workingSet: number;
@@ -3572,7 +3690,10 @@ export interface components {
         /** @description The trigger that started a run. */
         StartedBy: {
             name: string;
-            /** @description The planned time, or the time of the event. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The planned time, or the time of the event. ISO 8601, UTC.
+             */
             time: string;
         };
         /** @description The number of runs in each status. */
@@ -3622,7 +3743,7 @@ export interface components {
             /** @description The time between two attempts. */
             retryInterval?: components["schemas"]["Duration"];
             /**
-             * Format: double
+             * Format: int32
              * @description The maximum number of retries; unlimited by default.
              */
             maxRetries?: number | null;
@@ -3665,7 +3786,10 @@ export interface components {
              * @description The number of the failed attempt, starting at 1.
              */
             attempt: number;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             time: string;
         };
         /**
@@ -3712,14 +3836,20 @@ export interface components {
              * @description The number of the attempt, starting at 1.
              */
             attempt: number;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             startTime: string;
-            /** @description ISO 8601, UTC; null while the execution is open. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null while the execution is open.
+             */
             endTime: string | null;
             /** @description The item of the enclosing Foreach. */
             item: components["schemas"]["JsonValue"];
             /**
-             * Format: double
+             * Format: int32
              * @description The index of `item`.
              */
             index: number | null;
@@ -3798,7 +3928,10 @@ export interface components {
              * @description Versions count the scripts stored under this name: 1, 2, 3 …
              */
             version: number;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             createdAt: string;
             /** @description As of a definition: who stored this version; null if it is not known. */
             createdBy: string | null;
@@ -3814,7 +3947,10 @@ export interface components {
         StepWait: {
             /** @enum {string} */
             kind: "time" | "retry" | "event" | "activity" | "workflow" | "steps";
-            /** @description Of `time` and `retry`: when the step continues. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description Of `time` and `retry`: when the step continues. ISO 8601, UTC.
+             */
             until?: string;
             /** @description Of `event`. */
             eventName?: string;
@@ -3848,10 +3984,13 @@ export interface components {
             name: string;
             key: string;
             data: components["schemas"]["JsonValue"];
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             publishTime: string;
             /**
-             * Format: double
+             * Format: int32
              * @description The number of waiting runs that the event was delivered to immediately; null while delivery is in progress.
              */
             deliveredTo: number | null;
@@ -3958,7 +4097,10 @@ export interface components {
         };
         /** @description What came of the last due time or event. */
         TriggerFiring: {
-            /** @description The planned time, or the time of the event. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The planned time, or the time of the event. ISO 8601, UTC.
+             */
             time: string;
             /** @description The run that was started; null: none was. */
             workflowId: string | null;
@@ -3989,23 +4131,32 @@ export interface components {
             kind: components["schemas"]["WaitReasonKind"];
             /** @description The reason in words, for people. */
             text: string;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             since: string | null;
-            /** @description When the wait, the retry interval or the lease ends. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description When the wait, the retry interval or the lease ends. ISO 8601, UTC.
+             */
             until: string | null;
             /**
-             * Format: double
+             * Format: int32
              * @description Null if the reason concerns the run as a whole.
              */
             executionId: number | null;
             stepId: string | null;
             stepType: string | null;
             stepName: string | null;
-            /** Format: double */
+            /** Format: int32 */
             attempt: number | null;
-            /** @description The item and index of the enclosing Foreach. */
+            /** @description The item of the enclosing Foreach. */
             item: components["schemas"]["JsonValue"];
-            /** Format: double */
+            /**
+             * Format: int32
+             * @description The index of `item`.
+             */
             index: number | null;
             eventName?: string;
             eventKey?: string;
@@ -4062,7 +4213,10 @@ export interface components {
             start?: components["schemas"]["WebhookStart"];
             /** @description The subject (`sub`) of the token of the caller who set it up; `anonymous` if there was none. */
             changedBy: string;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             changedTime: string;
         };
         /**
@@ -4229,7 +4383,10 @@ export interface components {
              * @description The number of polls that are waiting now. If it is 0 and `held` is 0, the worker may have stopped.
              */
             polling: number;
-            /** @description When a poll of the worker last arrived or ended. ISO 8601, UTC; null if no node remembers one. */
+            /**
+             * Format: date-time
+             * @description When a poll of the worker last arrived or ended. ISO 8601, UTC; null if no node remembers one.
+             */
             lastPollTime: string | null;
             /** @description The activities for which it has asked, the most recent first. */
             activities: components["schemas"]["WorkerActivity"][];
@@ -4249,7 +4406,10 @@ export interface components {
              * @description The number of polls of the worker that are waiting now.
              */
             polling: number;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             lastPollTime: string;
         };
         /**
@@ -4287,18 +4447,6 @@ export interface components {
             count: number;
             /** @description False if there are so many held items that not all were looked at. */
             exact: boolean;
-        };
-        /** @description Which workers are listed. */
-        WorkerQuery: {
-            /** @description Only the worker with this id */
-            workerId?: string;
-            /** @description Only workers that ask for this activity, or hold an item of it */
-            activityName?: string;
-            /**
-             * Format: int32
-             * @description The maximum number of workers
-             */
-            limit?: number;
         };
         /**
          * @description A run of a definition.
@@ -4345,13 +4493,25 @@ export interface components {
             outcome: components["schemas"]["WorkflowOutcome"] | null;
             /** @description The SubWorkflow step that started the run; null if a client started it. */
             parent: components["schemas"]["WorkflowParent"] | null;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             startTime: string;
-            /** @description ISO 8601, UTC; null while the run is open. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null while the run is open.
+             */
             endTime: string | null;
-            /** @description The time of the last change: progress or a control action. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The time of the last change: progress or a control action. ISO 8601, UTC.
+             */
             lastChangeTime: string;
-            /** @description The time of `lastError`. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The time of `lastError`. ISO 8601, UTC.
+             */
             failureTime: string | null;
             tags: components["schemas"]["Tags"];
             /** @description The run that this one was started again from; null: none. */
@@ -4380,7 +4540,10 @@ export interface components {
          *     }
          */
         WorkflowAction: {
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             time: string;
             /** @description The subject (`sub`) of the caller's token; `anonymous` if it has none, or if the server requires no token. */
             actor: string;
@@ -4452,21 +4615,39 @@ export interface components {
             version?: number;
             /** @description The reference that the run was started with. */
             reference?: string;
-            /** @description Only runs that started at this time or later. ISO 8601; UTC by default. */
+            /**
+             * Format: date-time
+             * @description Only runs that started at this time or later. ISO 8601; UTC by default.
+             */
             startedFrom?: string;
-            /** @description Only runs that started before this time. ISO 8601; UTC by default. */
+            /**
+             * Format: date-time
+             * @description Only runs that started before this time. ISO 8601; UTC by default.
+             */
             startedTo?: string;
-            /** @description Only runs that ended at this time or later. ISO 8601; UTC by default. */
+            /**
+             * Format: date-time
+             * @description Only runs that ended at this time or later. ISO 8601; UTC by default.
+             */
             endedFrom?: string;
-            /** @description Only runs that ended before this time. ISO 8601; UTC by default. */
+            /**
+             * Format: date-time
+             * @description Only runs that ended before this time. ISO 8601; UTC by default.
+             */
             endedTo?: string;
             /** @description Only runs that fulfill this condition on a tag or an index field, such as `customer=C-17` or `tag.team!=billing`: `<name><operator><value>` with one of the operators `=`, `!=`, `<`, `<=`, `>`, `>=` and `^=` (starts with). Repeat the parameter for several conditions; all of them must hold. */
             where?: string[];
-            /** @description Only runs with a step error at this time or later, the newest failure first. Cannot be combined with `unchangedSince`. */
+            /**
+             * Format: date-time
+             * @description Only runs with a step error at this time or later, the newest failure first. Cannot be combined with `unchangedSince`.
+             */
             failedFrom?: string;
             /** @description Only failed runs of this group: the `key` of a group of failures. */
             failure?: string;
-            /** @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`. */
+            /**
+             * Format: date-time
+             * @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`.
+             */
             unchangedSince?: string;
         };
         /**
@@ -4484,7 +4665,10 @@ export interface components {
             items: components["schemas"]["FoundWorkflow"][];
             /** @description False if there may be more runs with a value that equals or starts with the text. */
             exact: boolean;
-            /** @description The inside of values was searched only in runs that started at this time or later. Null: in all runs. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The inside of values was searched only in runs that started at this time or later. Null: in all runs. ISO 8601, UTC.
+             */
             partsFrom: string | null;
             /** @description Continues the search for parts in older runs; null if all runs were searched. A response may have no items and still a cursor: the search stops when it has taken long enough. */
             nextCursor: string | null;
@@ -4529,46 +4713,6 @@ export interface components {
             executionId: number;
             /** @description Null if an earlier version of the server started the run. */
             stepId: string | null;
-        };
-        /** @description The filters and the page of the list of runs. */
-        WorkflowQuery: {
-            status?: components["schemas"]["WorkflowStatus"];
-            /** @description Only runs with this outcome. */
-            outcome?: components["schemas"]["WorkflowOutcome"];
-            /** @description The id of a run, to list only its children; or `none`, to list only runs without a parent. */
-            parent?: string;
-            definitionId?: string;
-            /**
-             * Format: int32
-             * @description The version of the definition.
-             */
-            version?: number;
-            /** @description The reference that the run was started with. */
-            reference?: string;
-            /** @description Only runs that started at this time or later. ISO 8601; UTC by default. */
-            startedFrom?: string;
-            /** @description Only runs that started before this time. ISO 8601; UTC by default. */
-            startedTo?: string;
-            /** @description Only runs that ended at this time or later. ISO 8601; UTC by default. */
-            endedFrom?: string;
-            /** @description Only runs that ended before this time. ISO 8601; UTC by default. */
-            endedTo?: string;
-            /** @description Only runs that fulfill this condition on a tag or an index field, such as `customer=C-17` or `tag.team!=billing`: `<name><operator><value>` with one of the operators `=`, `!=`, `<`, `<=`, `>`, `>=` and `^=` (starts with). Repeat the parameter for several conditions; all of them must hold. */
-            where?: string[];
-            /** @description Only runs with a step error at this time or later, the newest failure first. Cannot be combined with `unchangedSince`. */
-            failedFrom?: string;
-            /** @description Only failed runs of this group: the `key` of a group of failures. */
-            failure?: string;
-            /** @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`. */
-            unchangedSince?: string;
-            /**
-             * Format: int32
-             * @description The maximum number of items on a page.
-             * @default 50
-             */
-            limit: number;
-            /** @description `nextCursor` of the previous page. */
-            cursor?: string;
         };
         /** @description A reference to another run. */
         WorkflowReference: {
@@ -4623,13 +4767,25 @@ export interface components {
             outcome: components["schemas"]["WorkflowOutcome"] | null;
             /** @description The run whose SubWorkflow step started this one; null if a client started it. */
             parent: components["schemas"]["WorkflowReference"] | null;
-            /** @description ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
             startTime: string;
-            /** @description ISO 8601, UTC; null while the run is open. */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC; null while the run is open.
+             */
             endTime: string | null;
-            /** @description The time of the last change: progress or a control action. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The time of the last change: progress or a control action. ISO 8601, UTC.
+             */
             lastChangeTime: string;
-            /** @description The time of `lastError`. ISO 8601, UTC. */
+            /**
+             * Format: date-time
+             * @description The time of `lastError`. ISO 8601, UTC.
+             */
             failureTime: string | null;
             tags: components["schemas"]["Tags"];
             /** @description The run that this one was started again from; null: none. */
@@ -5508,8 +5664,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreatedBulkJob"] | components["schemas"]["BulkPreview"];
-                    "application/yaml": components["schemas"]["CreatedBulkJob"] | components["schemas"]["BulkPreview"];
+                    /**
+                     * @example {
+                     *       "id": "01hx5v3x9t6k2m4n8p0q",
+                     *       "matched": 500,
+                     *       "exact": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedBulkJob"];
+                    /**
+                     * @example id: 01hx5v3x9t6k2m4n8p0q
+                     *     matched: 500
+                     *     exact: true
+                     */
+                    "application/yaml": components["schemas"]["CreatedBulkJob"];
                 };
             };
             /** @description The body is invalid */
@@ -6313,7 +6481,9 @@ export interface operations {
                      *         outputs:
                      *           greeted: "True"
                      */
-                    "application/yaml": components["schemas"]["DefinitionDocument"];
+                    "application/yaml": {
+                        [key: string]: unknown;
+                    };
                 };
             };
             /** @description A parameter is invalid */
@@ -13117,8 +13287,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReceivedDelivery"] | components["schemas"]["WebhookChallenge"];
-                    "application/yaml": components["schemas"]["ReceivedDelivery"] | components["schemas"]["WebhookChallenge"];
+                    /**
+                     * @example {
+                     *       "id": "01j8zq3v7m9k4n2p5r6s8t0w1x"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReceivedDelivery"];
+                    /** @example id: 01j8zq3v7m9k4n2p5r6s8t0w1x */
+                    "application/yaml": components["schemas"]["ReceivedDelivery"];
                 };
             };
             /** @description The signature is right, but the body or what expressions make of it is not */

@@ -26,6 +26,7 @@ import { parseQuery } from './http/query-names.js';
 import { attachContext } from './http/request-context.js';
 import { traceRequests } from './http/request-span.js';
 import type { RequestMemory } from './http/request-memory.js';
+import { refuseRepeatedHeaders } from './http/repeated-headers.js';
 import { registerSwaggerPage } from './pages/swagger-page.js';
 import { refuseHead, unmatched } from './http/unmatched.js';
 
@@ -84,6 +85,7 @@ export function createApp(options: AppOptions): Express {
   app.use(attachContext(services));
   if (options.tracing !== undefined) app.use(traceRequests(options.tracing));
   app.use(securityHeaders);
+  app.use(refuseRepeatedHeaders);
   registerForeignPageRules(app, {
     allowedHosts: options.allowedHosts ?? [],
     corsOrigins: options.corsOrigins ?? [],

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
+import { EVENT_KEY_LENGTH_MAX, nameProblem } from '../../src/engine/model/names.js';
 
 interface Media {
   readonly schema: Record<string, unknown>;
@@ -14,7 +15,11 @@ interface Operation {
   readonly summary?: string;
   readonly description?: string;
   readonly tags: readonly string[];
-  readonly parameters: readonly { readonly name: string; readonly in: string }[];
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly schema: Schema;
+  }[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
   readonly responses: Record<string, { readonly content?: Content }>;
 }
@@ -22,7 +27,7 @@ interface Operation {
 const text = readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8');
 const document = JSON.parse(text) as {
   openapi: string;
-  info: { title: string };
+  info: { title: string; license: { name: string; identifier: string } };
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, { examples?: unknown[] }> };
 };
@@ -202,12 +207,94 @@ describe('openapi.json', () => {
     expect(count).toBeGreaterThan(20);
   });
 
+  it('has a license with an identifier, which generators require', () => {
+    expect(document.info.license).toEqual({ name: 'MIT', identifier: 'MIT' });
+  });
+
+  it('has a format for every number, and for every time', () => {
+    const places = schemasIn(document);
+    const isOf = (schema: Schema, type: string) => [schema.type].flat().includes(type);
+    for (const [place, schema] of places) {
+      if (isOf(schema, 'integer')) expect(['int32', 'int64'], place).toContain(schema.format);
+      if (isOf(schema, 'number')) expect(schema.format, place).toBe('double');
+      // `tokenExpiry` alone has no zone when it says "never".
+      const isTime =
+        /ISO 8601(?! such as)/.test(schema.description ?? '') && !place.endsWith('/tokenExpiry');
+      const [type = schema] = isOf(schema, 'array') ? [schema.items!] : [];
+      if (isTime && isOf(type, 'string')) expect(type.format, place).toBe('date-time');
+    }
+    expect(places.filter(([, { format }]) => format === 'date-time').length).toBeGreaterThan(60);
+  });
+
+  it('has no shape that makes a client that does not compile', () => {
+    for (const [place, { anyOf = [] }] of schemasIn(document)) {
+      const choices = anyOf.filter(({ type }) => type !== 'null');
+      const compound = choices.filter(({ type }) => type === 'array' || type === 'object');
+      if (choices.length > 1) expect(compound, place).toEqual([]);
+    }
+    const names = Object.keys(document.components.schemas);
+    expect(names.filter((name) => !/^[A-Za-z]+$/.test(name))).toEqual([]);
+    expect(names.filter((name) => !text.includes(`"#/components/schemas/${name}"`))).toEqual([]);
+  });
+
+  it('says which names in paths the server refuses', () => {
+    const names = operations.flatMap(({ parameters }) =>
+      parameters.filter(({ in: place, name }) => place === 'path' && name !== 'token'),
+    );
+    const texts = names.filter(({ schema }) => schema.type === 'string');
+    expect(texts.length).toBeGreaterThan(30);
+    for (const { name, schema } of texts) {
+      const validate = ajv.compile(schema as object);
+      const longest = name === 'key' ? EVENT_KEY_LENGTH_MAX : 200;
+      for (const text of [
+        'a',
+        'é 😀',
+        'x'.repeat(longest),
+        'x'.repeat(longest + 1),
+        '',
+        'a\u0000',
+        '\u009f',
+      ]) {
+        expect(validate(text), `${name}: ${text}`).toBe(nameProblem(text, longest) === null);
+      }
+    }
+  });
+
+  it('has a schema of its own for a definition as it was posted', () => {
+    const { content = {} } = document.paths['/api/definition/{id}']!['get']!.responses['200']!;
+    const posted = { Id: 'greeting', STEPS: [{ Id: 'a', stepType: 'NoOp' }] };
+    check(content['application/yaml']!.schema, posted);
+    expect(content['application/json']!.schema).toEqual({
+      $ref: '#/components/schemas/DefinitionDocument',
+    });
+  });
+
   it('contains no traces of the generator', () => {
     expect(text).not.toContain('"x-');
     expect(text).not.toContain('nullable');
     expect(text.endsWith('}\n')).toBe(true);
   });
 });
+
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly description?: string;
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+}
+
+/** Everything that may be a schema, by its place. A parameter has the description, its schema the format. */
+function schemasIn(value: unknown, place = ''): (readonly [place: string, schema: Schema])[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inside = Object.entries(value).flatMap(([name, member]) =>
+    // Examples and names of members are no schemas.
+    name.startsWith('example') ? [] : schemasIn(member, `${place}/${name}`),
+  );
+  const { schema, description } = value as { schema?: Schema; description?: string };
+  const own = { ...(value as Schema), ...(schema && { ...schema, description }) };
+  return [[place, own], ...inside];
+}
 
 /** In the order of the document: by path, and within a path as the controller lists its methods. */
 function byPath(a: string, b: string): number {

@@ -70,13 +70,16 @@ describe('GET /swagger', () => {
     }
   });
 
-  it('serves the document at the path that clients of Conductor use', async () => {
-    const api = await startApi();
-    const response = await api.fetch('/swagger/v1/swagger.json');
-    expect(response.status).toBe(200);
-    expect(response.headers.get('content-type')).toContain('application/json');
-    expect(await response.json()).toMatchObject({ info: { title: 'Stepwright API' } });
-  });
+  it.each(['/swagger/v1/swagger.json', '/swagger.json', '/openapi.json'])(
+    'serves the document at %s',
+    async (path) => {
+      const api = await startApi();
+      const response = await api.fetch(path);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toContain('application/json');
+      expect(await response.json()).toMatchObject({ info: { title: 'Stepwright API' } });
+    },
+  );
 });
 
 describe('GET /schemas', () => {

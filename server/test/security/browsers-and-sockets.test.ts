@@ -118,6 +118,19 @@ describe('a raw socket', () => {
       'a chunk of the wrong size',
       'POST /api/event/e/k HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n',
     ],
+    ['two Host headers', 'GET /api/info HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n'],
+    [
+      'two Host headers with one value',
+      'GET /api/info HTTP/1.1\r\nHost: localhost\r\nhOST: localhost\r\n\r\n',
+    ],
+    [
+      'two tokens',
+      'GET /api/info HTTP/1.1\r\nHost: localhost\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n',
+    ],
+    [
+      'two types of its body',
+      'POST /api/event/e/k HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Type: application/yaml\r\nContent-Length: 2\r\n\r\n{}',
+    ],
     ['no Host header', 'GET /api/info HTTP/1.1\r\n\r\n'],
     ['text that is not HTTP', '\u0016\u0003\u0001\u0000\r\n\r\n'],
     ['a long path', `GET /${'a'.repeat(70_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`],

@@ -41,19 +41,30 @@ export function createTokenVerifier(rules: TokenRules, keys: TokenKeys): TokenVe
   const find = 'find' in keys ? keys.find : fixed(keys.publicKey, algorithm);
   return async (token) => {
     const { payload } = await jwtVerify(token, find, options);
-    const { exp = 0, sub = null } = payload;
+    const { exp = 0 } = payload;
     // JSON reads 1e999 as infinity. A token that is valid for a century cannot be revoked, either.
     if (exp > Date.now() / 1000 + lifetimeSecondsMax) {
       throw new Error(`The token is valid for longer than ${lifetimeSecondsMax} s`);
     }
     const scopes = scopesOf(payload, rules.scopeClaim);
-    return { subject: sub, scopes, expiresAt: exp * 1000 };
+    return { subject: subjectOf(payload.sub), scopes, expiresAt: exp * 1000 };
   };
 }
 
 function fixed(publicKey: string, algorithm: TokenAlgorithm): JWTVerifyGetKey {
   const key = readPublicKey(publicKey, algorithm);
   return async () => key;
+}
+
+/**
+ * Some issuers write the number of a user, against RFC 7519.
+ * @throws Error if it is something else, or a number that JSON has rounded and that may stand for somebody else
+ */
+function subjectOf(sub: unknown): string | null {
+  if (sub === undefined || sub === null) return null;
+  if (typeof sub === 'string') return sub;
+  if (typeof sub === 'number' && Number.isSafeInteger(sub)) return String(sub);
+  throw new Error('The claim "sub" is neither a text nor a whole number up to 2^53');
 }
 
 /** The claim is a list, or a string with spaces between the scopes. */

@@ -64,11 +64,13 @@ export class ActivityController extends Controller {
    * @param workerHost The name of its machine, shown to operators
    * @param workerVersion The version of the worker program, shown to operators
    * @param timeout Seconds to wait for work, up to a limit of the server
-   * @isInt timeout must be a whole number of seconds
+   * @isLong timeout must be a whole number of seconds
    * @minimum timeout 0 must not be negative
+   * @maximum timeout 9007199254740991 must be at most 9007199254740991
    * @param lease Seconds after which the item returns to the queue, unless the worker has reported a result or extended the lease. By default, it never returns.
-   * @isInt lease must be a whole number of seconds
+   * @isLong lease must be a whole number of seconds
    * @minimum lease 1 must be at least 1
+   * @maximum lease 9007199254740991 must be at most 9007199254740991
    */
   @Get('{id}')
   @Response<Problem>(400, 'A parameter is invalid')
@@ -170,8 +172,9 @@ export class ActivityController extends Controller {
    * @summary Extend a lease
    * @param token The token of the work item
    * @param lease The new lease in seconds from now; by default, as long as the lease with which the item was claimed
-   * @isInt lease must be a whole number of seconds
+   * @isLong lease must be a whole number of seconds
    * @minimum lease 1 must be at least 1
+   * @maximum lease 9007199254740991 must be at most 9007199254740991
    */
   @Put('{token}/heartbeat')
   @Response<Problem>(400, 'A parameter is invalid')

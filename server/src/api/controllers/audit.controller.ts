@@ -15,6 +15,7 @@ import { toAuditEntry, toAuditFilter } from '../wire/map/audit.js';
 import { toPageRequest, toWirePage } from '../wire/map/page.js';
 import type { AuditPage } from '../wire/models/audit.js';
 import type { Problem } from '../wire/models/problem.js';
+import type { Time } from '../wire/models/time.js';
 
 @Route('api/audit')
 @Tags('Audit')
@@ -55,8 +56,8 @@ export class AuditController extends Controller {
     @Query() address?: string,
     @Query() targetKind?: string,
     @Query() targetId?: string,
-    @Query() from?: string,
-    @Query() to?: string,
+    @Query() from?: Time,
+    @Query() to?: Time,
     @Query() limit: number = PAGE_SIZE_DEFAULT,
     @Query() cursor?: string,
   ): Promise<AuditPage> {

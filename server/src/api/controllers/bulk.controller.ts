@@ -10,11 +10,13 @@ import {
   Post,
   Query,
   Request,
+  Res,
   Response,
   Route,
   Security,
   SuccessResponse,
   Tags,
+  type TsoaResponse,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { reachesAllOf, type NameReach } from '../../base/name-reach.js';
@@ -62,10 +64,10 @@ export class BulkController extends Controller {
    *
    * @summary Create a bulk job
    * @param idempotencyKey A unique key of your choice. If you repeat the request with the same key, you get the job that the first request created.
+   * @param preview With `dryRun`: the runs on which the job would act
    */
   @Post()
   @SuccessResponse(202, 'Accepted')
-  @Response<BulkPreview>(200, 'With `dryRun`: the runs on which the job would act')
   @Response<Problem>(400, 'The body is invalid')
   @Response<Problem>(
     403,
@@ -83,8 +85,9 @@ export class BulkController extends Controller {
   async createBulkJob(
     @Body() body: BulkRequest,
     @Request() request: HttpRequest,
+    @Res() preview: TsoaResponse<200, BulkPreview>,
     @Header('Idempotency-Key') idempotencyKey?: string,
-  ): Promise<CreatedBulkJob | BulkPreview> {
+  ): Promise<CreatedBulkJob> {
     const { bulk } = this.#services.host;
     const reach = await callerReach(request, 'conductor:controller');
     const mayRead = await mayReadWithin(request, reach);
@@ -95,8 +98,7 @@ export class BulkController extends Controller {
       idempotency: await toIdempotencyKey(request, idempotencyKey, asJson(body)),
     });
     if (body.dryRun === true) {
-      this.setStatus(200);
-      return toBulkPreview(await bulk.preview(job), mayRead);
+      return preview(200, toBulkPreview(await bulk.preview(job), mayRead)) as never;
     }
     const created = toCreatedBulkJob(await bulk.create(job));
     this.setHeader('Location', `/api/bulk/${encodeURIComponent(created.id)}`);

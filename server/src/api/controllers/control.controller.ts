@@ -290,6 +290,7 @@ export class ControlController extends Controller {
    * @param executionId The id of the waiting execution
    * @isInt executionId must be a whole number
    * @minimum executionId 0 must not be negative
+   * @maximum executionId 2147483647 must be at most 2147483647
    */
   @Post('{id}/steps/{executionId}/success')
   @SuccessResponse(202, 'Accepted')
@@ -322,6 +323,7 @@ export class ControlController extends Controller {
    * @param executionId The id of the waiting execution
    * @isInt executionId must be a whole number
    * @minimum executionId 0 must not be negative
+   * @maximum executionId 2147483647 must be at most 2147483647
    * @param retry Whether another attempt may succeed
    */
   @Post('{id}/steps/{executionId}/fail')

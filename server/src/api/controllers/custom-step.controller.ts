@@ -100,6 +100,7 @@ export class CustomStepController extends Controller {
    * @param version The version to return; by default, the latest
    * @isInt version must be a whole number
    * @minimum version 1 must be at least 1
+   * @maximum version 2147483647 must be at most 2147483647
    */
   @Get('{id}')
   @Produces('text/x-python')

@@ -160,6 +160,7 @@ export class DefinitionController extends Controller {
    * @param version The version to return; by default, the latest
    * @isInt version must be a whole number
    * @minimum version 1 must be at least 1
+   * @maximum version 2147483647 must be at most 2147483647
    * @param source Whether to return the text as it was posted
    */
   @Get('{id}')
@@ -167,6 +168,12 @@ export class DefinitionController extends Controller {
   @Response<Problem>(404, 'There is no such definition or version')
   @Security('bearer', ['conductor:author'])
   @Security('bearer', ['conductor:viewer'])
+  // The text as it was posted has names in any casing.
+  @Extension('x-yaml-schema', {
+    type: 'object',
+    description: 'The definition, or with `source` its text as it was posted: in any casing',
+    additionalProperties: true,
+  })
   async getDefinition(
     @Path() id: string,
     @Request() request: HttpRequest,
@@ -192,6 +199,7 @@ export class DefinitionController extends Controller {
    * @param version The version to describe; by default, the latest
    * @isInt version must be a whole number
    * @minimum version 1 must be at least 1
+   * @maximum version 2147483647 must be at most 2147483647
    */
   @Get('{id}/types')
   @Produces('text/plain')
@@ -219,6 +227,7 @@ export class DefinitionController extends Controller {
    * @param version Only runs of this version; by default, of all versions
    * @isInt version must be a whole number
    * @minimum version 1 must be at least 1
+   * @maximum version 2147483647 must be at most 2147483647
    */
   @Get('{id}/open-steps')
   @Response<Problem>(400, 'A parameter is invalid')

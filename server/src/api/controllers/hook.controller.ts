@@ -4,10 +4,12 @@ import {
   Path,
   Post,
   Request,
+  Res,
   Response,
   Route,
   SuccessResponse,
   Tags,
+  type TsoaResponse,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { AppError } from '../../base/errors.js';
@@ -34,10 +36,10 @@ export class HookController extends Controller {
    *
    * @summary Call a webhook
    * @param name The name of the webhook
+   * @param checked Slack has checked the address
    */
   @Post('{name}')
   @SuccessResponse(202, 'Accepted')
-  @Response<WebhookChallenge>(200, 'Slack has checked the address')
   @Response<Problem>(
     400,
     'The signature is right, but the body or what expressions make of it is not',
@@ -52,7 +54,8 @@ export class HookController extends Controller {
   async callWebhook(
     @Path() name: string,
     @Request() request: HttpRequest,
-  ): Promise<ReceivedDelivery | WebhookChallenge> {
+    @Res() checked: TsoaResponse<200, WebhookChallenge>,
+  ): Promise<ReceivedDelivery> {
     const { host, wrongSignatures } = this.#services;
     // Read by `webhookBody`.
     const bytes = request.body as Buffer;
@@ -64,8 +67,7 @@ export class HookController extends Controller {
         body: () => readWebhookBody(request, bytes),
         ...traceOf(request),
       });
-      this.setStatus('challenge' in received ? 200 : 202);
-      return received;
+      return 'challenge' in received ? (checked(200, received) as never) : received;
     } catch (error) {
       if (error instanceof AppError && error.code === 'unauthenticated') {
         wrongSignatures.count(addressOf(request));

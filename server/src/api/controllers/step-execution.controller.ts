@@ -47,13 +47,13 @@ export class StepExecutionController extends Controller {
    * @param stepId Returns only executions of the step with this id
    * @param status Returns only executions with this status. `Waiting` includes `Retrying`
    * @param item Returns only executions for the item with this index in the innermost Foreach around the step, from 0
-   * @isInt item must be a whole number
+   * @isLong item must be a whole number
    * @minimum item 0 must be at least 0
    * @maximum item 9007199254740991 is too large
    * @param turn With `stepId`: returns only what ran inside this While or Recur in this turn, counted from 1. For a step
    * that is no loop, this is the execution with this number, with all its attempts. For a Foreach, use `item`. Cannot be
    * combined with `order=desc`
-   * @isInt turn must be a whole number
+   * @isLong turn must be a whole number
    * @minimum turn 1 must be at least 1
    * @maximum turn 9007199254740991 is too large
    * @param search Returns only executions with this text in their inputs, outputs, item or error: in a name, a text or a

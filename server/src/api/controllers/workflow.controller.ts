@@ -45,6 +45,7 @@ import type {
 } from '../wire/models/find.js';
 import type { DataObject } from '../wire/models/json-value.js';
 import type { Problem } from '../wire/models/problem.js';
+import type { Time } from '../wire/models/time.js';
 import type {
   ConflictScope,
   OnConflict,
@@ -85,14 +86,16 @@ export class WorkflowController extends Controller {
    * @param version The version of the definition to start; by default, the latest
    * @isInt version must be a whole number
    * @minimum version 1 must be at least 1
+   * @maximum version 2147483647 must be at most 2147483647
    * @param startAt When the first step runs, as an ISO 8601 time; a time in the past means now. The run is accepted immediately
    * @param delay How long after this request the first step runs: seconds, `hh:mm:ss`, `d.hh:mm:ss` or ISO 8601 such as `PT5M`. Not together with `startAt`
    * @param tag A tag of the run, as `name:value`; can be given several times. It overrides the tag of the definition with the same name
    * @param onConflict What happens if another run of the same definition has the same reference. `allow` starts one more. `fail` responds with 409 and the id of the other run. `existing` responds with the other run and starts none. `terminate` terminates open runs and starts this one. All but `allow` require a reference. By default, the `OnConflict` of the definition, else `allow`
    * @param conflictScope Which other runs count: `open` ones, or all that the server still keeps (`kept`), ended ones too. By default, the `ConflictScope` of the definition, else `open`
    * @param wait Seconds to wait for the end of the run, up to a limit of the server
-   * @isInt wait must be a whole number of seconds
+   * @isLong wait must be a whole number of seconds
    * @minimum wait 0 must not be negative
+   * @maximum wait 9007199254740991 must be at most 9007199254740991
    * @param idempotencyKey A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further run is started. `wait` may differ.
    */
   @Post('{id}')
@@ -119,7 +122,7 @@ export class WorkflowController extends Controller {
     @Request() request: HttpRequest,
     @Query() reference?: string,
     @Query() version?: number,
-    @Query() startAt?: string,
+    @Query() startAt?: Time,
     @Query() delay?: string,
     @Query() tag?: string[],
     @Query() onConflict?: OnConflict,
@@ -256,8 +259,9 @@ export class WorkflowController extends Controller {
    * @summary Get a run
    * @param id The id of the run
    * @param wait Seconds to wait for the end of the run, up to a limit of the server
-   * @isInt wait must be a whole number of seconds
+   * @isLong wait must be a whole number of seconds
    * @minimum wait 0 must not be negative
+   * @maximum wait 9007199254740991 must be at most 9007199254740991
    */
   @Get('{id}')
   @Response<Problem>(400, 'A parameter is invalid')

@@ -37,7 +37,7 @@ export function yamlLocator(document: LocatedYaml): (pointer: string) => TextPos
 
 /** How the numbers of one document are written. */
 export function yamlNumbers(document: LocatedYaml): WrittenNumbers {
-  const pairs = new PairIndex();
+  const pairs = new PairIndex(document.targetOf);
   return (pointer) => {
     let node = document.contents;
     for (const segment of pointerSegments(pointer)) {

@@ -27,6 +27,9 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
+/** The first is Conductor's; the others are where people and generators look. */
+const DOCUMENT_PATHS = ['/swagger/v1/swagger.json', '/swagger.json', '/openapi.json'];
+
 // A separate file, so that the page can forbid inline scripts.
 const START_SCRIPT = `SwaggerUIBundle({
   url: '/swagger/v1/swagger.json',
@@ -74,7 +77,7 @@ export function registerSwaggerPage(app: Express): void {
   app.get('/swagger', send('html', PAGE));
   app.get('/swagger/start.js', send('js', START_SCRIPT));
   app.get('/swagger/contrast.css', send('css', CONTRAST_STYLES));
-  app.get('/swagger/v1/swagger.json', send('json', document));
+  for (const path of DOCUMENT_PATHS) app.get(path, send('json', document));
   app.use('/swagger', compressedFiles(FOLDER, CACHE_CONTROL));
   app.get('/swagger/favicon-32x32.png', (_request, response) => {
     response.setHeader('Cache-Control', CACHE_CONTROL);

@@ -153,6 +153,26 @@ describe('bearer tokens', () => {
     }
   });
 
+  it.each([
+    ['7', '7'],
+    [7, '7'],
+    [-0, '0'],
+    [undefined, null],
+    [null, null],
+  ])('with the subject %j belong to %j', async (sub, subject) => {
+    const verify = createTokenVerifier(AUTH, { publicKey: der(RSA.publicKey) });
+    const token = await verify(await makeToken({ claims: { sub } }));
+    expect(token.subject).toBe(subject);
+  });
+
+  it.each([[{ id: 7 }], [[7]], [true], [1.5], [2 ** 53], [1e300]])(
+    'with the subject %j are rejected by every call',
+    async (sub) => {
+      const response = await callWith(`Bearer ${await makeToken({ claims: { sub } })}`);
+      expect(await problemOf(response)).toMatchObject({ status: 401, code: 'unauthenticated' });
+    },
+  );
+
   it('with a duplicate claim use its last value, as JSON parsers do', async () => {
     const { privateKey, publicKey } = RSA;
     const exp = Math.floor(Date.now() / 1000) + 60;

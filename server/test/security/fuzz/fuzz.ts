@@ -168,7 +168,7 @@ export function serverToFuzz(
 }
 
 /** The log line reports a failure of the server itself. A run that became too large is the fault of its author. */
-function isFailure({ level, msg, reason }: Record<string, unknown>): boolean {
+export function isFailure({ level, msg, reason }: Record<string, unknown>): boolean {
   if (reason === 'InstanceTooLarge') return false;
   return (
     level === 'fatal' ||

@@ -7,6 +7,7 @@ import type { IdempotencyKey } from '../../../runtime/operations/idempotency-key
 import { problemDocument } from '../../http/problem-details.js';
 import { queryNamesOf } from '../../http/query-names.js';
 import type * as wire from '../models/bulk.js';
+import type { Modification } from '../models/repair.js';
 import type { WorkflowSummary } from '../models/workflow.js';
 import type { WorkflowFilter } from '../models/workflow-filter.js';
 import { membersOf, refuseUnknown, toReason } from './body-members.js';
@@ -26,7 +27,7 @@ const MEMBERS = membersOf<wire.BulkRequest>({
   perSecond: true,
   dryRun: true,
 });
-const MODIFICATION_MEMBERS = membersOf<wire.BulkModification>({
+const MODIFICATION_MEMBERS = membersOf<Modification>({
   data: true,
   cancel: true,
   start: true,

@@ -1,5 +1,6 @@
 /** The wire types of activities. */
 import type { JsonValue } from './json-value.js';
+import type { Time } from './time.js';
 
 /**
  * A work item for a worker, which reports its result with the token.
@@ -100,7 +101,7 @@ export interface ActivityQueue {
   /**
    * When the oldest waiting item was offered. ISO 8601, UTC; null if no item is waiting.
    */
-  oldestTime: string | null;
+  oldestTime: Time | null;
   /**
    * The number of polls that are waiting for work of this activity.
    * @isInt
@@ -109,7 +110,7 @@ export interface ActivityQueue {
   /**
    * When a worker last polled for this activity, as far as the server knows. ISO 8601, UTC.
    */
-  lastPollTime: string | null;
+  lastPollTime: Time | null;
 }
 
 /**
@@ -167,7 +168,7 @@ export interface ActivityItem {
   /**
    * ISO 8601, UTC.
    */
-  offeredTime: string;
+  offeredTime: Time;
   state: ActivityItemState;
   /**
    * The worker that holds the item.
@@ -176,7 +177,7 @@ export interface ActivityItem {
   /**
    * When the item returns to the queue. ISO 8601, UTC; null if no worker holds it, or if it is held without a lease.
    */
-  leaseUntil: string | null;
+  leaseUntil: Time | null;
 }
 
 /**

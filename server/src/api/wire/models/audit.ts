@@ -1,4 +1,5 @@
 /** The wire types of the audit log. */
+import type { Time } from './time.js';
 
 /**
  * What was changed.
@@ -32,7 +33,7 @@ export interface AuditEntry {
   /**
    * ISO 8601, UTC.
    */
-  time: string;
+  time: Time;
   /**
    * The subject (`sub`) of the caller's token, or the name of its API key; `anonymous` if it has none, or if the server
    * requires no token.

@@ -1,8 +1,9 @@
 /** The wire types of bulk jobs. */
 import type { Problem } from './problem.js';
-import type { ModificationRequest } from './repair.js';
+import type { Modification } from './repair.js';
 import type { WorkflowSummary } from './workflow.js';
 import type { WorkflowFilter } from './workflow-filter.js';
+import type { Time } from './time.js';
 
 /**
  * One action on many runs: on all that match a filter, or on those that are named.
@@ -39,7 +40,7 @@ export interface BulkRequest {
   /**
    * With the action `modify`: what to change, as the body of a modification without `reason`.
    */
-  modification?: BulkModification;
+  modification?: Modification;
   /**
    * With the action `terminate`: compensate the completed steps of each run first, as `?compensate=true` does for a single one.
    * @default false
@@ -64,11 +65,6 @@ export interface BulkRequest {
  */
 export type BulkAction =
   'suspend' | 'resume' | 'retry' | 'terminate' | 'modify' | 'restart' | 'purge';
-
-/**
- * The body of a modification without `reason`.
- */
-export type BulkModification = Omit<ModificationRequest, 'reason' | 'dryRun'>;
 
 /**
  * The bulk job that was created.
@@ -161,11 +157,11 @@ export interface BulkJobSummary {
   /**
    * ISO 8601, UTC.
    */
-  startTime: string;
+  startTime: Time;
   /**
    * ISO 8601, UTC; null while it is running.
    */
-  endTime: string | null;
+  endTime: Time | null;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The wire types of actions on runs. */
 import type { WorkflowStatus } from './workflow.js';
+import type { Time } from './time.js';
 
 /**
  * An action that an operator can take.
@@ -82,7 +83,7 @@ export interface WorkflowAction {
   /**
    * ISO 8601, UTC.
    */
-  time: string;
+  time: Time;
   /**
    * The subject (`sub`) of the caller's token; `anonymous` if it has none, or if the server requires no token.
    */
@@ -118,6 +119,7 @@ export interface RestartRequest {
    * The version of the definition. The default is the version of the run that is started again.
    * @isInt must be a whole number
    * @minimum 1 must be at least 1
+   * @maximum 2147483647 must be at most 2147483647
    */
   version?: number;
 }
@@ -141,6 +143,7 @@ export interface CompensationPreview {
 export interface UndoneExecution {
   /**
    * A number that identifies the execution in its run; null if the step ended before the server recorded it.
+   * @isInt
    */
   executionId: number | null;
   stepId: string;

@@ -1,5 +1,6 @@
 /** The wire types of definitions. */
 import type { ProblemItem } from './problem.js';
+import type { Time } from './time.js';
 
 /**
  * What happens when a step fails.
@@ -71,6 +72,7 @@ export interface StepDocument {
   retryInterval?: Duration;
   /**
    * The maximum number of retries; unlimited by default.
+   * @isInt
    */
   maxRetries?: number | null;
   /**
@@ -171,6 +173,7 @@ export interface DefinitionDocument {
   id: string;
   /**
    * Assigned by the server: 1, 2, 3 … Ignored in requests.
+   * @isInt
    */
   version?: number;
   /**
@@ -194,7 +197,8 @@ export interface DefinitionDocument {
    */
   defaultErrorRetryInterval?: Duration;
   /**
-   * The JSON Schema (draft 2020-12) of the start data. Invalid data is rejected; defaults are filled in.
+   * The JSON Schema (draft 2020-12) of the start data, an object or a boolean. Invalid data is rejected; defaults are filled
+   * in.
    */
   input?: { [keyword: string]: unknown } | boolean | null;
   /**
@@ -281,7 +285,7 @@ export interface TriggerTimes {
   /**
    * The next five times, ISO 8601, UTC. None for an event trigger.
    */
-  nextTimes: string[];
+  nextTimes: Time[];
 }
 
 /**
@@ -307,7 +311,7 @@ export interface DefinitionSummary {
   /**
    * ISO 8601, UTC.
    */
-  createdAt: string;
+  createdAt: Time;
   /**
    * Whether no version of the definition can be started.
    */

@@ -1,5 +1,6 @@
 /** The wire types of events. */
 import type { JsonValue } from './json-value.js';
+import type { Time } from './time.js';
 
 /**
  * A stored event.
@@ -45,9 +46,10 @@ export interface EventSummary {
   /**
    * ISO 8601, UTC.
    */
-  publishTime: string;
+  publishTime: Time;
   /**
    * The number of waiting runs that the event was delivered to immediately; null while delivery is in progress.
+   * @isInt
    */
   deliveredTo: number | null;
   /**
@@ -76,9 +78,10 @@ export interface StoredEvent {
   /**
    * ISO 8601, UTC.
    */
-  publishTime: string;
+  publishTime: Time;
   /**
    * The number of waiting runs that the event was delivered to immediately; null while delivery is in progress.
+   * @isInt
    */
   deliveredTo: number | null;
 }
@@ -108,7 +111,7 @@ export interface EventWaiter {
   /**
    * The effective date: the step takes events published at this time or later. ISO 8601, UTC.
    */
-  since: string;
+  since: Time;
 }
 
 /**

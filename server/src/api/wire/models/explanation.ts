@@ -2,6 +2,7 @@
 import type { OperatorAction, WorkflowAction } from './control.js';
 import type { DataObject, JsonValue } from './json-value.js';
 import type { StepError, WorkflowOutcome, WorkflowStatus } from './workflow.js';
+import type { Time } from './time.js';
 
 /**
  * What a step is waiting for, or why the run does not advance. `suspended`: by an operator, or by a failed step (`error`
@@ -34,7 +35,7 @@ export interface HoldingWorker {
   /**
    * ISO 8601, UTC; null if the worker holds the item without a lease.
    */
-  leaseUntil: string | null;
+  leaseUntil: Time | null;
 }
 
 /**
@@ -49,7 +50,7 @@ export interface ActivityPolling {
   /**
    * ISO 8601, UTC; null if no worker has polled since the nodes started.
    */
-  lastPollTime: string | null;
+  lastPollTime: Time | null;
 }
 
 /**
@@ -64,23 +65,31 @@ export interface WaitReason {
   /**
    * ISO 8601, UTC.
    */
-  since: string | null;
+  since: Time | null;
   /**
    * When the wait, the retry interval or the lease ends. ISO 8601, UTC.
    */
-  until: string | null;
+  until: Time | null;
   /**
    * Null if the reason concerns the run as a whole.
+   * @isInt
    */
   executionId: number | null;
   stepId: string | null;
   stepType: string | null;
   stepName: string | null;
+  /**
+   * @isInt
+   */
   attempt: number | null;
   /**
-   * The item and index of the enclosing Foreach.
+   * The item of the enclosing Foreach.
    */
   item: JsonValue;
+  /**
+   * The index of `item`.
+   * @isInt
+   */
   index: number | null;
   eventName?: string;
   eventKey?: string;
@@ -165,7 +174,7 @@ export interface Explanation {
   /**
    * The time of the explanation. ISO 8601, UTC.
    */
-  time: string;
+  time: Time;
   /**
    * The most important reason in one sentence.
    */

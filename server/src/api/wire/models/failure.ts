@@ -1,5 +1,7 @@
 /** The wire types of failures in groups. */
 import type { WorkflowStatus } from './workflow.js';
+import type { Time } from './time.js';
+import type { WholeNumber } from './whole-number.js';
 
 /**
  * Failed runs with the same cause: the same definition, step and type of error, and the same message apart from numbers, ids
@@ -63,11 +65,11 @@ export interface FailureGroup {
   /**
    * The time of the oldest error among the runs. ISO 8601, UTC.
    */
-  firstTime: string;
+  firstTime: Time;
   /**
    * The time of the newest error among the runs. ISO 8601, UTC.
    */
-  lastTime: string;
+  lastTime: Time;
   /**
    * The id of the run with the newest error.
    */
@@ -75,7 +77,7 @@ export interface FailureGroup {
   /**
    * The number of runs by the time of their error: one number for each of the last 24 hours, the oldest hour first.
    */
-  trend: number[];
+  trend: WholeNumber[];
 }
 
 /**
@@ -139,11 +141,11 @@ export interface FailureQuery {
   /**
    * Only runs with an error at this time or later. ISO 8601; UTC by default.
    */
-  failedFrom?: string;
+  failedFrom?: Time;
   /**
    * Only runs with an error before this time. ISO 8601; UTC by default.
    */
-  failedTo?: string;
+  failedTo?: Time;
   /**
    * Only runs that fulfill this condition on a tag or an index field, as in the list of runs: such as `customer=C-17`. Repeat
    * the parameter for several conditions; all of them must hold.

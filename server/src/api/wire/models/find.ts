@@ -1,6 +1,7 @@
 /** The wire types of the search for runs by a text. */
 import type { Explanation } from './explanation.js';
 import type { IndexValue, WorkflowSummary } from './workflow.js';
+import type { Time } from './time.js';
 
 /**
  * The text that is searched for, and how many runs to return.
@@ -83,7 +84,7 @@ export interface WorkflowFindings {
   /**
    * The inside of values was searched only in runs that started at this time or later. Null: in all runs. ISO 8601, UTC.
    */
-  partsFrom: string | null;
+  partsFrom: Time | null;
   /**
    * Continues the search for parts in older runs; null if all runs were searched. A response may have no items and
    * still a cursor: the search stops when it has taken long enough.

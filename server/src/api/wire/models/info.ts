@@ -1,4 +1,5 @@
 // The wire type of the server information. Not `/**`: tsoa would look for the example of the first type here.
+import type { Time } from './time.js';
 
 /**
  * Information about the server that responded.
@@ -21,12 +22,12 @@ export interface ServerInfo {
   /**
    * ISO 8601, UTC.
    */
-  startTime: string;
+  startTime: Time;
   machineName: string;
   osVersion: string;
   /**
    * Memory in use, in bytes.
-   * @isInt
+   * @isLong
    */
   workingSet: number;
   nodeId: string;

@@ -1,4 +1,5 @@
 // The wire types of API keys. Not `/**`: tsoa would look for the example of the first type here.
+import type { Time } from './time.js';
 
 /**
  * A key to create.
@@ -23,7 +24,7 @@ export interface ApiKeyRequest {
   /**
    * When it expires: ISO 8601. Without it, the key is valid until it is removed.
    */
-  expires?: string;
+  expires?: Time;
 }
 
 /**
@@ -50,15 +51,15 @@ export interface ApiKey {
   /**
    * ISO 8601, UTC.
    */
-  createdTime: string;
+  createdTime: Time;
   /**
    * ISO 8601, UTC; null: it does not expire.
    */
-  expires: string | null;
+  expires: Time | null;
   /**
    * ISO 8601, UTC, to about a minute; null: it was never used.
    */
-  lastUsedTime: string | null;
+  lastUsedTime: Time | null;
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The wire types of nodes. */
+import type { Time } from './time.js';
 
 /**
  * The load of a node at its last heartbeat.
@@ -20,7 +21,7 @@ export interface NodeLoad {
    */
   parkedPolls: number;
   /**
-   * @isInt
+   * @isLong
    */
   memoryBytes: number;
   /**
@@ -73,11 +74,11 @@ export interface Node {
   /**
    * ISO 8601, UTC; null if the node does not report it.
    */
-  startTime: string | null;
+  startTime: Time | null;
   /**
    * ISO 8601, UTC.
    */
-  lastBeatTime: string;
+  lastBeatTime: Time;
   /**
    * False if the node is presumed dead or its process has ended. The other nodes then take over its runs.
    */

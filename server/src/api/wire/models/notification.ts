@@ -1,4 +1,5 @@
 /** The wire types of notifications and their deliveries. */
+import type { Time } from './time.js';
 
 /** A change of a run. `failed`: an error ended it. `terminated`: a person or another run did. */
 export type NotifiedChange = 'started' | 'completed' | 'failed' | 'suspended' | 'terminated';
@@ -90,7 +91,7 @@ export interface Notification {
   /**
    * ISO 8601, UTC.
    */
-  changedTime: string;
+  changedTime: Time;
 }
 
 /**
@@ -149,15 +150,15 @@ export interface Delivery {
   /**
    * ISO 8601, UTC.
    */
-  createdTime: string;
+  createdTime: Time;
   /**
    * When it is tried next: ISO 8601, UTC; null if it is not.
    */
-  nextAttemptTime: string | null;
+  nextAttemptTime: Time | null;
   /**
    * When it was delivered or given up: ISO 8601, UTC; null while it is waiting.
    */
-  endTime: string | null;
+  endTime: Time | null;
   /**
    * What became of the last attempt; null before the first one has ended.
    */
@@ -171,7 +172,7 @@ export interface DeliveryAnswer {
   /**
    * When it was sent: ISO 8601, UTC.
    */
-  time: string;
+  time: Time;
   /**
    * The HTTP status; null if there was no answer.
    * @isInt

@@ -1,5 +1,6 @@
 /** The wire types of the overview. */
 import type { ActivityQueue } from './activity.js';
+import type { Time } from './time.js';
 
 /**
  * The number of runs in each status.
@@ -43,7 +44,7 @@ export interface OverviewBucket {
   /**
    * The start of the minute or hour. ISO 8601, UTC.
    */
-  from: string;
+  from: Time;
   /**
    * The number of runs that started, including child runs.
    * @isInt
@@ -118,12 +119,12 @@ export interface Overview {
   /**
    * When the numbers were read. ISO 8601, UTC.
    */
-  time: string;
+  time: Time;
   /**
    * The start of the node that has been running the longest. `lastHour` and `lastDay` contain nothing older, and nothing
    * that other nodes counted before they stopped. ISO 8601, UTC.
    */
-  countedSince: string;
+  countedSince: Time;
   /**
    * Runs by status; null if the store does not respond, and for callers whose scope is narrowed by a prefix.
    */
@@ -131,7 +132,7 @@ export interface Overview {
   /**
    * When these runs were counted: a large store is counted every few minutes. ISO 8601, UTC.
    */
-  runsTime: string;
+  runsTime: Time;
   /**
    * Definitions with open runs, those with the most first.
    */

@@ -1,4 +1,5 @@
 /** The wire types of errors: problem documents according to RFC 9457. */
+import type { WholeNumber } from './whole-number.js';
 
 /**
  * One problem of a request or of a posted document.
@@ -43,7 +44,7 @@ export interface ProblemItem {
   /**
    * The executions to choose from: the open containers in which a step can be started.
    */
-  executionIds?: number[];
+  executionIds?: WholeNumber[];
 }
 
 /**

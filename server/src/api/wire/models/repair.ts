@@ -30,20 +30,9 @@ export interface StepStart {
  * Changes to a run, made in this order: cancel, data, version, start, resume. At least one is required; empty members count
  * as absent.
  *
- * @example {
- *   "reason": "carrier API was down",
- *   "data": { "carrier": "B", "error": null },
- *   "cancel": ["*"],
- *   "start": [{ "stepId": "ship" }]
- * }
+ * @example { "cancel": ["*"], "start": [{ "stepId": "ship" }] }
  */
-export interface ModificationRequest {
-  /**
-   * Why: for the history and the audit.
-   * @minLength 1 must have 1 to 500 characters
-   * @maxLength 500 must have 1 to 500 characters
-   */
-  reason: string;
+export interface Modification {
   /**
    * A JSON Merge Patch (RFC 7396) on the data: null removes a member.
    */
@@ -63,6 +52,7 @@ export interface ModificationRequest {
    * The version of the definition to move the run to.
    * @isInt must be a whole number from 1
    * @minimum 1 must be a whole number from 1
+   * @maximum 2147483647 must be at most 2147483647
    */
   version?: number;
   /**
@@ -73,6 +63,25 @@ export interface ModificationRequest {
    * Whether to resume a suspended run. The default is false.
    */
   resume?: boolean;
+}
+
+/**
+ * A modification of one run.
+ *
+ * @example {
+ *   "reason": "carrier API was down",
+ *   "data": { "carrier": "B", "error": null },
+ *   "cancel": ["*"],
+ *   "start": [{ "stepId": "ship" }]
+ * }
+ */
+export interface ModificationRequest extends Modification {
+  /**
+   * Why: for the history and the audit.
+   * @minLength 1 must have 1 to 500 characters
+   * @maxLength 500 must have 1 to 500 characters
+   */
+  reason: string;
   /**
    * Whether to change nothing and only show what would happen. The default is false.
    */
@@ -103,6 +112,7 @@ export interface RerunRequest {
    * The version of the definition to move the run to.
    * @isInt must be a whole number from 1
    * @minimum 1 must be a whole number from 1
+   * @maximum 2147483647 must be at most 2147483647
    */
   version?: number;
   /**

@@ -1,6 +1,7 @@
 /** The wire types of the executions of steps. */
 import type { JsonValue } from './json-value.js';
 import type { StepError } from './workflow.js';
+import type { Time } from './time.js';
 
 /**
  * The status of an execution of a step.
@@ -18,7 +19,7 @@ export interface StepWait {
   /**
    * Of `time` and `retry`: when the step continues. ISO 8601, UTC.
    */
-  until?: string;
+  until?: Time;
   /**
    * Of `event`.
    */
@@ -83,17 +84,18 @@ export interface StepExecution {
   /**
    * ISO 8601, UTC.
    */
-  startTime: string;
+  startTime: Time;
   /**
    * ISO 8601, UTC; null while the execution is open.
    */
-  endTime: string | null;
+  endTime: Time | null;
   /**
    * The item of the enclosing Foreach.
    */
   item: JsonValue;
   /**
    * The index of `item`.
+   * @isInt
    */
   index: number | null;
   inputs: JsonValue;
@@ -110,6 +112,7 @@ export interface StepExecution {
   childWorkflowId: string | null;
   /**
    * Of a compensation step: the `executionId` of the step that it undoes.
+   * @isInt
    */
   compensates: number | null;
 }

@@ -1,5 +1,6 @@
 /** The wire types of custom steps. */
 import type { ProblemItem } from './problem.js';
+import type { Time } from './time.js';
 
 /**
  * A version of a custom step.
@@ -36,7 +37,7 @@ export interface StepSummary extends StepVersion {
   /**
    * ISO 8601, UTC.
    */
-  createdAt: string;
+  createdAt: Time;
   /**
    * As of a definition: who stored this version; null if it is not known.
    */

@@ -1,4 +1,5 @@
 /** The wire types of triggers. */
+import type { Time } from './time.js';
 
 /**
  * What came of the last due time or event.
@@ -7,7 +8,7 @@ export interface TriggerFiring {
   /**
    * The planned time, or the time of the event. ISO 8601, UTC.
    */
-  time: string;
+  time: Time;
   /**
    * The run that was started; null: none was.
    */
@@ -63,7 +64,7 @@ export interface Trigger {
   /**
    * The next five times, as if the trigger were not paused. ISO 8601, UTC.
    */
-  nextTimes: string[];
+  nextTimes: Time[];
   /**
    * Null: it has not fired yet.
    */
@@ -79,7 +80,7 @@ export interface Backfill {
   /**
    * The first time that counts; it must have passed. ISO 8601.
    */
-  from: string;
+  from: Time;
   /**
    * The first time that does not count.
    */
@@ -95,7 +96,7 @@ export interface BackfillTimes {
   /**
    * ISO 8601, UTC, the earliest first.
    */
-  times: string[];
+  times: Time[];
 }
 
 /**
@@ -109,7 +110,7 @@ export interface ScheduledTrigger {
   /**
    * Its times in the period, at most 24. ISO 8601, UTC, the earliest first.
    */
-  times: string[];
+  times: Time[];
   /**
    * Whether it fires more often in the period.
    */
@@ -139,7 +140,7 @@ export interface Schedule {
   /**
    * The time of the request. ISO 8601, UTC.
    */
-  from: string;
+  from: Time;
   to: string;
   /**
    * The trigger that fires first comes first.

@@ -1,5 +1,6 @@
 /** The wire types of webhooks that others call. */
 import type { JsonValue } from './json-value.js';
+import type { Time } from './time.js';
 
 /** How the sender signs its calls. */
 export type WebhookSchemeName = 'standard' | 'github' | 'stripe' | 'slack' | 'hmac';
@@ -115,7 +116,7 @@ export interface Webhook extends HmacMembers {
   /**
    * ISO 8601, UTC.
    */
-  changedTime: string;
+  changedTime: Time;
 }
 
 /**

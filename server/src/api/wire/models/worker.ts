@@ -1,4 +1,5 @@
 /** The wire types of workers. */
+import type { Time } from './time.js';
 
 /**
  * An activity for which a worker asks.
@@ -13,7 +14,7 @@ export interface WorkerActivity {
   /**
    * ISO 8601, UTC.
    */
-  lastPollTime: string;
+  lastPollTime: Time;
 }
 
 /**
@@ -43,15 +44,15 @@ export interface HeldItem {
   /**
    * When the step offered the item. ISO 8601, UTC.
    */
-  offeredTime: string;
+  offeredTime: Time;
   /**
    * When the worker got the item. ISO 8601, UTC; null if the node that delivered it has stopped, or reports newer deliveries only.
    */
-  heldSince: string | null;
+  heldSince: Time | null;
   /**
    * When the item returns to the queue. ISO 8601, UTC; null if it is held without a lease.
    */
-  leaseUntil: string | null;
+  leaseUntil: Time | null;
 }
 
 /**
@@ -108,7 +109,7 @@ export interface Worker {
   /**
    * When a poll of the worker last arrived or ended. ISO 8601, UTC; null if no node remembers one.
    */
-  lastPollTime: string | null;
+  lastPollTime: Time | null;
   /**
    * The activities for which it has asked, the most recent first.
    */

@@ -1,5 +1,6 @@
 /** The wire types of the filters of runs, and of their tags. */
 import type { WorkflowOutcome, WorkflowStatus } from './workflow.js';
+import type { Time } from './time.js';
 
 /**
  * The number of runs that match a filter.
@@ -44,6 +45,7 @@ export interface WorkflowFilter {
    * The version of the definition.
    * @isInt must be a whole number
    * @minimum 1 must be at least 1
+   * @maximum 2147483647 must be at most 2147483647
    */
   version?: number;
   /**
@@ -53,19 +55,19 @@ export interface WorkflowFilter {
   /**
    * Only runs that started at this time or later. ISO 8601; UTC by default.
    */
-  startedFrom?: string;
+  startedFrom?: Time;
   /**
    * Only runs that started before this time. ISO 8601; UTC by default.
    */
-  startedTo?: string;
+  startedTo?: Time;
   /**
    * Only runs that ended at this time or later. ISO 8601; UTC by default.
    */
-  endedFrom?: string;
+  endedFrom?: Time;
   /**
    * Only runs that ended before this time. ISO 8601; UTC by default.
    */
-  endedTo?: string;
+  endedTo?: Time;
   /**
    * Only runs that fulfill this condition on a tag or an index field, such as `customer=C-17` or `tag.team!=billing`:
    * `<name><operator><value>` with one of the operators `=`, `!=`, `<`, `<=`, `>`, `>=` and `^=` (starts with). Repeat the
@@ -76,7 +78,7 @@ export interface WorkflowFilter {
    * Only runs with a step error at this time or later, the newest failure first. Cannot be combined with
    * `unchangedSince`.
    */
-  failedFrom?: string;
+  failedFrom?: Time;
   /**
    * Only failed runs of this group: the `key` of a group of failures.
    */
@@ -85,7 +87,7 @@ export interface WorkflowFilter {
    * Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be
    * combined with `failedFrom`.
    */
-  unchangedSince?: string;
+  unchangedSince?: Time;
 }
 
 /**

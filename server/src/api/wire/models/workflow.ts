@@ -1,5 +1,6 @@
 /** The wire types of runs and their steps. */
 import type { DataObject, JsonValue } from './json-value.js';
+import type { Time } from './time.js';
 
 /**
  * The status of a run.
@@ -46,7 +47,7 @@ export interface StepError {
   /**
    * ISO 8601, UTC.
    */
-  time: string;
+  time: Time;
 }
 
 /**
@@ -102,19 +103,19 @@ export interface ChangedWorkflow {
   /**
    * ISO 8601, UTC.
    */
-  startTime: string;
+  startTime: Time;
   /**
    * ISO 8601, UTC; null while the run is open.
    */
-  endTime: string | null;
+  endTime: Time | null;
   /**
    * The time of the last change: progress or a control action. ISO 8601, UTC.
    */
-  lastChangeTime: string;
+  lastChangeTime: Time;
   /**
    * The time of `lastError`. ISO 8601, UTC.
    */
-  failureTime: string | null;
+  failureTime: Time | null;
 }
 
 /**
@@ -151,7 +152,7 @@ export interface StartedBy {
   /**
    * The planned time, or the time of the event. ISO 8601, UTC.
    */
-  time: string;
+  time: Time;
 }
 
 /**

@@ -1,0 +1,34 @@
+/**
+ * Header fields that may not be repeated, because servers in a row could each believe another value: the host (RFC 9112, 3.2), who
+ * calls, and what the body is. Node uses the first and drops the others. (What frames the body is checked by Node's parser.)
+ */
+import type { RequestHandler } from 'express';
+import { AppError } from '../../base/errors.js';
+
+/** True: not even with the same value. */
+const SINGLE: ReadonlyMap<string, boolean> = new Map([
+  ['host', true],
+  ['authorization', false],
+  ['content-type', false],
+]);
+
+/** @throws AppError `invalid_request` */
+export const refuseRepeatedHeaders: RequestHandler = (request, _response, next) => {
+  // Names and values in turn.
+  const { rawHeaders } = request;
+  const seen = new Map<string, string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [rawName = '', value = ''] = rawHeaders.slice(at, at + 2);
+    const name = rawName.toLowerCase();
+    const mayNotRepeat = SINGLE.get(name);
+    if (mayNotRepeat === undefined) continue;
+    const before = seen.get(name);
+    if (before !== undefined && (mayNotRepeat || before !== value)) {
+      throw new AppError('invalid_request', `The header field ${name} is given more than once`, {
+        parameter: name,
+      });
+    }
+    seen.set(name, value);
+  }
+  next();
+};
