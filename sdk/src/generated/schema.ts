@@ -3862,7 +3862,7 @@ export interface components {
             /** @description Of a SubWorkflow step: the id of its child run. While the step is waiting, the child may not have started yet. */
             childWorkflowId: string | null;
             /**
-             * Format: double
+             * Format: int32
              * @description Of a compensation step: the `executionId` of the step that it undoes.
              */
             compensates: number | null;
@@ -4120,7 +4120,7 @@ export interface components {
         };
         UndoneExecution: {
             /**
-             * Format: double
+             * Format: int32
              * @description A number that identifies the execution in its run; null if the step ended before the server recorded it.
              */
             executionId: number | null;

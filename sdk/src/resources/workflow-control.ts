@@ -112,6 +112,7 @@ export class WorkflowControl extends WorkflowLists {
         path: { id: workflowId },
         query: { compensate: true, dryRun: true },
         repeatable: 'always',
+        subject: { workflowId },
       },
       options,
     );

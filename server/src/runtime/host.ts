@@ -34,7 +34,7 @@ function areasOf(services: NodeServices, { clock, store }: Pick<HostOptions, 'cl
     customSteps: gate.before(services.steps, 'put', 'get', 'list', 'listVersions'),
     instances: {
       ...instanceCalls(services),
-      ...gate.before(new UndoPreviews({ store, clock, ...services }), 'previewUndo'),
+      ...gate.before(undoPreviewsOf(services, { store, clock }), 'previewUndo'),
     },
     triggers: triggerCalls(services),
     events: {
@@ -63,6 +63,13 @@ function areasOf(services: NodeServices, { clock, store }: Pick<HostOptions, 'cl
     nodes: gate.before(services.nodeQueries, 'list'),
     workers: gate.before(services.workerQueries, 'list'),
   };
+}
+
+function undoPreviewsOf(
+  { catalog, queries }: NodeServices,
+  options: Pick<HostOptions, 'clock' | 'store'>,
+): UndoPreviews {
+  return new UndoPreviews({ ...options, catalog, queries });
 }
 
 function instanceCalls(services: NodeServices) {

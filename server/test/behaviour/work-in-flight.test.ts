@@ -84,7 +84,7 @@ function suite(at: Surroundings): void {
       const items = await takeAll(name);
       await failBad(items);
       const reason = await untilUndoing(id);
-      expect(reason?.['text']).toMatch(/^undoing: waits for 2 steps in flight: book \(held by /);
+      expect(reason['text']).toMatch(/^undoing: waits for 2 steps in flight: book \(held by /);
       await at.client.succeed(items.get('a')!.token, null);
       await at.client.succeed(items.get('slow')!.token, null);
       expect(await trailOf(id)).toEqual(['slow Completed', 'a Completed', 'bad Failed', '-saga']);

@@ -19,6 +19,7 @@ export function execution(parts: Partial<StepExecution>): StepExecution {
     waitsFor: null,
     reason: null,
     childWorkflowId: null,
+    compensates: null,
     ...parts,
   };
 }

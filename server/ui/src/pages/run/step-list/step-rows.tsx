@@ -105,6 +105,7 @@ function StepDetails({ workflowId, execution }: Omit<ExecutionProps, 'isSuspende
           <bdi>{execution.reason}</bdi>
         </p>
       )}
+      {execution.compensates !== null && <p>Undoes execution {execution.compensates}</p>}
       {waitsFor !== null && waitsFor.kind !== 'retry' && <WaitsFor waitsFor={waitsFor} />}
       {childWorkflowId !== null && (
         <p>
