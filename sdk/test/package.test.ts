@@ -32,10 +32,10 @@ async function bundle(
 }
 
 describe('the SDK package', () => {
-  it('stays within 15 kB, minified and gzipped', async () => {
+  it('stays within 16 kB, minified and gzipped', async () => {
     const { gzipBytes } = await bundle(`export * from '@stepwright/sdk'`);
     console.info(`@stepwright/sdk: ${gzipBytes} bytes minified and gzipped`);
-    expect(gzipBytes).toBeLessThanOrEqual(15_000);
+    expect(gzipBytes).toBeLessThanOrEqual(16_000);
   });
 
   it('is tree-shakable', async () => {

@@ -15,6 +15,14 @@ import type { CallOptions, IdempotentCallOptions, TerminateOptions } from '../op
 import type { Transport } from '../transport.js';
 import { WorkflowLists } from './workflow-lists.js';
 
+interface EndQuery {
+  readonly compensate?: boolean | undefined;
+  readonly grace?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly dryRun?: true;
+  readonly purge?: true;
+}
+
 /** Calls that control a run or answer on its behalf, and the log of those calls. Part of `client.workflows`. */
 export class WorkflowControl extends WorkflowLists {
   readonly #transport: Transport;
@@ -82,17 +90,7 @@ export class WorkflowControl extends WorkflowLists {
     { compensate, graceMs, reason, ...options }: TerminateOptions = {},
   ): Promise<ControlledWorkflow<TData>> {
     const grace = graceMs === undefined ? undefined : String(graceMs / 1000);
-    const workflow = await this.#transport.call(
-      'delete',
-      '/api/workflow/{id}',
-      {
-        path: { id: workflowId },
-        query: { compensate, grace, reason },
-        repeatable: 'always',
-        subject: { workflowId },
-      },
-      options,
-    );
+    const workflow = await this.#end(workflowId, { compensate, grace, reason }, options);
     return workflow as ControlledWorkflow<TData>;
   }
 
@@ -105,17 +103,7 @@ export class WorkflowControl extends WorkflowLists {
     workflowId: string,
     options: CallOptions = {},
   ): Promise<CompensationPreview> {
-    const preview = await this.#transport.call(
-      'delete',
-      '/api/workflow/{id}',
-      {
-        path: { id: workflowId },
-        query: { compensate: true, dryRun: true },
-        repeatable: 'always',
-        subject: { workflowId },
-      },
-      options,
-    );
+    const preview = await this.#end(workflowId, { compensate: true, dryRun: true }, options);
     return preview as CompensationPreview;
   }
 
@@ -348,17 +336,7 @@ export class WorkflowControl extends WorkflowLists {
     workflowId: string,
     options: CallOptions = {},
   ): Promise<ControlledWorkflow<TData>> {
-    const workflow = await this.#transport.call(
-      'delete',
-      '/api/workflow/{id}',
-      {
-        path: { id: workflowId },
-        query: { purge: true },
-        repeatable: 'refused',
-        subject: { workflowId },
-      },
-      options,
-    );
+    const workflow = await this.#end(workflowId, { purge: true }, options, 'refused');
     return workflow as ControlledWorkflow<TData>;
   }
 
@@ -384,6 +362,16 @@ export class WorkflowControl extends WorkflowLists {
   }
 
   /** Not retried after a lost response: somebody else may have applied another action to the run in between. */
+  #end(
+    workflowId: string,
+    query: EndQuery,
+    options: CallOptions,
+    repeatable: 'always' | 'refused' = 'always',
+  ): Promise<ControlledWorkflow | CompensationPreview> {
+    const call = { path: { id: workflowId }, query, repeatable, subject: { workflowId } } as const;
+    return this.#transport.call('delete', '/api/workflow/{id}', call, options);
+  }
+
   async #steer<TData extends object>(
     verb: 'suspend' | 'resume' | 'retry',
     workflowId: string,

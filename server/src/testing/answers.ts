@@ -1,9 +1,15 @@
 /** What a test answers in place of the outside world: HTTP calls, activities, custom steps and sub-workflows. */
+import type { Clock } from '../base/clock.js';
 import { writeJson } from '../engine/values/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../engine/values/json.js';
 
 /** One answer. */
-export type Answer =
+export type Answer = Given & {
+  /** How long the call takes, in milliseconds of virtual time. @default 0 */
+  readonly afterMs?: number;
+};
+
+type Given =
   /** The result of an activity, the variables of a custom step, or the data of a sub-workflow. */
   | { readonly result: Json }
   /** The response to an HttpRequest step. */
@@ -112,4 +118,11 @@ export function typeOfFailure(fail: Json): string {
 function textIn(fail: Json, name: string): string | null {
   const value = isJsonObject(fail) ? fail[name] : undefined;
   return typeof value === 'string' ? value : null;
+}
+
+/** Resolves when an answer is due. The test goes on meanwhile: it moves the time. */
+export async function untilDue(clock: Clock, answer: Answer | null): Promise<void> {
+  const { afterMs = 0 } = answer ?? {};
+  if (afterMs <= 0) return;
+  await new Promise<void>((resolve) => clock.at(clock.now() + afterMs, resolve));
 }

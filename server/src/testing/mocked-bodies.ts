@@ -10,6 +10,7 @@ import type { StepBodyContext } from '../step-bodies/step-body.js';
 import {
   messageOfFailure,
   typeOfFailure,
+  untilDue,
   type Answer,
   type Answers,
   type MockResponse,
@@ -24,19 +25,26 @@ export function mockedBodies(
 ): OutsideBodies {
   return {
     httpRequest: {
-      run: (inputs, context) =>
-        quiescence.during(() => answerHttp({ answers, now: clock.now() }, inputs, context)),
+      run: async (inputs, context) => {
+        const { answer, result } = await quiescence.during(() =>
+          answerHttp({ answers, now: clock.now() }, inputs, context),
+        );
+        await untilDue(clock, answer);
+        return quiescence.during(() => result);
+      },
     },
     customStep: (find) => {
       const body = real.customStep(find);
       return {
-        run: (type, inputs, context) =>
-          quiescence.during(() => {
-            const { stepId } = context;
-            if (!answers.has(stepId, type)) return body.run(type, inputs, context);
-            const what = `the custom step ${type} of step ${stepId}`;
-            return resultOf(answers.next(what, stepId, type), 'values');
-          }),
+        run: async (type, inputs, context) => {
+          const { stepId } = context;
+          if (!answers.has(stepId, type)) {
+            return quiescence.during(() => body.run(type, inputs, context));
+          }
+          const answer = answers.next(`the custom step ${type} of step ${stepId}`, stepId, type);
+          await untilDue(clock, answer);
+          return quiescence.during(() => resultOf(answer, 'values'));
+        },
       };
     },
   };
@@ -46,24 +54,27 @@ function answerHttp(
   { answers, now }: { readonly answers: Answers; readonly now: number },
   inputs: JsonObject,
   context: StepBodyContext,
-): EffectResult {
+): { readonly answer: Answer | null; readonly result: EffectResult } {
   const { idempotencyKey, mask = (text) => text, stepId } = context;
   try {
     const call = readHttpCall(inputs, { idempotencyKey, timeoutMs: 1, timeoutMsMax: 1 });
     const what = mask(`the HTTP call ${call.method} ${call.url.href} of step ${stepId}`);
     const answer = answers.next(what, stepId);
-    if (answer === null || !('response' in answer)) return resultOf(answer, 'response');
+    if (answer === null || !('response' in answer)) {
+      return { answer, result: resultOf(answer, 'response') };
+    }
     const { body = null, headers = {}, status = 200 } = answer.response;
     if (call.succeedOn !== null) {
       const retryAfter = fieldsOf(headers, 'retry-after');
       const judged = { statusCode: status, body, problem: null, retryAfter, now, mask };
       const failed = failureOf(call.succeedOn, nameOfCall(call, mask), judged);
-      if (failed !== null) return failed;
+      if (failed !== null) return { answer, result: failed };
     }
-    return { ok: true, values: variablesOf(answer.response) };
+    return { answer, result: { ok: true, values: variablesOf(answer.response) } };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    return { ok: false, failure: { type: 'InputError', message: error.message } };
+    const failure = { type: 'InputError', message: error.message };
+    return { answer: null, result: { ok: false, failure } };
   }
 }
 

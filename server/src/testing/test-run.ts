@@ -50,7 +50,10 @@ export async function readRun(host: Host, workflowId: string): Promise<TestRun> 
     lastError,
     steps,
     completed: steps.flatMap((step) => (step.status === 'Complete' ? step.stepId : [])),
-    waiting: explanation.reasons.flatMap(({ stepId }) => stepId ?? []),
+    // A saga that waits for work in flight is not what the run waits for.
+    waiting: explanation.reasons.flatMap(({ kind, stepId }) =>
+      kind === 'compensating' ? [] : (stepId ?? []),
+    ),
     explanation,
   };
 }

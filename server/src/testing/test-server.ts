@@ -330,7 +330,7 @@ async function assemble(options: TestServerOptions, python: TestPython): Promise
     hostSettings: UNDISTURBED,
   });
   const { signal } = aborted;
-  worker = new TestWorker({ host, handlers, answers, quiescence, mustAnswer, signal });
+  worker = new TestWorker({ host, handlers, answers, quiescence, clock, mustAnswer, signal });
   await host.start();
   const end = async (): Promise<void> => {
     aborted.abort();

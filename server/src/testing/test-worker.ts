@@ -2,9 +2,10 @@
 import { AppError } from '../base/errors.js';
 import { readToken } from '../base/ids.js';
 import type { WorkItem } from '../runtime/activities/activity-types.js';
+import type { Clock } from '../base/clock.js';
 import type { Host } from '../runtime/host.js';
 import { runHandler, type ActivityHandlers, type Report } from './activity-handlers.js';
-import type { Answers } from './answers.js';
+import { untilDue, type Answer, type Answers } from './answers.js';
 import { reportOfMock } from './failure-report.js';
 import type { Quiescence } from './quiescence.js';
 
@@ -13,9 +14,16 @@ export interface TestWorkerOptions {
   readonly handlers: ActivityHandlers;
   readonly answers: Answers;
   readonly quiescence: Quiescence;
+  readonly clock: Clock;
   /** Whether work without a handler and without a mock is a mistake of the test. */
   readonly mustAnswer: boolean;
   readonly signal: AbortSignal;
+}
+
+interface Reported {
+  /** The mock that has answered; null: a handler did. */
+  readonly answer: Answer | null;
+  readonly report: Report | 'gave-up';
 }
 
 const WORKER_ID = 'test';
@@ -66,8 +74,18 @@ export class TestWorker {
   }
 
   async #answer(item: WorkItem): Promise<void> {
-    const report = await this.#reportOf(item);
-    if (report === null) return;
+    const reported = await this.#reportOf(item);
+    if (reported === null) return;
+    const { answer, report } = reported;
+    const { clock, quiescence } = this.#options;
+    if (answer === null) await this.#report(item, report);
+    else {
+      // The work is in hand, and nothing else moves until it is done.
+      void untilDue(clock, answer).then(() => quiescence.during(() => this.#report(item, report)));
+    }
+  }
+
+  async #report(item: WorkItem, report: Report | 'gave-up'): Promise<void> {
     const { activities } = this.#options.host;
     try {
       await (report === 'gave-up'
@@ -80,12 +98,12 @@ export class TestWorker {
   }
 
   /** Null: nobody answers. */
-  async #reportOf(item: WorkItem): Promise<Report | 'gave-up' | null> {
+  async #reportOf(item: WorkItem): Promise<Reported | null> {
     const { answers } = this.#options;
     const { activityName, stepId } = item;
     const handler = this.#handlers.get(activityName);
     if (handler !== undefined && !answers.has(stepId, activityName)) {
-      return this.#handle(handler, item);
+      return { answer: null, report: await this.#handle(handler, item) };
     }
     if (answers.isSilent(stepId)) return null;
     const answer = answers.next(
@@ -94,8 +112,10 @@ export class TestWorker {
       activityName,
     );
     if (answer === null) return null;
-    if ('fail' in answer) return reportOfMock(answer.fail, answer.retryable ?? true);
-    if ('result' in answer) return { succeeded: true, data: answer.result };
+    if ('fail' in answer) {
+      return { answer, report: reportOfMock(answer.fail, answer.retryable ?? true) };
+    }
+    if ('result' in answer) return { answer, report: { succeeded: true, data: answer.result } };
     answers.note(
       `the mock of the activity ${activityName} needs a Result or a Fail, not a Response`,
     );

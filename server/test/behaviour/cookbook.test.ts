@@ -94,6 +94,14 @@ const TRIALS: Readonly<Record<string, (client: Client) => Promise<void>>> = {
     await client.succeed((await undone).token, {});
     expect((await client.ended(id)).outcome).toBe('Compensated');
   },
+  'book-flight-only': async (client) => {
+    const failed = await client.start('book-flight-only');
+    const { token } = await client.work('book-flight');
+    await client.call('POST', `/api/activity/fail/${token}?retry=false`);
+    expect((await client.ended(failed)).outcome).toBe('Compensated');
+    const cancelled = await client.steps(failed);
+    expect(cancelled.map(({ stepId }) => stepId)).not.toContain('cancel-flight');
+  },
   'cancellable-order': async (client) => {
     const id = await client.start('cancellable-order');
     for (const name of ['reserve-stock', 'charge-card']) {

@@ -57,7 +57,51 @@ function orderServer(options: TestServerOptions) {
   return createTestServer({ definitions: [ORDER], python, ...options });
 }
 
+const BOOKINGS = `
+Id: bookings
+Steps:
+  - Id: saga
+    StepType: Parallel
+    Saga: true
+    Do:
+      - - Id: book
+          StepType: Activity
+          Inputs: { ActivityName: '"book"' }
+          CompensateWith:
+            - { Id: unbook, StepType: NoOp, Outputs: { book: context.Compensating.Outcome } }
+      - - Id: charge
+          StepType: HttpRequest
+          Inputs: { BaseUrl: '"https://pay.example"', SucceedOn: [2xx] }
+          CompensateWith:
+            - { Id: refund, StepType: NoOp, Outputs: { charge: context.Compensating.Outcome } }
+      - - Id: bad
+          StepType: Delay
+          Inputs: { Period: 1 }
+          NextStepId: broken
+        - { Id: broken, StepType: Fail, Inputs: { Message: '"no"' } }
+`;
+
 describe('a test server', () => {
+  it('has work in flight while the answer of a mock is not due', async () => {
+    await using server = await createTestServer({
+      definitions: [BOOKINGS],
+      python,
+      mocks: {
+        book: { result: null, afterMs: 4000 },
+        charge: { response: { status: 200 }, afterMs: 2000 },
+      },
+    });
+    const { id } = await server.start('bookings');
+    await server.advance('3s');
+    expect(await server.run(id)).toMatchObject({ outcome: null, waiting: ['book'] });
+    await server.advance('1s');
+    const { data, outcome } = await server.run(id);
+    expect({ data, outcome }).toEqual({
+      data: { book: 'Completed', charge: 'Completed' },
+      outcome: 'Compensated',
+    });
+  });
+
   it('takes an order through two retries and three days', async () => {
     await using server = await orderServer({
       now: '2030-05-01T00:00:00Z',

@@ -7,6 +7,8 @@ import type { ActivityHandler } from '../../src/testing/activity-handlers.js';
 import { Answers } from '../../src/testing/answers.js';
 import { Quiescence } from '../../src/testing/quiescence.js';
 import { TestWorker } from '../../src/testing/test-worker.js';
+import { VirtualClock } from '../../src/testing/virtual-clock.js';
+import { ActivityFailure } from '../../../worker-sdk/src/errors.js';
 
 const { token } = systemIds.newToken('i/1/0', null);
 const ITEM: WorkItem = {
@@ -37,6 +39,7 @@ async function runWithdrawn(handler: ActivityHandler): Promise<readonly unknown[
     handlers: { charge: handler },
     answers: new Answers({}),
     quiescence,
+    clock: new VirtualClock(0),
     mustAnswer: false,
     signal: new AbortController().signal,
   });
@@ -70,8 +73,7 @@ describe('the worker of the test kit', () => {
   it('fails the work if the handler throws an ActivityFailure', async () => {
     const calls = await runWithdrawn(async (_parameters, { signal }) => {
       await untilAborted(signal);
-      const failure = { name: 'ActivityFailure', data: { charged: false }, retryable: true };
-      throw Object.assign(new Error('not charged'), failure);
+      throw new ActivityFailure('not charged', { data: { charged: false } });
     });
     const data = { name: 'ActivityFailure', message: 'not charged', data: { charged: false } };
     expect(calls).toEqual([{ succeeded: false, data }]);

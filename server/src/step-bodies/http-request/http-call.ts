@@ -27,9 +27,12 @@ export function nameOfCall(
   { method, url }: Pick<HttpCall, 'method' | 'url'>,
   mask = (text: string): string => text,
 ): string {
-  const address = mask(url.pathname === '/' ? url.origin : `${url.origin}${url.pathname}`);
-  const isCut = address.length > NAME_LENGTH_MAX;
-  return `${method} ${isCut ? `${address.slice(0, NAME_LENGTH_MAX)}…` : address}`;
+  const { origin, pathname, search } = url;
+  // With its query, and with the mark before it: a secret may contain that mark, even at its end.
+  const [address = ''] = mask(`${origin}${pathname}?${search.slice(1)}`).split('?', 1);
+  const name = pathname === '/' ? address.replace(/\/$/, '') : address;
+  const isCut = name.length > NAME_LENGTH_MAX;
+  return `${method} ${isCut ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name}`;
 }
 
 /** The settings of a call and all of its redirects. */

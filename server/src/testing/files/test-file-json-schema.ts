@@ -29,7 +29,7 @@ const MAP: JsonObject = { type: ['object', 'null'] };
 const TEXT_MAP: JsonObject = { ...MAP, additionalProperties: { type: 'string' } };
 
 const ANSWER = mapOf(
-  { Result: ANY, Response: reference('response'), Fail: ANY, Retryable: FLAG },
+  { Result: ANY, Response: reference('response'), Fail: ANY, Retryable: FLAG, After: TEXT },
   ANSWER_MEMBERS,
 );
 const RESPONSE = mapOf(

@@ -30,6 +30,7 @@ export const ANSWER_MEMBERS = {
   Response: 'The response to an HttpRequest step: status, body, headers',
   Fail: 'A failure: a text, or what a worker would report',
   Retryable: 'With Fail: whether the step is retried. Default: true',
+  After: 'How long the call takes, such as 4s. Advance moves the time. Default: 0',
 } as const;
 
 export const RESPONSE_MEMBERS = {

@@ -152,7 +152,8 @@ describe('the control actions', () => {
     const response = await api.fetch(path, { method });
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual(SOME_WORKFLOW);
-    const args = ['w1', action, 'anonymous', {}];
+    const options = action === 'terminate' ? { detail: null } : {};
+    const args = ['w1', action, 'anonymous', options];
     expect(api.calls).toEqual([{ method: 'instances.control', args }]);
   });
 });
