@@ -1,7 +1,7 @@
 /**
  * Offers work items again when their leases end, so that polls which already wait get them.
  *
- *  AC5 Each lease that this node grants or extends has a timer at its newest end. On several nodes, another node may have extended
+ *  AC6 Each lease that this node grants or extends has a timer at its newest end. On several nodes, another node may have extended
  *      the lease meanwhile: then the search for work finds nothing, and the timer of that node follows.
  */
 import type { Clock } from '../../base/clock.js';

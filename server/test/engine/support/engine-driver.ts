@@ -29,9 +29,10 @@ import { executionKey, type Pointer } from '../../../src/engine/model/pointer.js
 import { type ActivityOffer, type Run } from '../../../src/engine/flow/run.js';
 import type { Modification, ModificationResult } from '../../../src/engine/repair/modification.js';
 import { modifyRun } from '../../../src/engine/repair/modify.js';
-import { readState, writeState, type InstanceColumns } from '../../../src/engine/model/snapshot.js';
+import { readState, writeState } from '../../../src/engine/model/snapshot.js';
 import { fireTimers, nextTimer } from '../../../src/engine/flow/timers.js';
 import { broken, checkRun, CompensationCheck, RecordCheck } from './check-invariants.js';
+import { columnsOf } from './columns-of.js';
 import type { Effect } from './outside.js';
 import { applyWithdrawn, stepsToAskAbout } from '../../../src/engine/failure/withdrawn-items.js';
 import { isAwaited } from '../../../src/engine/failure/in-flight.js';
@@ -218,20 +219,10 @@ export class EngineDriver extends RunView {
     this.pump();
   }
 
-  /** A worker takes an item. */
-  hold(offer: ActivityOffer, leaseUntil = Number.MAX_SAFE_INTEGER): void {
-    this.outside.hold(offer.id, leaseUntil);
-  }
-
-  /** A heartbeat. */
-  extend(offer: ActivityOffer, leaseUntil: number): void {
-    this.outside.extend(offer.id, leaseUntil);
-  }
-
   /** The worker of a withdrawn item gives it back. */
   giveBack(offer: ActivityOffer): void {
-    const message = { activityId: offer.id, succeeded: false, data: null } as const;
-    this.deliver({ kind: 'activity', ...message, released: true });
+    const { id: activityId } = offer;
+    this.deliver({ kind: 'activity', activityId, succeeded: false, data: null, released: true });
   }
 
   /** @param target the version that the instance is moved to; its own by default */
@@ -295,9 +286,7 @@ export class EngineDriver extends RunView {
   #fireTimers(): boolean {
     const due = nextTimer(this.#run);
     if (due === null || due > this.now) return false;
-    this.#enter(() => {
-      fireTimers(this.#run);
-    });
+    this.#enter(() => fireTimers(this.#run));
     return true;
   }
 
@@ -339,9 +328,7 @@ export class EngineDriver extends RunView {
     const [pointer] = stepsToAskAbout(this.#run);
     if (pointer === undefined) return false;
     const item = this.outside.withdraw(executionKey(this.instance.id, pointer), this.now);
-    this.#enter(() => {
-      applyWithdrawn(this.#run, pointer, item);
-    });
+    this.#enter(() => applyWithdrawn(this.#run, pointer, item));
     return true;
   }
 
@@ -410,10 +397,4 @@ export class EngineDriver extends RunView {
     this.#text = writeState(this.#run.instance);
     this.logMessages.push(...this.outside.take(this.#run));
   }
-}
-
-function columnsOf(instance: WorkflowInstance): InstanceColumns {
-  const { id, definitionId, version, reference, status, startTime, endTime, outcome } = instance;
-  const { index, tags } = instance;
-  return { id, definitionId, version, reference, tags, index, status, startTime, endTime, outcome };
 }

@@ -74,6 +74,16 @@ export abstract class RunView {
     return this.activities.filter(({ id }) => this.outside.withdrawn.has(id));
   }
 
+  /** A worker takes an item. */
+  hold(offer: ActivityOffer, leaseUntil = Number.MAX_SAFE_INTEGER): void {
+    this.outside.hold(offer.id, leaseUntil);
+  }
+
+  /** A heartbeat. */
+  extend(offer: ActivityOffer, leaseUntil: number): void {
+    this.outside.extend(offer.id, leaseUntil);
+  }
+
   get effects(): readonly Effect[] {
     return this.outside.effects;
   }
