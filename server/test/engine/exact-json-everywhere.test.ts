@@ -10,8 +10,8 @@ const SOURCES = new URL('../../src/', import.meta.url);
 const OWN_JSON = [
   'api/access/provider-documents.ts',
   'api/controllers/schema.controller.ts',
+  'api/http/api-document.ts',
   'api/http/json-position.ts',
-  'api/http/query-names.ts',
   'api/http/yaml-reader.ts',
   'api/http/yaml-writer.ts',
   'api/wire/map/idempotency.ts',
