@@ -167,6 +167,11 @@ const RUNS: readonly Trial[] = [
     shows: /✓ work[^]*"a": 1/,
     hasJsonLines: true,
   },
+  {
+    command: 'find',
+    args: onWaiting,
+    shows: /^RUN +DEFINITION[^]*order-/m,
+  },
   { command: 'list', shows: /^RUN +DEFINITION +STATUS[^]*^\w+ +quick v1 +Succeeded/m },
   { command: 'show', args: onWaiting, shows: /^Status +Runnable$[^]*"order": "none"/m },
   { command: 'steps', args: onWaiting, shows: /ask[^]*approved\/none/ },
