@@ -170,7 +170,7 @@ const RUNS: readonly Trial[] = [
   {
     command: 'find',
     args: onWaiting,
-    shows: /^RUN +DEFINITION[^]*order-/m,
+    shows: /^RUN +[^]*order-/m,
   },
   { command: 'list', shows: /^RUN +DEFINITION +STATUS[^]*^\w+ +quick v1 +Succeeded/m },
   { command: 'show', args: onWaiting, shows: /^Status +Runnable$[^]*"order": "none"/m },
