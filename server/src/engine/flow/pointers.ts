@@ -14,6 +14,7 @@ export function parentOf(run: Run, pointer: Pointer): Pointer | null {
   if (pointer.parentId === null) return null;
   const parent = run.instance.pointers.get(pointer.parentId);
   invariant(parent !== undefined, 'E1: the parent of an open pointer is open');
+  invariant(parent.id < pointer.id, 'E4: a pointer was opened after its parent');
   return parent;
 }
 

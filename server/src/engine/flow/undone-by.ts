@@ -12,7 +12,8 @@ export function undoneBy(
   let at = pointer;
   while (at.parentId !== null) {
     const parent = pointers.get(at.parentId);
-    if (parent === undefined) return null;
+    // A container has a lower id than what is inside it. A stored state that is broken may say otherwise.
+    if (parent === undefined || parent.id >= at.id) return null;
     if (parent.state.kind === 'compensating') {
       return parent.state.plan[parent.state.next - 1] ?? null;
     }
