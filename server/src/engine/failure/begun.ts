@@ -4,7 +4,7 @@
  */
 import type { Pointer, UndoneError, UndoneOutcome } from '../model/pointer.js';
 import { isOver } from '../flow/pointer-states.js';
-import { stepOf, type Run } from '../flow/run.js';
+import { stepOf, type Changes, type Run } from '../flow/run.js';
 
 /** How an execution ended, for whatever undoes it. */
 export interface Begun {
@@ -72,18 +72,17 @@ function isEnteredContainer(run: Run, pointer: Pointer): boolean {
  * an activity, only the store knows whether a worker holds it.
  */
 export function isInFlight(run: Run, pointer: Pointer): boolean {
-  const { state } = pointer;
-  const { activities, effects } = run.changes;
+  const { id, joined, state } = pointer;
   switch (state.kind) {
     case 'finishing':
       return !isOver(state);
     case 'activity':
-      return !activities.some(({ id }) => Number(id.split('/')[1]) === pointer.id);
+      return !requestedOf(run).has(id);
     case 'effect':
-      return !effects.includes(pointer.id) || run.interrupted.has(pointer.id);
+      return !requestedOf(run).has(id) || run.interrupted.has(id);
     case 'child':
-      if (pointer.joined !== undefined) return false;
-      return !effects.includes(pointer.id) || run.interrupted.has(pointer.id);
+      if (joined !== undefined) return false;
+      return !requestedOf(run).has(id) || run.interrupted.has(id);
     case 'ready':
     case 'sleeping':
     case 'event':
@@ -91,4 +90,32 @@ export function isInFlight(run: Run, pointer: Pointer): boolean {
     case 'compensating':
       return false;
   }
+}
+
+interface Requested {
+  readonly activities: readonly [count: number, last: string | undefined];
+  readonly effects: readonly [count: number, last: number | undefined];
+  readonly ids: ReadonlySet<number>;
+}
+
+const cache = new WeakMap<Changes, Requested>();
+
+/** The pointers whose work is only requested: no commit contains it yet, so nobody has begun it. */
+function requestedOf({ changes }: Run): ReadonlySet<number> {
+  const activities = [changes.activities.length, changes.activities.at(-1)?.id] as const;
+  const effects = [changes.effects.length, changes.effects.at(-1)] as const;
+  const known = cache.get(changes);
+  if (known !== undefined && isSame(known.activities, activities) && isSame(known.effects, effects))
+    return known.ids;
+  const offered = changes.activities.map(({ id }) => Number(id.split('/')[1]));
+  const ids = new Set([...offered, ...changes.effects]);
+  cache.set(changes, { activities, effects, ids });
+  return ids;
+}
+
+function isSame<Last>(
+  left: readonly [count: number, last: Last],
+  right: readonly [count: number, last: Last],
+): boolean {
+  return left[0] === right[0] && left[1] === right[1];
 }

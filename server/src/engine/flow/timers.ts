@@ -75,9 +75,12 @@ function endGraces(run: Run): void {
     endGrace(run, null);
     settle(run);
   }
-  for (const pointer of [...pointers.values()]) {
-    const until = graceEnd(pointer);
-    if (until === null || until > run.now || pointers.get(pointer.id) !== pointer) continue;
+  const over: Pointer[] = [];
+  for (const pointer of pointers.values()) {
+    if ((graceEnd(pointer) ?? Infinity) <= run.now) over.push(pointer);
+  }
+  for (const pointer of over) {
+    if (pointers.get(pointer.id) !== pointer || graceEnd(pointer) === null) continue;
     endWait(run);
     endGrace(run, pointer);
     settle(run);

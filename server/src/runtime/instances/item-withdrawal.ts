@@ -8,11 +8,14 @@ import {
   type WithdrawnItem,
 } from '../../engine/failure/withdrawn-items.js';
 import type { Run } from '../../engine/flow/run.js';
-import { executionKey } from '../../engine/model/pointer.js';
+import { executionKey, type Pointer } from '../../engine/model/pointer.js';
 import type { Clock } from '../../base/clock.js';
 import type { ActivityRecord } from '../../store/records/activities.js';
 import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
 import type { StoreRetry } from './store-retry.js';
+
+/** Maximum number of items that one operation withdraws. */
+const ITEMS_MAX = 500;
 
 export class ItemWithdrawal {
   readonly #store: Pick<Store, 'withdrawActivities'>;
@@ -28,7 +31,13 @@ export class ItemWithdrawal {
   /** See `ActorEnvironment.withdrawItems`. */
   async withdraw(run: Run): Promise<boolean> {
     const pointers = stepsToAskAbout(run);
-    if (pointers.length === 0) return false;
+    for (let from = 0; from < pointers.length; from += ITEMS_MAX) {
+      await this.#withdraw(run, pointers.slice(from, from + ITEMS_MAX));
+    }
+    return pointers.length > 0;
+  }
+
+  async #withdraw(run: Run, pointers: readonly Pointer[]): Promise<void> {
     const ids = pointers.map((pointer) => executionKey(run.instance.id, pointer));
     const found = await this.#retry.untilAnswered(() => this.#store.withdrawActivities(ids));
     const items = new Map(found.map((item) => [item.id, item]));
@@ -38,7 +47,6 @@ export class ItemWithdrawal {
       if (run.instance.pointers.get(pointer.id) !== pointer) continue;
       applyWithdrawn(run, pointer, withdrawnItem(items.get(ids[at] ?? ''), run.now));
     }
-    return true;
   }
 }
 
