@@ -4,7 +4,7 @@
  */
 import type { Pointer, UndoneError, UndoneOutcome } from '../model/pointer.js';
 import { isOver } from '../flow/pointer-states.js';
-import { stepOf, type Changes, type Run } from '../flow/run.js';
+import { stepOf, type Run } from '../flow/run.js';
 
 /** How an execution ended, for whatever undoes it. */
 export interface Begun {
@@ -25,26 +25,26 @@ export function isUncertain(errorType: string): boolean {
   return UNCERTAIN_ERRORS.has(errorType);
 }
 
-/** How a step ends that is cut short now; null if it has not begun, or has ended already. */
+/** How a step that is not in flight ends if it is cut short now; null if it has not begun, or has ended already. */
 export function begunOf(run: Run, pointer: Pointer): Begun | null {
   const { state } = pointer;
   switch (state.kind) {
     case 'finishing':
       return isOver(state) ? null : { outcome: 'Completed' };
     case 'sleeping':
-      if (state.kept !== undefined) return { outcome: 'Completed' };
-      return earlierAttempt(pointer) ?? (isEnteredContainer(run, pointer) ? UNKNOWN : null);
     case 'ready':
+      if (state.kind === 'sleeping' && state.kept !== undefined) return { outcome: 'Completed' };
       return earlierAttempt(pointer) ?? (isEnteredContainer(run, pointer) ? UNKNOWN : null);
     case 'event':
     case 'activity':
-      return earlierAttempt(pointer);
     case 'effect':
     case 'child':
-      return isInFlight(run, pointer) ? UNKNOWN : earlierAttempt(pointer);
+      return earlierAttempt(pointer);
     case 'open':
-    case 'compensating':
       return earlierAttempt(pointer) ?? UNKNOWN;
+    case 'compensating':
+      // Its plan has it.
+      return null;
   }
 }
 
@@ -70,19 +70,20 @@ function isEnteredContainer(run: Run, pointer: Pointer): boolean {
 /**
  * Whether the step itself is in flight: it has a result to apply, or something outside the engine may be at work on it. Of
  * an activity, only the store knows whether a worker holds it.
+ * @param requested see `requestedOf`
  */
-export function isInFlight(run: Run, pointer: Pointer): boolean {
+export function isInFlight(run: Run, pointer: Pointer, requested: ReadonlySet<number>): boolean {
   const { id, joined, state } = pointer;
   switch (state.kind) {
     case 'finishing':
       return !isOver(state);
     case 'activity':
-      return !requestedOf(run).has(id);
+      return !requested.has(id);
     case 'effect':
-      return !requestedOf(run).has(id) || run.interrupted.has(id);
+      return !requested.has(id) || run.interrupted.has(id);
     case 'child':
       if (joined !== undefined) return false;
-      return !requestedOf(run).has(id) || run.interrupted.has(id);
+      return !requested.has(id) || run.interrupted.has(id);
     case 'ready':
     case 'sleeping':
     case 'event':
@@ -92,30 +93,8 @@ export function isInFlight(run: Run, pointer: Pointer): boolean {
   }
 }
 
-interface Requested {
-  readonly activities: readonly [count: number, last: string | undefined];
-  readonly effects: readonly [count: number, last: number | undefined];
-  readonly ids: ReadonlySet<number>;
-}
-
-const cache = new WeakMap<Changes, Requested>();
-
 /** The pointers whose work is only requested: no commit contains it yet, so nobody has begun it. */
-function requestedOf({ changes }: Run): ReadonlySet<number> {
-  const activities = [changes.activities.length, changes.activities.at(-1)?.id] as const;
-  const effects = [changes.effects.length, changes.effects.at(-1)] as const;
-  const known = cache.get(changes);
-  if (known !== undefined && isSame(known.activities, activities) && isSame(known.effects, effects))
-    return known.ids;
+export function requestedOf({ changes }: Run): ReadonlySet<number> {
   const offered = changes.activities.map(({ id }) => Number(id.split('/')[1]));
-  const ids = new Set([...offered, ...changes.effects]);
-  cache.set(changes, { activities, effects, ids });
-  return ids;
-}
-
-function isSame<Last>(
-  left: readonly [count: number, last: Last],
-  right: readonly [count: number, last: Last],
-): boolean {
-  return left[0] === right[0] && left[1] === right[1];
+  return new Set([...offered, ...changes.effects]);
 }

@@ -1,7 +1,7 @@
 /** Cancels pointers without continuing their paths. */
 import { begunOf } from './begun.js';
 import { noteEnded, passOnCompleted } from './completed-steps.js';
-import { insideOf } from './inside.js';
+import { pointersInside } from './inside.js';
 import type { Pointer } from '../model/pointer.js';
 import { stopWaiting } from '../flow/pointer-states.js';
 import { removePointer } from '../flow/pointers.js';
@@ -11,7 +11,7 @@ import { writeRecord } from '../flow/step-records.js';
 /** Ends everything inside a container; the container stays. */
 export function cancelInside(run: Run, container: Pointer): void {
   if (container.children === 0) return;
-  cancelEach(run, insideOf(run, container));
+  cancelEach(run, pointersInside(run, container));
   run.joins.delete(container.id);
 }
 

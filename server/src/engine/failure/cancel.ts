@@ -1,7 +1,7 @@
 /** Cancel conditions: which must be evaluated, and what happens when one is true. */
 import { cancelInside } from './cancel-inside.js';
 import { endCancellation } from './after-stop.js';
-import { awaitInFlight, graceUntil, hasCompensations, stopInside } from './stop.js';
+import { hasCompensations, stopStep } from './stop.js';
 import type { InputValue } from '../model/input-value.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
@@ -42,13 +42,10 @@ export function recheckCancelConditions(run: Run, at: number): void {
 /** The step's cancel condition is true: ends the step and everything inside it. */
 export function cancelStep(run: Run, pointer: Pointer): void {
   if (!run.instance.pointers.has(pointer.id)) return;
-  if (!mustStop(run, pointer)) {
+  const isStopped = mustStop(run, pointer) && stopStep(run, pointer, null, { kind: 'cancel' });
+  if (!isStopped) {
     cancelInside(run, pointer);
     endCancellation(run, pointer);
-  } else {
-    const until = graceUntil(run, pointer);
-    if (stopInside(run, pointer, null, until)) awaitInFlight(pointer, until, { kind: 'cancel' });
-    else endCancellation(run, pointer);
   }
   settle(run);
 }

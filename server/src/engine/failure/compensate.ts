@@ -12,7 +12,7 @@
 import { failedOf } from './begun.js';
 import { cancelInside } from './cancel-inside.js';
 import { entryOf, withAncestors } from './completed-steps.js';
-import { awaitInFlight, graceUntil, stopInside } from './stop.js';
+import { stopStep } from './stop.js';
 import { dropPointer, nextStepOf, openSuccessors } from '../flow/end-path.js';
 import { suspendOnError, terminate } from './error-behaviors.js';
 import { isRetryable, tryRetry } from './retry.js';
@@ -44,12 +44,10 @@ export function compensate(run: Run, failed: Pointer, error: StepError): void {
     endFailed(run, failed);
     return;
   }
-  const until = graceUntil(run, handler);
-  const isInFlight = stopInside(run, handler, failed, until);
+  const isStopped = stopStep(run, handler, failed, { kind: 'compensate' });
   handler.error = error;
   run.instance.lastError = { ...error, pointerId: handler.id };
-  if (isInFlight) awaitInFlight(handler, until, { kind: 'compensate' });
-  else runPlan(run, handler);
+  if (!isStopped) runPlan(run, handler);
 }
 
 /** Nothing is open inside the handler any more: undoes what has begun in it. */

@@ -11,7 +11,7 @@ import { executionKey, type Pointer } from '../model/pointer.js';
 import type { StepError } from '../model/step-record.js';
 import { begunOf, earlierAttempt, failedOf } from './begun.js';
 import { lastPosition, noteEnded } from './completed-steps.js';
-import { insideOf } from './inside.js';
+import { pointersInside } from './inside.js';
 
 /** When the grace ends that applies to a pointer in flight. */
 export function graceOf(run: Run, pointer: Pointer): number {
@@ -49,7 +49,8 @@ function isEmptied({ children, isEnding, state, stopping }: Pointer): boolean {
   return isEnding === true && stopping === undefined && state.kind === 'open' && children === 0;
 }
 
-function proceedsInFlight(run: Run, pointer: Pointer): boolean {
+/** Whether a step in flight has successors: it was stopped by its own condition, and proceeds. */
+export function proceedsInFlight(run: Run, pointer: Pointer): boolean {
   return pointer.stopping !== undefined && proceedsOnCancel(run, pointer);
 }
 
@@ -111,7 +112,7 @@ export function endGrace(run: Run, scope: Pointer | null): void {
   const { cleanUp, pointers } = run.instance;
   if (scope === null && cleanUp !== null) run.instance.cleanUp = { ...cleanUp, until: null };
   run.dirty = true;
-  const inside = scope === null ? [...pointers.values()] : [...insideOf(run, scope), scope];
+  const inside = scope === null ? [...pointers.values()] : [...pointersInside(run, scope), scope];
   for (const pointer of inside) {
     if (isAwaited(pointer)) cutOff(run, pointer, 'it did not end within the grace period');
   }

@@ -2,7 +2,7 @@
 import type { Pointer } from '../model/pointer.js';
 
 /** Containers come before what is inside them. Null: everything. */
-export function insideOf(
+export function pointersInside(
   run: { readonly instance: { readonly pointers: ReadonlyMap<number, Pointer> } },
   container: Pointer | null,
 ): readonly Pointer[] {

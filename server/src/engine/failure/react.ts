@@ -4,7 +4,7 @@ import { cancelInside } from './cancel-inside.js';
 import type { ErrorBehavior, ExhaustedBehavior } from '../model/definition.js';
 import { suspendOnError, terminate } from './error-behaviors.js';
 import { tryRetry } from './retry.js';
-import { awaitInFlight, graceUntil, hasCompensations, stopInside } from './stop.js';
+import { hasCompensations, stopStep } from './stop.js';
 import type { StepError } from '../model/step-record.js';
 import type { Pointer } from '../model/pointer.js';
 import { stepOf, type NextAction, type Run } from '../flow/run.js';
@@ -58,11 +58,8 @@ function stopForFailure(run: Run, pointer: Pointer, retryAfterMs?: number): bool
     cancelInside(run, pointer);
     return true;
   }
-  const until = graceUntil(run, pointer);
-  if (!stopInside(run, pointer, pointer, until)) return true;
   const then = { kind: 'fail', ...(retryAfterMs !== undefined && { retryAfterMs }) } as const;
-  awaitInFlight(pointer, until, then);
-  return false;
+  return !stopStep(run, pointer, pointer, then);
 }
 
 function compensateFailure(run: Run, pointer: Pointer, error: StepError): NextAction {

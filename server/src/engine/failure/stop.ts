@@ -8,18 +8,34 @@
  * always run to their end. What is in flight ends at the end of the grace at the latest, with an unknown outcome.
  */
 import { placeOfStep } from '../definitions/step-places.js';
-import { insideOf } from './inside.js';
+import { pointersInside } from './inside.js';
 import { isOver } from '../flow/pointer-states.js';
 import { parentOf } from '../flow/pointers.js';
 import { stepOf, type Run } from '../flow/run.js';
 import type { WorkflowDefinition } from '../model/definition.js';
 import type { AfterStop, Pointer } from '../model/pointer.js';
-import { failedOf, isInFlight } from './begun.js';
+import { failedOf, isInFlight, requestedOf } from './begun.js';
 import { cancelEach } from './cancel-inside.js';
 import { lastPosition, noteEnded } from './completed-steps.js';
 
 /** How long what is in flight is waited for, unless the saga's Grace or the caller says otherwise. */
 export const GRACE_MS = 10 * 60_000;
+
+/**
+ * Stops a step and everything inside it. Returns true if something is in flight: `then` follows when it has ended.
+ * @param failed see `stopInside`
+ */
+export function stopStep(
+  run: Run,
+  pointer: Pointer,
+  failed: Pointer | null,
+  then: AfterStop,
+): boolean {
+  const until = graceUntil(run, pointer);
+  if (!stopInside(run, pointer, failed, until)) return false;
+  pointer.stopping = { until, then };
+  return true;
+}
 
 /**
  * Stops everything inside `scope`, and the step itself if it is at work; null: the whole instance. Returns false if nothing
@@ -32,8 +48,9 @@ export function stopInside(
   failed: Pointer | null,
   graceUntil: number,
 ): boolean {
-  const inside = insideOf(run, scope);
-  const { compensations, kept } = inFlightOf(run, inside, { scope, failed });
+  const inside = pointersInside(run, scope);
+  const requested = requestedOf(run);
+  const { compensations, kept } = inFlightOf(run, inside, { scope, failed, requested });
   // A step that failed ended before what is cancelled because of it. A container is recorded with what is inside it.
   const isLeaf = failed !== null && failed !== scope && failed.children === 0;
   if (isLeaf) noteEnded(run, failed, failedOf(failed), lastPosition(run.instance));
@@ -43,17 +60,14 @@ export function stopInside(
   if (scope === null) return kept.size > 0;
   run.joins.delete(scope.id);
   if (scope.children > 0) endWithInside(run, scope);
-  else if (scope !== failed && isInFlight(run, scope)) markEnding(run, scope, graceUntil);
+  else if (scope !== failed && isInFlight(run, scope, requested)) {
+    markEnding(run, scope, graceUntil);
+  }
   return scope.isEnding === true;
 }
 
-/** Something that was stopped waits for what is in flight in it. */
-export function awaitInFlight(pointer: Pointer, until: number, then: AfterStop): void {
-  pointer.stopping = { until, then };
-}
-
 /** When the grace ends for what is in flight in a step: that of the saga around it counts. */
-export function graceUntil(run: Run, pointer: Pointer): number {
+function graceUntil(run: Run, pointer: Pointer): number {
   for (let at: Pointer | null = pointer; at !== null; at = parentOf(run, at)) {
     const { graceMs, saga } = stepOf(run, at);
     if (saga || graceMs !== null) return run.now + (graceMs ?? GRACE_MS);
@@ -61,11 +75,17 @@ export function graceUntil(run: Run, pointer: Pointer): number {
   return run.now + GRACE_MS;
 }
 
+interface Stop {
+  readonly scope: Pointer | null;
+  readonly failed: Pointer | null;
+  readonly requested: ReadonlySet<number>;
+}
+
 /** The pointers in flight with the containers around them, and everything inside the compensations among them. */
 function inFlightOf(
   run: Run,
   inside: readonly Pointer[],
-  { failed, scope }: { readonly scope: Pointer | null; readonly failed: Pointer | null },
+  { failed, requested, scope }: Stop,
 ): { readonly kept: ReadonlySet<number>; readonly compensations: ReadonlySet<number> } {
   const kept = new Set<number>();
   const compensations = new Set<number>();
@@ -78,7 +98,7 @@ function inFlightOf(
       compensations.add(pointer.id);
       continue;
     }
-    const isItself = pointer !== failed && isInFlight(run, pointer);
+    const isItself = pointer !== failed && isInFlight(run, pointer, requested);
     if (pointer.state.kind !== 'compensating' && !isItself) continue;
     for (let at: Pointer | null = pointer; at !== null && at !== scope; at = parentOf(run, at)) {
       if (kept.has(at.id)) break;

@@ -102,12 +102,11 @@ export function takeUpRun(
 /** Calls whose result was waited for have ended with the node that made them. */
 function endInterrupted(run: Run): void {
   if (isEnded(run.instance)) return;
-  for (const pointer of [...run.instance.pointers.values()]) {
-    if (pointer.isEnding !== true || pointer.state.kind !== 'effect') continue;
-    cutOff(run, pointer, 'the server stopped during the call');
-    run.dirty = true;
-  }
-  settle(run);
+  const interrupted = [...run.instance.pointers.values()].filter(
+    ({ isEnding, state }) => isEnding === true && state.kind === 'effect',
+  );
+  for (const pointer of interrupted) cutOff(run, pointer, 'the server stopped during the call');
+  if (interrupted.length > 0) settle(run);
 }
 
 /** Applies a status that was changed externally. It takes precedence over what the run reached itself. */

@@ -12,6 +12,7 @@ import { endPointer, openSuccessors } from './end-path.js';
 import { failStep, type Failure } from '../failure/fail-step.js';
 import { goOnCompensated } from '../failure/compensate.js';
 import { noteCompleted } from '../failure/completed-steps.js';
+import { proceedsInFlight } from '../failure/in-flight.js';
 import { jsonLength } from '../values/json-length.js';
 import { setField, type JsonObject, type Json } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
@@ -71,14 +72,13 @@ export function nextWork(run: Run): StepWork | null {
     step,
     result: pointer.state.result,
     outputs: pointer.state.cancelled === true ? [] : step.outputs,
-    selectors: goesOn(step, pointer) ? step.selectNextStep : [],
+    selectors: goesOn(run, pointer) ? step.selectNextStep : [],
   };
 }
 
 /** Whether the step has successors. One that was stopped by its own condition has if it proceeds. */
-function goesOn(step: StepDefinition, { inBackground, isEnding, stopping }: Pointer): boolean {
-  if (isEnding !== true) return true;
-  return stopping !== undefined && step.proceedOnCancel && !inBackground;
+function goesOn(run: Run, pointer: Pointer): boolean {
+  return pointer.isEnding !== true || proceedsInFlight(run, pointer);
 }
 
 /** Returns work that could not be done now, as if it had never been handed out. It comes first the next time. */
@@ -124,7 +124,7 @@ export function leaveStep(run: Run, pointer: Pointer, result: StepResult): void 
   if (result.outputs.length > 0) run.cancelCheckDue = true;
   if (traitsOf(step).hasSideEffects) run.commitDue = true;
 
-  const next = step.nextStepId === null || !goesOn(step, pointer) ? [] : [step.nextStepId];
+  const next = step.nextStepId === null || !goesOn(run, pointer) ? [] : [step.nextStepId];
   const successors = [...next, ...result.selected];
   const primitive = primitiveOf(run, pointer);
   const mayStay = !cancelled && pointer.isEnding !== true;

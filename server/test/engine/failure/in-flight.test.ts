@@ -316,4 +316,19 @@ scenarios('a clean-up with work in flight', (start) => {
     expect(trailOf(driver)).toEqual(['slow Completed', 'bad Failed', '-saga']);
     expect(driver.instance.outcome).toBe('Terminated');
   });
+
+  it('undoes a step once whose compensation was cancelled', () => {
+    const x = work('x', {
+      compensateWith: [activity('-x')],
+      cancelCondition: 'data.stop === true',
+    });
+    const stopper = waitFor('stop', { outputs: { stop: 'true' } });
+    const driver = start([box('all', [[x], [stopper], [waitFor('w')]])], noTrail);
+    driver.failEffect(driver.effect('x'));
+    expect(driver.open).toContain('-x activity');
+    driver.publish('stop', 'key');
+    driver.cleanUp();
+    driver.succeed(driver.activity('-x'));
+    expect(driver.instance.outcome).toBe('Terminated');
+  });
 });

@@ -145,7 +145,7 @@ function explainCleanUp(facts: InstanceFacts): WaitReason | null {
   if (endTime !== null || instance === null || instance.cleanUp === null) return null;
   const { cleanUp, pointers } = instance;
   const { forgotten, next, plan } = cleanUp;
-  if (plan === null) return explainStop(facts, null);
+  if (plan === null) return explainStop(facts, instance, null);
   const done = `${compensatedCount(cleanUp, pointers.size)} of ${plan.length} steps compensated`;
   const first =
     next === 0 && pointers.size > 0 ? ', starting when the current compensation ends' : '';

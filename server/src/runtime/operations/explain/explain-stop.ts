@@ -1,6 +1,7 @@
 /** Explains what a saga, a container or the whole run waits for before it undoes what has begun. */
-import { insideOf } from '../../../engine/failure/inside.js';
+import { pointersInside } from '../../../engine/failure/inside.js';
 import { isAwaited } from '../../../engine/failure/in-flight.js';
+import type { WorkflowInstance } from '../../../engine/model/instance.js';
 import type { Pointer } from '../../../engine/model/pointer.js';
 import type { InstanceFacts, WaitReason } from './explanation.js';
 import { plainDuration } from './plain-duration.js';
@@ -15,16 +16,19 @@ export function explainStops(facts: InstanceFacts): readonly WaitReason[] {
   if (endTime !== null || instance === null) return [];
   return [...instance.pointers.values()]
     .filter(({ stopping }) => stopping !== undefined)
-    .map((pointer) => explainStop(facts, pointer));
+    .map((pointer) => explainStop(facts, instance, pointer));
 }
 
 /** @param scope null: the whole run is being terminated with compensation */
-export function explainStop(facts: InstanceFacts, scope: Pointer | null): WaitReason {
-  const { instance, lastChangeAt, now } = facts;
-  const run = { instance: instance ?? { pointers: new Map<number, Pointer>() } };
-  const inside = [...insideOf(run, scope), ...(scope === null ? [] : [scope])];
+export function explainStop(
+  facts: InstanceFacts,
+  instance: WorkflowInstance,
+  scope: Pointer | null,
+): WaitReason {
+  const { lastChangeAt, now } = facts;
+  const inside = [...pointersInside({ instance }, scope), ...(scope === null ? [] : [scope])];
   const inFlight = inside.filter(isAwaited);
-  const until = scope === null ? instance?.cleanUp?.until : scope.stopping?.until;
+  const until = scope === null ? instance.cleanUp?.until : scope.stopping?.until;
   const rest = until == null ? '' : `, at most ${plainDuration(Math.max(0, until - now))} more`;
   const place = scope === null ? NO_PLACE : placeOf(scope, facts);
   return {
