@@ -41,7 +41,8 @@ export function recheckCancelConditions(run: Run, at: number): void {
 
 /** The step's cancel condition is true: ends the step and everything inside it. */
 export function cancelStep(run: Run, pointer: Pointer): void {
-  if (!run.instance.pointers.has(pointer.id)) return;
+  // A condition that was true at the same time may have ended or stopped it, with what is around it.
+  if (!run.instance.pointers.has(pointer.id) || pointer.isEnding === true) return;
   const isStopped = mustStop(run, pointer) && stopStep(run, pointer, null, { kind: 'cancel' });
   if (!isStopped) {
     cancelInside(run, pointer);

@@ -270,6 +270,18 @@ scenarios('a cancelled container with compensations inside', (start) => {
     expect(trailOf(driver)).toEqual(['next']);
     expect(driver.history).toContain('x Cancelled');
   });
+
+  it('does not go on after a step whose own condition becomes true at the same time', () => {
+    const step = call('x', { cancelCondition: 'data.stop === true', proceedOnCancel: true });
+    const both = box('c', [inOrder(step, trace('next'))], {
+      cancelCondition: 'data.stop === true',
+    });
+    const driver = start([saga([[both], [stopper]])], noTrail);
+    driver.publish('stop', 'key');
+    driver.endEffect(driver.effect('x'));
+    expect(trailOf(driver)).toEqual([]);
+    expect(driver.status).toBe('Complete');
+  });
 });
 
 scenarios('a container with compensations inside that times out', (start) => {
