@@ -36,6 +36,7 @@ export async function expressAuthentication(
     throw unauthenticated('The bearer token is invalid', 'invalid_token');
   });
   const token = await context.verifiedToken;
+  context.subject = token.subject;
   for (const scope of scopes) {
     const reach = reachOf(token.scopes, scope);
     if (reach === 'all') continue;

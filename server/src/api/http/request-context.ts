@@ -7,6 +7,7 @@
  */
 import type { Request, RequestHandler, Response } from 'express';
 import type { Json } from '../../engine/values/json.js';
+import { runForCaller, type Caller } from '../../base/limits/current-caller.js';
 import type { Logger } from '../../base/logger.js';
 import { ANONYMOUS } from '../../runtime/operations/control-types.js';
 import type { Host } from '../../runtime/host.js';
@@ -63,6 +64,8 @@ interface RequestContext {
   bodyMemory: BodyMemory | null;
   /** Cached, because a route that accepts several scopes needs it several times. */
   verifiedToken: Promise<VerifiedToken> | null;
+  /** The subject of the verified token; null: there is none, or it has not been verified yet. */
+  subject: string | null;
   /** The span of the request; null: it belongs to no trace. */
   trace: TraceContext | null;
 }
@@ -78,10 +81,31 @@ export function attachContext(services: ApiServices): RequestHandler {
       body: null,
       bodyMemory: null,
       verifiedToken: null,
+      subject: null,
       trace: null,
     });
-    next();
+    runForCaller(new RequestCaller(request), next);
   };
+}
+
+/** Computed when asked for: most requests are not limited by their caller. */
+class RequestCaller implements Caller {
+  readonly #request: Request;
+  #gone: AbortSignal | null = null;
+
+  constructor(request: Request) {
+    this.#request = request;
+  }
+
+  get key(): string {
+    const { subject } = contextOf(this.#request);
+    return subject === null ? `address:${addressOf(this.#request)}` : `subject:${subject}`;
+  }
+
+  get gone(): AbortSignal {
+    this.#gone ??= callerGone(this.#request);
+    return this.#gone;
+  }
 }
 
 export function contextOf(request: Request): RequestContext {

@@ -1,0 +1,25 @@
+/**
+ * The caller of the request in progress, who is charged for the memory and the store time that the request takes.
+ *
+ * It follows the request through every asynchronous call, so an operation can't forget whom to charge. What a request
+ * merely starts, such as the work on a run, also sees it: charge only work that is done for the answer.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+export interface Caller {
+  /** `subject:` and the subject of the verified token, or `address:` and the client address. */
+  readonly key: string;
+  /** Aborted when the caller disconnects before the answer was sent. */
+  readonly gone: AbortSignal;
+}
+
+const storage = new AsyncLocalStorage<Caller>();
+
+export function runForCaller(caller: Caller, work: () => void): void {
+  storage.run(caller, work);
+}
+
+/** Null: the server itself does the work. */
+export function currentCaller(): Caller | null {
+  return storage.getStore() ?? null;
+}
