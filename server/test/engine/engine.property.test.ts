@@ -1,19 +1,19 @@
 /**
  * Random definitions and random sequences of events. The driver checks the invariants of `pointer.ts` after every call
- * of the engine; this file checks what must hold for a whole run. ENGINE_PROPERTY_RUNS sets the number of runs for each
- * property; a failure prints the seed and path with which fast-check repeats it.
+ * of the engine; this file checks what must hold for a whole run.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { propertyRuns } from '../support/property-runs.js';
 import { Choices } from './support/choices.js';
 import { define } from './support/define.js';
 import { EndlessLoopError, EngineDriver } from './support/engine-driver.js';
 import { answerEverything, Course, happenings, isModification } from './support/random-course.js';
 import { RANDOM_DATA, randomDefinition } from './support/random-definition.js';
 
-const numRuns = Number(process.env['ENGINE_PROPERTY_RUNS'] ?? 700);
+const runs = propertyRuns(400);
 /** Each takes a few milliseconds; a busy machine may need much longer. */
-const timeout = 30_000 + numRuns * 300;
+const timeout = 30_000 + runs.numRuns * 300;
 
 const numbers = fc.array(fc.nat(999), { minLength: 20, maxLength: 250, size: 'max' });
 
@@ -74,7 +74,7 @@ describe('any instance', { timeout }, () => {
           }
         });
       }),
-      { numRuns },
+      runs,
     );
   });
 
@@ -96,7 +96,7 @@ describe('any instance', { timeout }, () => {
           checkOutcome(driver);
         });
       }),
-      { numRuns },
+      runs,
     );
   });
 
@@ -119,7 +119,7 @@ describe('any instance', { timeout }, () => {
           expect(driver.status).toBe('Terminated');
         });
       }),
-      { numRuns },
+      runs,
     );
   });
 });

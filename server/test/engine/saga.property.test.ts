@@ -5,14 +5,15 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { propertyRuns } from '../support/property-runs.js';
 import { define, inOrder, type StepSource } from './support/define.js';
 import { Choices } from './support/choices.js';
 import { EngineDriver } from './support/engine-driver.js';
 import { box, noOp, trace, work } from './support/steps.js';
 
-const numRuns = Number(process.env['ENGINE_PROPERTY_RUNS'] ?? 700);
+const runs = propertyRuns(400);
 /** Takes some milliseconds each; a busy machine may need much longer. */
-const timeout = 30_000 + numRuns * 300;
+const timeout = 30_000 + runs.numRuns * 300;
 
 interface Node {
   readonly id: string;
@@ -131,7 +132,7 @@ describe('any saga', { timeout }, () => {
         expect(driver.history.slice(-2)).toEqual(['saga Compensated', 'after Complete']);
         expect(driver.status).toBe('Complete');
       }),
-      { numRuns },
+      runs,
     );
   });
 
@@ -150,7 +151,7 @@ describe('any saga', { timeout }, () => {
         expect(driver.data['trail']).toEqual([]);
         expect(driver.status).toBe('Complete');
       }),
-      { numRuns: Math.ceil(numRuns / 4) },
+      { ...runs, numRuns: Math.ceil(runs.numRuns / 4) },
     );
   });
 });

@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
+import { IS_NIGHTLY } from '../../../sdk/test/support/nightly.js';
+import { propertyRuns } from '../support/property-runs.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import { createPostgresStore } from '../../src/store/postgres/postgres-store.js';
 import { createSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
@@ -112,7 +114,7 @@ afterAll(async () => {
 
 it.each(modelled)(
   'the $title store returns the same results as the memory store',
-  { timeout: 240_000 },
+  { timeout: IS_NIGHTLY ? 2_400_000 : 240_000 },
   async ({ clear, runs, store }) => {
     const property = fc.asyncProperty(
       fc.array(anyOperation, { maxLength: OPERATIONS_MAX, size: 'max' }),
@@ -123,6 +125,6 @@ it.each(modelled)(
         expect(await contents(store)).toEqual(await contents(memory));
       },
     );
-    await fc.assert(property, { numRuns: runs });
+    await fc.assert(property, propertyRuns(runs));
   },
 );

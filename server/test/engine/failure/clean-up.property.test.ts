@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../support/property-runs.js';
 import { Choices } from '../support/choices.js';
 import { define, inOrder, type StepSource } from '../support/define.js';
 import { EndlessLoopError, EngineDriver } from '../support/engine-driver.js';
@@ -11,9 +12,9 @@ import { answerEverything, Course, happenings, isModification } from '../support
 import { RANDOM_DATA, randomDefinition } from '../support/random-definition.js';
 import { box, trace, work } from '../support/steps.js';
 
-const numRuns = Number(process.env['ENGINE_PROPERTY_RUNS'] ?? 300);
+const runs = propertyRuns(200);
 /** Takes some milliseconds each; a busy machine may need much longer. */
-const timeout = 30_000 + numRuns * 300;
+const timeout = 30_000 + runs.numRuns * 300;
 
 /** A cancel condition that becomes true while the clean-up waits for the work inside the step. */
 // prettier-ignore
@@ -89,7 +90,7 @@ describe('a clean-up', { timeout }, () => {
         expect(driver.instance.outcome).toBe('Terminated');
         expect(driver.open).toEqual([]);
       }),
-      { numRuns },
+      runs,
     );
   });
 
@@ -125,7 +126,11 @@ describe('a clean-up', { timeout }, () => {
           throw error;
         }
       }),
-      { numRuns: Math.ceil(numRuns / 2), examples: [[CONDITION_WHILE_ENDING, [], []]] },
+      {
+        ...runs,
+        numRuns: Math.ceil(runs.numRuns / 2),
+        examples: [[CONDITION_WHILE_ENDING, [], []]],
+      },
     );
   });
 });

@@ -5,6 +5,7 @@
  */
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { propertyRuns } from '../../support/property-runs.js';
 import { applyEffect, applyMessage } from '../../../src/engine/flow/messages.js';
 import { isEnded } from '../../../src/engine/model/instance.js';
 import { startRun, takeUpRun } from '../../../src/engine/flow/lifecycle.js';
@@ -23,8 +24,8 @@ import { evaluateCondition } from '../../engine/support/evaluate.js';
 import { RANDOM_DATA, randomDefinition } from '../../engine/support/random-definition.js';
 import { createSimulatedScripts } from '../../simulation/support/simulated-scripts.js';
 
-const numRuns = Number(process.env['ENGINE_PROPERTY_RUNS'] ?? 400);
-const timeout = 30_000 + numRuns * 300;
+const runs = propertyRuns(200);
+const timeout = 30_000 + runs.numRuns * 300;
 /** Enough for any definition that ends; others are skipped. */
 const PASSES_MAX = 400;
 
@@ -198,7 +199,7 @@ describe('any pass', { timeout }, () => {
         }
       },
     );
-    await fc.assert(property, { numRuns });
-    expect(seen).toBeGreaterThan(numRuns);
+    await fc.assert(property, runs);
+    expect(seen).toBeGreaterThan(runs.numRuns);
   });
 });

@@ -15,13 +15,13 @@ import {
   happenings,
 } from '../../../test/engine/support/random-course.js';
 import { RANDOM_DATA, randomDefinition } from '../../../test/engine/support/random-definition.js';
+import { propertyRuns } from '../../../test/support/property-runs.js';
 import { graphModel } from '../../src/graph/graph-model.js';
 import { readDefinition } from '../../src/graph/read-definition.js';
 import { takenPath } from '../../src/graph/taken-path.js';
 import { execution } from '../support/execution.js';
 
 const numbers = fc.array(fc.nat(999), { minLength: 5, maxLength: 120, size: 'max' });
-const RUNS = 300;
 
 /** What the API shows of the history. */
 function executionsOf(driver: EngineDriver): StepExecution[] {
@@ -77,6 +77,6 @@ test('the path of any run is connected', { timeout: 30_000 + RUNS * 300 }, () =>
         throw error;
       }
     }),
-    { numRuns: RUNS },
+    propertyRuns(300),
   );
 });
