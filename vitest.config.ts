@@ -26,7 +26,8 @@ const UNIT = {
   ...WAITED_IN_VAIN,
   // By night also what takes long, measures how fast a server responds under attack, or seldom finds what no shorter test finds.
   include: ['test/**/*.test.ts', ...(IS_NIGHTLY ? ['test/**/*.nightly.ts'] : [])],
-  testTimeout: 60_000,
+  // By night, random properties draw ten times as many examples.
+  testTimeout: IS_NIGHTLY ? 600_000 : 60_000,
   // The default is one second, in which a busy machine may do nothing. Less than a test has, so that the failure tells what
   // was awaited.
   expect: { poll: { timeout: 40_000 } },

@@ -17,6 +17,7 @@ import { formatYaml } from '../../src/cli/format/format-yaml.js';
 import { projectStyle } from '../../src/cli/format/project-style.js';
 import { writeJson } from '../../src/engine/values/exact-json.js';
 import { validDocument } from '../engine/definitions/random-documents.js';
+import { propertyRuns } from '../support/property-runs.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const EXAMPLES = path.join(ROOT, 'examples');
@@ -162,7 +163,7 @@ describe('random definitions', () => {
         const pretty = await format(text, { ...style, parser: 'yaml' });
         expect(await formatYaml(pretty, style)).toBe(pretty);
       }),
-      { numRuns: 20 },
+      propertyRuns(20),
     );
   });
 
@@ -173,7 +174,7 @@ describe('random definitions', () => {
         expect(await formatJson(once, {})).toBe(once);
         expect(await format(once, { parser: 'json' })).toBe(once);
       }),
-      { numRuns: 20 },
+      propertyRuns(20),
     );
   });
 });

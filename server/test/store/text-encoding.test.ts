@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { packText, unpackText } from '../../src/store/mongo/packed-text.js';
 import { decodeText, encodeText } from '../../src/store/text-codec.js';
 import { compareText } from '../../src/store/text-order.js';
+import { propertyRuns } from '../support/property-runs.js';
 
 /** Any sequence of UTF-16 units, with many lone surrogates and markers among them. */
 const anyText = fc
@@ -20,7 +21,7 @@ describe('encodeText', () => {
         const stored = Buffer.from(encodeText(text), 'utf8').toString('utf8');
         expect(decodeText(stored)).toBe(text);
       }),
-      { numRuns: 2000 },
+      propertyRuns(2000),
     );
   });
 

@@ -8,6 +8,7 @@ import { DEFAULT_API_LIMITS } from '../../support/default-limits.js';
 import { parseJson } from '../../../src/api/http/json-format.js';
 import { findSyntaxProblem } from '../../../src/api/http/json-syntax.js';
 import { AppError } from '../../../src/base/errors.js';
+import { propertyRuns } from '../../support/property-runs.js';
 
 const limits = { ...DEFAULT_API_LIMITS, bodyDepthMax: 5, bodyNodesMax: 20 };
 
@@ -136,7 +137,7 @@ describe('findSyntaxProblem', () => {
           expect(findSyntaxProblem(damaged) === null).toBe(isJson(damaged));
         },
       ),
-      { numRuns: 2_000 },
+      propertyRuns(2_000),
     );
   });
 
@@ -161,7 +162,7 @@ describe('findSyntaxProblem', () => {
         const text = tokens.join('');
         expect(findSyntaxProblem(text) === null).toBe(isJson(text));
       }),
-      { numRuns: 5_000 },
+      propertyRuns(5_000),
     );
   });
 });

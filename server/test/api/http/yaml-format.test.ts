@@ -6,6 +6,7 @@ import type { ApiLimits } from '../../../src/api/http/api-limits.js';
 import { DEFAULT_API_LIMITS } from '../../support/default-limits.js';
 import { parseYaml } from '../../../src/api/http/yaml-format.js';
 import { AppError } from '../../../src/base/errors.js';
+import { propertyRuns } from '../../support/property-runs.js';
 
 function read(text: string, limits: ApiLimits = DEFAULT_API_LIMITS): unknown {
   return parseYaml(text, limits)?.value;
@@ -215,7 +216,7 @@ describe('parseYaml', () => {
         );
         expect(read(stringify(plain, { schema: 'core' }))).toEqual(plain);
       }),
-      { numRuns: 500 },
+      propertyRuns(500),
     );
   });
 });

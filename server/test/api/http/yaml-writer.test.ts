@@ -10,6 +10,7 @@ import { parseYaml } from '../../../src/api/http/yaml-format.js';
 import { writeYaml, writeYamlParts } from '../../../src/api/http/yaml-writer.js';
 import type { Json } from '../../../src/engine/values/json.js';
 import { allParts, LONG_VALUES } from '../../engine/support/long-values.js';
+import { propertyRuns } from '../../support/property-runs.js';
 
 /** Strings that some parser misreads, splits or rejects. */
 const TRAPS = [
@@ -170,7 +171,7 @@ describe('writeYaml', () => {
       expect(allParts(writeYamlParts(value, text.length)).result === text).toBe(true);
       expect(allParts(writeYamlParts(value, text.length / 2 - 2)).result).toBeNull();
     });
-    fc.assert(property, { numRuns: 15 });
+    fc.assert(property, propertyRuns(15));
   });
 
   it('writes idiomatic YAML', () => {
@@ -243,7 +244,7 @@ describe('writeYaml', () => {
     };
     for (const trap of TRAPS)
       check({ a: trap, list: [trap, [trap], { [trap]: trap }], [trap]: [trap] });
-    fc.assert(fc.property(jsonValues(), check), { numRuns: 1000 });
+    fc.assert(fc.property(jsonValues(), check), propertyRuns(1000));
   });
 
   it('repeats a value that occurs twice instead of using an alias, and wraps no lines', () => {

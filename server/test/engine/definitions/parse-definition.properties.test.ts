@@ -10,6 +10,7 @@ import {
 } from '../../../src/engine/definitions/parse-definition.js';
 import { documentWith, documentWithInputs, errorsOf, parseValid } from './documents.js';
 import { anyCasing, recaseDocument, validDocument, randomDocument } from './random-documents.js';
+import { propertyRuns } from '../../support/property-runs.js';
 
 /** The value at a pointer; fails if there is none. */
 function resolve(document: unknown, pointer: string): unknown {
@@ -76,7 +77,7 @@ describe('parseDefinition — properties', () => {
       fc.property(randomDocument, (document) => {
         checkFindings(document, parseDefinition(document));
       }),
-      { numRuns: 2000 },
+      propertyRuns(2000),
     );
   });
 

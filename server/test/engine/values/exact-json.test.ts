@@ -13,6 +13,7 @@ import {
   writeNumber,
 } from '../../../src/engine/values/exact-json.js';
 import type { Json } from '../../../src/engine/values/json.js';
+import { propertyRuns } from '../../support/property-runs.js';
 
 const DIGITS_1000 = '9'.repeat(1000);
 
@@ -132,7 +133,7 @@ describe('writing and reading JSON', () => {
       fc.property(jsonValues(), (value) => {
         expect(readJson(writeJson(value))).toStrictEqual(value);
       }),
-      { numRuns: 3000 },
+      propertyRuns(3000),
     );
   });
 
@@ -143,7 +144,7 @@ describe('writing and reading JSON', () => {
         expect(JSON.parse(text)).toBe(value);
         if (Math.abs(value) >= 2 ** 53 || Object.is(value, -0)) expect(text).toMatch(/[.e]/);
       }),
-      { numRuns: 3000 },
+      propertyRuns(3000),
     );
   });
 });

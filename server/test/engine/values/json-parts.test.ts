@@ -9,6 +9,7 @@ import { writeJsonParts } from '../../../src/engine/values/json-parts.js';
 import type { Json } from '../../../src/engine/values/json.js';
 import { readJsonParts } from '../../../src/engine/values/read-json-parts.js';
 import { allParts, LONG_VALUES } from '../support/long-values.js';
+import { propertyRuns } from '../../support/property-runs.js';
 
 describe('JSON in parts', () => {
   it(
@@ -23,7 +24,7 @@ describe('JSON in parts', () => {
         expect(writeJson(result) === text).toBe(true);
         most = Math.max(most, count);
       });
-      fc.assert(property, { numRuns: 25 });
+      fc.assert(property, propertyRuns(25));
       expect(most).toBeGreaterThan(5);
     },
   );

@@ -8,6 +8,7 @@ import {
   classifyExpression,
   type VariablePath,
 } from '../../../src/scripts/expressions/classify-expression.js';
+import { propertyRuns } from '../../support/property-runs.js';
 
 /** Paths as text: `data.a.b`. */
 function readsOf(source: string): string[] {
@@ -343,7 +344,7 @@ describe('classifyExpression', () => {
       fc.property(fc.array(pieces, { maxLength: 30 }), (parts) => {
         expect(typeof classifyExpression(parts.join('')).pure).toBe('boolean');
       }),
-      { numRuns: 2000 },
+      propertyRuns(2000),
     );
   });
 });

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readJson, writeJson } from '../../../src/engine/values/exact-json.js';
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
 import { startRuntime, type StartedRuntime } from './start-runtime.js';
+import { propertyRuns } from '../../support/property-runs.js';
 
 const REFERENCE = `
 import sys, json, math, re, base64, hashlib, uuid, random
@@ -330,7 +331,7 @@ describe('the evaluators with and without Python', () => {
           }
         },
       ),
-      { numRuns: 500 },
+      propertyRuns(500),
     );
   });
 });

@@ -7,6 +7,7 @@ import {
   PrintedText,
 } from '../../../src/scripts/pyodide/guest-calls.js';
 import type { PythonExports, WasmMemory } from '../../../src/scripts/pyodide/pyodide-module.js';
+import { propertyRuns } from '../../support/property-runs.js';
 
 declare const WebAssembly: {
   readonly Memory: new (limits: { initial: number; maximum: number }) => WasmMemory;
@@ -142,7 +143,7 @@ describe('guest calls', () => {
           }
         },
       ),
-      { numRuns: 2000 },
+      propertyRuns(2000),
     );
     fc.assert(
       fc.property(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), (seconds) => {

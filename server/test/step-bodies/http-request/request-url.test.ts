@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/engine/values/json.js';
 import { InputError } from '../../../src/engine/primitives/primitive.js';
 import { buildRequestUrl } from '../../../src/step-bodies/http-request/request-url.js';
+import { propertyRuns } from '../../support/property-runs.js';
 
 function urlOf(baseUrl: string, resource = '', parameters: JsonObject = {}): string {
   return buildRequestUrl({ baseUrl, resource, parameters }).href;
@@ -148,7 +149,7 @@ describe('buildRequestUrl', () => {
           value.replace(/\p{Surrogate}/gu, '\ufffd'),
         );
       }),
-      { numRuns: 2000 },
+      propertyRuns(2000),
     );
   });
 });
