@@ -9,10 +9,11 @@
  *  CS3 A result counts towards `CallMemory` until its run has saved it. If there is no room for it, it is dropped, and the
  *      script runs again once there is: a script changes nothing but its result.
  */
+import { failureHint } from '../engine/definitions/foreign/failure-hint.js';
 import type { JsonObject } from '../engine/values/json.js';
 import type { EffectResult } from '../engine/flow/messages.js';
 import type { Logger } from '../base/logger.js';
-import type { ScriptResult, ScriptRuntime } from '../scripts/script-runtime.js';
+import type { ScriptError, ScriptResult, ScriptRuntime } from '../scripts/script-runtime.js';
 import type { StepScriptRecord } from '../store/records/definitions.js';
 import { CallMemory, type AnswerShare } from './call-memory.js';
 import type { StepBodyContext } from './step-body.js';
@@ -66,7 +67,7 @@ export function createCustomStepBody(options: CustomStepOptions): CustomStepBody
           context.retain(share.release);
           release = NOTHING;
         }
-        return toEffectResult(result);
+        return toEffectResult(result, script.source);
       } finally {
         release();
       }
@@ -96,11 +97,17 @@ async function runWithin(
   }
 }
 
-function toEffectResult(result: ScriptResult): EffectResult {
+function toEffectResult(result: ScriptResult, script: string): EffectResult {
   if (result.ok) return { ok: true, values: result.variables };
-  const { type, message, traceback } = result.error;
+  const { type, traceback } = result.error;
+  const message = result.error.message + hintFor(result.error, script);
   const retryable = type !== NON_RETRYABLE;
   return { ok: false, failure: { type, message, traceback: traceback ?? null, retryable } };
+}
+
+function hintFor({ type, message, line }: ScriptError, script: string): string {
+  const source = line === undefined ? undefined : script.split('\n', line)[line - 1];
+  return source === undefined ? '' : failureHint({ type, message, source, isScript: true });
 }
 
 function log(options: CustomStepOptions, context: StepBodyContext): Logger | null {

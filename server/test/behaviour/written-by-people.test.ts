@@ -5,7 +5,7 @@ import type { DefinitionCheck, DefinitionDocument } from '../../src/api/wire/mod
 import type { Problem } from '../../src/api/wire/models/problem.js';
 import { fresh } from './support/client.js';
 import { everyStore } from './support/every-store.js';
-import { step } from './support/steps.js';
+import { compute, step } from './support/steps.js';
 
 everyStore(
   'mistakes of people',
@@ -54,6 +54,16 @@ everyStore(
       expect(body).toMatchObject({ valid: true, warnings: [{ code, suggestion, ...output }] });
       const better = await validate(withOutput(suggestion));
       expect(better.body).toMatchObject({ valid: true, warnings: [] });
+    });
+
+    it.each([
+      ['data.list.length > 1', 'In Python, ".length" is written "len(…)"'],
+      ['data.list.indexOf(1)', 'In Python, ".indexOf(x)" is written ".index(x)"'],
+      ['JSON.parse(data.text)', 'In Python, "JSON.parse" is written "json.loads"'],
+    ])('says what to write instead when %s has failed', async (expression, hint) => {
+      const steps = [compute('a', { y: expression }, { ErrorBehavior: 'Terminate' })];
+      const { lastError } = await at.client.run(steps, { list: [1], text: '{}' });
+      expect(lastError?.message).toContain(` in expression '${expression}'. ${hint}`);
     });
 
     it.each([

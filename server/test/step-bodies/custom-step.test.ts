@@ -52,6 +52,27 @@ describe('a custom step', () => {
     expect(values).toEqual({ a: 1, c: 3, parts: [1, 2] });
   });
 
+  it('says what to write instead of a name that only other languages or expressions have', async () => {
+    const { body } = bodyOf({
+      foreign: 'y = 1\r\nx = JSON.stringify(y)\r\n',
+      outside: 'def f():\n  return data.y\nx = f()',
+      size: 'n = len(items)\nm = items.length',
+      raised: 'raise NameError("no such thing as null")',
+    });
+    const messageOf = async (name: string): Promise<string> =>
+      failureOf(await body.run(name, { items: [] }, contextOf())).message;
+    expect(await messageOf('foreign')).toBe(
+      `name 'JSON' is not defined. In Python, "JSON.stringify" is written "json.dumps"`,
+    );
+    expect(await messageOf('outside')).toBe(
+      `name 'data' is not defined. A script has the inputs of its step as variables, and nothing else: give it the value as an input`,
+    );
+    expect(await messageOf('size')).toBe(
+      `'list' object has no attribute 'length'. In Python, ".length" is written "len(…)"`,
+    );
+    expect(await messageOf('raised')).toBe('no such thing as null');
+  });
+
   it('runs the latest script, which it looks up for each run', async () => {
     const { body, put } = bodyOf({ v: 'x = 1' });
     expect(valuesOf(await body.run('v', {}, contextOf()))).toEqual({ x: 1 });

@@ -1,4 +1,5 @@
 /** Evaluates what the engine hands out: inputs, outputs with selectors, and cancel conditions of steps. */
+import { failureHint } from '../../engine/definitions/foreign/failure-hint.js';
 import { toBoolean } from '../../engine/values/convert-input.js';
 import type { StepDefinition } from '../../engine/model/definition.js';
 import type { InputValue } from '../../engine/model/input-value.js';
@@ -190,9 +191,13 @@ function failureOf(error: ScriptError, expression: EvaluationRequest | undefined
     return { type: 'SecretError', message: SECRETS_ELSEWHERE, traceback: null };
   }
   const where = expression === undefined ? '' : ` in expression '${shorten(textOf(expression))}'`;
+  const hint =
+    expression === undefined
+      ? ''
+      : failureHint({ ...error, source: textOf(expression), isScript: false });
   return {
     type: error.type,
-    message: `${error.message}${where}`,
+    message: `${error.message}${where}${hint}`,
     traceback: error.traceback ?? null,
   };
 }
