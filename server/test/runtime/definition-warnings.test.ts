@@ -34,6 +34,8 @@ describe('the check of names', () => {
     [outputs('foo(x)'), 'unknown_name', undefined],
     [custom('step.x'), 'unknown_name', undefined],
     [outputs('step.EventDta', 'WaitFor', wait), 'unknown_field', undefined],
+    [outputs('step.x'), 'unknown_field', undefined],
+    [select('step.x > 1'), 'unknown_field', undefined],
     [outputs('context.Workflow.Nam'), 'unknown_field', undefined],
     [outputs('context.item'), 'unknown_field', undefined],
   ])('warns: %# %o', async (document, code, suggestion) => {
@@ -51,7 +53,7 @@ describe('the check of names', () => {
     outputs('step.get("EventData")', 'WaitFor', wait),
     outputs('context.Step.IdempotencyKey + context.Step.Id'),
     outputs('context.Item.whatever + context.get("Index")'),
-    select('step.x > 1'),
+    outputs('step.get("x")'),
   ])('accepts: %#', async (document) => {
     expect(await found(document)).toEqual([]);
   });
@@ -94,7 +96,10 @@ describe('the check of changes in place and of conditions', () => {
     [select(false), ['constant_condition SelectNextStep/b']],
     [select('"a" == "b"'), ['constant_condition SelectNextStep/b']],
     [select("'approved'"), ['constant_condition SelectNextStep/b']],
-    [select('True'), []],
+    [select('1 == 1'), ['constant_condition SelectNextStep/b']],
+    [select('not False'), ['constant_condition SelectNextStep/b']],
+    [select(1), ['constant_condition SelectNextStep/b']],
+    [select(' True '), []],
     [select(true), []],
     [select('data.ok'), []],
   ])('warns: %#', async (document, warnings) => {

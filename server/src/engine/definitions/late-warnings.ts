@@ -59,7 +59,8 @@ export function warnAboutExpression(
     warnings.add('change_without_effect', pointer, message);
   }
   if (use.gives === 'selection' && facts.constant !== undefined) {
-    warnAboutConstantCondition(facts.constant, pointer, warnings);
+    const isWrittenTrue = expression.source.trim() === 'True';
+    if (!isWrittenTrue) warnAboutConstantCondition(facts.constant, pointer, warnings);
   }
   if (use.gives === 'cancellation' && facts.varies && READS_CLOCK.test(expression.source)) {
     const message =
@@ -69,10 +70,10 @@ export function warnAboutExpression(
 }
 
 /**
- * `True` is the documented way to take several branches at once, so it is intentional. Any other constant hardly is.
+ * For a constant that is not written as `True`, which is the documented way to take several branches at once, and so
+ * intentional. Any other constant hardly is.
  */
 export function warnAboutConstantCondition(value: Json, pointer: string, warnings: Warnings): void {
-  if (value === true || value === 1) return;
   const isFalse = value === null || value === false || value === 0 || value === '';
   const message = isFalse
     ? 'This condition is never true, so the step is never selected.'
@@ -167,9 +168,12 @@ function warnAboutPath(
 ): void {
   const [first, second] = keys;
   if (first === undefined || DICT_METHODS.has(first) || first.startsWith('__')) return;
-  if (variable === 'step' && use.stepType !== null && use.stepType.outputs.length > 0) {
+  if (variable === 'step' && use.stepType !== null) {
     const fields = use.stepType.outputs.map(({ name }) => name);
-    if (!fields.includes(first)) {
+    if (fields.length === 0) {
+      const message = `There is no field ${quoteText(`step.${first}`)}: ${use.stepType.name} has no result.`;
+      warnings.add('unknown_field', pointer, message);
+    } else if (!fields.includes(first)) {
       warnAboutField({ path: `step.${first}`, field: first, fields, pointer }, warnings);
     }
   } else if (variable === 'context') {

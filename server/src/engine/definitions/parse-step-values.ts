@@ -65,7 +65,7 @@ export function parseSelectNextStep(
   return readMap(reader, 'selectNextStep').map(({ key, value, pointer }) => {
     reader.state.references.push({ stepId: key, pointer });
     const condition = parseCondition(reader, value, { pointer, use });
-    if (condition.kind === 'constant') {
+    if (condition.kind === 'constant' && condition.value !== true) {
       warnAboutConstantCondition(condition.value, pointer, reader.state.warnings);
     }
     return { stepId: key, condition };
