@@ -231,5 +231,7 @@ function summaryOf({ changes, origin, stale }: Plan, options: FolderOptions): st
   const parts = [`${count('create')} to create`, `${count('update')} to update`];
   if (options.prune) parts.push(`${stale.length} to disable`);
   parts.push(`${count('unchanged')} unchanged`);
-  return `${parts.join(', ')}${origin === null ? '' : `; origin: ${plain(origin)}`}`;
+  // Without an origin, `--prune` will never know these definitions as those of the folder.
+  const from = origin === null ? 'no origin (name one with --origin)' : `origin: ${plain(origin)}`;
+  return `${parts.join(', ')}; ${from}`;
 }

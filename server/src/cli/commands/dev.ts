@@ -10,6 +10,7 @@ import { painterFor } from '../output/paint.js';
 import { plain, plainLines } from '../output/plain-text.js';
 import { asText } from '../output/print-problems.js';
 import { DEFAULT_URL } from '../connection/connect.js';
+import { startDataOf } from '../files/start-data.js';
 import { nameIn, storeFile, type ServerCalls } from '../files/store-files.js';
 import {
   isCandidate,
@@ -20,6 +21,8 @@ import {
 
 /** Editors write a file in several steps, and git changes many files at once. */
 const SETTLE_MS = 30;
+/** Further fields of the data are left out of the suggested command. */
+const FIELDS_MAX = 5;
 
 export interface DevOptions {
   /** Keeps everything in memory only. */
@@ -58,14 +61,18 @@ async function memoryStore(): Promise<Preset> {
 }
 
 /** What to do next, in another terminal. */
-function tip(definition: string | null, folder: string, url: string): string {
+function tip(definition: Registered | null, folder: string, url: string): string {
   if (definition === null) {
     const example = plain(path.join(folder, 'hello.yaml'));
     return `\nThere are no definitions in ${plain(folder)} yet: save one as ${example}, and it is registered.\n\n`;
   }
   const command = process.env['npm_command'] === 'exec' ? 'npx stepwright' : 'stepwright';
   const server = url === DEFAULT_URL ? '' : ` --url ${url}`;
-  return `\nStart a run in another terminal: ${command} run ${plain(definition)} --follow${server}\n\n`;
+  const data = startDataOf(definition.text)
+    .slice(0, FIELDS_MAX)
+    .map((name) => ` -d ${name}=…`)
+    .join('');
+  return `\nStart a run in another terminal: ${command} run ${plain(definition.id)}${data} --follow${server}\n\n`;
 }
 
 /**
@@ -89,6 +96,11 @@ type Seen = Pick<WorkflowFile, 'text' | 'unreadable'> & {
   readonly definition: string | null;
 };
 
+interface Registered {
+  readonly id: string;
+  readonly text: string;
+}
+
 class LiveFolder {
   readonly #folder: string;
   readonly #server: ServerCalls;
@@ -102,9 +114,11 @@ class LiveFolder {
     this.#server = server;
   }
 
-  firstDefinition(): string | null {
-    const definitions = [...this.#seen.values()].filter(({ accepted }) => accepted);
-    return definitions.find(({ definition }) => definition !== null)?.definition ?? null;
+  firstDefinition(): Registered | null {
+    for (const { accepted, definition, text } of this.#seen.values()) {
+      if (accepted && definition !== null) return { id: definition, text };
+    }
+    return null;
   }
 
   refreshSoon(): void {
