@@ -63,7 +63,7 @@ export interface FailureGroup {
    */
   failed: number;
   /**
-   * The time of the oldest error among the runs. ISO 8601, UTC.
+   * The oldest of the newest errors of the runs: a run that is retried counts with its newest error. ISO 8601, UTC.
    */
   firstTime: Time;
   /**

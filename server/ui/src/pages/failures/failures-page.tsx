@@ -179,13 +179,13 @@ const COLUMNS: readonly Column<FailureGroup>[] = [
   },
   {
     key: 'first',
-    header: 'First',
+    header: 'Oldest error',
     kind: 'time',
     cell: ({ firstTime }) => <TimeAgo time={firstTime} />,
   },
   {
     key: 'last',
-    header: 'Last',
+    header: 'Newest error',
     kind: 'time',
     cell: ({ lastTime }) => <TimeAgo time={lastTime} />,
   },
