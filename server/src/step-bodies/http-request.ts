@@ -242,7 +242,9 @@ class Caller implements HttpRequestBody {
     const bytesMax = this.#responseBytesMax;
     // The body of a response that will be rejected need not be read.
     if (Number(field(headers, 'content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax);
-    return readBytes(body, field(headers, 'content-encoding') ?? '', bytesMax, grow);
+    const contentEncoding = field(headers, 'content-encoding') ?? '';
+    const transferEncoding = field(headers, 'transfer-encoding') ?? '';
+    return readBytes(body, { contentEncoding, transferEncoding }, bytesMax, grow);
   }
 
   #withoutAnswer(

@@ -1,5 +1,11 @@
 /** Answers as real servers and proxies give them, byte by byte: each of these is read by browsers and by curl. */
-import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import {
+  brotliCompressSync,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/engine/values/json.js';
 import { contextOf, useCalls, valuesOf } from './support/call.js';
@@ -25,6 +31,11 @@ function latin1(text: string): Buffer {
 
 function byByte(text: string): readonly string[] {
   return Array.from(text);
+}
+
+function inChunks(bytes: Buffer): Buffer {
+  const size = Buffer.from(`${bytes.length.toString(16)}\r\n`);
+  return Buffer.concat([size, bytes, Buffer.from('\r\n0\r\n\r\n')]);
 }
 
 /** A head with lines that end as they should. */
@@ -113,6 +124,29 @@ describe('the body {"a":1} is read', () => {
         gzipSync(deflateSync(A)),
       ],
     ],
+    ['compressed by zstd', [head(OK, JSON_FIELD, 'Content-Encoding: zstd'), zstdCompressSync(A)]],
+    [
+      'compressed for the transfer, in chunks',
+      [head(OK, JSON_FIELD, 'Transfer-Encoding: gzip, chunked'), inChunks(gzipSync(A))],
+    ],
+    [
+      'compressed for the transfer, with two fields',
+      [
+        head(OK, JSON_FIELD, 'Transfer-Encoding: deflate', 'Transfer-Encoding: chunked'),
+        inChunks(deflateSync(A)),
+      ],
+    ],
+    [
+      'compressed for the transfer, until the end',
+      [head(OK, JSON_FIELD, 'Transfer-Encoding: gzip'), gzipSync(A)],
+    ],
+    [
+      'compressed in both ways',
+      [
+        head(OK, JSON_FIELD, 'Content-Encoding: br', 'Transfer-Encoding: gzip, chunked'),
+        inChunks(gzipSync(brotliCompressSync(A))),
+      ],
+    ],
     ['in bare deflate', [head(OK, JSON_FIELD, 'Content-Encoding: deflate'), deflateRawSync(A)]],
     ['in deflate', [head(OK, JSON_FIELD, 'Content-Encoding: deflate'), deflateSync(A)]],
     [
@@ -142,6 +176,11 @@ describe('an answer without a body', () => {
       `${head(OK, 'Content-Encoding: br', 'Transfer-Encoding: chunked')}0\r\n\r\n`,
     ],
     ['200, compressed twice, until the end', 'GET', head(OK, 'Content-Encoding: gzip, deflate')],
+    [
+      '200, compressed for the transfer',
+      'GET',
+      `${head(OK, 'Content-Encoding: zstd', 'Transfer-Encoding: gzip, chunked')}0\r\n\r\n`,
+    ],
     ['204 with a length', 'GET', head('HTTP/1.1 204 N', 'Content-Length: 5')],
     ['204 with a body', 'GET', `${head('HTTP/1.1 204 N', 'Content-Length: 2')}no`],
     ['204, chunked', 'DELETE', head('HTTP/1.1 204 N', 'Transfer-Encoding: chunked')],

@@ -6,7 +6,14 @@
  *  B3 A JSON response keeps its meaning: one that our numbers, depth or strings cannot represent remains a string.
  */
 import { pipeline, Readable, type Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
 import { readJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json } from '../../engine/values/json.js';
 import { readMediaType } from './media-type.js';
@@ -21,6 +28,15 @@ type Grow = (bytes: number) => Promise<void>;
 /** As for literal values in definitions. */
 const JSON_DEPTH_MAX = 64;
 const CODINGS_MAX = 3;
+/** The window of zstd, as a power of two: 8 MiB, the most that HTTP allows (RFC 9659). It is memory of each decoder. */
+const ZSTD_WINDOW_LOG_MAX = 23;
+
+/** The fields that name the codings of a body, each with all values joined by commas. */
+export interface BodyFields {
+  readonly contentEncoding: string;
+  /** Its chunks are already removed. */
+  readonly transferEncoding: string;
+}
 
 /**
  * @param grow called with the number of bytes just received; reading pauses until it resolves
@@ -28,11 +44,15 @@ const CODINGS_MAX = 3;
  */
 export async function readBytes(
   body: Readable,
-  contentEncoding: string,
+  { contentEncoding, transferEncoding }: BodyFields,
   bytesMax: number,
   grow: Grow = () => Promise.resolve(),
 ): Promise<Buffer> {
-  const codings = codingsOf(contentEncoding);
+  // Those of the transfer were applied last.
+  const codings = [...codingsOf(transferEncoding), ...codingsOf(contentEncoding)];
+  if (codings.length > CODINGS_MAX) {
+    throw new AnswerBodyError(`its body is compressed more than ${CODINGS_MAX} times`);
+  }
   if (codings.length === 0) return collect(body, bytesMax, grow);
   try {
     const decoded = await decode(body, codings, bytesMax);
@@ -71,24 +91,25 @@ async function* startingWith(
   yield* others;
 }
 
-type Coding = 'gzip' | 'deflate' | 'br';
+type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
 
 const CODINGS: ReadonlyMap<string, Coding> = new Map([
   ['gzip', 'gzip'],
   ['x-gzip', 'gzip'],
   ['deflate', 'deflate'],
   ['br', 'br'],
+  ['zstd', 'zstd'],
 ]);
 
+/** Names that change nothing here. */
+const NO_CODINGS: ReadonlySet<string> = new Set(['', 'identity', 'chunked']);
+
 /** In the order in which they are removed: the reverse of the listed order, in which they were applied. */
-function codingsOf(contentEncoding: string): readonly Coding[] {
-  const names = contentEncoding
+function codingsOf(field: string): readonly Coding[] {
+  const names = field
     .split(',')
     .map((name) => name.trim().toLowerCase())
-    .filter((name) => name !== '' && name !== 'identity');
-  if (names.length > CODINGS_MAX) {
-    throw new AnswerBodyError(`its body is compressed more than ${CODINGS_MAX} times`);
-  }
+    .filter((name) => !NO_CODINGS.has(name));
   const codings = names.map((name) => CODINGS.get(name));
   // Some servers send other values here (a charset, for example): as in browsers, the bytes are then left unchanged.
   return codings.every((coding) => coding !== undefined) ? codings.reverse() : [];
@@ -108,6 +129,10 @@ function createDecoder(coding: Coding, first: Buffer): Transform {
     }
     case 'br':
       return createBrotliDecompress();
+    case 'zstd':
+      return createZstdDecompress({
+        params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX },
+      });
   }
 }
 
@@ -133,11 +158,12 @@ export function tooLarge(bytesMax: number): AnswerBodyError {
   return new AnswerBodyError(`its body is larger than ${bytesMax} bytes`);
 }
 
-/** zlib's own codes start with `Z_`, those of Brotli with a prefix that Node adds. */
+/** zlib's own codes start with `Z_`, those of zstd with `ZSTD_`, those of Brotli with a prefix that Node adds. */
 function isZlibError(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return (
-    typeof error.code === 'string' && /^(Z_|ERR_BROTLI|ERR__ERROR|ERR_PADDING)/.test(error.code)
+    typeof error.code === 'string' &&
+    /^(Z_|ZSTD_|ERR_BROTLI|ERR__ERROR|ERR_PADDING)/.test(error.code)
   );
 }
 

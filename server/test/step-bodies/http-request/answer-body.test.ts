@@ -2,11 +2,14 @@
 import { pipeline, Readable } from 'node:stream';
 import {
   brotliCompressSync,
+  constants,
   createBrotliCompress,
   createDeflate,
   createGzip,
+  createZstdCompress,
   deflateSync,
   gzipSync,
+  zstdCompressSync,
 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { decodeBody, readBytes } from '../../../src/step-bodies/http-request/answer-body.js';
@@ -72,12 +75,20 @@ describe('decodeBody', () => {
 });
 
 const stream = (...chunks: Buffer[]) => Readable.from(chunks, { objectMode: false });
+const readCoded = (source: Readable, contentEncoding: string, bytesMax: number) =>
+  readBytes(source, { contentEncoding, transferEncoding: '' }, bytesMax);
 const text = Buffer.from('hello '.repeat(100));
 
 function closing(source: Readable): Promise<void> {
   source.on('error', () => undefined);
   return new Promise((resolve) => source.on('close', resolve));
 }
+
+/** More than HTTP allows: it would be memory of the server. */
+const WIDE_WINDOW = {
+  [constants.ZSTD_c_windowLog]: 27,
+  [constants.ZSTD_c_contentSizeFlag]: 0,
+};
 
 describe('readBytes', () => {
   it.each([
@@ -87,33 +98,35 @@ describe('readBytes', () => {
     ['X-GZIP', gzipSync(text)],
     ['br', brotliCompressSync(text)],
     ['deflate', deflateSync(text)],
+    ['zstd', zstdCompressSync(text)],
     ['deflate, gzip', gzipSync(deflateSync(text))],
     ['utf-8', text],
   ])('decodes the content coding %j', async (coding, bytes) => {
-    expect(await readBytes(stream(bytes), coding, 1000)).toEqual(text);
-    expect(await readBytes(stream(bytes.subarray(0, 7), bytes.subarray(7)), coding, 1000)).toEqual(
+    expect(await readCoded(stream(bytes), coding, 1000)).toEqual(text);
+    expect(await readCoded(stream(bytes.subarray(0, 7), bytes.subarray(7)), coding, 1000)).toEqual(
       text,
     );
   });
 
   it('accepts a body of exactly the limit, and not one byte more', async () => {
-    expect(await readBytes(stream(text), '', 600)).toHaveLength(600);
-    await expect(readBytes(stream(text), '', 599)).rejects.toThrow('larger than 599 bytes');
-    expect(await readBytes(stream(gzipSync(text)), 'gzip', 600)).toHaveLength(600);
-    await expect(readBytes(stream(gzipSync(text)), 'gzip', 599)).rejects.toThrow('larger than');
+    expect(await readCoded(stream(text), '', 600)).toHaveLength(600);
+    await expect(readCoded(stream(text), '', 599)).rejects.toThrow('larger than 599 bytes');
+    expect(await readCoded(stream(gzipSync(text)), 'gzip', 600)).toHaveLength(600);
+    await expect(readCoded(stream(gzipSync(text)), 'gzip', 599)).rejects.toThrow('larger than');
   });
 
   it.each([
     ['gzip', createGzip],
     ['br', createBrotliCompress],
     ['deflate', createDeflate],
+    ['zstd', createZstdCompress],
   ])('stops an endless %s bomb at the limit', async (coding, createCompressor) => {
     function* zeros() {
       for (;;) yield Buffer.alloc(65_536);
     }
     const bomb = pipeline(Readable.from(zeros()), createCompressor(), () => undefined);
     const closed = closing(bomb);
-    await expect(readBytes(bomb, coding, 1024 * 1024)).rejects.toThrow('larger than');
+    await expect(readCoded(bomb, coding, 1024 * 1024)).rejects.toThrow('larger than');
     await closed;
   });
 
@@ -123,7 +136,7 @@ describe('readBytes', () => {
       for (;;) yield Buffer.concat(Array.from({ length: 500 }, () => member));
     }
     await expect(
-      readBytes(Readable.from(endless(), { objectMode: false }), 'gzip', 100_000),
+      readCoded(Readable.from(endless(), { objectMode: false }), 'gzip', 100_000),
     ).rejects.toThrow('larger than');
   });
 
@@ -131,7 +144,7 @@ describe('readBytes', () => {
     const nothings = Buffer.concat(Array.from({ length: 10_000 }, () => gzipSync(Buffer.alloc(0))));
     const twice = gzipSync(nothings);
     expect(twice.length).toBeLessThan(100_000);
-    await expect(readBytes(Readable.from([twice]), 'gzip, gzip', 100_000)).rejects.toThrow(
+    await expect(readCoded(Readable.from([twice]), 'gzip, gzip', 100_000)).rejects.toThrow(
       'larger than',
     );
   });
@@ -142,14 +155,35 @@ describe('readBytes', () => {
     ['br', Buffer.from('not compressed')],
     ['br', brotliCompressSync(text).subarray(0, -4)],
     ['deflate', Buffer.from('not compressed')],
+    ['zstd', Buffer.from('not compressed')],
+    ['zstd', zstdCompressSync(text).subarray(0, -4)],
+    ['zstd', zstdCompressSync(Buffer.alloc(20_000_000), { params: WIDE_WINDOW })],
   ])('reports a broken %s body', async (coding, bytes) => {
-    await expect(readBytes(stream(bytes), coding, 1000)).rejects.toThrow(
+    await expect(readCoded(stream(bytes), coding, 1000)).rejects.toThrow(
       'could not be decompressed',
     );
   });
 
+  it.each([
+    ['', 'gzip', gzipSync(text)],
+    ['', 'Deflate, chunked', deflateSync(text)],
+    ['gzip', 'deflate, chunked', deflateSync(gzipSync(text))],
+    ['utf-8', 'gzip', gzipSync(text)],
+    ['gzip', 'compress', gzipSync(text)],
+  ])('decodes the content coding %j after the transfer coding %j', async (...parts) => {
+    const [contentEncoding, transferEncoding, bytes] = parts;
+    const fields = { contentEncoding, transferEncoding };
+    expect(await readBytes(stream(bytes), fields, 1000)).toEqual(text);
+    await expect(readBytes(stream(bytes), fields, 599)).rejects.toThrow('larger than');
+  });
+
+  it('counts both kinds of codings together', async () => {
+    const fields = { contentEncoding: 'gzip, gzip', transferEncoding: 'gzip, gzip, chunked' };
+    await expect(readBytes(stream(text), fields, 1000)).rejects.toThrow('more than 3 times');
+  });
+
   it('rejects a long list of codings', async () => {
-    await expect(readBytes(stream(text), 'gzip, gzip, gzip, gzip', 1000)).rejects.toThrow(
+    await expect(readCoded(stream(text), 'gzip, gzip, gzip, gzip', 1000)).rejects.toThrow(
       'more than 3 times',
     );
   });
@@ -160,7 +194,7 @@ describe('readBytes', () => {
   ])('closes its source when it stops, with the coding %j', async (coding, bytes) => {
     const source = stream(bytes, bytes, bytes);
     const closed = closing(source);
-    await expect(readBytes(source, coding, 100)).rejects.toThrow('larger than');
+    await expect(readCoded(source, coding, 100)).rejects.toThrow('larger than');
     await closed;
   });
 });
