@@ -64,7 +64,7 @@ function parseBaseUrl(text: string): URL {
   const url = new URL(text);
   if (url.username !== '' || url.password !== '' || /^[^/]+\/\/[^/?#]*@/.test(text)) {
     throw new InputError(
-      'the input BaseUrl: it must not contain a user name; use an Authorization header',
+      'the input BaseUrl: it must not contain a user name; use the inputs Username and Password',
     );
   }
   if (url.hash !== '' || text.includes('#')) {
