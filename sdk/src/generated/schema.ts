@@ -2700,7 +2700,7 @@ export interface components {
             failed: number;
             /**
              * Format: date-time
-             * @description The time of the oldest error among the runs. ISO 8601, UTC.
+             * @description The oldest of the newest errors of the runs: a run that is retried counts with its newest error. ISO 8601, UTC.
              */
             firstTime: string;
             /**
