@@ -10,6 +10,8 @@ import { readNotification, type KnownNotification } from './notification-codec.j
 
 /** Maximum number of notifications: every commit that changes a status is compared with all of them. */
 export const NOTIFICATIONS_MAX = 200;
+/** Simultaneous requests can exceed the maximum by some. Those that were accepted must not be forgotten. */
+const READ_MAX = 2 * NOTIFICATIONS_MAX;
 
 export class NotificationList {
   readonly #store: Pick<Store, 'listNotifications'>;
@@ -28,7 +30,7 @@ export class NotificationList {
   }
 
   async refresh(): Promise<void> {
-    const records = await this.#store.listNotifications(NOTIFICATIONS_MAX);
+    const records = await this.#store.listNotifications(READ_MAX);
     const read = records.flatMap((record) => readNotification(record) ?? []);
     this.#known = new Map(read.map((known) => [known.name, known]));
   }
