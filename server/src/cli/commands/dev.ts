@@ -3,7 +3,6 @@
  * change. A file with problems is shown with its place, and the last good version stays.
  */
 import { fork } from 'node:child_process';
-import { watch } from 'chokidar';
 import path from 'node:path';
 import { presetProcess, type Preset } from '../../preset.js';
 import { painterFor } from '../output/paint.js';
@@ -11,12 +10,8 @@ import { plain, plainLines } from '../output/plain-text.js';
 import { asText } from '../output/print-problems.js';
 import { DEFAULT_URL } from '../connection/connect.js';
 import { nameIn, storeFile, type ServerCalls } from '../files/store-files.js';
-import {
-  isCandidate,
-  isSkipped,
-  readWorkflowFiles,
-  type WorkflowFile,
-} from '../files/workflow-files.js';
+import { watchFolders } from '../files/watch-folders.js';
+import { isCandidate, readWorkflowFiles, type WorkflowFile } from '../files/workflow-files.js';
 
 /** Editors write a file in several steps, and git changes many files at once. */
 const SETTLE_MS = 30;
@@ -38,10 +33,7 @@ export async function dev(folder: string, { memory, test }: DevOptions): Promise
   const live = new LiveFolder(folder, { url, token: process.env['STEPWRIGHT_TOKEN'] ?? null });
   await live.refresh();
   process.stdout.write(tip(live.firstDefinition(), folder, url));
-  const watcher = watch(folder, {
-    ignoreInitial: true,
-    ignored: (file) => file !== folder && isSkipped(path.basename(file)),
-  });
+  const watcher = await watchFolders([folder]);
   watcher.on('all', (_event, file) => {
     if (isCandidate(file)) live.refreshSoon();
   });

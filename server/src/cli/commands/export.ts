@@ -1,9 +1,9 @@
 /** `stepwright export`: everything about a run as JSON;  `stepwright types`: the TypeScript types of a definition. */
-import { writeFile } from 'node:fs/promises';
 import type { WorkflowExport } from '../../api/wire/models/export.js';
 import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
 import { pathTo } from '../connection/server-client.js';
+import { writeOutput } from '../files/bounded-files.js';
 import { jsonText, Output } from '../output/output.js';
 import { plainLines } from '../output/plain-text.js';
 
@@ -32,7 +32,7 @@ export async function types(definitionId: string, options: TypesOptions): Promis
 async function deliver(text: string, { output }: FileOptions): Promise<void> {
   if (output === undefined) process.stdout.write(text);
   else {
-    await writeFile(output, text);
+    await writeOutput(output, text);
     new Output().note(`Written to ${output}.`);
   }
 }

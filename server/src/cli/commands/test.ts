@@ -1,10 +1,8 @@
 /** `stepwright test`: runs files of tests on the real engine with real Python, in virtual time. */
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { runFile, type FileReport } from '../../testing/files/run-file.js';
 import type { TestPythons } from '../../testing/files/test-pythons.js';
-import type { SourceFile } from '../../testing/files/test-project.js';
 import {
   coverageOf,
   percentOf,
@@ -12,14 +10,15 @@ import {
   type DefinitionCoverage,
 } from '../../testing/files/coverage.js';
 import { EXIT_CODES } from '../exit-codes.js';
+import { isSkipped, writeOutput } from '../files/bounded-files.js';
 import {
   loadProject,
   readSnapshots,
   readTestFiles,
   writeCoverage,
   writeSnapshots,
+  type FoundTests,
 } from '../files/test-files.js';
-import { isSkipped } from '../files/workflow-files.js';
 import { coverageHtmlOf } from '../output/coverage-html.js';
 import { coverageJson, printCoverage } from '../output/coverage.js';
 import { junitOf } from '../output/junit.js';
@@ -75,7 +74,7 @@ async function runAll(
     printSummary(output, reports, durationMs);
     if (coverage !== null) printCoverage(output, coverage);
   }
-  if (options.junit !== undefined) await writeFile(options.junit, junitOf(reports));
+  if (options.junit !== undefined) await writeOutput(options.junit, junitOf(reports));
   const count = reports.reduce(
     (sum, { cases, problems }) => sum + cases.length + problems.length,
     0,
@@ -110,14 +109,14 @@ async function coverageIsEnough(
 }
 
 async function runOne(
-  file: SourceFile,
+  file: FoundTests,
   { filter, update }: TestCommandOptions,
   pythons: TestPythons,
 ): Promise<FileReport> {
   const snapshots = await readSnapshots(file.path);
   const report = await runFile(file, {
     accepts: (name) => name.toLowerCase().includes(filter.toLowerCase()),
-    load: (read) => loadProject(file.path, read),
+    load: (read) => loadProject(file, read),
     pythons,
     snapshots,
     update,
@@ -140,12 +139,9 @@ async function runAndWatch(
   // Before the watch: a wrong path must not leave one running.
   await readTestFiles(paths);
   const stopped = untilStopped();
-  const { watch } = await import('chokidar');
+  const { watchFolders } = await import('../files/watch-folders.js');
   // Before the first time: what changes meanwhile runs again.
-  const watcher = watch([...new Set(paths.map(folderOf))], {
-    ignoreInitial: true,
-    ignored: (file) => !paths.includes(file) && isSkipped(path.basename(file)),
-  });
+  const watcher = await watchFolders(paths.map(folderOf));
   await once(watcher, 'ready');
   let work = runAndReport(paths, options, pythons);
   let timer: NodeJS.Timeout | undefined;
