@@ -315,6 +315,7 @@ function hostSettings(config: Config, budget: MemoryBudget): HostSettings {
     scanIntervalMs: 2000,
     beatIntervalMs: Math.min(4000, Math.floor(config.node_lease_ms / 3)),
     leaseMs: config.node_lease_ms,
+    workLeaseMsMax: config.lease_seconds_max * 1000,
     // The rest of the grace is for what comes after: the last commits, and telling others.
     drainMs: config.shutdown_grace_ms * 0.8,
     crashesMax: config.instance_crashes_max,
