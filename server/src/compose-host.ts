@@ -289,6 +289,12 @@ function sealOf({ data_dir: dataDir, secrets_dir: secretsDir }: Config, logger: 
   if (problem !== null) {
     logger.warn({ keyFile }, `webhooks and notifications cannot be set up: ${problem}`);
   }
+  if (seal.isExposed()) {
+    logger.warn(
+      { keyFile },
+      `other users of this machine may read ${keyFile}, which protects secrets in the store; to prevent it: chmod o= ${keyFile}`,
+    );
+  }
   return seal;
 }
 

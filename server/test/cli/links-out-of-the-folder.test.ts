@@ -184,6 +184,12 @@ describe('what commands write', () => {
     expect(readFileSync(path.join(folder, 'other.xml'), 'utf8')).toBe('x');
   });
 
+  it('is for its own user only if it is an export', async () => {
+    const file = path.join(folder, 'run.json');
+    await writeOutput(file, 'x', 0o600);
+    expect(lstatSync(file).mode & 0o777).toBe(0o600);
+  });
+
   it('is not formatted outside, and a link inside stays one', async () => {
     vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     link(secret, 'out.json');

@@ -71,12 +71,21 @@ export async function readBounded(folder: string, file: string): Promise<Bounded
   }
 }
 
-/** Replaces a file as a whole. A link inside the folder stays one. @throws FileRefused; errors of the file system */
-export async function writeBounded(folder: string, file: string, text: string): Promise<void> {
+/**
+ * Replaces a file as a whole. A link inside the folder stays one.
+ * @param newMode of a file that is created; by default, that of the umask
+ * @throws FileRefused; errors of the file system
+ */
+export async function writeBounded(
+  folder: string,
+  file: string,
+  text: string,
+  newMode?: number,
+): Promise<void> {
   const target = await writableTarget(folder, file);
   const mode = await stat(target).then(
     (found) => found.mode,
-    () => undefined,
+    () => newMode,
   );
   const draft = `${target}.${randomUUID()}.tmp`;
   try {
@@ -94,14 +103,14 @@ export async function writeBounded(folder: string, file: string, text: string): 
  * there, such as `/dev/stdout`. A link is followed only to a file beside it or below.
  * @throws FileRefused; errors of the file system
  */
-export async function writeOutput(file: string, text: string): Promise<void> {
+export async function writeOutput(file: string, text: string, newMode?: number): Promise<void> {
   const isSpecial = await stat(file).then(
     (found) => !found.isFile(),
     () => false,
   );
   // Only the owner of the machine can put links into /dev.
   if (isSpecial || path.resolve(file).startsWith('/dev/')) await writeFile(file, text);
-  else await writeBounded(path.dirname(file), file, text);
+  else await writeBounded(path.dirname(file), file, text, newMode);
 }
 
 async function writableTarget(folder: string, file: string): Promise<string> {
