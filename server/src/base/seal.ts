@@ -51,7 +51,8 @@ export function createSeal(options: SealOptions): Seal {
       if (creates && !existsSync(keyFile)) return null;
       return problemOf(() => readKey(!creates));
     },
-    isExposed: () => isOpenToOthers(keyFile),
+    // The mode of a mounted secret is that of its volume.
+    isExposed: () => creates && isOpenToOthers(keyFile),
   };
 }
 

@@ -59,9 +59,10 @@ export const scriptBody: RequestHandler = async (request, _response, next) => {
   next();
 };
 
-/** The bytes of a webhook call: what they mean is read when their signature was verified. */
+/** The bytes of a webhook call, unless its address has sent too many wrong signatures: what they mean is read when their signature was verified. */
 export const webhookBody: RequestHandler = async (request, _response, next) => {
-  const { limits } = contextOf(request).services;
+  const { limits, wrongSignatures } = contextOf(request).services;
+  wrongSignatures.assertMayTry(addressOf(request));
   const bytes = hasBody(request)
     ? await readBytes(request, limits.webhookBytesMax, memoryOf(request))
     : Buffer.alloc(0);
