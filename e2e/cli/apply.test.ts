@@ -82,6 +82,12 @@ describe('stepwright apply', () => {
     expect(await stateOf('linked')).toEqual(['none', 'none']);
   });
 
+  it('forges no line with the name of a file', async () => {
+    const { stderr } = await line.pipe(['validate', 'a\n::error::forged\u001b[2J']);
+    const [, ...others] = stderr.trimEnd().split('\n');
+    expect(others).toEqual([expect.stringMatching(/^ {2}\| ::error::forged\\u001b\[2J/)]);
+  });
+
   it('killed between two files and repeated, ends right', async () => {
     const folder = writeFolder('killed', 'killed', 'one');
     expect(await killedAfterFirstWrite(folder)).toBe('SIGKILL');

@@ -6,7 +6,8 @@ import { fork } from 'node:child_process';
 import path from 'node:path';
 import { presetProcess, type Preset } from '../../preset.js';
 import { painterFor } from '../output/paint.js';
-import { plain, plainLines } from '../output/plain-text.js';
+import { printLine, printNote } from '../output/output.js';
+import { continued, plain } from '../output/plain-text.js';
 import { asText } from '../output/print-problems.js';
 import { DEFAULT_URL } from '../connection/connect.js';
 import { nameIn, storeFile, type ServerCalls } from '../files/store-files.js';
@@ -32,14 +33,14 @@ export async function dev(folder: string, { memory, test }: DevOptions): Promise
   const { url } = await import('../../main.js');
   const live = new LiveFolder(folder, { url, token: process.env['STEPWRIGHT_TOKEN'] ?? null });
   await live.refresh();
-  process.stdout.write(tip(live.firstDefinition(), folder, url));
+  printLine(tip(live.firstDefinition(), folder, url));
   const watcher = await watchFolders([folder]);
   watcher.on('all', (_event, file) => {
     if (isCandidate(file)) live.refreshSoon();
   });
   watcher.on('error', (error) => {
     const reason = error instanceof Error ? error.message : String(error);
-    process.stderr.write(plainLines(`stepwright: ${folder} is not watched any more: ${reason}\n`));
+    printNote(`stepwright: ${plain(folder)} is not watched any more: ${continued(reason)}`);
   });
   if (test) startTests(folder);
 }
@@ -53,11 +54,11 @@ async function memoryStore(): Promise<Preset> {
 function tip(definition: string | null, folder: string, url: string): string {
   if (definition === null) {
     const example = plain(path.join(folder, 'hello.yaml'));
-    return `\nThere are no definitions in ${plain(folder)} yet: save one as ${example}, and it is registered.\n\n`;
+    return `\nThere are no definitions in ${plain(folder)} yet: save one as ${example}, and it is registered.\n`;
   }
   const command = process.env['npm_command'] === 'exec' ? 'npx stepwright' : 'stepwright';
   const server = url === DEFAULT_URL ? '' : ` --url ${url}`;
-  return `\nStart a run in another terminal: ${command} run ${plain(definition)} --follow${server}\n\n`;
+  return `\nStart a run in another terminal: ${command} run ${plain(definition)} --follow${server}\n`;
 }
 
 /**
@@ -122,7 +123,7 @@ class LiveFolder {
     for (const file of this.#seen.keys()) {
       if (files.some(({ path: present }) => present === file)) continue;
       this.#seen.delete(file);
-      process.stdout.write(`${plain(file)}: removed; the server keeps its versions\n`);
+      printLine(`${plain(file)}: removed; the server keeps its versions`);
     }
   }
 
@@ -143,7 +144,7 @@ class LiveFolder {
     this.#seen.set(file.path, { text, unreadable, accepted, definition });
     const paint = painterFor(process.stdout);
     if (stored !== null && stored.problems.length > 0) {
-      process.stdout.write(`${asText({ file, problems: stored.problems }, paint)}\n`);
+      printLine(asText({ file, problems: stored.problems }, paint));
     }
     const state =
       stored === null
@@ -151,11 +152,11 @@ class LiveFolder {
         : stored.version === null
           ? paint('red', 'not registered; the last good version stays')
           : paint('green', `registered, version ${stored.version}`);
-    process.stdout.write(`${plain(file.path)}: ${state}\n`);
+    printLine(`${plain(file.path)}: ${state}`);
   }
 }
 
 function report(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(plainLines(`stepwright: ${message}\n`));
+  printNote(`stepwright: ${continued(message)}`);
 }

@@ -22,8 +22,8 @@ import {
 import { coverageHtmlOf } from '../output/coverage-html.js';
 import { coverageJson, printCoverage } from '../output/coverage.js';
 import { junitOf } from '../output/junit.js';
-import { Output } from '../output/output.js';
-import { plain, plainLines } from '../output/plain-text.js';
+import { Output, printNote } from '../output/output.js';
+import { continued, plain } from '../output/plain-text.js';
 import { hasFailed, printReport, printSummary, resultsOf } from '../output/test-results.js';
 
 export interface TestCommandOptions {
@@ -81,7 +81,7 @@ async function runAll(
   );
   if (count === 0) {
     const filter = options.filter === '' ? '' : ` whose name contains ${options.filter}`;
-    output.note(`stepwright: there are no cases${filter} in ${paths.join(', ')}`);
+    output.note(`stepwright: there are no cases${filter} in ${continued(paths.join(', '))}`);
     return EXIT_CODES.failed;
   }
   const isEnough = coverage === null || (await coverageIsEnough(output, coverage, options));
@@ -165,9 +165,9 @@ async function runAndReport(...run: Parameters<typeof runAll>): Promise<number> 
     exitCode = await runAll(...run);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    process.stderr.write(plainLines(`stepwright: ${message}\n`));
+    printNote(`stepwright: ${continued(message)}`);
   }
-  process.stderr.write('stepwright: waiting for changes\n');
+  printNote('stepwright: waiting for changes');
   return exitCode;
 }
 
