@@ -20,6 +20,7 @@ import type { Clock } from '../../base/clock.js';
 import { hashOf } from '../../base/ids.js';
 import type { Logger } from '../../base/logger.js';
 import { createPrivateSeal, type Seal } from '../../base/seal.js';
+import { turnFor } from '../../base/slices.js';
 import type { ScriptRuntime } from '../../scripts/script-runtime.js';
 import type { ResourceRecord } from '../../store/records/resources.js';
 import type { Store } from '../../store/store.js';
@@ -98,6 +99,7 @@ export class WebhookReceiver {
     if (found === null) this.#assertSealable();
     const webhook = readWebhook(found ?? this.#decoy.record);
     const seal = found === null ? this.#decoy.seal : this.#options.seal;
+    await turnFor(delivery.bytes.length);
     const isGenuine = this.#isGenuine(name, webhook, delivery, seal);
     if (found === null || !isGenuine) {
       await new Promise<void>((resolve) => clock.at(began + REJECTED_AFTER_MS, resolve));
@@ -106,13 +108,13 @@ export class WebhookReceiver {
     }
     this.#rates.count(name);
     try {
-      const body = delivery.body();
+      const body = await delivery.body();
       const challenge = challengeOf(webhook, body);
       if (challenge !== null) {
         metrics.webhookCalled('accepted');
         return { challenge };
       }
-      const received = await this.#accept(name, webhook, { ...delivery, body: () => body });
+      const received = await this.#accept(name, webhook, delivery, body);
       metrics.webhookCalled(received.isRepeated ? 'repeated' : 'accepted');
       return { id: received.id };
     } catch (error) {
@@ -161,9 +163,9 @@ export class WebhookReceiver {
     name: string,
     webhook: StoredWebhook,
     delivery: IncomingDelivery,
+    body: Json,
   ): Promise<ReceivedDelivery & { readonly isRepeated: boolean }> {
     const { clock, store } = this.#options;
-    const body = delivery.body();
     const deliveryId = deliveryIdOf(webhook.signing, delivery.headers, body);
     const key = deliveryId === null ? null : hashOf('webhook', name, deliveryId);
     const before = key === null ? null : await store.getResource('webhook-delivery', key);
