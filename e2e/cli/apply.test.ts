@@ -5,7 +5,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -65,6 +65,27 @@ describe('stepwright apply', () => {
     const { code, stderr } = await line.pipe(['apply', folder]);
     expect(code).toBe(1);
     expect(stderr).toContain("are both the definition 'twice-a'");
+  });
+
+  it('uploads nothing that a link leads to out of the folder, and names the link', async () => {
+    const folder = writeFolder('linked', 'linked', 'one');
+    const secret = path.join(line.folder, 'profiles.json');
+    writeFileSync(secret, '{"token": "profile-token-1"}');
+    symlinkSync('../profiles.json', path.join(folder, 'taken.py'));
+    for (const command of ['apply', 'diff', 'validate']) {
+      const { code, stderr, stdout } = await line.pipe([command, folder]);
+      expect(code, command).toBe(1);
+      expect(stderr + stdout, command).toContain(path.join(folder, 'taken.py'));
+      expect(stderr + stdout, command).not.toContain('profile-token');
+    }
+    expect((await fetch(`${line.url}/api/step/taken`)).status).toBe(404);
+    expect(await stateOf('linked')).toEqual(['none', 'none']);
+  });
+
+  it('forges no line with the name of a file', async () => {
+    const { stderr } = await line.pipe(['validate', 'a\n::error::forged\u001b[2J']);
+    const [, ...others] = stderr.trimEnd().split('\n');
+    expect(others).toEqual([expect.stringMatching(/^ {2}\| ::error::forged\\u001b\[2J/)]);
   });
 
   it('killed between two files and repeated, ends right', async () => {

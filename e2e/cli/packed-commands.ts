@@ -264,7 +264,11 @@ const OUTSIDE: readonly Trial[] = [
   {
     command: 'webhooks put',
     args: ({ place }) => {
-      const body = { scheme: 'github', secret: 'a secret', start: { definitionId: 'quick' } };
+      const body = {
+        scheme: 'github',
+        secret: 'a secret of 16 or more',
+        start: { definitionId: 'quick' },
+      };
       return [place, '--body', JSON.stringify(body)];
     },
     shows: /^Path +\/hooks\/\w+$/m,

@@ -17,7 +17,11 @@ const call = (...args: readonly string[]) => line.pipe(['webhooks', ...args]);
 
 it('webhooks are set up, called, listed, shown and removed', async () => {
   await line.client.definitions.register({ id: 'shop', steps: [{ id: 's', stepType: 'NoOp' }] });
-  const body = { scheme: 'github', secret: 'a secret', start: { definitionId: 'shop' } };
+  const body = {
+    scheme: 'github',
+    secret: 'a secret of 16 or more',
+    start: { definitionId: 'shop' },
+  };
   const put = await call('put', 'shop', '--body', JSON.stringify(body));
   expect([put.code, put.stderr]).toEqual([0, '']);
   expect(put.stdout).toMatch(/^Path +\/hooks\/shop$/m);

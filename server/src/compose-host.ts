@@ -289,6 +289,12 @@ function sealOf({ data_dir: dataDir, secrets_dir: secretsDir }: Config, logger: 
   if (problem !== null) {
     logger.warn({ keyFile }, `webhooks and notifications cannot be set up: ${problem}`);
   }
+  if (seal.isExposed()) {
+    logger.warn(
+      { keyFile },
+      `other users of this machine may read ${keyFile}, which protects secrets in the store; to prevent it: chmod o= ${keyFile}`,
+    );
+  }
   return seal;
 }
 
@@ -315,6 +321,7 @@ function hostSettings(config: Config, budget: MemoryBudget): HostSettings {
     scanIntervalMs: 2000,
     beatIntervalMs: Math.min(4000, Math.floor(config.node_lease_ms / 3)),
     leaseMs: config.node_lease_ms,
+    workLeaseMsMax: config.lease_seconds_max * 1000,
     // The rest of the grace is for what comes after: the last commits, and telling others.
     drainMs: config.shutdown_grace_ms * 0.8,
     crashesMax: config.instance_crashes_max,

@@ -4271,7 +4271,7 @@ export interface components {
             /** @description Of `hmac`: the name of the header with the id of the delivery. Without it, repeated deliveries are not recognized. */
             idHeader?: string;
             scheme: components["schemas"]["WebhookSchemeName"];
-            /** @description The secret that the sender signs with. Required for a new webhook; without it, the one that the webhook has stays. It is never shown. */
+            /** @description The secret that the sender signs with. Required for a new webhook; without it, the one that the webhook has stays. It is never shown. `standard`: `whsec_` and at least 16 random bytes in Base64; other schemes: at least 16 characters. */
             secret?: string;
             publish?: components["schemas"]["WebhookPublish"];
             start?: components["schemas"]["WebhookStart"];
@@ -8128,6 +8128,15 @@ export interface operations {
             };
             /** @description The token lacks the scope */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another key has the name */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -15,6 +15,7 @@ export class KeysResource {
   /**
    * Creates a key. The answer is the only one that has it.
    *
+   * @throws ApiError `key_name_in_use`
    * @example
    * ```ts
    * const { id, key } = await client.keys.create({ name: 'billing', scopes: ['conductor:worker'] });

@@ -15,7 +15,7 @@ import { RegisterRoutes } from '../generated/routes.js';
 import type { Logger } from '../base/logger.js';
 import type { Host } from '../runtime/host.js';
 import type { Tracing } from '../tracing/tracing.js';
-import { GuessLimit, RefusalLimit, WaitingLimit } from './http/address-limits.js';
+import { GuessLimit, RefusalLimit, SignatureLimit, WaitingLimit } from './http/address-limits.js';
 import { sendAnswer } from './http/answer-format.js';
 import type { ApiLimits } from './http/api-limits.js';
 import { createAccessControl, type AuthConfig } from './access/access-control.js';
@@ -69,11 +69,11 @@ export function createApp(options: AppOptions): Express {
     logger,
     limits,
     access,
-    refusals: new RefusalLimit('bearer tokens', {
+    refusals: new RefusalLimit({
       perMinuteMax: limits.wrongBearersPerMinuteMax,
       now,
     }),
-    wrongSignatures: new RefusalLimit('signatures', {
+    wrongSignatures: new SignatureLimit({
       perMinuteMax: limits.wrongSignaturesPerMinuteMax,
       now,
     }),

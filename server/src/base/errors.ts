@@ -23,6 +23,7 @@ export type ErrorCode =
   | 'delivery_not_found'
   | 'webhook_not_found'
   | 'key_not_found'
+  | 'key_name_in_use'
   | 'event_not_found'
   | 'execution_not_found'
   | 'step_not_found'

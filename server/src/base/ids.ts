@@ -11,6 +11,8 @@ export interface Ids {
   readonly newToken: (
     activityId: string,
     leaseMs: number | null,
+    /** Whether the lease is bound to the token; default: true. Nodes of earlier versions do not know such tokens. */
+    isBound?: boolean,
   ) => ActivityToken & { readonly token: string };
 }
 
@@ -24,7 +26,8 @@ export function createIds(fill: (bytes: Buffer) => void): Ids {
   return {
     newId: nextId,
     newSecret: () => bytes.take(32).toString('base64url'),
-    newToken: (activityId, leaseMs) => newToken(bytes, activityId, leaseMs),
+    newToken: (activityId, leaseMs, isBound = true) =>
+      newToken(bytes, activityId, { leaseMs, isBound }),
   };
 }
 
@@ -113,33 +116,39 @@ export function readExecutionKey(id: string): {
 export interface ActivityToken {
   readonly activityId: string;
   readonly tokenHash: string;
-  /** The lease with which the item was claimed; null if it has no end. */
+  /** The lease with which the item was claimed; null if it has no end. If it is not bound, it is only what the caller says. */
   readonly leaseMs: number | null;
 }
 
 /**
  * A token contains the id of its item, so that completing the item touches one document, and 128 random bits as proof. It
- * ends with the seconds of its lease, so that a heartbeat need not repeat them.
+ * ends with the seconds of its lease, so that a heartbeat need not repeat them. A bound lease is part of what the store keeps
+ * the hash of: with another one, it is the token of nothing.
  */
 function newToken(
   bytes: RandomBytes,
   activityId: string,
-  leaseMs: number | null,
+  { isBound, leaseMs }: { readonly leaseMs: number | null; readonly isBound: boolean },
 ): ActivityToken & { readonly token: string } {
   const secret = bytes.take(16).toString('base64url');
-  const lease = leaseMs === null ? '' : `.${Math.ceil(leaseMs / 1000)}`;
+  const seconds = leaseMs === null ? null : String(Math.ceil(leaseMs / 1000));
+  const lease = seconds === null ? '' : `.${isBound ? BOUND : ''}${seconds}`;
   const token = `${Buffer.from(activityId).toString('base64url')}.${secret}${lease}`;
-  return { token, activityId, tokenHash: hashOf(secret), leaseMs };
+  const tokenHash = isBound && seconds !== null ? hashOf(secret, seconds) : hashOf(secret);
+  return { token, activityId, tokenHash, leaseMs };
 }
+
+const BOUND = 'L';
 
 /** Returns null for text that is not a token of this server. */
 export function readToken(token: string): ActivityToken | null {
-  const match = /^([\w-]{1,400})\.([\w-]{22})(?:\.(\d{1,9}))?$/.exec(token);
+  const match = /^([\w-]{1,400})\.([\w-]{22})(?:\.(L?)(\d{1,9}))?$/.exec(token);
   if (match === null) return null;
-  const [, name = '', secret = '', leaseSeconds] = match;
+  const [, name = '', secret = '', mark, leaseSeconds] = match;
+  const isBound = mark === BOUND && leaseSeconds !== undefined;
   return {
     activityId: Buffer.from(name, 'base64url').toString(),
-    tokenHash: hashOf(secret),
+    tokenHash: isBound ? hashOf(secret, leaseSeconds) : hashOf(secret),
     leaseMs: leaseSeconds === undefined ? null : Number(leaseSeconds) * 1000,
   };
 }

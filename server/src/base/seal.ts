@@ -4,9 +4,10 @@
  * The key is read when it is first needed. Servers that never keep a secret need no key.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AppError } from './errors.js';
+import { isOpenToOthers, makePrivateDirectory, PRIVATE_FILE } from './private-files.js';
 
 export interface Seal {
   /**
@@ -18,6 +19,8 @@ export interface Seal {
   open(sealed: string, place: string): string;
   /** Why secrets cannot be sealed, for the operator; null if nothing is wrong, or the key will be created. */
   problem(): string | null;
+  /** Whether every user of the machine may read the key. */
+  isExposed(): boolean;
 }
 
 const CIPHER = 'aes-256-gcm';
@@ -48,6 +51,8 @@ export function createSeal(options: SealOptions): Seal {
       if (creates && !existsSync(keyFile)) return null;
       return problemOf(() => readKey(!creates));
     },
+    // The mode of a mounted secret is that of its volume.
+    isExposed: () => creates && isOpenToOthers(keyFile),
   };
 }
 
@@ -68,13 +73,13 @@ function placeOf({ creates }: SealOptions): string {
 /** With a key that nobody else has: what it seals, only this process can open. */
 export function createPrivateSeal(): Seal {
   const key = randomBytes(KEY_BYTES);
-  return { ...sealWith(() => key, 'memory'), problem: () => null };
+  return { ...sealWith(() => key, 'memory'), problem: () => null, isExposed: () => false };
 }
 
 function sealWith(
   readKey: (mayCreate: boolean) => Buffer,
   keyPlace: string,
-): Omit<Seal, 'problem'> {
+): Pick<Seal, 'seal' | 'open'> {
   return {
     seal(secret, place) {
       const iv = randomBytes(IV_BYTES);
@@ -132,8 +137,8 @@ function unavailable(message: string, cause?: unknown): AppError {
 /** Of several processes, one creates the key: it appears whole, and never replaces another. */
 function createKey(keyFile: string): void {
   const own = `${keyFile}.${process.pid}`;
-  mkdirSync(dirname(keyFile), { recursive: true });
-  writeFileSync(own, randomBytes(KEY_BYTES).toString('base64'), { mode: 0o600 });
+  makePrivateDirectory(dirname(keyFile));
+  writeFileSync(own, randomBytes(KEY_BYTES).toString('base64'), { mode: PRIVATE_FILE });
   try {
     linkSync(own, keyFile);
   } catch (error) {

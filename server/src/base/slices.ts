@@ -24,6 +24,14 @@ export function nextSlice(): Promise<void> {
   });
 }
 
+/** From this length on, reading a text takes long enough to wait for a turn: about a millisecond for JSON. */
+const LARGE_LENGTH = 32 << 10;
+
+/** Waits for a turn before something large is read as a whole, so that of any number of them, each turn reads one. */
+export async function turnFor(length: number): Promise<void> {
+  if (length >= LARGE_LENGTH) await nextSlice();
+}
+
 /** Whether work waits for a turn of the loop, or has just got one. */
 export function hasWaitingSlices(): boolean {
   return isTurning;

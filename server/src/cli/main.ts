@@ -6,7 +6,8 @@ import { CommanderError } from 'commander';
 import { endWithLauncher } from '../end-with-launcher.js';
 import { EXIT_CODES } from './exit-codes.js';
 import { CommandFailure } from './failure.js';
-import { plainLines } from './output/plain-text.js';
+import { printNote } from './output/output.js';
+import { continued } from './output/plain-text.js';
 import { createProgram } from './program.js';
 
 // `stepwright list | head`: who reads has had enough.
@@ -24,8 +25,9 @@ try {
     process.exitCode = error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.misused;
   } else {
     const message = error instanceof Error ? error.message : String(error);
-    const hint = error instanceof CommandFailure && error.hint !== '' ? `  ${error.hint}\n` : '';
-    process.stderr.write(plainLines(`stepwright: ${message}\n${hint}`));
+    printNote(`stepwright: ${continued(message)}`);
+    if (error instanceof CommandFailure && error.hint !== '')
+      printNote(`  ${continued(error.hint)}`);
     process.exitCode = error instanceof CommandFailure ? error.exitCode : EXIT_CODES.failed;
   }
 }

@@ -16,6 +16,7 @@ import { addServerCommands } from './arguments/server.js';
 import { addTestCommand } from './arguments/tests.js';
 import { addTriggerCommands } from './arguments/triggers.js';
 import { EXIT_CODES, EXIT_CODE_MEANINGS } from './exit-codes.js';
+import { printable } from './output/plain-text.js';
 
 const ACCESS_AND_SHELL = 'Access, audit and shell:';
 /** Fits every terminal. */
@@ -33,6 +34,7 @@ export function createProgram(): Command {
     )
     .showHelpAfterError('(stepwright --help lists the commands)')
     .addHelpText('after', footer)
+    .configureOutput({ writeErr: (text) => process.stderr.write(printable(text)) })
     .configureHelp({ optionDescription, minWidthToWrap: 20 })
     // Options behind a command belong to it: --version is one of some commands, too.
     .enablePositionalOptions();

@@ -176,7 +176,7 @@ export const SETTINGS = {
   wrong_signatures_per_minute_max: setting(
     integer(1, 1_000_000_000),
     1000,
-    'Maximum number of webhook calls with invalid signatures per client address and minute that get 401; after that, they get 429. Valid calls are always accepted.',
+    'Maximum number of webhook calls with invalid signatures per client address and minute; after that, calls get 429 before their body is read. An address that has signed a call rightly in the last day may send ten times as many.',
   ),
   webhook_calls_per_minute_max: setting(
     integer(1, 1_000_000_000),

@@ -57,6 +57,8 @@ export interface HostSettings extends RunnerLimits {
   readonly crashesMax: number;
   readonly beatIntervalMs: number;
   readonly leaseMs: number;
+  /** The longest lease of a work item. */
+  readonly workLeaseMsMax: number;
   readonly repairIntervalMs: number;
   readonly purgeIntervalMs: number;
 }

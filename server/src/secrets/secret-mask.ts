@@ -1,12 +1,13 @@
 /**
  * Replaces the values of secrets by `***NAME***` in whatever comes back from outside: results, errors, logs.
  *
- *  SK1 A value is found as it is and as it is usually written elsewhere: in URLs, JSON texts, Base64, hexadecimal, HTML and
+ *  SK1 A value is found as it is and as it is usually written elsewhere: in URLs and as their host, in JSON texts, Base64, hexadecimal, HTML and
  *      Python's texts, also where one is written within another.
  *  SK2 Only whole values are found. Otherwise, whoever sees masked texts could guess a value letter by letter. So texts are masked
  *      before the server cuts them, or lose their end.
  *  SK3 The time grows with the length of the text, not with the number of secrets.
  */
+import { domainToASCII, domainToUnicode } from 'node:url';
 import { isJsonObject, setField, type Json, type JsonObject } from '../engine/values/json.js';
 import { DecodedText, WAYS_OF_WRITING } from './decoded-text.js';
 
@@ -17,7 +18,7 @@ export function shownSecret(name: string): string {
 
 /** Shorter values are not masked: they occur by chance. */
 const LENGTH_MIN = 6;
-/** Lines of a value, such as a private key, that are masked on their own. Hosts are written in lower case. */
+/** Lines of a value, such as a private key, that are masked on their own. */
 const LINE_LENGTH_MIN = 16;
 /** Values that a secret had before are still masked: calls that were made with them may return. */
 const VALUES_PER_NAME = 10;
@@ -166,11 +167,20 @@ function writtenForms(value: string): readonly string[] {
     const form = base64Core(bytes, shift);
     return [form, form.replaceAll('+', '-').replaceAll('/', '_')];
   });
-  // The names of hosts are not case-sensitive. Shorter ones could be any word.
-  const asHost = value.length >= LINE_LENGTH_MIN ? [value.toLowerCase()] : [];
   // A space in a query may be a plus sign.
   const asQuery = value.replaceAll(' ', '+');
-  return [value, ...asHost, asQuery, inJson, hex, hex.toUpperCase(), ...encoded];
+  return [value, ...hostForms(value), asQuery, inJson, hex, hex.toUpperCase(), ...encoded];
+}
+
+/**
+ * As URLs write a host: in lower case, and its letters beyond ASCII in Punycode; numbers as an address. Whoever uses a value as one
+ * says it in errors, logs and redirects.
+ */
+function hostForms(value: string): readonly string[] {
+  const lower = value.toLowerCase();
+  if (/[\s/?#@]/.test(value)) return [lower];
+  const ascii = domainToASCII(value);
+  return [lower, ascii, domainToUnicode(ascii)];
 }
 
 /** The characters of base64 that only these bytes determine, if `shift` bytes of a group of three come before them. */

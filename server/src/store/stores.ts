@@ -3,9 +3,9 @@
  *
  * The drivers are large, so a server loads only the store that it uses.
  */
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { byScheme } from '../base/by-scheme.js';
+import { closeToOthers, isOpenToOthers, makePrivateDirectory } from '../base/private-files.js';
 import type { Logger } from '../base/logger.js';
 import { POSTGRES_SCHEMES } from '../postgres/address.js';
 import type { StoreArchive } from './archive.js';
@@ -43,14 +43,27 @@ export interface StoreChoice {
 /** Of the embedded store. */
 const FILE_NAME = 'stepwright.db';
 
+/** A directory may have more in it, and a file another owner, so only the operator can close them. */
+function warnIfOpen(paths: readonly string[], logger: Logger): void {
+  for (const open of paths.filter(isOpenToOthers)) {
+    logger.warn(
+      { path: open },
+      `other users of this machine may open ${open}; to prevent it: chmod o= ${open}`,
+    );
+  }
+}
+
 const EMBEDDED: StoreChoice = {
   schemes: [],
   isRemote: false,
   place: (dataDir) => `one file in ${dataDir}`,
   async create({ dataDir, logger }) {
     const { createSqliteStore } = await import('./sqlite/sqlite-store.js');
-    mkdirSync(dataDir, { recursive: true });
-    return createSqliteStore({ path: path.join(dataDir, FILE_NAME), logger });
+    makePrivateDirectory(dataDir);
+    const file = path.join(dataDir, FILE_NAME);
+    closeToOthers(file);
+    warnIfOpen([dataDir, file], logger);
+    return createSqliteStore({ path: file, logger });
   },
   async openArchive({ dataDir }) {
     const { openSqliteArchive } = await import('./sqlite/archive/sqlite-archive.js');

@@ -74,6 +74,7 @@ const UNDISTURBED = {
   scanIntervalMs: NEVER_MS,
   beatIntervalMs: NEVER_MS,
   leaseMs: 3 * NEVER_MS,
+  workLeaseMsMax: NEVER_MS,
   repairIntervalMs: NEVER_MS,
   purgeIntervalMs: NEVER_MS,
   instanceRetentionMs: NEVER_MS,

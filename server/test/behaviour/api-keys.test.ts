@@ -205,7 +205,33 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('API keys ($kind
     const { name } = await create();
     const body = { name, scopes: ['conductor:viewer'] };
     const answer = await call<Problem>('POST', '/api/key', admin, body);
-    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
+    expect([answer.status, answer.body.code]).toEqual([409, 'key_name_in_use']);
+  });
+
+  it('have a name of their own, however many are created at once on all nodes', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const body = { name: fresh('at-once'), scopes: ['conductor:viewer'] };
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, (_, node) =>
+          callNode<CreatedApiKey & Problem>(node, 'POST', '/api/key', { bearer: admin, body }),
+        ),
+      );
+      const created = answers.filter(({ status }) => status === 201);
+      const refused = answers.filter(({ status }) => status !== 201);
+      expect(created.map(({ body: { name } }) => name)).toEqual([body.name]);
+      expect(new Set(refused.map(({ body: { code }, status }) => `${status} ${code}`))).toEqual(
+        new Set(['409 key_name_in_use']),
+      );
+      const { body: list } = await call<ApiKeyPage>('GET', '/api/key', admin);
+      const [only, ...others] = list.items.filter(({ name }) => name === body.name);
+      expect([only?.id, others.length]).toEqual([created[0]?.body.id, 0]);
+      // After a removal, the name is free again, once.
+      await call('DELETE', `/api/key/${only?.id ?? ''}`, admin);
+      const again = await Promise.all(
+        [0, 1].map((node) => callNode(node, 'POST', '/api/key', { bearer: admin, body })),
+      );
+      expect(again.map(({ status }) => status).sort()).toEqual([201, 409]);
+    }
   });
 
   it('end the stream of changes of their holder', async () => {

@@ -349,6 +349,36 @@ everyStore(
       expect(leaks(await shown(run.workflowId))).toEqual([]);
     });
 
+    it('fail a call to a host that is one without showing it, however short', async () => {
+      const host = 'Kx7-QzW9vPm';
+      put('HOST', host);
+      const run = await at.client.run([
+        http(
+          { BaseUrl: '"http://" + secrets.HOST + ".invalid/"', SucceedOn: '["2xx"]' },
+          { ErrorBehavior: 'Terminate' },
+        ),
+      ]);
+      expect(run.status).toBe('Terminated');
+      const said = (await shown(run.workflowId)) + JSON.stringify(at.server.logLines);
+      expect(said.toLowerCase()).not.toContain(host.toLowerCase());
+    });
+
+    it('show nothing of a mark to an expression that reverses it', async () => {
+      const run = await at.client.run([
+        http({ Method: '"POST"', Body: { '@text': 'secrets.TOKEN + "|" + secrets.TOKEN[::-1]' } }),
+      ]);
+      const { text } = JSON.parse(calls[0]?.body ?? '{}') as { text: string };
+      expect(text.startsWith(`${TOKEN}|`)).toBe(true);
+      const forged = [...(text.split('|')[1] ?? '')].reverse().join('');
+      expect(forged).toMatch(/^\*\*\*TOKEN:[\w-]{22}\*\*\*$/);
+      await at.client.run(
+        [http({ Method: '"POST"', Body: { '@a': 'data.forged', '@b': 'secrets.SHORT' } })],
+        { forged },
+      );
+      expect(JSON.parse(calls[1]?.body ?? '')).toEqual({ a: forged, b: 'abc' });
+      expect(leaks(await shown(run.workflowId))).toEqual([]);
+    });
+
     it('are in no line of the log', () => {
       expect(at.server.logLines.length).toBeGreaterThan(0);
       expect(leaks(JSON.stringify(at.server.logLines))).toEqual([]);

@@ -4,7 +4,9 @@
  * Method: a server of its own on the store in memory, whose notes about deliveries can be made to fail.
  */
 import { createHmac, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -24,6 +26,13 @@ const SECRET = 'a secret that nobody else may see';
 /** Of each webhook, and of wrong signatures from this address. */
 const PER_MINUTE = 3;
 
+/** As the proxy of this machine says. */
+const ADDRESSES = {
+  'the first': '192.0.2.1',
+  'a second': '192.0.2.2',
+  'a sender': '192.0.2.3',
+} as const;
+
 describe('a webhook', () => {
   const folder = mkdtempSync(join(tmpdir(), 'stepwright-webhook-faults-'));
   let server: TestServer;
@@ -35,6 +44,7 @@ describe('a webhook', () => {
       store: createMemoryStore(),
       environment: {
         data_dir: folder,
+        trusted_proxies: 'loopback',
         webhook_calls_per_minute_max: String(PER_MINUTE),
         wrong_signatures_per_minute_max: String(PER_MINUTE),
       },
@@ -63,11 +73,17 @@ describe('a webhook', () => {
     expect(answer.status, answer.text).toBe(200);
     return name;
   };
-  const call = (name: string, delivery = randomUUID(), secret = SECRET) =>
+  const call = (
+    name: string,
+    delivery = randomUUID(),
+    secret = SECRET,
+    from?: keyof typeof ADDRESSES,
+  ) =>
     client.call<ReceivedDelivery & Problem>('POST', `/hooks/${name}`, {
       body: '{}',
       headers: {
         'content-type': 'application/json',
+        ...(from !== undefined && { 'x-forwarded-for': ADDRESSES[from] }),
         'x-github-delivery': delivery,
         'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update('{}').digest('hex')}`,
       },
@@ -105,14 +121,41 @@ describe('a webhook', () => {
     expect(events.body.items).toHaveLength(PER_MINUTE + 1);
   });
 
-  it('stops answering wrong signatures of an address, but not the right ones', async () => {
+  it('reads no more bodies of an address beyond its wrong signatures', async () => {
     const name = await create({ publish: { name: "'guessed'", key: "'1'" } });
+    const from = 'the first';
     const statuses: number[] = [];
     for (let n = 0; n <= PER_MINUTE; n += 1) {
-      const guessed = await call(n % 2 === 0 ? name : fresh('unknown'), randomUUID(), 'a guess');
-      statuses.push(guessed.status);
+      const target = n % 2 === 0 ? name : fresh('unknown');
+      statuses.push((await call(target, randomUUID(), 'a guess', from)).status);
     }
     expect(statuses).toEqual([401, 401, 401, 429]);
-    expect((await call(name)).status).toBe(202);
+    // Not even a right one: nobody has read it. Others are not affected.
+    expect((await call(name, randomUUID(), SECRET, from)).status).toBe(429);
+    expect((await call(name, randomUUID(), SECRET, 'a second')).status).toBe(202);
+    // The answer comes before the first byte of the body.
+    const { port } = new URL(server.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    const head = `POST /hooks/${name} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Forwarded-For: ${ADDRESSES[from]}\r\nContent-Length: 1000000\r\n\r\n`;
+    socket.write(head);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 429 /);
+    expect(answer.toString()).toMatch(/retry-after: \d+/i);
+  });
+
+  it('reads the right calls of an address from which a sender signs, whatever its other users send', async () => {
+    const name = await create({ publish: { name: "'shared'", key: "'1'" } });
+    const from = 'a sender';
+    expect((await call(name, randomUUID(), SECRET, from)).status).toBe(202);
+    const wrong: number[] = [];
+    for (let n = 0; n <= 10 * PER_MINUTE; n += 1) {
+      wrong.push((await call(name, randomUUID(), 'a guess', from)).status);
+      if (n === 5 * PER_MINUTE) {
+        expect((await call(name, randomUUID(), SECRET, from)).status).toBe(202);
+      }
+    }
+    expect(wrong.filter((status) => status === 401)).toHaveLength(10 * PER_MINUTE);
+    expect(wrong.at(-1)).toBe(429);
   });
 });

@@ -180,8 +180,13 @@ everyStore(
         ],
         ['an unknown member', { publish: { name: "'a'", key: "'b'", keys: 1 } }, 'keys'],
         [
+          'a secret that can be guessed',
+          { secret: 'x'.repeat(15), publish: { name: "'a'", key: "'b'" } },
+          'secret must have at least 16 characters',
+        ],
+        [
           'a secret that is no key',
-          { scheme: 'standard', secret: '?', publish: { name: "'a'", key: "'b'" } },
+          { scheme: 'standard', secret: '?'.repeat(20), publish: { name: "'a'", key: "'b'" } },
           'secret must be whsec_',
         ],
       ])('is rejected with %s', async (_, settings, message) => {

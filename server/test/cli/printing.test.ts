@@ -1,6 +1,7 @@
 /** Goal: tables fit, times read well, and no text of others can control the terminal. */
-import { describe, expect, it } from 'vitest';
-import { jsonText } from '../../src/cli/output/output.js';
+import { describe, expect, it, vi } from 'vitest';
+import { asGithub, asText } from '../../src/cli/output/print-problems.js';
+import { jsonText, Output } from '../../src/cli/output/output.js';
 import { plain, plainLines } from '../../src/cli/output/plain-text.js';
 import { tableOf, type Column } from '../../src/cli/output/table.js';
 import { duration, fullTime, relativeTime } from '../../src/cli/output/times.js';
@@ -26,6 +27,42 @@ describe('texts of others', () => {
   ])('cannot change %s', (_, text, shown) => {
     expect(plain(text)).toBe(shown);
   });
+
+  it('cannot forge a line, nor a command to GitHub Actions', () => {
+    const message = 'wrong\nother.yaml:1:1: error: forged\n  ::stop-commands::x\r::add-mask::y';
+    const file = {
+      path: 'a\n::error::b.yaml',
+      kind: 'definition',
+      text: '',
+      unreadable: null,
+    } as const;
+    const problem = { severity: 'error', code: 'wrong', message } as const;
+    const found = { file: { ...file, realPath: file.path }, problems: [problem] };
+    const text = asText(found, NO_PAINT);
+    const [, ...others] = text.trimEnd().split('\n');
+    expect(others).toHaveLength(2);
+    for (const line of others) expect(line).toMatch(/^ {2}\| /);
+    const commands = asGithub(found).trimEnd().split('\n');
+    expect(commands).toHaveLength(1);
+  });
+
+  it.each(['line', 'note'] as const)(
+    'cannot control the terminal, whatever a command gives to %s',
+    (method) => {
+      const stream = method === 'line' ? process.stdout : process.stderr;
+      const write = vi.spyOn(stream, 'write').mockReturnValue(true);
+      try {
+        new Output()[method](
+          '\u001b[32mgood\u001b[39m \u001b[2J\u001b]0;title\u0007\u009b31m\rx\n\ty',
+        );
+        expect(write.mock.calls.map(([text]) => String(text)).join('')).toBe(
+          '\u001b[32mgood\u001b[39m \\u001b[2J\\u001b]0;title\\u0007\\u009b31m\\rx\n\ty\n',
+        );
+      } finally {
+        write.mockRestore();
+      }
+    },
+  );
 
   it('stay as they are otherwise', () => {
     expect(plain('naïve – 漢字 👩‍🚀')).toBe('naïve – 漢字 👩‍🚀');

@@ -55,6 +55,23 @@ describe('a mask', () => {
     expect(maskWith({ A: VALUE }).text(`before ${text} after`)).toBe('before ***A*** after');
   });
 
+  it.each([
+    ['Token7', 'https://Token7.example/'],
+    ['S3cretHost-15ch', 'https://S3cretHost-15ch/'],
+    ['Geheim-Ünd', 'https://Geheim-Ünd.example/'],
+    ['GEHEIM.Straße', 'https://GEHEIM.Straße:8443/x'],
+    ['Ｔｏｋｅｎ７', 'https://Ｔｏｋｅｎ７/'],
+    ['0x7f00ab01', 'https://0x7f00ab01/'],
+  ])('hides %s where it is the host of a URL', (value, url) => {
+    const mask = maskWith({ A: value });
+    const { host, href } = new URL(url);
+    for (const text of [href, `getaddrinfo ENOTFOUND ${host}`, encodeURIComponent(href)]) {
+      expect(mask.text(text)).toContain('***A***');
+    }
+    const written = new URL(`http://${value}`).hostname;
+    expect(mask.text(href)).not.toContain(written);
+  });
+
   it('hides letters beyond 16 bits and long values in names of hosts', () => {
     expect(maskWith({ A: 'key 😀 of ours' }).text('a key \\U0001f600 of ours b')).toBe(
       'a ***A*** b',

@@ -80,6 +80,33 @@ describe('a lease', () => {
     const extended = await at.client.call<{ tokenExpiry: string }>('PUT', path);
     expect(isCut(extended.body.tokenExpiry), extended.text).toBe(true);
   });
+
+  it('is not what a caller writes into the token', async () => {
+    await at.client.defineAndStart([step('a', 'Activity', { ActivityName: "'forged'" })]);
+    const { token } = await at.client.work('forged', '&lease=5');
+    const parts = token.split('.').slice(0, 2).join('.');
+    for (const lease of ['.L999999999', '.L6', '.L05', '.999999999', '.5', '']) {
+      const path = `/api/activity/${parts}${lease}/heartbeat`;
+      expect((await at.client.call('PUT', path)).status, lease).toBe(404);
+      expect((await at.client.call('POST', `/api/activity/success/${parts}${lease}`)).status).toBe(
+        404,
+      );
+    }
+    const extended = await at.client.call<{ tokenExpiry: string }>(
+      'PUT',
+      `/api/activity/${token}/heartbeat`,
+    );
+    expect(Date.parse(extended.body.tokenExpiry)).toBeLessThanOrEqual(Date.now() + 5000);
+  });
+
+  it('stays below the maximum in a token of an earlier version, whose lease is not bound', async () => {
+    await at.client.defineAndStart([step('a', 'Activity', { ActivityName: "'earlier'" })]);
+    const { token } = await at.client.work('earlier');
+    const path = `/api/activity/${token}.999999999/heartbeat`;
+    const extended = await at.client.call<{ tokenExpiry: string }>('PUT', path);
+    expect(extended.status, extended.text).toBe(200);
+    expect(Date.parse(extended.body.tokenExpiry)).toBeLessThanOrEqual(Date.now() + 60_000);
+  });
 });
 
 describe('the Python limits', () => {

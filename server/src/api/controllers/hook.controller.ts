@@ -67,10 +67,11 @@ export class HookController extends Controller {
         body: () => readWebhookBody(request, bytes),
         ...traceOf(request),
       });
+      wrongSignatures.noteRight(addressOf(request));
       return 'challenge' in received ? (checked(200, received) as never) : received;
     } catch (error) {
       if (error instanceof AppError && error.code === 'unauthenticated') {
-        wrongSignatures.count(addressOf(request));
+        wrongSignatures.countWrong(addressOf(request));
       }
       throw error;
     }

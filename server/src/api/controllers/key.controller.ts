@@ -42,6 +42,7 @@ export class KeyController extends Controller {
   @Post()
   @SuccessResponse(201, 'Created')
   @Response<Problem>(400, 'The body is invalid')
+  @Response<Problem>(409, 'Another key has the name')
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
   @Security('bearer', ['conductor:admin'])

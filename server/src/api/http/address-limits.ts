@@ -75,22 +75,69 @@ export class GuessLimit {
 }
 
 /**
- * Counts rejected bearer tokens, or signatures. Beyond the limit, only invalid ones are rejected: a caller with a valid token is admitted,
+ * Counts rejected bearer tokens. Beyond the limit, only invalid ones are rejected: a caller with a valid token is admitted,
  * whatever others behind the same proxy send, because a signature cannot be guessed.
  */
 export class RefusalLimit {
   readonly #windows: FailureWindows;
-  readonly #what: string;
 
-  constructor(what: string, options: FailureLimitOptions) {
-    this.#what = what;
+  constructor(options: FailureLimitOptions) {
     this.#windows = new FailureWindows(options);
   }
 
   /** Counts a rejection. @throws AppError `too_many_requests` instead of it, if there were too many before */
   count(address: string): void {
-    this.#windows.assertBelow(address, `Too many invalid ${this.#what} from this address`);
+    this.#windows.assertBelow(address, 'Too many invalid bearer tokens from this address');
     this.#windows.count(address);
+  }
+}
+
+/** How long an address is known as that of a sender. */
+const SENDER_MS = 24 * 60 * 60_000;
+/** What a sender may send wrongly, as a multiple of the others: whoever can make it call also chooses what is wrong. */
+const SENDER_FACTOR = 10;
+
+/**
+ * Counts webhook calls with wrong signatures. Beyond the limit, the bodies of an address are not even read, unless it has signed a
+ * call rightly in the last day: several users of a sender share its addresses, and one must not stop the calls of others.
+ */
+export class SignatureLimit {
+  readonly #others: FailureWindows;
+  readonly #senders: FailureWindows;
+  readonly #now: () => number;
+  /** When an address last signed rightly, the oldest first. */
+  readonly #signedAt = new Map<string, number>();
+
+  constructor({ now, perMinuteMax }: FailureLimitOptions) {
+    this.#now = now;
+    this.#others = new FailureWindows({ now, perMinuteMax });
+    this.#senders = new FailureWindows({ now, perMinuteMax: perMinuteMax * SENDER_FACTOR });
+  }
+
+  /** Before the body is read. @throws AppError `too_many_requests` */
+  assertMayTry(address: string): void {
+    const windows = this.#isSender(address) ? this.#senders : this.#others;
+    windows.assertBelow(address, 'Too many invalid signatures from this address');
+  }
+
+  countWrong(address: string): void {
+    this.#others.count(address);
+    this.#senders.count(address);
+  }
+
+  noteRight(address: string): void {
+    this.#signedAt.delete(address);
+    this.#signedAt.set(address, this.#now());
+    if (this.#signedAt.size <= ADDRESSES_MAX) return;
+    for (const oldest of this.#signedAt.keys()) {
+      this.#signedAt.delete(oldest);
+      return;
+    }
+  }
+
+  #isSender(address: string): boolean {
+    const signedAt = this.#signedAt.get(address);
+    return signedAt !== undefined && this.#now() - signedAt < SENDER_MS;
   }
 }
 

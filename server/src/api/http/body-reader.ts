@@ -4,10 +4,14 @@
  * Routes with a body name one of the readers below with `@Middlewares`, so that a body is read only after the caller was
  * authenticated. The value is passed on unchanged, without coercion; only the names of its members get the casing of the call
  * (body-names.ts).
+ *
+ *  BR1 Each turn of the event loop reads at most one large body, or a part of one: other requests are served in between, however many
+ *      bodies arrive at once.
  */
 import type { Request, RequestHandler } from 'express';
 import type { Json } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
+import { turnFor } from '../../base/slices.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
 import type { ApiLimits } from './api-limits.js';
 import { withKnownNames } from './body-names.js';
@@ -24,6 +28,9 @@ const YAML_COST = 32;
 /** The maximum for JSON values per character, and the length from which the cost is estimated more precisely. */
 const JSON_COST_MAX = 32;
 const SCANNED_FROM = 4096;
+
+/** How much longer YAML takes than JSON of the same length. */
+const YAML_TIME = 16;
 
 type BodyFormat = 'json' | 'yaml' | 'python' | 'form';
 
@@ -55,13 +62,16 @@ export const scriptBody: RequestHandler = async (request, _response, next) => {
   }
   const { limits } = contextOf(request).services;
   const memory = memoryOf(request);
-  request.body = decode(await readBytes(request, limits.scriptBytesMax, memory));
+  const bytes = await readBytes(request, limits.scriptBytesMax, memory);
+  await turnFor(bytes.length);
+  request.body = decode(bytes);
   next();
 };
 
-/** The bytes of a webhook call: what they mean is read when their signature was verified. */
+/** The bytes of a webhook call, unless its address has sent too many wrong signatures: what they mean is read when their signature was verified. */
 export const webhookBody: RequestHandler = async (request, _response, next) => {
-  const { limits } = contextOf(request).services;
+  const { limits, wrongSignatures } = contextOf(request).services;
+  wrongSignatures.assertMayTry(addressOf(request));
   const bytes = hasBody(request)
     ? await readBytes(request, limits.webhookBytesMax, memoryOf(request))
     : Buffer.alloc(0);
@@ -70,9 +80,10 @@ export const webhookBody: RequestHandler = async (request, _response, next) => {
 };
 
 /** The body of a webhook call: JSON and forms as values, other types as text. @throws AppError `unreadable_body` */
-export function readWebhookBody(request: Request, bytes: Buffer): Json {
+export async function readWebhookBody(request: Request, bytes: Buffer): Promise<Json> {
   const { bodyMemory, services } = contextOf(request);
   const format = formatOf(request);
+  await turnFor(bytes.length);
   const text = decode(bytes);
   if (format === 'form') {
     bodyMemory?.grow(text.length * JSON_COST_MAX);
@@ -110,6 +121,7 @@ async function readValue(request: Request, next: () => void, whenEmpty?: Json): 
     throw new AppError('unreadable_body', 'The body is empty; send JSON or YAML');
   }
   context.body = body;
+  if (body !== null) await turnFor(body.text.length);
   // Only routes call this.
   const { path } = request.route as { readonly path: string };
   request.body = body === null ? whenEmpty : withKnownNames(request.method, path, body.value);
@@ -128,8 +140,11 @@ async function parseBody(request: Request, limits: ApiLimits): Promise<ParsedBod
   if (format !== 'json' && format !== 'yaml') {
     throw unsupported(request, 'Send application/json or application/yaml');
   }
+  const isYaml = format === 'yaml';
+  await turnFor(isYaml ? bytes.length * YAML_TIME : bytes.length);
   const text = decode(bytes);
   memory.grow(valueCost(text, format));
+  if (!isYaml) await turnFor(bytes.length);
   if (format === 'yaml') return parseYaml(text, limits);
   if (text.trim() === '') return null;
   return {

@@ -39,6 +39,7 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   modification_pending: { status: 503, title: 'Modification pending' },
   definition_disabled: { status: 409, title: 'Definition disabled' },
   expression_failed: { status: 400, title: 'Expression failed' },
+  key_name_in_use: { status: 409, title: 'Name of an API key in use' },
   reference_in_use: { status: 409, title: 'Reference in use' },
   reserved_step_name: { status: 409, title: 'Reserved step name' },
   idempotency_conflict: { status: 409, title: 'Idempotency key already used' },

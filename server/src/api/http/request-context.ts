@@ -11,7 +11,7 @@ import { runForCaller, type Caller } from '../../base/limits/current-caller.js';
 import type { Logger } from '../../base/logger.js';
 import { ANONYMOUS } from '../../runtime/operations/control-types.js';
 import type { Host } from '../../runtime/host.js';
-import type { GuessLimit, RefusalLimit, WaitingLimit } from './address-limits.js';
+import type { GuessLimit, RefusalLimit, SignatureLimit, WaitingLimit } from './address-limits.js';
 import type { ApiLimits } from './api-limits.js';
 import type { AccessControl } from '../access/access-control.js';
 import type { VerifiedToken } from '../access/token-verifier.js';
@@ -29,7 +29,7 @@ export interface ApiServices {
   /** Null: everything is allowed. */
   readonly access: AccessControl | null;
   readonly refusals: RefusalLimit;
-  readonly wrongSignatures: RefusalLimit;
+  readonly wrongSignatures: SignatureLimit;
   readonly guesses: GuessLimit;
   readonly waiting: WaitingLimit;
   readonly memory: RequestMemory;

@@ -3,21 +3,17 @@
  * change. A file with problems is shown with its place, and the last good version stays.
  */
 import { fork } from 'node:child_process';
-import { watch } from 'chokidar';
 import path from 'node:path';
 import { presetProcess, type Preset } from '../../preset.js';
 import { painterFor } from '../output/paint.js';
-import { plain, plainLines } from '../output/plain-text.js';
+import { printLine, printNote } from '../output/output.js';
+import { continued, plain } from '../output/plain-text.js';
 import { asText } from '../output/print-problems.js';
 import { DEFAULT_URL } from '../connection/connect.js';
 import { startDataOf } from '../files/start-data.js';
 import { nameIn, storeFile, type ServerCalls } from '../files/store-files.js';
-import {
-  isCandidate,
-  isSkipped,
-  readWorkflowFiles,
-  type WorkflowFile,
-} from '../files/workflow-files.js';
+import { watchFolders } from '../files/watch-folders.js';
+import { isCandidate, readWorkflowFiles, type WorkflowFile } from '../files/workflow-files.js';
 
 /** Editors write a file in several steps, and git changes many files at once. */
 const SETTLE_MS = 30;
@@ -40,17 +36,14 @@ export async function dev(folder: string, { memory, test }: DevOptions): Promise
   const { url } = await import('../../main.js');
   const live = new LiveFolder(folder, { url, token: process.env['STEPWRIGHT_TOKEN'] ?? null });
   await live.refresh();
-  process.stdout.write(tip(live.firstDefinition(), folder, url));
-  const watcher = watch(folder, {
-    ignoreInitial: true,
-    ignored: (file) => file !== folder && isSkipped(path.basename(file)),
-  });
+  printLine(tip(live.firstDefinition(), folder, url));
+  const watcher = await watchFolders([folder]);
   watcher.on('all', (_event, file) => {
     if (isCandidate(file)) live.refreshSoon();
   });
   watcher.on('error', (error) => {
     const reason = error instanceof Error ? error.message : String(error);
-    process.stderr.write(plainLines(`stepwright: ${folder} is not watched any more: ${reason}\n`));
+    printNote(`stepwright: ${plain(folder)} is not watched any more: ${continued(reason)}`);
   });
   if (test) startTests(folder);
 }
@@ -64,7 +57,7 @@ async function memoryStore(): Promise<Preset> {
 function tip(definition: Registered | null, folder: string, url: string): string {
   if (definition === null) {
     const example = plain(path.join(folder, 'hello.yaml'));
-    return `\nThere are no definitions in ${plain(folder)} yet: save one as ${example}, and it is registered.\n\n`;
+    return `\nThere are no definitions in ${plain(folder)} yet: save one as ${example}, and it is registered.\n`;
   }
   const command = process.env['npm_command'] === 'exec' ? 'npx stepwright' : 'stepwright';
   const server = url === DEFAULT_URL ? '' : ` --url ${url}`;
@@ -72,7 +65,7 @@ function tip(definition: Registered | null, folder: string, url: string): string
     .slice(0, FIELDS_MAX)
     .map((name) => ` -d ${name}=…`)
     .join('');
-  return `\nStart a run in another terminal: ${command} run ${plain(definition.id)}${data} --follow${server}\n\n`;
+  return `\nStart a run in another terminal: ${command} run ${plain(definition.id)}${data} --follow${server}\n`;
 }
 
 /**
@@ -144,7 +137,7 @@ class LiveFolder {
     for (const file of this.#seen.keys()) {
       if (files.some(({ path: present }) => present === file)) continue;
       this.#seen.delete(file);
-      process.stdout.write(`${plain(file)}: removed; the server keeps its versions\n`);
+      printLine(`${plain(file)}: removed; the server keeps its versions`);
     }
   }
 
@@ -165,7 +158,7 @@ class LiveFolder {
     this.#seen.set(file.path, { text, unreadable, accepted, definition });
     const paint = painterFor(process.stdout);
     if (stored !== null && stored.problems.length > 0) {
-      process.stdout.write(`${asText({ file, problems: stored.problems }, paint)}\n`);
+      printLine(asText({ file, problems: stored.problems }, paint));
     }
     const state =
       stored === null
@@ -173,11 +166,11 @@ class LiveFolder {
         : stored.version === null
           ? paint('red', 'not registered; the last good version stays')
           : paint('green', `registered, version ${stored.version}`);
-    process.stdout.write(`${plain(file.path)}: ${state}\n`);
+    printLine(`${plain(file.path)}: ${state}`);
   }
 }
 
 function report(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(plainLines(`stepwright: ${message}\n`));
+  printNote(`stepwright: ${continued(message)}`);
 }

@@ -4,7 +4,7 @@ import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
 import { pathTo } from '../connection/server-client.js';
 import { jsonText, Output } from '../output/output.js';
-import { plain, plainLines } from '../output/plain-text.js';
+import { plain, continued } from '../output/plain-text.js';
 import { statusOf, styleOf } from '../output/runs.js';
 import { relativeTime } from '../output/times.js';
 
@@ -20,7 +20,7 @@ function print(output: Output, explanation: Explanation): void {
   const { lastRepair, moreReasons, reasons, repairs, summary, workflowId } = explanation;
   const status = statusOf(explanation);
   const style = styleOf(status);
-  output.line(`${style === null ? status : output.paint(style, status)}: ${plainLines(summary)}`);
+  output.line(`${style === null ? status : output.paint(style, status)}: ${continued(summary)}`);
   if (reasons.length > 1 || reasons.some(({ stepId }) => stepId !== null)) {
     output.line();
     for (const reason of reasons) printReason(output, reason);
@@ -51,7 +51,7 @@ function printReason(
     step === ''
       ? ''
       : `${output.paint('bold', plain(step))}${output.paint('dim', `(${number}${tries})`)} `;
-  output.line(`  ${place}${plainLines(text)}`);
+  output.line(`  ${place}${continued(text)}`);
 }
 
 function printRepair(output: Output, workflowId: string, { action, body, text }: RepairHint): void {

@@ -1,9 +1,10 @@
 /** `stepwright export`: everything about a run as JSON;  `stepwright types`: the TypeScript types of a definition. */
-import { writeFile } from 'node:fs/promises';
+import { PRIVATE_FILE } from '../../base/private-files.js';
 import type { WorkflowExport } from '../../api/wire/models/export.js';
 import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
 import { pathTo } from '../connection/server-client.js';
+import { writeOutput } from '../files/bounded-files.js';
 import { jsonText, Output } from '../output/output.js';
 import { plainLines } from '../output/plain-text.js';
 
@@ -19,7 +20,8 @@ export interface TypesOptions extends FileOptions {
 export async function exportRun(workflowId: string, options: FileOptions): Promise<void> {
   const client = await connect(options);
   const exported = await client.get<WorkflowExport>(pathTo`/api/workflow/${workflowId}/export`);
-  await deliver(`${jsonText(exported, 2)}\n`, options);
+  // It contains the data of the run.
+  await deliver(`${jsonText(exported, 2)}\n`, options, PRIVATE_FILE);
 }
 
 export async function types(definitionId: string, options: TypesOptions): Promise<void> {
@@ -29,10 +31,10 @@ export async function types(definitionId: string, options: TypesOptions): Promis
   await deliver(options.json ? `${jsonText({ types: module }, 2)}\n` : plainLines(module), options);
 }
 
-async function deliver(text: string, { output }: FileOptions): Promise<void> {
+async function deliver(text: string, { output }: FileOptions, mode?: number): Promise<void> {
   if (output === undefined) process.stdout.write(text);
   else {
-    await writeFile(output, text);
+    await writeOutput(output, text, mode);
     new Output().note(`Written to ${output}.`);
   }
 }

@@ -2,9 +2,10 @@
  * `stepwright fmt`: the canonical form of definitions. A file is replaced as a whole, or not at all, and keeps its line
  * endings and its byte order mark.
  */
-import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { CommandFailure } from '../failure.js';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.js';
+import { readBounded, writeBounded } from '../files/bounded-files.js';
 import type { Problem } from '../files/store-files.js';
 import { readWorkflowFiles, type WorkflowFile } from '../files/workflow-files.js';
 import { FormatProblem } from '../format/format-problem.js';
@@ -58,40 +59,31 @@ async function formatOne(file: WorkflowFile, check: boolean): Promise<Formatted>
     const text = file.text.replaceAll('\r\n', '\n');
     const formatted = await formatText(file.path, text);
     if (formatted === text) return { file, state: 'unchanged', problem: null };
-    if (!check) await replace(file.path, formatted);
+    if (!check) await replace(file, formatted);
     return { file, state: 'formatted', problem: null };
   } catch (error) {
     return { file, state: 'failed', problem: problemOf(error) };
   }
 }
 
-async function formatText(path: string, text: string): Promise<string> {
-  const style = await projectStyle(path);
-  return /\.json$/i.test(path) ? formatJson(text, style) : formatYaml(text, style);
+async function formatText(file: string, text: string): Promise<string> {
+  const style = await projectStyle(file);
+  return /\.json$/i.test(file) ? formatJson(text, style) : formatYaml(text, style);
 }
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /** Windows line endings are those of a checkout: one of them speaks for all. */
-async function asBefore(target: string, text: string): Promise<string> {
-  const before = await readFile(target, 'utf8');
+async function asBefore(folder: string, file: string, text: string): Promise<string> {
+  const before = (await readBounded(folder, file)).bytes.toString('utf8');
   const mark = before.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
   return mark + (before.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text);
 }
 
-/** A link stays a link, and keeps the permissions of its target. */
-async function replace(file: string, text: string): Promise<void> {
-  const target = await realpath(file);
-  const draft = `${target}.${process.pid}.tmp`;
-  const { mode } = await stat(target);
-  const content = await asBefore(target, text);
-  try {
-    await writeFile(draft, content, { mode, flag: 'wx' });
-    await rename(draft, target);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
+/** A link stays a link: what is replaced is the file that was read, with its permissions. */
+async function replace({ realPath }: WorkflowFile, text: string): Promise<void> {
+  const folder = path.dirname(realPath);
+  await writeBounded(folder, realPath, await asBefore(folder, realPath, text));
 }
 
 function problemOf(error: unknown): Problem {

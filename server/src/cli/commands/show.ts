@@ -4,7 +4,7 @@ import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
 import { pathTo } from '../connection/server-client.js';
 import { Output } from '../output/output.js';
-import { plainLines } from '../output/plain-text.js';
+import { continued } from '../output/plain-text.js';
 import { statusOf, styleOf, tagsText } from '../output/runs.js';
 import { durationOf, fullTime } from '../output/times.js';
 
@@ -38,8 +38,9 @@ function printRun(output: Output, run: Workflow): void {
     const { attempt, message, stepId, traceback, type } = lastError;
     output.line();
     const text = `${stepId}, attempt ${attempt}: ${type}: ${message}`;
-    output.line(`${output.paint('bold', 'Error')}  ${output.paint('red', plainLines(text))}`);
-    if (traceback !== null) output.line(output.paint('dim', plainLines(traceback.trimEnd())));
+    output.line(`${output.paint('bold', 'Error')}  ${output.paint('red', continued(text))}`);
+    if (traceback !== null)
+      output.line(output.paint('dim', `  | ${continued(traceback.trimEnd())}`));
   }
   output.line();
   output.line(output.paint('bold', 'Data'));

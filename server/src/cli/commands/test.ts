@@ -1,10 +1,8 @@
 /** `stepwright test`: runs files of tests on the real engine with real Python, in virtual time. */
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { runFile, type FileReport } from '../../testing/files/run-file.js';
 import type { TestPythons } from '../../testing/files/test-pythons.js';
-import type { SourceFile } from '../../testing/files/test-project.js';
 import {
   coverageOf,
   percentOf,
@@ -12,19 +10,20 @@ import {
   type DefinitionCoverage,
 } from '../../testing/files/coverage.js';
 import { EXIT_CODES } from '../exit-codes.js';
+import { isSkipped, writeOutput } from '../files/bounded-files.js';
 import {
   loadProject,
   readSnapshots,
   readTestFiles,
   writeCoverage,
   writeSnapshots,
+  type FoundTests,
 } from '../files/test-files.js';
-import { isSkipped } from '../files/workflow-files.js';
 import { coverageHtmlOf } from '../output/coverage-html.js';
 import { coverageJson, printCoverage } from '../output/coverage.js';
 import { junitOf } from '../output/junit.js';
-import { Output } from '../output/output.js';
-import { plain, plainLines } from '../output/plain-text.js';
+import { Output, printNote } from '../output/output.js';
+import { continued, plain } from '../output/plain-text.js';
 import { hasFailed, printReport, printSummary, resultsOf } from '../output/test-results.js';
 
 export interface TestCommandOptions {
@@ -75,14 +74,14 @@ async function runAll(
     printSummary(output, reports, durationMs);
     if (coverage !== null) printCoverage(output, coverage);
   }
-  if (options.junit !== undefined) await writeFile(options.junit, junitOf(reports));
+  if (options.junit !== undefined) await writeOutput(options.junit, junitOf(reports));
   const count = reports.reduce(
     (sum, { cases, problems }) => sum + cases.length + problems.length,
     0,
   );
   if (count === 0) {
     const filter = options.filter === '' ? '' : ` whose name contains ${options.filter}`;
-    output.note(`stepwright: there are no cases${filter} in ${paths.join(', ')}`);
+    output.note(`stepwright: there are no cases${filter} in ${continued(paths.join(', '))}`);
     return EXIT_CODES.failed;
   }
   const isEnough = coverage === null || (await coverageIsEnough(output, coverage, options));
@@ -110,14 +109,14 @@ async function coverageIsEnough(
 }
 
 async function runOne(
-  file: SourceFile,
+  file: FoundTests,
   { filter, update }: TestCommandOptions,
   pythons: TestPythons,
 ): Promise<FileReport> {
   const snapshots = await readSnapshots(file.path);
   const report = await runFile(file, {
     accepts: (name) => name.toLowerCase().includes(filter.toLowerCase()),
-    load: (read) => loadProject(file.path, read),
+    load: (read) => loadProject(file, read),
     pythons,
     snapshots,
     update,
@@ -140,12 +139,9 @@ async function runAndWatch(
   // Before the watch: a wrong path must not leave one running.
   await readTestFiles(paths);
   const stopped = untilStopped();
-  const { watch } = await import('chokidar');
+  const { watchFolders } = await import('../files/watch-folders.js');
   // Before the first time: what changes meanwhile runs again.
-  const watcher = watch([...new Set(paths.map(folderOf))], {
-    ignoreInitial: true,
-    ignored: (file) => !paths.includes(file) && isSkipped(path.basename(file)),
-  });
+  const watcher = await watchFolders(paths.map(folderOf));
   await once(watcher, 'ready');
   let work = runAndReport(paths, options, pythons);
   let timer: NodeJS.Timeout | undefined;
@@ -169,9 +165,9 @@ async function runAndReport(...run: Parameters<typeof runAll>): Promise<number> 
     exitCode = await runAll(...run);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    process.stderr.write(plainLines(`stepwright: ${message}\n`));
+    printNote(`stepwright: ${continued(message)}`);
   }
-  process.stderr.write('stepwright: waiting for changes\n');
+  printNote('stepwright: waiting for changes');
   return exitCode;
 }
 

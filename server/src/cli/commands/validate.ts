@@ -2,7 +2,8 @@
 import { EXIT_CODES } from '../exit-codes.js';
 import { checkFiles } from '../files/check-files.js';
 import { painterFor } from '../output/paint.js';
-import { plainLines } from '../output/plain-text.js';
+import { printLine, printNote } from '../output/output.js';
+import { continued } from '../output/plain-text.js';
 import {
   asGithub,
   asJson,
@@ -24,9 +25,7 @@ export async function validate(
 ): Promise<number> {
   const files = await readWorkflowFiles(paths);
   if (files.length === 0) {
-    process.stderr.write(
-      plainLines(`stepwright: there are no definitions or scripts in ${paths.join(', ')}\n`),
-    );
+    printNote(`stepwright: there are no definitions or scripts in ${continued(paths.join(', '))}`);
     return EXIT_CODES.failed;
   }
   const found = await checkFiles(files);
@@ -39,13 +38,14 @@ export async function validate(
 
 function print(found: readonly FileProblems[], format: ValidateOptions['format']): void {
   if (format === 'json') {
-    process.stdout.write(`${asJson(found)}\n`);
+    printLine(asJson(found));
     return;
   }
   const paint = painterFor(process.stdout);
   for (const each of found) {
     if (each.problems.length === 0) continue;
-    process.stdout.write(format === 'github' ? asGithub(each) : `${asText(each, paint)}\n`);
+    if (format === 'github') process.stdout.write(asGithub(each));
+    else printLine(asText(each, paint));
   }
-  process.stderr.write(`${summaryOf(found)}\n`);
+  printNote(summaryOf(found));
 }

@@ -14,7 +14,13 @@ export function checkFiles(
   return withOfflineServer(async (server) => {
     for (const name of stepNames) {
       const path = `${name}.py`;
-      await storeFile(server, { path, kind: 'script', text: NOTHING, unreadable: null });
+      await storeFile(server, {
+        path,
+        kind: 'script',
+        text: NOTHING,
+        unreadable: null,
+        realPath: path,
+      });
     }
     return checkAll(server, files);
   });

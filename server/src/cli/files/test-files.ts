@@ -1,5 +1,10 @@
-/** Finds files of tests, and reads the files that they use. */
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+/**
+ * Finds files of tests, and reads the files that they use.
+ *
+ *  TF1 What a file of tests names is in its checkout of git or, without one, in the folder that was given, by its real path.
+ *  TF2 A snapshot is written beside its file of tests, never through a link out of that folder.
+ */
+import { mkdir, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { withoutByteOrderMark } from '../../base/byte-order-mark.js';
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
@@ -11,20 +16,53 @@ import {
   type SourceFile,
 } from '../../testing/files/test-project.js';
 import { CommandFailure } from '../failure.js';
-import { isSkipped, readWorkflowFiles, stepNameOf } from './workflow-files.js';
+import { FileRefused, isSkipped, readBounded, writeBounded, writeOutput } from './bounded-files.js';
+import { readWorkflowFiles, stepNameOf } from './workflow-files.js';
 
 const TEST = /\.test\.ya?ml$/i;
 
+export interface FoundTests extends SourceFile {
+  /** What was given, or the folder of the given file. */
+  readonly root: string;
+}
+
 /** Files are taken as they are; folders with all files of tests in them. In order of their paths. */
-export async function readTestFiles(paths: readonly string[]): Promise<SourceFile[]> {
-  const found = new Map<string, string>();
+export async function readTestFiles(paths: readonly string[]): Promise<FoundTests[]> {
+  const found = new Map<string, { path: string; root: string }>();
   for (const given of paths) {
-    for (const file of await filesIn(given)) found.set(path.resolve(file), file);
+    const files = await filesIn(given);
+    const root = files.length === 1 && files[0] === given ? path.dirname(given) : given;
+    for (const file of files) found.set(path.resolve(file), { path: file, root });
   }
-  const files = [...found.values()].sort();
+  const files = [...found.values()].sort((one, other) => (one.path < other.path ? -1 : 1));
   return Promise.all(
-    files.map(async (file) => ({ path: file, text: await readFile(file, 'utf8') })),
+    files.map(async (file) => ({ ...file, text: await readNamed(file.root, file.path) })),
   );
+}
+
+/** @throws CommandFailure with the path, if it is not read */
+async function readNamed(root: string, file: string): Promise<string> {
+  try {
+    return (await readBounded(root, file)).bytes.toString('utf8');
+  } catch (error) {
+    if (!(error instanceof FileRefused)) throw error;
+    throw new CommandFailure(`${file} is not read: ${error.message}`);
+  }
+}
+
+/** The folder with `.git` at or above it. A branch cannot contain one, so it does not decide where its files end. */
+async function checkoutOf(given: string): Promise<string | null> {
+  let folder = await realpath(given);
+  for (;;) {
+    const isCheckout = await stat(path.join(folder, '.git')).then(
+      () => true,
+      () => false,
+    );
+    if (isCheckout) return folder;
+    const above = path.dirname(folder);
+    if (above === folder) return null;
+    folder = above;
+  }
 }
 
 async function filesIn(given: string): Promise<string[]> {
@@ -45,12 +83,16 @@ async function filesIn(given: string): Promise<string[]> {
 }
 
 /** The definition that a file of tests names, and everything beside it. @throws ProjectError if it cannot be read */
-export async function loadProject(testPath: string, file: TestFile): Promise<ProjectSources> {
+export async function loadProject(
+  { path: testPath, root }: FoundTests,
+  file: TestFile,
+): Promise<ProjectSources> {
   const folder = path.dirname(testPath);
+  const bounds = (await checkoutOf(root)) ?? root;
   const read = async (name: string): Promise<SourceFile> => {
     const found = path.join(folder, name);
     try {
-      return { path: found, text: await readFile(found, 'utf8') };
+      return { path: found, text: (await readBounded(bounds, found)).bytes.toString('utf8') };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const message = `${name} cannot be read: ${reason}`;
@@ -81,7 +123,7 @@ export async function readSnapshots(testPath: string): Promise<Record<string, Js
   const file = snapshotPath(testPath);
   let text: string;
   try {
-    text = withoutByteOrderMark(await readFile(file, 'utf8'));
+    text = withoutByteOrderMark(await readNamed(path.dirname(file), file));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
     throw error;
@@ -98,7 +140,13 @@ export async function writeSnapshots(
   snapshots: Readonly<Record<string, JsonObject>>,
 ): Promise<void> {
   const sorted = Object.fromEntries(Object.entries(snapshots).sort(([a], [b]) => (a < b ? -1 : 1)));
-  await writeFile(snapshotPath(testPath), `${writeJson(sorted, 2)}\n`);
+  const file = snapshotPath(testPath);
+  try {
+    await writeBounded(path.dirname(file), file, `${writeJson(sorted, 2)}\n`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(`${file} is not written: ${reason}`);
+  }
 }
 
 /** @param to a file that ends with `.html`, or a folder for `index.html` @returns the file */
@@ -106,7 +154,7 @@ export async function writeCoverage(to: string, html: string): Promise<string> {
   const file = /\.html?$/i.test(to) ? to : path.join(to, 'index.html');
   try {
     await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, html);
+    await writeOutput(file, html);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new CommandFailure(`the coverage cannot be written to ${file}: ${reason}`);

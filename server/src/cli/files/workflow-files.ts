@@ -2,11 +2,13 @@
  * The definitions and scripts in a folder, and what kind each file is.
  *
  *  WF1 A file that cannot be read is returned with the reason, so that one bad file hides no other and ends nothing.
- *  WF2 Memory and time are bounded: long files are not read, links to folders are not followed, and pipes are not opened.
+ *  WF2 Memory and time are bounded: long files are not read (BF3), and links to folders are not followed.
+ *  WF3 A file that is not in the folder by its real path cannot be read (BF1).
  */
 import type { Dirent } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { lstat, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { isSkipped, readBounded, type BoundedFile } from './bounded-files.js';
 
 export interface WorkflowFile {
   /** As given, or the given folder and the path inside it. */
@@ -16,16 +18,15 @@ export interface WorkflowFile {
   readonly text: string;
   /** Why the file cannot be read, or null. */
   readonly unreadable: string | null;
+  /** Where the file is, with all links resolved; as `path` if it cannot be read. */
+  readonly realPath: string;
 }
 
-/** More than any server accepts with its default settings. */
-const BYTES_MAX = 16 * 1024 * 1024;
 const FILES_MAX = 10_000;
 const DEFINITION = /\.(ya?ml|json)$/i;
 const SCRIPT = /\.py$/i;
 /** Tests of definitions. */
 const TEST = /\.test\.(ya?ml|json)$/i;
-const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '__pycache__']);
 /** A folder also has JSON files that are something else, such as package.json. */
 const HAS_STEPS = /"steps"\s*:/i;
 
@@ -34,22 +35,18 @@ export function isCandidate(file: string): boolean {
   return !TEST.test(file) && (DEFINITION.test(file) || SCRIPT.test(file));
 }
 
-/** Whether a folder or file is left out, with everything in it. */
-export function isSkipped(name: string): boolean {
-  return SKIPPED_FOLDERS.has(name) || (name.startsWith('.') && name !== '.' && name !== '..');
-}
-
 /**
- * Files are taken as they are; folders with everything in them. Scripts come first, because definitions use them.
+ * Files are taken as they are, from their folder; folders with everything in them. Scripts come first, because definitions
+ * use them.
  * @throws Error that names a given path that does not exist, or a folder with too many files
  */
 export async function readWorkflowFiles(paths: readonly string[]): Promise<WorkflowFile[]> {
   const found = new Map<string, WorkflowFile>();
   for (const given of paths) {
     if ((await stat(given)).isDirectory()) {
-      await readFolder(given, found);
+      await readFolder({ root: given, folder: given }, found);
     } else {
-      add(found, await readOne(given));
+      add(found, await readOne(path.dirname(given), given));
     }
   }
   const order = ({ kind }: WorkflowFile): number => (kind === 'script' ? 0 : 1);
@@ -63,7 +60,16 @@ export function stepNameOf(file: string): string {
   return path.basename(file).replace(SCRIPT, '');
 }
 
-async function readFolder(folder: string, found: Map<string, WorkflowFile>): Promise<void> {
+interface Place {
+  /** What was given. */
+  readonly root: string;
+  readonly folder: string;
+}
+
+async function readFolder(
+  { folder, root }: Place,
+  found: Map<string, WorkflowFile>,
+): Promise<void> {
   let entries: Dirent[];
   try {
     entries = await readdir(folder, { withFileTypes: true });
@@ -74,25 +80,25 @@ async function readFolder(folder: string, found: Map<string, WorkflowFile>): Pro
   for (const entry of entries) {
     if (isSkipped(entry.name)) continue;
     const inside = path.join(folder, entry.name);
-    if (entry.isDirectory()) await readFolder(inside, found);
-    else if (isCandidate(entry.name)) await readInside(inside, entry.isSymbolicLink(), found);
+    if (entry.isDirectory()) await readFolder({ root, folder: inside }, found);
+    else if (isCandidate(entry.name)) await readEntry(root, inside, found);
   }
 }
 
 /** Kubernetes mounts files as links. A link to a folder is left out: it may lead back to where it is. */
-async function readInside(
+async function readEntry(
+  root: string,
   file: string,
-  isLink: boolean,
   found: Map<string, WorkflowFile>,
 ): Promise<void> {
   try {
-    if (isLink && (await stat(file)).isDirectory()) return;
-    const read = await readOne(file);
+    if ((await stat(file)).isDirectory()) return;
+    const read = await readOne(root, file);
     const isOther = /\.json$/i.test(file) && read.unreadable === null && !HAS_STEPS.test(read.text);
     if (!isOther) add(found, read);
   } catch (error) {
-    // It was deleted after the folder was read; a link without a target is a mistake.
-    if (isLink || !isGone(error)) add(found, unreadable(file, reasonOf(error)));
+    // Without a link, it was deleted after the folder was read; a link without a target is a mistake.
+    if (!isGone(error) || (await isThere(file))) add(found, unreadable(file, reasonOf(error)));
   }
 }
 
@@ -106,29 +112,26 @@ function add(found: Map<string, WorkflowFile>, file: WorkflowFile): void {
 }
 
 /** @throws Error if there is no such file */
-async function readOne(file: string): Promise<WorkflowFile> {
-  const found = await stat(file);
-  const { size } = found;
-  if (!found.isFile()) return unreadable(file, 'it is not a file');
-  if (size > BYTES_MAX) return unreadable(file, `it is larger than ${BYTES_MAX >> 20} MB`);
-  let bytes: Buffer;
+async function readOne(root: string, file: string): Promise<WorkflowFile> {
+  let read: BoundedFile;
   try {
-    bytes = await readFile(file);
+    read = await readBounded(root, file);
   } catch (error) {
     if (isGone(error)) throw error;
     return unreadable(file, reasonOf(error));
   }
+  const { bytes, realPath } = read;
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     if (text.includes('\0')) return unreadable(file, 'it is a binary file');
-    return { path: file, kind: kindOf(file), text, unreadable: null };
+    return { path: file, kind: kindOf(file), text, unreadable: null, realPath };
   } catch {
     return unreadable(file, 'it is not UTF-8 text');
   }
 }
 
 function unreadable(file: string, reason: string): WorkflowFile {
-  return { path: file, kind: kindOf(file), text: '', unreadable: reason };
+  return { path: file, kind: kindOf(file), text: '', unreadable: reason, realPath: file };
 }
 
 function kindOf(file: string): WorkflowFile['kind'] {
@@ -145,6 +148,13 @@ const REASONS: Readonly<Record<string, string>> = {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return REASONS['code' in error ? String(error.code) : ''] ?? error.message;
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return lstat(file).then(
+    () => true,
+    () => false,
+  );
 }
 
 function isGone(error: unknown): boolean {

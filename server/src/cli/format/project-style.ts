@@ -2,10 +2,10 @@
  * The style that a project has chosen for Prettier: from `.prettierrc` (JSON or YAML) or `package.json`, in the folder of
  * the file or the nearest one above. Configurations that are programs are not run.
  */
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { getField, isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
+import { readBounded } from '../files/bounded-files.js';
 import type { Style } from './prettier.js';
 
 const FILES = ['.prettierrc', '.prettierrc.json', '.prettierrc.yaml', '.prettierrc.yml'];
@@ -34,7 +34,8 @@ async function configIn(folder: string): Promise<JsonObject | null> {
 
 async function read(file: string): Promise<JsonObject | null> {
   try {
-    const value = parse(await readFile(file, 'utf8'), { logLevel: 'silent' }) as Json;
+    const { bytes } = await readBounded(path.dirname(file), file);
+    const value = parse(bytes.toString('utf8'), { logLevel: 'silent' }) as Json;
     return isJsonObject(value) ? value : null;
   } catch {
     return null;

@@ -2,7 +2,7 @@
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';
 import { painterFor, type Paint, type Style } from './paint.js';
-import { plain, plainLines } from './plain-text.js';
+import { plain, plainLines, printable } from './plain-text.js';
 import { tableOf, type Column } from './table.js';
 
 export class Output {
@@ -12,14 +12,14 @@ export class Output {
   /** All times of one command are relative to the same moment. */
   readonly now = Date.now();
 
-  /** The caller has made texts of others harmless. */
+  /** The caller has made texts of others harmless: `plain` or `continued`, which also keep them from forging lines and colors. */
   line(text = ''): void {
-    process.stdout.write(`${text}\n`);
+    printLine(text);
   }
 
   /** What a program that reads the result must not see. */
   note(text: string): void {
-    process.stderr.write(`${text}\n`);
+    printNote(text);
   }
 
   /** A text of others: exact in a pipe, harmless in a terminal. */
@@ -62,6 +62,16 @@ export class Output {
   jsonLine(value: object | Json): void {
     this.line(jsonText(value));
   }
+}
+
+/** To standard output. All lines of all commands go through here or through `printNote`. */
+export function printLine(text: string): void {
+  process.stdout.write(`${printable(text)}\n`);
+}
+
+/** To standard error. */
+export function printNote(text: string): void {
+  process.stderr.write(`${printable(text)}\n`);
 }
 
 /** In JSON, characters that harm terminals are only in strings, where they can be escaped. */

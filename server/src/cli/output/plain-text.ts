@@ -19,6 +19,25 @@ export function plainLines(text: string): string {
   );
 }
 
+/**
+ * Keeps line breaks, and marks each further line, so that none can be taken for another message, nor for a command to GitHub
+ * Actions (`::…`), which may be indented.
+ */
+export function continued(text: string): string {
+  return plainLines(text).replaceAll('\n', '\n  | ');
+}
+
+/** The colors of paint.ts. */
+const COLORS = /(\u001b\[\d{1,3}(?:;\d{1,3}){0,4}m)/;
+
+/** What is left in whole lines that are printed: line breaks, tabs and colors. No other control character reaches a terminal. */
+export function printable(text: string): string {
+  return text
+    .split(COLORS)
+    .map((part, index) => (index % 2 === 1 ? part : plainLines(part)))
+    .join('');
+}
+
 /** In the form of JSON strings. */
 function escaped(character: string): string {
   if (character === '\n') return '\\n';

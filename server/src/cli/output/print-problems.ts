@@ -1,7 +1,7 @@
 /** Problems of files, for people, for programs and for GitHub Actions. */
 import { jsonText } from './output.js';
 import type { Paint } from './paint.js';
-import { plain, plainLines } from './plain-text.js';
+import { continued, plain, plainLines } from './plain-text.js';
 import type { Problem } from '../files/store-files.js';
 import type { WorkflowFile } from '../files/workflow-files.js';
 
@@ -22,7 +22,7 @@ function textOf(file: WorkflowFile, problem: Problem, paint: Paint): string {
   const path = plain(file.path);
   const place = line === undefined ? path : `${path}:${line}:${column ?? 1}`;
   const label = paint(severity === 'error' ? 'red' : 'yellow', `${severity}:`);
-  return `${paint('bold', place)}: ${label} ${plainLines(message)} ${paint('dim', `(${code})`)}${excerpt(file, problem, paint)}\n`;
+  return `${paint('bold', place)}: ${label} ${continued(message)} ${paint('dim', `(${code})`)}${excerpt(file, problem, paint)}\n`;
 }
 
 function excerpt({ text }: WorkflowFile, { column = 1, line }: Problem, paint: Paint): string {

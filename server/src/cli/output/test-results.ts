@@ -5,7 +5,7 @@ import type { Difference } from '../../testing/files/differences.js';
 import type { CaseResult } from '../../testing/files/run-case.js';
 import type { FileReport } from '../../testing/files/run-file.js';
 import type { Output } from './output.js';
-import { plain, plainLines } from './plain-text.js';
+import { continued, plain } from './plain-text.js';
 
 const VALUE_LENGTH_MAX = 2000;
 
@@ -19,7 +19,7 @@ export function printReport(output: Output, report: FileReport): void {
   output.line(paint('bold', plain(path)));
   for (const { column, line, message, path: at } of problems) {
     output.line(
-      `  ${paint('red', 'error:')} ${plain(at)}:${line}:${column}: ${plainLines(message)}`,
+      `  ${paint('red', 'error:')} ${plain(at)}:${line}:${column}: ${continued(message)}`,
     );
   }
   for (const each of cases) {
@@ -35,7 +35,7 @@ function printFailures(output: Output, path: string, { failures, story }: CaseRe
   const { paint } = output;
   for (const { differences, message, place } of failures) {
     const at = `${plain(path)}:${place.line}:${place.column}`;
-    output.line(`      ${paint('bold', at)}: ${plainLines(message).replaceAll('\n', '\n      ')}`);
+    output.line(`      ${paint('bold', at)}: ${continued(message).replaceAll('\n', '\n      ')}`);
     for (const { actual, expected, path: where } of differences) {
       output.line(paint('green', `        - ${plain(where)}: ${shown(expected)}`));
       output.line(paint('red', `        + ${plain(where)}: ${shown(actual)}`));
@@ -47,7 +47,7 @@ function printFailures(output: Output, path: string, { failures, story }: CaseRe
   if (story === null) return;
   const steps = story.steps.length === 0 ? 'none' : story.steps.join(', ');
   output.line(`      ${paint('dim', 'completed steps:')} ${plain(steps)}`);
-  output.line(`      ${paint('dim', 'the run:')} ${plainLines(story.waiting)}`);
+  output.line(`      ${paint('dim', 'the run:')} ${continued(story.waiting)}`);
 }
 
 function shown(value: Json | undefined): string {

@@ -8,6 +8,8 @@
  *  AC4 An item whose stored form cannot be read fails its step instead of staying in the queue forever.
  *  AC5 The holder of a withdrawn item keeps it until it reports or gives it back, which is a result too: nobody else can get
  *      the item, and its instance waits for it.
+ *  AC7 The lease in a token is bound to it, unless a node of an earlier version has to know the token. A heartbeat extends a lease
+ *      by no more than the maximum, whatever the token says.
  */
 import { idempotencyKey } from '../../engine/model/pointer.js';
 import { MissingSecretError } from '../secrets/secret-marks.js';
@@ -58,6 +60,9 @@ export interface WorkClaimsOptions {
   readonly metrics: Pick<RuntimeMetrics, 'activity'>;
   readonly secrets: Pick<Secrets, 'fill' | 'masker'>;
   readonly tracing?: Tracing;
+  readonly leaseMsMax: number;
+  /** Whether all nodes know tokens with a bound lease. */
+  readonly bindsLeases: () => boolean;
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
   /** Work of this name is available again. */
   readonly offer: (name: string) => void;
@@ -108,8 +113,9 @@ export class WorkClaims {
   }
 
   prepare(activityId: string, { leaseMs, workerId }: Claimant): PreparedClaim {
-    const { token, tokenHash } = this.#options.ids.newToken(activityId, leaseMs);
-    const leaseExpiresAt = this.#options.clock.now() + (leaseMs ?? UNKEPT_LEASE_MS);
+    const { bindsLeases, clock, ids } = this.#options;
+    const { token, tokenHash } = ids.newToken(activityId, leaseMs, bindsLeases());
+    const leaseExpiresAt = clock.now() + (leaseMs ?? UNKEPT_LEASE_MS);
     return { token, claim: { tokenHash, workerId, leaseExpiresAt }, leaseMs };
   }
 
@@ -171,8 +177,9 @@ export class WorkClaims {
    * @throws AppError `activity_not_found`, `work_cancelled`
    */
   async extend(token: string, leaseMs: number | null): Promise<ExtendedLease> {
-    const { clock, store } = this.#options;
-    const heldForMs = leaseMs ?? readToken(token)?.leaseMs ?? null;
+    const { clock, leaseMsMax, store } = this.#options;
+    const wantedMs = leaseMs ?? readToken(token)?.leaseMs ?? null;
+    const heldForMs = wantedMs === null ? null : Math.min(wantedMs, leaseMsMax);
     const tokenExpiresAt = heldForMs === null ? FAR_FUTURE_MS : clock.now() + heldForMs;
     const held = await this.#decide(token, async ({ activityId, tokenHash }) => {
       const extended = await store.extendActivity(activityId, tokenHash, tokenExpiresAt);

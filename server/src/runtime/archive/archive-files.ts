@@ -1,6 +1,7 @@
 /** The operations on files that an archive needs, so that a test can stop them at any point. */
 import { open, rename, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { PRIVATE_FILE } from '../../base/private-files.js';
 
 export interface OpenFile {
   size(): Promise<number>;
@@ -30,7 +31,7 @@ export const ARCHIVE_FILES: ArchiveFiles = {
 
   async create(path, content) {
     const temporary = `${path}.new`;
-    const handle = await open(temporary, 'w', 0o640);
+    const handle = await open(temporary, 'w', PRIVATE_FILE);
     try {
       await handle.writeFile(content);
       await handle.sync();

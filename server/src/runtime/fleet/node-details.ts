@@ -55,7 +55,13 @@ export function writeDetails(
   archives = false,
 ): string {
   const workers = upToLength(details.workers, REPORTED_WORKERS_LENGTH_MAX);
-  return JSON.stringify({ ...details, workers, followedUntil, ...(archives && { archives }) });
+  return JSON.stringify({
+    ...details,
+    workers,
+    followedUntil,
+    bindsLeases: true,
+    ...(archives && { archives }),
+  });
 }
 
 function upToLength<Item>(items: readonly Item[], lengthMax: number): readonly Item[] {
@@ -75,6 +81,12 @@ export function readFollowedUntil(text: string | null): number | null {
 export function readArchives(text: string | null): boolean {
   const value = parse(text);
   return isJsonObject(value) && value['archives'] === true;
+}
+
+/** Whether the node knows work tokens with a bound lease. A node of an earlier version does not. */
+export function readBindsLeases(text: string | null): boolean {
+  const value = parse(text);
+  return isJsonObject(value) && value['bindsLeases'] === true;
 }
 
 /** Null if there are none, or none that this version can read. */

@@ -1,5 +1,5 @@
 /**
- * Evaluates inputs that use `secrets`. Python never gets a value: it sees `***NAME***`, and in a second evaluation marks, which
+ * Evaluates inputs that use `secrets`. Python never gets a value: it sees `***NAME***`, and in a second evaluation drafts of marks, which
  * show where whole values belong. See runtime/secrets/secret-marks.ts.
  */
 import type { InputPlan } from '../../engine/values/expression-plan.js';
@@ -40,7 +40,7 @@ export class SecretInputs {
     if (!shown.ok) return explained(shown, secrets.missing);
     const marked = await this.#marked(evaluation, { ...variables, secrets: secrets.marked });
     const values = shown.values.map((value, index) =>
-      preferMarks(marked[index] ?? null, value, secrets.isMarked),
+      preferMarks(marked[index] ?? null, value, secrets.sealed),
     );
     return { ok: true, values };
   }

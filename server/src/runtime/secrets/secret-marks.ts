@@ -4,6 +4,8 @@
  *  SM1 A mark is made of a key that only servers know, the secret's name and the step execution. So data that looks like one
  *      is not replaced: nobody who can only send data can have a secret put into it.
  *  SM2 Marks contain no part of a secret. People never see them: `conceal` shows `***NAME***` instead.
+ *  SM4 Expressions see drafts of marks, made of a key that is used once: whatever they make of one, such as its reverse, says nothing
+ *      about a mark, which appears only where a draft is whole.
  */
 import { createHmac } from 'node:crypto';
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
@@ -47,11 +49,15 @@ export class SecretMarks {
     return mapTexts(value, replace) as Value;
   }
 
-  /** Whether there is a mark of this execution. */
-  isMarked(text: string, execution: string): boolean {
-    return [...text.matchAll(MARK)].some(
-      ([, name = '', proof]) => proof === this.#proof(name, execution),
-    );
+  /** The text with the marks of others in the place of these; null if it has none of this execution. */
+  exchange(text: string, execution: string, others: SecretMarks): string | null {
+    let isMarked = false;
+    const exchanged = text.replaceAll(MARK, (mark: string, name: string, proof: string) => {
+      if (proof !== this.#proof(name, execution)) return mark;
+      isMarked = true;
+      return others.mark(name, execution);
+    });
+    return isMarked ? exchanged : null;
   }
 
   #proof(name: string, execution: string): string {
@@ -79,14 +85,19 @@ export function conceal<Value extends Json>(value: Value): Value {
 }
 
 /**
- * Of the inputs that were evaluated twice, with marks and with what people see: marks where they are whole, otherwise what a
- * function has made of the shown text.
+ * Of the inputs that were evaluated twice, with drafts of marks and with what people see: marks where drafts are whole, otherwise
+ * what a function has made of the shown text.
+ * @param sealed the text with marks in the place of drafts; null if it has none
  */
-export function preferMarks(marked: Json, shown: Json, isMarked: (text: string) => boolean): Json {
-  if (typeof marked === 'string') return isMarked(marked) ? marked : shown;
+export function preferMarks(
+  marked: Json,
+  shown: Json,
+  sealed: (text: string) => string | null,
+): Json {
+  if (typeof marked === 'string') return sealed(marked) ?? shown;
   if (Array.isArray(marked) && Array.isArray(shown) && marked.length === shown.length) {
     const others: readonly Json[] = shown;
-    return marked.map((item: Json, index) => preferMarks(item, others[index] ?? null, isMarked));
+    return marked.map((item: Json, index) => preferMarks(item, others[index] ?? null, sealed));
   }
   if (!isJsonObject(marked) || !isJsonObject(shown)) return shown;
   const names = Object.keys(shown);
@@ -95,7 +106,7 @@ export function preferMarks(marked: Json, shown: Json, isMarked: (text: string) 
   if (names.length !== own.length) return shown;
   const merged: JsonObject = {};
   for (const [index, name] of names.entries()) {
-    const value = preferMarks(marked[own[index] ?? name] ?? null, shown[name] ?? null, isMarked);
+    const value = preferMarks(marked[own[index] ?? name] ?? null, shown[name] ?? null, sealed);
     setField(merged, name, value);
   }
   return merged;

@@ -36,8 +36,8 @@ export class Secrets {
   }
 
   /**
-   * `secrets` as expressions see it that name these secrets, with marks of this step execution, and with what people see.
-   * Those that do not exist are left out. @throws StoreUnavailableError
+   * `secrets` as expressions see it that name these secrets, with drafts of marks, and with what people see; `sealed` puts the
+   * marks of this step execution in the place of the drafts. Those that do not exist are left out. @throws StoreUnavailableError
    */
   async variables(
     named: readonly string[],
@@ -46,17 +46,18 @@ export class Secrets {
     readonly marked: JsonObject;
     readonly shown: JsonObject;
     readonly missing: readonly string[];
-    readonly isMarked: (text: string) => boolean;
+    readonly sealed: (text: string) => string | null;
   }> {
     const marks = await this.#marksOfStore();
-    const { source } = this.#options;
+    const { ids, source } = this.#options;
+    const drafts = new SecretMarks(ids.newSecret());
     const missing = named.filter((name) => source.value(name) === null);
     const names = named.filter((name) => !missing.includes(name));
     return {
-      marked: Object.fromEntries(names.map((name) => [name, marks.mark(name, execution)])),
+      marked: Object.fromEntries(names.map((name) => [name, drafts.mark(name, execution)])),
       shown: Object.fromEntries(names.map((name) => [name, shownSecret(name)])),
       missing,
-      isMarked: (text) => marks.isMarked(text, execution),
+      sealed: (text) => drafts.exchange(text, execution, marks),
     };
   }
 

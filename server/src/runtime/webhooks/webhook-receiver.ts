@@ -2,6 +2,8 @@
  * Calls of webhooks: verified, recognized if they were repeated, and turned into an event or a run.
  *
  *  WI3 Nothing of a call is read, and nothing about the webhook is told, before its signature was verified.
+ *  WI7 A rejection is answered a fixed time after its body was read. What was done until then, such as reading a webhook and hashing
+ *      with its algorithm, does not show, so nobody can measure which webhooks exist.
  *  WI4 A delivery with an id has one effect: the event or run has an id that is made of the webhook and the delivery, so a
  *      call that is repeated after a crash finds it. The note that it was received is written after that.
  */
@@ -18,6 +20,7 @@ import type { Clock } from '../../base/clock.js';
 import { hashOf } from '../../base/ids.js';
 import type { Logger } from '../../base/logger.js';
 import { createPrivateSeal, type Seal } from '../../base/seal.js';
+import { turnFor } from '../../base/slices.js';
 import type { ScriptRuntime } from '../../scripts/script-runtime.js';
 import type { ResourceRecord } from '../../store/records/resources.js';
 import type { Store } from '../../store/store.js';
@@ -28,12 +31,16 @@ import { DeliveryRates } from './delivery-rates.js';
 import { challengeOf } from './webhook-challenge.js';
 import { readWebhook, secretPlace, type StoredWebhook, writeWebhook } from './webhook-codec.js';
 import { evaluateInputs } from './webhook-inputs.js';
+import { webhookSecretProblem } from './webhook-secret.js';
 import { deliveryIdOf, isSignatureValid } from './webhook-signature.js';
 import type { ChallengeAnswer, IncomingDelivery, ReceivedDelivery } from './webhook-types.js';
 import { traceHeadersOf, type TraceHeaders } from '../../tracing/trace-context.js';
 
 /** How long a repeated delivery is recognized by its note. */
 const REMEMBERED_MS = 24 * 60 * 60_000;
+
+/** Longer than the verification of the largest body takes. */
+const REJECTED_AFTER_MS = 100;
 
 export interface WebhookReceiverOptions {
   readonly store: Pick<Store, 'getResource' | 'saveResource'>;
@@ -59,7 +66,7 @@ function createDecoy(): { readonly record: ResourceRecord; readonly seal: Seal }
   const body = writeWebhook({
     signing: { scheme: 'github' },
     effect: { publish: { name: '', key: '' } },
-    sealedSecret: seal.seal('the secret of nobody', DECOY_PLACE),
+    sealedSecret: seal.seal('the secret of no webhook', DECOY_PLACE),
     changedBy: '',
     changedAt: 0,
   });
@@ -70,6 +77,8 @@ export class WebhookReceiver {
   readonly #options: WebhookReceiverOptions;
   readonly #rates: DeliveryRates;
   readonly #decoy = createDecoy();
+  /** Names of webhooks; there are at most as many as may be set up. */
+  readonly #warned = new Set<string>();
 
   constructor(options: WebhookReceiverOptions) {
     this.#options = options;
@@ -84,30 +93,40 @@ export class WebhookReceiver {
     name: string,
     delivery: IncomingDelivery,
   ): Promise<ChallengeAnswer | ReceivedDelivery> {
-    const { metrics, store } = this.#options;
+    const { clock, metrics, store } = this.#options;
+    const began = clock.now();
     const found = await store.getResource('webhook', name);
+    if (found === null) this.#assertSealable();
     const webhook = readWebhook(found ?? this.#decoy.record);
     const seal = found === null ? this.#decoy.seal : this.#options.seal;
+    await turnFor(delivery.bytes.length);
     const isGenuine = this.#isGenuine(name, webhook, delivery, seal);
     if (found === null || !isGenuine) {
+      await new Promise<void>((resolve) => clock.at(began + REJECTED_AFTER_MS, resolve));
       metrics.webhookCalled('rejected');
       throw new AppError('unauthenticated', 'The signature of this call is not valid');
     }
     this.#rates.count(name);
     try {
-      const body = delivery.body();
+      const body = await delivery.body();
       const challenge = challengeOf(webhook, body);
       if (challenge !== null) {
         metrics.webhookCalled('accepted');
         return { challenge };
       }
-      const received = await this.#accept(name, webhook, { ...delivery, body: () => body });
+      const received = await this.#accept(name, webhook, delivery, body);
       metrics.webhookCalled(received.isRepeated ? 'repeated' : 'accepted');
       return { id: received.id };
     } catch (error) {
       metrics.webhookCalled('failed');
       throw error;
     }
+  }
+
+  /** Without the key, no webhook can be verified, and one that does not exist answers like the others. */
+  #assertSealable(): void {
+    const problem = this.#options.seal.problem();
+    if (problem !== null) throw new AppError('sealing_key_unavailable', problem);
   }
 
   #isGenuine(
@@ -125,16 +144,28 @@ export class WebhookReceiver {
       logger.error({ webhook: name, err: error }, 'the secret of a webhook cannot be read');
       throw error;
     }
+    this.#warnIfWeak(name, webhook, secret);
     return isSignatureValid(webhook.signing, secret, delivery, clock.now());
+  }
+
+  /** An earlier version accepted any secret. It goes on, so that an upgrade loses no deliveries. */
+  #warnIfWeak(name: string, { signing }: StoredWebhook, secret: string): void {
+    const problem = webhookSecretProblem(signing.scheme, secret);
+    if (problem === null || this.#warned.has(name)) return;
+    this.#warned.add(name);
+    this.#options.logger.warn(
+      { webhook: name },
+      `the secret of the webhook ${name} can be guessed: it ${problem}. Set a new one, here and at the sender`,
+    );
   }
 
   async #accept(
     name: string,
     webhook: StoredWebhook,
     delivery: IncomingDelivery,
+    body: Json,
   ): Promise<ReceivedDelivery & { readonly isRepeated: boolean }> {
     const { clock, store } = this.#options;
-    const body = delivery.body();
     const deliveryId = deliveryIdOf(webhook.signing, delivery.headers, body);
     const key = deliveryId === null ? null : hashOf('webhook', name, deliveryId);
     const before = key === null ? null : await store.getResource('webhook-delivery', key);

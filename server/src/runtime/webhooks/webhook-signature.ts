@@ -11,6 +11,8 @@
  *  WI2 Where the sender signs a time, a call is rejected if that time is more than five minutes from now, either way.
  *  WI5 The signature is computed over the whole body, whatever else is wrong with the call: otherwise the time of the
  *      response would tell an old call from one with a wrong signature, and so which webhooks exist.
+ *  WI6 What is signed can be read in one way only: neither an id nor a time has the character that ends it. So nobody can
+ *      move the end of an id into the time or the body, and send a delivery again under another id.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { getField, isJsonObject, type Json } from '../../engine/values/json.js';
@@ -20,6 +22,9 @@ import type { IncomingDelivery, WebhookScheme } from './webhook-types.js';
 const TOLERANCE_MS = 5 * 60_000;
 /** More signatures in one header than any sender has keys. */
 const SIGNATURES_MAX = 20;
+
+/** The signed text is `id.time.body`. */
+const STANDARD_ID = /^[^.]+$/;
 
 type Signed = Pick<IncomingDelivery, 'bytes' | 'headers'>;
 
@@ -37,7 +42,7 @@ export function isSignatureValid(
       const expected = hmac('sha256', standardKey(secret), delivery.bytes, `${id}.${time}.`);
       const sent = (headers['webhook-signature'] ?? '').split(' ');
       const isSigned = isAmong(expected, sent, 'v1,', 'base64');
-      return isSigned && id !== undefined && id !== '' && isRecent(time, now);
+      return isSigned && id !== undefined && STANDARD_ID.test(id) && isRecent(time, now);
     }
     case 'github': {
       const expected = hmac('sha256', secret, delivery.bytes);

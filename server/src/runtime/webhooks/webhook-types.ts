@@ -57,7 +57,7 @@ export interface IncomingDelivery extends TraceHeaders {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string | readonly string[]>>;
   /** @throws AppError `unreadable_body`; called only after the signature was verified */
-  readonly body: () => Json;
+  readonly body: () => Promise<Json>;
 }
 
 /** The answer to a sender that asks whether somebody is there. */

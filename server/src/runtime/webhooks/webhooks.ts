@@ -6,9 +6,9 @@ import type { Seal } from '../../base/seal.js';
 import type { ScriptRuntime } from '../../scripts/script-runtime.js';
 import type { ResourceRecord } from '../../store/records/resources.js';
 import type { Store } from '../../store/store.js';
-import { secretProblem } from '../notifications/standard-webhook.js';
 import { readWebhook, secretPlace, viewWebhook, writeWebhook } from './webhook-codec.js';
 import { checkInputs } from './webhook-inputs.js';
+import { webhookSecretProblem } from './webhook-secret.js';
 import type { WebhookRequest, WebhookView } from './webhook-types.js';
 
 export interface WebhooksOptions {
@@ -92,7 +92,7 @@ export class Webhooks {
       if (old.signing.scheme === signing.scheme) return old.sealedSecret;
       throw invalid(`secret is missing: the one that it has belongs to ${old.signing.scheme}`);
     }
-    const problem = signing.scheme === 'standard' ? secretProblem(secret) : null;
+    const problem = webhookSecretProblem(signing.scheme, secret);
     if (problem !== null) throw invalid(`secret ${problem}`);
     return this.#options.seal.seal(secret, secretPlace(name));
   }

@@ -1,7 +1,11 @@
 /** A connection to the database file, with its prepared statements. Its calls block; it lives in the worker thread. */
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import {
+  closeToOthers,
+  createPrivateFile,
+  makePrivateDirectory,
+} from '../../base/private-files.js';
 import { Row } from './row.js';
 import { prepareSchema } from './schema.js';
 import { retryWhileBusy } from './retry-while-busy.js';
@@ -21,6 +25,11 @@ export interface DatabaseOptions {
   readonly busyTimeoutMs: number;
 }
 
+/** What SQLite writes beside a database; after a crash, it is still there. */
+function besideOf(path: string): readonly string[] {
+  return [`${path}-wal`, `${path}-shm`, `${path}-journal`];
+}
+
 export class Database {
   readonly path: string;
   readonly busyTimeoutMs: number;
@@ -30,7 +39,10 @@ export class Database {
   constructor(options: DatabaseOptions) {
     this.path = options.path;
     this.busyTimeoutMs = options.busyTimeoutMs;
-    mkdirSync(dirname(options.path), { recursive: true });
+    makePrivateDirectory(dirname(options.path));
+    // SQLite gives the files beside it the rights of the database.
+    createPrivateFile(options.path);
+    for (const file of besideOf(options.path)) closeToOthers(file);
     this.#connection = new DatabaseSync(options.path, { timeout: SQLITE_BUSY_TIMEOUT_MS });
     try {
       retryWhileBusy(options.busyTimeoutMs, () => {

@@ -243,3 +243,56 @@ function rawExchange(port: number, lines: readonly string[]): Promise<string> {
     socket.on('close', () => resolve(answer));
   });
 }
+
+describe('large bodies that arrive at once (BR1)', () => {
+  const COUNT = 12;
+  const item = '{"name":"a","amount":12.5,"tags":["x","y"]}';
+  const json = `[${Array.from({ length: 3000 }, () => item).join(',')}]`;
+
+  /** Sends all but the last byte of each, then all last bytes at once. */
+  async function sendAtOnce(api: ApiServer, body: string, type: string): Promise<void> {
+    const { port } = new URL(api.url);
+    const sockets = await Promise.all(
+      Array.from({ length: COUNT }, async () => {
+        const socket = connect(Number(port), '127.0.0.1');
+        const head = `POST /api/event/paid/7 HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`;
+        await new Promise((resolve) => socket.write(head + body.slice(0, -1), resolve));
+        return socket;
+      }),
+    );
+    // What was sent has been read when each has answered to the rest.
+    const answers = sockets.map(async (socket) => (await once(socket, 'data')) as [Buffer]);
+    for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
+    for (const socket of sockets) socket.write(body.slice(-1));
+    for (const [answer] of await Promise.all(answers)) {
+      expect(answer.toString()).toMatch(/^HTTP\/1\.1 202 /);
+    }
+    for (const socket of sockets) socket.destroy();
+  }
+
+  it.each([
+    ['JSON', json, 'application/json'],
+    ['YAML', `- name: a\n  amount: 12.5\n`.repeat(150), 'application/yaml'],
+  ])('are read one in a turn of the event loop: %s', async (_format, body, type) => {
+    let turn = 0;
+    let isCounting = true;
+    const count = (): void => {
+      turn += 1;
+      if (isCounting) setImmediate(count);
+    };
+    const turns: number[] = [];
+    const api = await startApi({
+      host: {
+        'events.publish': async () => {
+          turns.push(turn);
+          return { id: 'e1', deliveredTo: 0 };
+        },
+      },
+    });
+    setImmediate(count);
+    await sendAtOnce(api, body, type);
+    isCounting = false;
+    expect(turns).toHaveLength(COUNT);
+    expect(new Set(turns).size).toBe(COUNT);
+  });
+});

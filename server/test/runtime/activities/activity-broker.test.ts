@@ -60,7 +60,12 @@ function startNode({ waitersMax = 10 } = {}): {
   const metrics = { activity: (what: string) => void counted.push(what) };
   const secrets = new Secrets({ source: NO_SECRETS, store, ids: systemIds });
   const options = { store, clock, ids: systemIds, logger, metrics, secrets, posted: ignore };
-  const claims = new WorkClaims({ ...options, offer: (name) => broker.announce(name) });
+  const claims = new WorkClaims({
+    ...options,
+    leaseMsMax: 86_400_000,
+    bindsLeases: () => true,
+    offer: (name) => broker.announce(name),
+  });
   const broker: ActivityBroker = new ActivityBroker({
     ...options,
     claims,

@@ -20,6 +20,8 @@ async function heldWork() {
   const posted: string[] = [];
   const counted: string[] = [];
   const claims = new WorkClaims({
+    leaseMsMax: 86_400_000,
+    bindsLeases: () => true,
     store,
     clock: { now: () => 10_000, at: () => () => undefined },
     ids: systemIds,

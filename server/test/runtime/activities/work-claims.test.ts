@@ -76,10 +76,12 @@ beforeEach(() => {
   });
 });
 
-function startNode() {
+function startNode(bindsLeases = true) {
   const clock = new TestClock();
   const posted: string[] = [];
   const claims = new WorkClaims({
+    leaseMsMax: 86_400_000,
+    bindsLeases: () => bindsLeases,
     store,
     clock,
     ids: systemIds,
@@ -254,5 +256,21 @@ describe('a work item that cannot be read', () => {
     await clock.pass(30_000);
     expect(await take()).toBeNull();
     expect((await store.getInstance('bad'))!.inbox).toHaveLength(1);
+  });
+});
+
+describe('the lease in a token', () => {
+  it('is bound to it, unless a node of an earlier version shares the work', async () => {
+    await offer('i');
+    await offer('j');
+    const bound = await startNode().take(5000);
+    expect(bound!.token).toMatch(/\.L5$/);
+    const { claims, clock, take } = startNode(false);
+    const { token } = (await take(5000))!;
+    // As nodes of the earlier version read it.
+    expect(token).toMatch(/^[\w-]+\.[\w-]{22}\.5$/);
+    const forged = token.replace(/5$/, '999999999');
+    const { tokenExpiresAt } = await claims.extend(forged, null);
+    expect(tokenExpiresAt).toBe(clock.now() + 86_400_000);
   });
 });

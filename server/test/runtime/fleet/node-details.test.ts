@@ -4,6 +4,7 @@ import {
   POLLED_NAMES_MAX,
   readDetails,
   readArchives,
+  readBindsLeases,
   readFollowedUntil,
   writeDetails,
   type NodeDetails,
@@ -47,6 +48,8 @@ describe('readDetails', () => {
     expect(readFollowedUntil(writeDetails(DETAILS, 9))).toBe(9);
     expect(readArchives(writeDetails(DETAILS, 9, true))).toBe(true);
     expect(readArchives(writeDetails(DETAILS, 9))).toBe(false);
+    expect(readBindsLeases(writeDetails(DETAILS, 9))).toBe(true);
+    expect(readBindsLeases(JSON.stringify(DETAILS))).toBe(false);
     expect(readArchives(null)).toBe(false);
   });
 

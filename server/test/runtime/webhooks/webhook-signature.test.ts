@@ -178,3 +178,47 @@ describe('a signature', () => {
     expect(isValid({ ...standard, headers: many })).toBe(false);
   });
 });
+
+describe('what is signed', () => {
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  const now = 1_614_265_330;
+  const sign = (signed: string): string =>
+    `v1,${createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64'))
+      .update(signed)
+      .digest('base64')}`;
+  const isValid = (id: string, time: string, body: string, signature: string): boolean =>
+    isSignatureValid(
+      { scheme: 'standard' },
+      secret,
+      {
+        bytes: Buffer.from(body),
+        headers: { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signature },
+      },
+      now * 1000,
+    );
+
+  it.each([
+    // Each has the same signed text as a call that was right.
+    ['the time in the id, the start of the body as the time', 'a', `${now}.${now + 1}.rest`],
+    ['several times', 'a', `${now}.${now}.${now}.rest`],
+    ['an id that has a full stop', 'a.b', `${now}.rest`],
+    ['an id that is a time', 'a.1', `${now}.rest`],
+  ])('can be read in one way: %s', (_title, id, rest) => {
+    const text = `${id}.${rest}`;
+    const signature = sign(text);
+    const parts = text.split('.');
+    const readings: string[] = [];
+    for (let end = 1; end < parts.length - 1; end += 1) {
+      for (let timeEnd = end + 1; timeEnd < parts.length; timeEnd += 1) {
+        const reading = [
+          parts.slice(0, end).join('.'),
+          parts.slice(end, timeEnd).join('.'),
+          parts.slice(timeEnd).join('.'),
+        ] as const;
+        if (isValid(...reading, signature)) readings.push(reading.join(' | '));
+      }
+    }
+    expect(readings.length).toBeLessThanOrEqual(1);
+    expect(readings).toEqual(id === 'a' ? [`a | ${now} | ${rest.slice(`${now}.`.length)}`] : []);
+  });
+});

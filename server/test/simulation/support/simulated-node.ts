@@ -88,7 +88,7 @@ export class SimulatedNode implements Life {
       clock: scheduler.clockOf(this, `${name} timer`),
       ids: world.ids,
       // The same bytes in each repetition of a simulation.
-      seal: { seal: (secret) => secret, open: (sealed) => sealed, problem: () => null },
+      seal: { seal: (secret) => secret, open: (sealed) => sealed, problem: () => null, isExposed: () => false },
       logger: this.#logger(),
       metrics: METRICS,
       node: { id: name, url: '', version: '1', hostname: 'simulated', pid: 1 },
@@ -112,6 +112,7 @@ export class SimulatedNode implements Life {
         scanIntervalMs: 2000,
         beatIntervalMs: 2000,
         leaseMs: 6000,
+        workLeaseMsMax: 86_400_000,
         drainMs: 2000,
         // Nodes never die here because of what they run; a quarantined instance is a violation. More than in production,
         // because chance kills five nodes in a row that run the same instance.

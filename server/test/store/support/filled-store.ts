@@ -119,6 +119,7 @@ const RESOURCE_KINDS = [
   'webhook',
   'webhook-delivery',
   'api-key',
+  'api-key-name',
   'secret-key',
   'audit-entry',
   'version-author',

@@ -79,8 +79,8 @@ export interface WebhookRequest extends HmacMembers {
   scheme: WebhookSchemeName;
   /**
    * The secret that the sender signs with. Required for a new webhook; without it, the one that the webhook has stays. It
-   * is never shown.
-   * @minLength 1 must not be empty
+   * is never shown. `standard`: `whsec_` and at least 16 random bytes in Base64; other schemes: at least 16 characters.
+   * @minLength 16 must have at least 16 characters
    * @maxLength 1000 must have at most 1000 characters
    */
   secret?: string;
