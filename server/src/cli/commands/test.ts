@@ -10,7 +10,7 @@ import {
   type DefinitionCoverage,
 } from '../../testing/files/coverage.js';
 import { EXIT_CODES } from '../exit-codes.js';
-import { isSkipped, writeOutput } from '../files/bounded-files.js';
+import { writeOutput } from '../files/bounded-files.js';
 import {
   loadProject,
   readSnapshots,
