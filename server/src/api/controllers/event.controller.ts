@@ -17,6 +17,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { AppError } from '../../base/errors.js';
+import type { NameReach } from '../../base/name-reach.js';
 import type { Json } from '../../engine/values/json.js';
 import type { EventName } from '../../runtime/events/event-types.js';
 import { workflowNotFound } from '../../runtime/operations/instance-queries.js';
@@ -62,6 +63,9 @@ export class EventController extends Controller {
    * Publishes an event to every run that is waiting for its name and key, or will wait for it. The server stores the
    * event before it responds. The body is the data of the event: any JSON value.
    *
+   * A caller with a narrowed scope may publish the events that the definitions within its reach name literally. Such an event
+   * starts runs of these definitions only: triggers of others show `Skipped`.
+   *
    * @summary Publish an event
    * @param name The name of the event
    * @param key The key that the waiting step names
@@ -89,7 +93,8 @@ export class EventController extends Controller {
     // The body reader returns only JSON values.
     const eventData = data as Json;
     const event = checkedEventName(name, key);
-    await this.#assertMayPublish(request, event, workflowId);
+    const reach = await callerReach(request, 'conductor:controller');
+    await this.#assertMayPublish(event, reach, workflowId);
     const forWorkflow = workflowId !== undefined && {
       workflowId: checkedName(workflowId, 'workflow id'),
       actor: await actorOf(request),
@@ -98,6 +103,7 @@ export class EventController extends Controller {
       ...event,
       data: eventData,
       idempotency: await toIdempotencyKey(request, idempotencyKey, eventData),
+      reach,
       ...(forWorkflow !== false && { forWorkflow }),
       ...traceOf(request),
     });
@@ -186,12 +192,11 @@ export class EventController extends Controller {
   }
 
   async #assertMayPublish(
-    request: HttpRequest,
     event: EventName,
+    reach: NameReach,
     workflowId: string | undefined,
   ): Promise<void> {
     const { events, instances } = this.#services.host;
-    const reach = await callerReach(request, 'conductor:controller');
     if (reach === 'all') return;
     if (
       workflowId !== undefined &&
@@ -202,7 +207,7 @@ export class EventController extends Controller {
     if (await events.canTake(event, reach)) return;
     throw new AppError(
       'forbidden',
-      `No definition that the token reaches names the event '${event.name}', and no run of one waits for it`,
+      `No definition that the token reaches names the event '${event.name}'. Names that expressions compute do not count`,
     );
   }
 

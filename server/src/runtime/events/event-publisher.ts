@@ -21,6 +21,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { EventDeliveries } from './event-deliveries.js';
 import type { PublishedEvent, PublishRequest, TracedEvent } from './event-types.js';
+import { eventIdFor, PublisherReaches, type PublisherReachesOptions } from './publisher-reach.js';
 import { hashOf, nameKeyOf, type Ids } from '../../base/ids.js';
 import type { EventTriggers } from '../triggers/event-triggers.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
@@ -42,16 +43,19 @@ export interface EventPublisherOptions {
   readonly queries: Pick<InstanceQueries, 'load'>;
   readonly control: Pick<InstanceControl, 'notePublished'>;
   readonly triggers: Pick<EventTriggers, 'fire' | 'has'>;
+  readonly settings: PublisherReachesOptions['settings'];
   readonly posted: (posted: PostedMessage, message: InboxMessage) => void;
 }
 
 export class EventPublisher {
   readonly #options: EventPublisherOptions;
+  readonly #reaches: PublisherReaches;
   /** The deliveries of this node that are still to be stored. */
   readonly deliveries: EventDeliveries;
 
   constructor(options: EventPublisherOptions) {
     this.#options = options;
+    this.#reaches = new PublisherReaches(options);
     this.deliveries = new EventDeliveries({
       ...options,
       deliverAgain: (event, reached) => this.#deliver(event, eventMessage(event), reached),
@@ -93,11 +97,13 @@ export class EventPublisher {
   }
 
   async #publish(request: PublishRequest): Promise<PublishedEvent> {
-    const { name, key, idempotency } = request;
+    const { name, key, idempotency, reach = 'all' } = request;
     const { clock, ids } = this.#options;
     const publishedAt = clock.now();
+    const id =
+      idempotency === null ? ids.newId(publishedAt) : `k-${hashOf(name, key, idempotency.key)}`;
     const event: EventRecord = {
-      id: idempotency === null ? ids.newId(publishedAt) : `k-${hashOf(name, key, idempotency.key)}`,
+      id: eventIdFor(id, reach),
       nameKey: nameKeyOf(name, key),
       name,
       key,
@@ -106,7 +112,8 @@ export class EventPublisher {
       deliveredTo: null,
       requestHash: idempotency?.requestHash ?? null,
     };
-    const traced = { ...event, ...traceHeadersOf(request) };
+    await this.#reaches.note(event, reach);
+    const traced = { ...event, ...traceHeadersOf(request), reach };
     const message = eventMessage(traced);
     // Not delivered by the insert if it is to start runs: see #deliver.
     const starts = await this.#options.triggers.has(name);

@@ -5,13 +5,15 @@ import { nameKeyOf } from '../../base/ids.js';
 import { reaches, type NameReach } from '../../base/name-reach.js';
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
+import type { InputValue } from '../../engine/model/input-value.js';
+import { toName } from '../../engine/values/convert-input.js';
 import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { EventName } from './event-types.js';
 
 export interface EventTakersOptions {
   readonly store: Pick<Store, 'findSubscriptions' | 'getInstance'>;
-  readonly catalog: Pick<DefinitionCatalog, 'latest' | 'list'>;
+  readonly catalog: Pick<DefinitionCatalog, 'find' | 'latest' | 'list'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -38,8 +40,9 @@ export class EventTakers {
   }
 
   /**
-   * True if the newest version of a definition within the reach names the event, in a step that waits for it or in a trigger,
-   * or if an instance of such a definition waits for it now. A name that is computed counts only while an instance waits.
+   * True if a definition within the reach names the event, in a step that waits for it or in a trigger: the newest version of the
+   * definition, or that of an instance that waits for the event now. Only a literal name counts: a name that is computed from
+   * data could be made any name by whoever starts the instance.
    */
   async canTake(event: EventName, reach: NameReach): Promise<boolean> {
     if (reach === 'all') return true;
@@ -47,12 +50,15 @@ export class EventTakers {
   }
 
   async #isAwaited({ key, name }: EventName, reach: NameReach): Promise<boolean> {
-    const { store } = this.#options;
+    const { catalog, store } = this.#options;
     const nameKey = nameKeyOf(name, key);
     const waiters = await store.findSubscriptions(nameKey, FAR_FUTURE_MS, null, WAITERS_MAX);
     for (const { instanceId } of waiters) {
       const instance = await store.getInstance(instanceId);
-      if (instance !== null && reaches(reach, instance.definitionId)) return true;
+      if (instance === null || !reaches(reach, instance.definitionId)) continue;
+      const { definitionId, version } = instance;
+      const names = await this.#namesOf(() => catalog.find(definitionId, version));
+      if (names.includes(name)) return true;
     }
     return false;
   }
@@ -77,7 +83,7 @@ export class EventTakers {
         reach,
       );
       for (const { id } of page.items) {
-        for (const name of await this.#namesIn(id)) names.add(name);
+        for (const name of await this.#namesOf(() => catalog.latest(id))) names.add(name);
       }
       cursor = page.nextCursor;
     } while (cursor !== null);
@@ -85,9 +91,10 @@ export class EventTakers {
   }
 
   /** A definition that cannot be read names none. */
-  async #namesIn(id: string): Promise<readonly string[]> {
+  async #namesOf(read: () => Promise<WorkflowDefinition | null>): Promise<readonly string[]> {
     try {
-      return eventNamesOf(await this.#options.catalog.latest(id));
+      const definition = await read();
+      return definition === null ? [] : eventNamesOf(definition);
     } catch (error) {
       if (error instanceof AppError) return [];
       throw error;
@@ -101,14 +108,18 @@ function eventNamesOf({ steps, triggers }: WorkflowDefinition): readonly string[
       const named = traitsOf(step).eventNameInput?.toLowerCase();
       return step.inputs.filter(({ name }) => name.toLowerCase() === named);
     })
-    .flatMap(({ value }) => (value.kind === 'expression' ? literalsIn(value.source) : []));
+    .flatMap(({ value }) => literalsIn(value));
   const starting = triggers.flatMap(({ source }) =>
     source.kind === 'event' ? [source.eventName] : [],
   );
   return [...awaited, ...starting];
 }
 
-function literalsIn(source: string): readonly string[] {
-  const text = LITERAL.exec(source)?.[2];
+function literalsIn(value: InputValue): readonly string[] {
+  if (value.kind === 'constant') {
+    const name = toName(value.value);
+    return name.ok ? [name.value] : [];
+  }
+  const text = value.kind === 'expression' ? LITERAL.exec(value.source)?.[2] : undefined;
   return text === undefined ? [] : [text];
 }

@@ -1,4 +1,5 @@
 /** The calls of clients on events, and their results. Times are milliseconds since 1970. */
+import type { NameReach } from '../../base/name-reach.js';
 import type { Json } from '../../engine/values/json.js';
 import type { FoundEvent } from '../../store/records/events.js';
 import type { IdempotencyKey } from '../operations/idempotency-key.js';
@@ -12,10 +13,14 @@ export interface PublishRequest extends TraceHeaders {
   readonly idempotency: IdempotencyKey | null;
   /** The instance for which the event is published, and the actor: the instance records both. */
   readonly forWorkflow?: { readonly workflowId: string; readonly actor: string };
+  /** Only triggers of definitions within it start runs. Default: all. */
+  readonly reach?: NameReach;
 }
 
-/** An event with the span that published it, which only the node knows that is publishing it. */
-export type TracedEvent = FoundEvent & TraceHeaders;
+/** An event with the span that published it and the reach of its publisher, which the node knows that is publishing it. */
+export interface TracedEvent extends FoundEvent, TraceHeaders {
+  readonly reach?: NameReach;
+}
 
 export interface PublishedEvent {
   readonly id: string;

@@ -1,5 +1,6 @@
 /** Connects the parts that start runs by triggers. */
 import type { NodeServicesOptions } from '../node-options.js';
+import { PublisherReaches } from '../events/publisher-reach.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { InstanceControl } from '../operations/instance-control.js';
 import type { WorkflowStarts } from '../operations/workflow-starts.js';
@@ -31,7 +32,7 @@ interface Services {
 export function createTriggers(
   options: Pick<
     NodeServicesOptions,
-    'store' | 'clock' | 'ids' | 'logger' | 'metrics' | 'scripts' | 'backplane'
+    'store' | 'clock' | 'ids' | 'logger' | 'metrics' | 'scripts' | 'settings' | 'backplane'
   >,
   services: Services,
   mayBeStale: () => boolean,
@@ -54,7 +55,8 @@ export function createTriggers(
       return mayBeStale() ? SLEEP_MS_WITHOUT_HINTS : SLEEP_MS_WITH_HINTS;
     },
   });
-  const events = new EventTriggers({ ...options, findDefinition, starter });
+  const reaches = new PublisherReaches(options);
+  const events = new EventTriggers({ ...options, findDefinition, reaches, starter });
   const control = new TriggerControl({
     ...options,
     catalog,

@@ -1,12 +1,17 @@
 /**
  * Starts the runs of triggers on events, as a part of the delivery of the event: an event counts as delivered only after
  * that, so what a crash interrupts is repeated, under the same id for each event and trigger.
+ *
+ *  TG5 An event starts runs of those definitions only that its publisher reaches: whoever may start the runs of some definitions
+ *      cannot start others by an event. Waiting runs get it all the same, because events are shared.
  */
+import { reaches, type NameReach } from '../../base/name-reach.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { readJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';
 import type { FoundEvent } from '../../store/records/events.js';
 import type { TracedEvent } from '../events/event-types.js';
+import type { PublisherReaches } from '../events/publisher-reach.js';
 import type { TriggerRecord } from '../../store/records/triggers.js';
 import type { Store } from '../../store/store.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
@@ -28,6 +33,7 @@ export interface EventTriggersOptions {
   readonly store: Pick<Store, 'findEventTriggers' | 'getEvent' | 'getTrigger' | 'saveTrigger'>;
   readonly metrics: Pick<RuntimeMetrics, 'triggerFired'>;
   readonly starter: Pick<TriggerStarter, 'start'>;
+  readonly reaches: Pick<PublisherReaches, 'of'>;
   readonly findDefinition: (id: string, version: number) => Promise<WorkflowDefinition | null>;
 }
 
@@ -47,17 +53,18 @@ export class EventTriggers {
   /** @throws unknown if a start has to be repeated */
   async fire(event: TracedEvent): Promise<void> {
     const hash = eventHashOf(event.name);
+    const reach = await this.#options.reaches.of(event);
     let afterId: string | null = null;
     for (;;) {
       const page = await this.#options.store.findEventTriggers(hash, afterId, PAGE);
-      await Promise.all(page.map((record) => this.#fireOne(record, event)));
+      await Promise.all(page.map((record) => this.#fireOne(record, event, reach)));
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) return;
       afterId = last.id;
     }
   }
 
-  async #fireOne(record: TriggerRecord, event: TracedEvent): Promise<void> {
+  async #fireOne(record: TriggerRecord, event: TracedEvent, reach: NameReach): Promise<void> {
     const { name, paused, since, version } = readTriggerState(record);
     if (paused || since > event.publishedAt) return;
     const definition = await this.#options.findDefinition(record.definitionId, version);
@@ -66,6 +73,11 @@ export class EventTriggers {
     const { eventKey, eventName } = trigger.source;
     if (eventName !== event.name || (eventKey !== null && eventKey !== event.key)) return;
     const { key, publishedAt: time } = event;
+    if (!reaches(reach, record.definitionId)) {
+      const reason = `The scopes of the caller who published the event ${event.id} do not reach this definition`;
+      await this.#note(record.id, { time, workflowId: null, outcome: 'Skipped', reason });
+      return;
+    }
     const data = await this.#dataOf(event);
     const attempt = await this.#options.starter.start({
       definition,

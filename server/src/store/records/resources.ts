@@ -3,10 +3,18 @@
 /**
  * `webhook-delivery`: a delivery that a webhook has accepted, so that it has no effect twice. `secret-key`: what the marks of
  * secrets in stored inputs are made of. `audit-entry`: who changed what; it is only added, and expires.
- * `api-key-name`: which API key has a name, by the hash of the name. `version-author`: who stored a version of a definition or a custom step.
+ * `api-key-name`: which API key has a name, by the hash of the name. `version-author`: who stored a version of a definition or a
+ * custom step. `event-reach`: which definitions the publisher of an event reaches; expires with the event.
  */
 export type ResourceKind =
-  'webhook' | 'webhook-delivery' | 'api-key' | 'api-key-name' | 'secret-key' | 'audit-entry' | 'version-author';
+  | 'webhook'
+  | 'webhook-delivery'
+  | 'api-key'
+  | 'api-key-name'
+  | 'secret-key'
+  | 'audit-entry'
+  | 'version-author'
+  | 'event-reach';
 
 export interface ResourceRecord {
   readonly kind: ResourceKind;

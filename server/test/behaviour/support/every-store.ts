@@ -65,6 +65,7 @@ const ON_POSTGRES: ReadonlySet<string> = new Set([
   'many distinct names of tags',
   'narrow scopes',
   'narrow lists',
+  'runs of others',
   'names that expressions compute',
   'triggers',
 ]);

@@ -123,6 +123,7 @@ const RESOURCE_KINDS = [
   'secret-key',
   'audit-entry',
   'version-author',
+  'event-reach',
 ] as const;
 
 async function fillResources(store: Store, pick: Pick): Promise<void> {

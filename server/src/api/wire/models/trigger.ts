@@ -14,7 +14,8 @@ export interface TriggerFiring {
    */
   workflowId: string | null;
   /**
-   * `Skipped`: the run before was still open, or another run had the reference and the definition has an `OnConflict`. `Failed`: an expression failed, or the data was rejected. `Missed`: no server
+   * `Skipped`: the run before was still open, another run had the reference and the definition has an `OnConflict`, or the scopes
+   * of the caller who published the event do not reach the definition. `Failed`: an expression failed, or the data was rejected. `Missed`: no server
    * ran within the catch-up time.
    */
   outcome: 'Started' | 'Skipped' | 'Failed' | 'Missed';
