@@ -55,6 +55,8 @@ export function pauseBeforeNext(
   { limit, delayMs, delayMsMax }: RetrySettings,
 ): number | null {
   if (attempts > limit || !mayRepeat(error, repeatable)) return null;
+  // The next attempt has a new token, or is refused with another code.
+  if (isEnded(error)) return 0;
   const wishedMs = error instanceof ApiError ? error.retryAfterMs : null;
   if (wishedMs === null) {
     return Math.min(delayMsMax, delayMs * 2 ** (attempts - 1)) * (0.5 + Math.random() / 2);
@@ -68,8 +70,14 @@ function mayRepeat(error: unknown, repeatable: Repeatable): boolean {
     return repeatable === 'always' || NO_CONNECTION_CODES.includes(error.code);
   }
   if (error instanceof TimeoutError) return repeatable === 'always';
+  // The token expired during the call, which may have had an effect.
+  if (isEnded(error)) return repeatable === 'always';
   if (!(error instanceof ApiError) || !TEMPORARY_STATUSES.includes(error.status)) return false;
   return repeatable === 'always' || wasRefused(error);
+}
+
+function isEnded(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'authorization_ended';
 }
 
 function wasRefused({ code, status }: ApiError): boolean {

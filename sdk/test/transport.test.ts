@@ -16,6 +16,7 @@ describe('retries', () => {
     ['status 502 from a proxy', json(502, 'Bad Gateway')],
     ['status 503', problem(503, 'store_unavailable')],
     ['status 504 from a proxy', json(504, 'Gateway Timeout')],
+    ['a token that expired during the call', problem(401, 'authorization_ended')],
   ])('follow %s', async (_name, failure) => {
     const { server, client } = await answering(failure, failure, ok);
     expect(await client.info()).toEqual(INFO);
@@ -24,6 +25,7 @@ describe('retries', () => {
 
   it.each([
     ['status 400', 400, 'invalid_request'],
+    ['a token that is not accepted', 401, 'unauthenticated'],
     ['status 404', 404, 'workflow_not_found'],
     ['status 409', 409, 'idempotency_conflict'],
     ['status 500', 500, 'internal'],

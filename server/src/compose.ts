@@ -33,6 +33,7 @@ export async function compose(options: ComposeOptions): Promise<Server> {
     limits: apiLimits(config),
     ...accessOf(config),
     requestMemory,
+    authorizationEnded: (reason) => metrics.authorizationEnded(reason),
     ...(tracing && { tracing }),
   });
   return { app, host };

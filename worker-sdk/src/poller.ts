@@ -139,7 +139,17 @@ export class Poller {
     }
   }
 
-  #pull(lane: ActivityLane, waitSeconds: number): Promise<WorkItem | null> {
+  async #pull(lane: ActivityLane, waitSeconds: number): Promise<WorkItem | null> {
+    try {
+      return await this.#claim(lane, waitSeconds);
+    } catch (error) {
+      // The token expired while the poll waited: there was no work, and the next poll has a new token.
+      if (isApiError(error, 'authorization_ended')) return null;
+      throw error;
+    }
+  }
+
+  #claim(lane: ActivityLane, waitSeconds: number): Promise<WorkItem | null> {
     const { client, identity } = this.#options;
     return client.activities.pull(lane.activity.name, {
       workerId: identity.workerId,

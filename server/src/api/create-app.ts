@@ -9,6 +9,8 @@
  *  API2 Free-form data reaches the host as it was sent, including own `__proto__` members, casing and order.
  *  API3 Every error is a problem document; an unexpected error shows only an id.
  *  API4 A work item that could not be delivered returns to the queue.
+ *  API5 A call whose caller has lost its right in the meantime has no effect from then on, and shows nothing
+ *      (`access/admission.ts`).
  */
 import express, { type Express, type RequestHandler } from 'express';
 import { RegisterRoutes } from '../generated/routes.js';
@@ -19,11 +21,13 @@ import { GuessLimit, RefusalLimit, SignatureLimit, WaitingLimit } from './http/a
 import { sendAnswer } from './http/answer-format.js';
 import type { ApiLimits } from './http/api-limits.js';
 import { createAccessControl, type AuthConfig } from './access/access-control.js';
+import { Admissions, type AuthorizationEnd } from './access/admission.js';
+import { tokenOfKey } from './access/authentication.js';
 import { errorHandler } from './http/error-handler.js';
 import { registerForeignPageRules } from './http/foreign-pages.js';
 import { registerOperatorPage } from './pages/operator-page.js';
 import { parseQuery } from './http/query-names.js';
-import { attachContext } from './http/request-context.js';
+import { attachContext, contextOf } from './http/request-context.js';
 import { traceRequests } from './http/request-span.js';
 import type { RequestMemory } from './http/request-memory.js';
 import { refuseRepeatedHeaders } from './http/repeated-headers.js';
@@ -46,6 +50,8 @@ export interface AppOptions {
   readonly tracing?: Tracing;
   /** See the setting `trace_url`. */
   readonly traceUrl?: string | null;
+  /** The right of a caller has ended during a call. */
+  readonly authorizationEnded?: (reason: AuthorizationEnd) => void;
 }
 
 /** @throws Error with a message if the public key or the address of a proxy is invalid */
@@ -69,6 +75,7 @@ export function createApp(options: AppOptions): Express {
     logger,
     limits,
     access,
+    admissions: createAdmissions(options),
     refusals: new RefusalLimit({
       perMinuteMax: limits.wrongBearersPerMinuteMax,
       now,
@@ -99,6 +106,22 @@ export function createApp(options: AppOptions): Express {
   app.use(unmatched(app));
   app.use(errorHandler);
   return app;
+}
+
+function createAdmissions({
+  authorizationEnded = () => undefined,
+  host,
+  logger,
+}: AppOptions): Admissions {
+  return new Admissions({
+    lookUp: (apiKey) => tokenOfKey(host, apiKey),
+    refuse: (error, request, response) => {
+      contextOf(request).isRefused = true;
+      void errorHandler(error, request, response, () => undefined);
+    },
+    ended: authorizationEnded,
+    failed: (error) => logger.error({ err: error }, 'could not look up an API key'),
+  });
 }
 
 const securityHeaders: RequestHandler = (_request, response, next) => {

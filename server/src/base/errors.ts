@@ -39,6 +39,7 @@ export type ErrorCode =
   | 'reserved_step_name'
   | 'idempotency_conflict'
   | 'unauthenticated'
+  | 'authorization_ended'
   | 'forbidden'
   | 'host_not_allowed'
   | 'cross_origin'

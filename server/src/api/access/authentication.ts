@@ -10,9 +10,11 @@
 import type { Request } from 'express';
 import { AppError } from '../../base/errors.js';
 import { reaches, type NameReach } from '../../base/name-reach.js';
-import { isApiKey } from '../../runtime/access/api-key-codec.js';
-import { addressOf, contextOf } from '../http/request-context.js';
+import { isApiKey, readKeyText } from '../../runtime/access/api-key-codec.js';
+import type { Host } from '../../runtime/host.js';
+import { addressOf, contextOf, responseOf } from '../http/request-context.js';
 import { StoreUnavailableError } from '../../store/store.js';
+import type { Admission } from './admission.js';
 import { admitsNarrowed } from './narrowed-calls.js';
 import { reachOf } from './scopes.js';
 import type { TokenVerifier, VerifiedToken } from './token-verifier.js';
@@ -37,6 +39,7 @@ export async function expressAuthentication(
   });
   const token = await context.verifiedToken;
   context.subject = token.subject;
+  context.admission ??= admit(request, token);
   for (const scope of scopes) {
     const reach = reachOf(token.scopes, scope);
     if (reach === 'all') continue;
@@ -44,6 +47,13 @@ export async function expressAuthentication(
     if (!(await admitsNarrowed(request, reach))) throw forbidden(`${scope} without a prefix`);
   }
   return token;
+}
+
+function admit(request: Request, token: VerifiedToken): Admission {
+  const bearer = bearerOf(request) ?? '';
+  const apiKey = isApiKey(bearer) ? bearer : null;
+  const { admissions } = contextOf(request).services;
+  return admissions.admit({ ...token, apiKey }, request, responseOf(request));
 }
 
 /** What the caller of an admitted request reaches with this scope. */
@@ -71,23 +81,21 @@ async function verify(request: Request, tokens: TokenVerifier): Promise<Verified
 
 /** @throws Error if there is no such key */
 async function verifyKey(request: Request, text: string): Promise<VerifiedToken> {
-  const key = await contextOf(request).services.host.keys.verify(text);
+  const key = await tokenOfKey(contextOf(request).services.host, text);
   if (key === null) throw new Error('There is no such API key, or it has expired');
-  return { subject: key.name, scopes: new Set(key.scopes), expiresAt: key.expiresAt };
+  return key;
 }
 
-/** Whether the caller of an admitted request would be admitted now: a key can be removed at any time. */
-export async function isStillAdmitted(request: Request): Promise<boolean> {
-  const { access, host } = contextOf(request).services;
-  const bearer = bearerOf(request);
-  if (access === null || bearer === null || !isApiKey(bearer)) return true;
-  try {
-    return (await host.keys.verify(bearer)) !== null;
-  } catch (error) {
-    // Nothing changes while the store does not answer.
-    if (error instanceof StoreUnavailableError) return true;
-    throw error;
-  }
+/** Null: there is no such key, or it has expired. @throws StoreUnavailableError */
+export async function tokenOfKey(
+  { keys }: Pick<Host, 'keys'>,
+  text: string,
+): Promise<VerifiedToken | null> {
+  const key = await keys.verify(text);
+  if (key === null) return null;
+  const { expiresAt, name, scopes } = key;
+  const apiKeyId = readKeyText(text)?.id ?? null;
+  return { subject: name, scopes: new Set(scopes), expiresAt, apiKeyId };
 }
 
 function bearerOf(request: Request): string | null {

@@ -23,6 +23,8 @@ export interface VerifiedToken {
   readonly scopes: ReadonlySet<string>;
   /** Milliseconds since 1970; null: only when it is removed. */
   readonly expiresAt: number | null;
+  /** Null: the token is a JWT. */
+  readonly apiKeyId: string | null;
 }
 
 export type TokenVerifier = (token: string) => Promise<VerifiedToken>;
@@ -47,7 +49,9 @@ export function createTokenVerifier(rules: TokenRules, keys: TokenKeys): TokenVe
       throw new Error(`The token is valid for longer than ${lifetimeSecondsMax} s`);
     }
     const scopes = scopesOf(payload, rules.scopeClaim);
-    return { subject: subjectOf(payload.sub), scopes, expiresAt: exp * 1000 };
+    // As long as `jwtVerify` accepts it.
+    const expiresAt = (exp + clockToleranceSeconds) * 1000;
+    return { subject: subjectOf(payload.sub), scopes, expiresAt, apiKeyId: null };
   };
 }
 

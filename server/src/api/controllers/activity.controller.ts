@@ -42,6 +42,7 @@ import type {
 import type { Problem } from '../wire/models/problem.js';
 import { knownQuery } from '../http/query-names.js';
 import { addressOf, callerGone, type ApiServices } from '../http/request-context.js';
+import { waitForCaller } from '../http/waiting-calls.js';
 
 @Route('api/activity')
 @Tags('Activities')
@@ -85,22 +86,22 @@ export class ActivityController extends Controller {
     @Header('X-Worker-Host') workerHost: string = '',
     @Header('X-Worker-Version') workerVersion: string = '',
   ): Promise<WorkItem> {
-    const { host, limits, waiting } = this.#services;
-    const gone = callerGone(request);
+    const { host, limits } = this.#services;
     const poll = {
       name: checkedName(id, 'activity name'),
       workerId: checkedName(workerId, 'worker id'),
       origin: toWorkerOrigin(workerHost, workerVersion, addressOf(request)),
       timeoutMs: Math.min(timeout, limits.pollTimeoutSecondsMax) * 1000,
       leaseMs: lease === undefined ? null : this.#leaseMs(lease),
-      signal: gone,
+    };
+    const pull = async (gone: AbortSignal) => {
+      const found = await host.activities.pull({ ...poll, signal: gone });
+      if (found !== null) this.#releaseIfUndelivered(found.token, gone);
+      return found;
     };
     const item =
-      timeout === 0
-        ? await host.activities.pull(poll)
-        : await waiting.guard(addressOf(request), () => host.activities.pull(poll));
+      timeout === 0 ? await pull(callerGone(request)) : await waitForCaller(request, pull);
     if (item === null) throw new AppError('no_work', `There is no work for '${id}'`);
-    this.#releaseIfUndelivered(item.token, gone);
     return toWorkItem(item);
   }
 
@@ -261,14 +262,14 @@ export class ActivityController extends Controller {
     return Math.min(leaseSeconds, this.#services.limits.leaseSecondsMax) * 1000;
   }
 
-  /** Releases an item whose caller has disconnected, so that another worker can claim it immediately. */
+  /** Releases an item whose caller has disconnected or lost its right, so that another worker can claim it immediately. */
   #releaseIfUndelivered(token: string, gone: AbortSignal): void {
     const { host, logger } = this.#services;
     const release = () => {
-      host.activities.release(token).catch((error: unknown) => {
+      host.activities.release(token, 'undelivered').catch((error: unknown) => {
         logger.warn(
           { err: error },
-          'A work item whose worker had disconnected could not be released',
+          'A work item that its worker did not get could not be released',
         );
       });
     };

@@ -11,7 +11,7 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { callerReach, isStillAdmitted } from '../access/authentication.js';
+import { callerReach } from '../access/authentication.js';
 import { definitionsWithin } from '../../base/name-reach.js';
 import { sendChanges } from '../http/event-stream.js';
 import { checkedName } from '../wire/map/name.js';
@@ -42,8 +42,8 @@ export class StreamController extends Controller {
    * A `lag` event means that some changes are missing, because there were too many, or because another node cannot be
    * reached: fetch the lists again.
    *
-   * While nothing changes, the server sends a comment line every 15 seconds. The stream ends when the token expires or
-   * the server stops.
+   * While nothing changes, the server sends a comment line every 15 seconds. The stream ends when the token expires,
+   * when the API key is removed, and when the server stops.
    *
    * @summary Follow changes
    * @param workflowId Report only this run
@@ -66,12 +66,9 @@ export class StreamController extends Controller {
         definitionId: checkedName(definitionId, 'definition id'),
       }),
     };
-    const token = await contextOf(request).verifiedToken;
+    const { admission } = contextOf(request);
     await waiting.guard(addressOf(request), () =>
-      sendChanges(responseOf(request), host.changes.watch(filter), {
-        endsAt: token?.expiresAt ?? null,
-        isAdmitted: () => isStillAdmitted(request),
-      }),
+      sendChanges(responseOf(request), host.changes.watch(filter), admission),
     );
     return '';
   }

@@ -59,7 +59,8 @@ import type {
   WorkflowQuery,
 } from '../wire/models/workflow-filter.js';
 import { knownQuery } from '../http/query-names.js';
-import { addressOf, callerGone, type ApiServices } from '../http/request-context.js';
+import type { ApiServices } from '../http/request-context.js';
+import { waitForCaller } from '../http/waiting-calls.js';
 import { callerOf } from '../access/caller.js';
 
 @Route('api/workflow')
@@ -130,7 +131,7 @@ export class WorkflowController extends Controller {
     @Query() wait: number = 0,
     @Header('Idempotency-Key') idempotencyKey?: string,
   ): Promise<ControlledWorkflow> {
-    const { host, limits, waiting } = this.#services;
+    const { host, limits } = this.#services;
     const startData = toStartData(data);
     const start = toStartRequest(startData, {
       definitionId: id,
@@ -148,8 +149,10 @@ export class WorkflowController extends Controller {
     const started =
       timeoutMs === 0
         ? await host.instances.start(start)
-        : await waiting.guard(addressOf(request), () =>
-            host.instances.start(start, { timeoutMs, signal: callerGone(request) }),
+        : await waitForCaller(
+            request,
+            (signal) => host.instances.start(start, { timeoutMs, signal }),
+            ({ instance }) => ({ workflowId: instance.id }),
           );
     this.setHeader('Location', `/api/workflow/${encodeURIComponent(started.instance.id)}`);
     this.setStatus(started.isNew ? 201 : 200);
@@ -272,15 +275,13 @@ export class WorkflowController extends Controller {
     @Request() request: HttpRequest,
     @Query() wait: number = 0,
   ): Promise<Workflow> {
-    const { host, limits, waiting } = this.#services;
+    const { host, limits } = this.#services;
     const workflowId = checkedName(id, 'workflow id');
     const waitMs = Math.min(wait, limits.waitSecondsMax) * 1000;
     return toWorkflow(
       waitMs === 0
         ? await host.instances.get(workflowId)
-        : await waiting.guard(addressOf(request), () =>
-            host.instances.wait(workflowId, waitMs, callerGone(request)),
-          ),
+        : await waitForCaller(request, (gone) => host.instances.wait(workflowId, waitMs, gone)),
     );
   }
 

@@ -30,8 +30,25 @@ const GZIP_LEVEL = { level: constants.Z_BEST_SPEED };
 /** In characters: JSON of this length that is deeply nested can become twenty times as long. */
 export const YAML_LENGTH_MAX = 8 * 1024 * 1024;
 
-/** Replaces Express's `response.json`, which tsoa calls with the result of a controller. */
+/**
+ * Replaces Express's `response.json`, which tsoa calls with the result of a controller.
+ * @throws AppError `authorization_ended` if the caller has lost its right since it made the call
+ */
 export function sendAnswer(response: Response, value: unknown): Response {
+  const { admission } = contextOf(response.req);
+  const confirmed = admission?.confirm() ?? null;
+  if (confirmed === null) return sendValue(response, value);
+  confirmed
+    .catch((error: unknown) => {
+      admission?.abandon();
+      throw error;
+    })
+    .then(() => sendValue(response, value))
+    .catch((error: unknown) => response.req.next?.(error));
+  return response;
+}
+
+function sendValue(response: Response, value: unknown): Response {
   const type = answerType(response.req);
   const isYaml = YAML_MEDIA_TYPES.includes(type);
   if (!isLight(value)) {
@@ -45,6 +62,7 @@ export function sendAnswer(response: Response, value: unknown): Response {
 
 /** @throws AppError if there is no memory for the response, and the caller can repeat the request */
 function sendCounted(response: Response, type: string, text: string): Response {
+  if (response.headersSent) return response;
   const { memory } = contextOf(response.req).services;
   const isRead = onlyReads(response.req);
   memory.answer(addressOf(response.req), response, text.length, isRead);
@@ -64,7 +82,8 @@ function acceptsGzip(request: Request): boolean {
 /** Compresses on another thread. */
 function sendCompressed(response: Response, contentType: string, text: string): void {
   gzip(text, GZIP_LEVEL, (error, bytes) => {
-    if (response.closed) return;
+    // It may have been answered meanwhile, because the right of its caller has ended.
+    if (response.closed || response.headersSent) return;
     if (error !== null) {
       sendText(response, contentType, text);
       return;
@@ -82,7 +101,7 @@ function onlyReads({ method, originalUrl }: Request): boolean {
 }
 
 async function sendInSlices(response: Response, type: string, value: unknown): Promise<void> {
-  const isWanted = (): boolean => !response.closed;
+  const isWanted = (): boolean => !response.closed && !response.headersSent;
   const isYaml = YAML_MEDIA_TYPES.includes(type);
   const yaml = isYaml ? await inSlices(writeYamlParts(value, YAML_LENGTH_MAX), isWanted) : null;
   if (yaml !== null) {
@@ -95,6 +114,7 @@ async function sendInSlices(response: Response, type: string, value: unknown): P
 
 /** Sends a body unchanged: without an entity tag, without guessing its type. */
 export function sendText(response: Response, contentType: string, text: string): Response {
+  if (response.headersSent) return response;
   response.setHeader('Content-Type', contentType);
   response.setHeader('Content-Length', Buffer.byteLength(text));
   // Text is sent in one write with the headers; bytes would need a second one.

@@ -15,6 +15,7 @@ import { sendUnread } from './unread-body.js';
 // Express recognizes an error handler by its four parameters.
 export const errorHandler: ErrorRequestHandler = (error: unknown, request, response, next) => {
   if (response.headersSent) {
+    if (contextOf(request).isRefused) return;
     // A partial response cannot be corrected; Express closes the connection.
     next(error);
     return;
@@ -88,6 +89,9 @@ function sendProblem(
   response.status(PROBLEM_KINDS[code].status);
   response.setHeader('Content-Type', `${PROBLEM_MEDIA_TYPE}; charset=utf-8`);
   if (retryAfterSeconds !== null) response.setHeader('Retry-After', Math.ceil(retryAfterSeconds));
+  if (code === 'authorization_ended') {
+    response.setHeader('WWW-Authenticate', 'Bearer error="invalid_token"');
+  }
   if (code === 'unauthenticated') response.setHeader('WWW-Authenticate', 'Bearer');
   if (code === 'forbidden') {
     response.setHeader('WWW-Authenticate', 'Bearer error="insufficient_scope"');

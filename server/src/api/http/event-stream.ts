@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import type { ChangeBatch } from '../../backplane/backplane.js';
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { ChangeListener } from '../../runtime/changes/change-watch.js';
+import type { Admission } from '../access/admission.js';
 import { toWorkflowChange } from '../wire/map/workflow.js';
 import { drained } from './piecewise-answer.js';
 
@@ -11,25 +12,19 @@ const COMMENT_INTERVAL_MS = 15_000;
 /** How long a browser waits before it reconnects. */
 const RECONNECT_MS = 2000;
 
-/** How long a caller may follow changes. */
-export interface StreamAccess {
-  /** Milliseconds since 1970; null: the access does not expire. */
-  readonly endsAt: number | null;
-  /** Whether the caller has not lost its access before that. */
-  readonly isAdmitted: () => Promise<boolean>;
-}
-
 /**
- * Sends the changes of the listener until the caller disconnects, its access ends or the server
- * stops. Changes that the caller does not read in time are not kept: the listener drops them and reports that.
+ * Sends the changes of the listener until the caller disconnects, its right ends or the server stops. Changes that the caller does not read in time are not kept: the listener drops them and reports that.
  */
 export async function sendChanges(
   response: Response,
   listener: ChangeListener,
-  { endsAt, isAdmitted }: StreamAccess,
+  admission: Pick<Admission, 'ended' | 'isValid'> | null,
 ): Promise<void> {
-  response.once('close', () => listener.close());
-  if (response.destroyed) listener.close();
+  const close = (): void => listener.close();
+  response.once('close', close);
+  admission?.ended.addEventListener('abort', close, { once: true });
+  if (response.destroyed || admission?.ended.aborted === true) close();
+  const isAdmitted = async (): Promise<boolean> => admission === null || admission.isValid();
   response.writeHead(200, {
     'Content-Type': 'text/event-stream; charset=utf-8',
     // Proxies must not cache, change or buffer it.
@@ -39,9 +34,8 @@ export async function sendChanges(
   let text = `retry: ${RECONNECT_MS}\n\n`;
   for (;;) {
     if (text !== '' && !response.write(text)) await drained(response);
-    const leftMs = endsAt === null ? COMMENT_INTERVAL_MS : endsAt - Date.now();
-    if (leftMs <= 0 || !(await isAdmitted())) break;
-    const changes = await listener.next(Math.min(COMMENT_INTERVAL_MS, leftMs));
+    if (!(await isAdmitted())) break;
+    const changes = await listener.next(COMMENT_INTERVAL_MS);
     if (changes === null || !(await isAdmitted())) break;
     text = eventsOf(changes);
   }

@@ -15,7 +15,8 @@ export async function sendPieces(
   let isBegun = false;
   try {
     for await (const piece of pieces) {
-      if (response.destroyed) return;
+      // The right of the caller may have ended before the first piece, too.
+      if (response.destroyed || response.writableEnded) return;
       if (!isBegun) {
         response.setHeader('Content-Type', 'application/json; charset=utf-8');
         response.setHeader('Cache-Control', 'no-store');
@@ -23,7 +24,7 @@ export async function sendPieces(
       }
       if (!response.write(piece)) await drained(response);
     }
-    response.end();
+    if (!response.writableEnded) response.end();
   } catch (error) {
     if (!isBegun) throw error;
     response.destroy(error instanceof Error ? error : undefined);

@@ -46,6 +46,7 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   // Not 429: a job may run for hours, so clients must not repeat the request by themselves.
   too_many_bulk_jobs: { status: 409, title: 'Too many bulk jobs' },
   unauthenticated: { status: 401, title: 'Not authenticated' },
+  authorization_ended: { status: 401, title: 'Authorization ended' },
   forbidden: { status: 403, title: 'Forbidden' },
   host_not_allowed: { status: 403, title: 'Host not allowed' },
   cross_origin: { status: 403, title: 'Cross-origin request refused' },

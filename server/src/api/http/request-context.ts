@@ -14,6 +14,7 @@ import type { Host } from '../../runtime/host.js';
 import type { GuessLimit, RefusalLimit, SignatureLimit, WaitingLimit } from './address-limits.js';
 import type { ApiLimits } from './api-limits.js';
 import type { AccessControl } from '../access/access-control.js';
+import type { Admission, Admissions } from '../access/admission.js';
 import type { VerifiedToken } from '../access/token-verifier.js';
 import type { BodyMemory, RequestMemory } from './request-memory.js';
 import {
@@ -28,6 +29,7 @@ export interface ApiServices {
   readonly logger: Logger;
   /** Null: everything is allowed. */
   readonly access: AccessControl | null;
+  readonly admissions: Admissions;
   readonly refusals: RefusalLimit;
   readonly wrongSignatures: SignatureLimit;
   readonly guesses: GuessLimit;
@@ -66,6 +68,10 @@ interface RequestContext {
   verifiedToken: Promise<VerifiedToken> | null;
   /** The subject of the verified token; null: there is none, or it has not been verified yet. */
   subject: string | null;
+  /** The right of the caller while the request is in progress; null: there is no access control, or no token yet. */
+  admission: Admission | null;
+  /** It was answered because the right of its caller has ended; what comes of it after that is dropped. */
+  isRefused: boolean;
   /** The span of the request; null: it belongs to no trace. */
   trace: TraceContext | null;
 }
@@ -82,6 +88,8 @@ export function attachContext(services: ApiServices): RequestHandler {
       bodyMemory: null,
       verifiedToken: null,
       subject: null,
+      admission: null,
+      isRefused: false,
       trace: null,
     });
     runForCaller(new RequestCaller(request), next);
@@ -141,13 +149,16 @@ export function addressOf(request: Request): string {
   return context.address;
 }
 
-/** Aborted when the caller disconnects before the response was sent. */
+/** Aborted when the caller disconnects before the response was sent, or its right to make the call ends. */
 export function callerGone(request: Request): AbortSignal {
   const controller = new AbortController();
+  const gone = (): void => controller.abort();
   const response = responseOf(request);
   response.once('close', () => {
-    if (!response.writableFinished) controller.abort();
+    if (!response.writableFinished) gone();
   });
-  if (response.destroyed) controller.abort();
+  const ended = contextOf(request).admission?.ended;
+  ended?.addEventListener('abort', gone, { once: true });
+  if (response.destroyed || ended?.aborted === true) gone();
   return controller.signal;
 }

@@ -1,11 +1,26 @@
 /**
- * What tsoa's routes validate with. tsoa copies the value of a union by way of JSON, which has no `bigint`: what the body readers
+ * What tsoa's routes validate and call controllers with. tsoa copies the value of a union by way of JSON, which has no `bigint`: what the body readers
  * make of a large integer. No union of the wire holds data of the caller, so a copy may be inexact.
  */
 import { ExpressTemplateService, ValidationService } from '@tsoa/runtime';
+import { contextOf } from './request-context.js';
+
+type Handled = Parameters<ExpressTemplateService['apiHandler']>[0];
 
 export class BodyTemplateService extends ExpressTemplateService {
   protected override validationService = new BodyValidation(this.models, this.config);
+
+  /** A body may take long to arrive, and the right of its sender may end meanwhile: then the call has no effect. */
+  override async apiHandler(handled: Handled): Promise<void> {
+    const { next, response } = handled;
+    try {
+      await contextOf(response.req).admission?.confirm();
+    } catch (error) {
+      next(error);
+      return;
+    }
+    await super.apiHandler(handled);
+  }
 }
 
 class BodyValidation extends ValidationService {

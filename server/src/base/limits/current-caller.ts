@@ -9,7 +9,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 export interface Caller {
   /** `subject:` and the subject of the verified token, or `address:` and the client address. */
   readonly key: string;
-  /** Aborted when the caller disconnects before the answer was sent. */
+  /** Aborted when the caller disconnects before the answer was sent, or its right to make the call ends. */
   readonly gone: AbortSignal;
 }
 

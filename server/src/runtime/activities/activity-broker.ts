@@ -5,7 +5,8 @@
  * instance commits, a worker that is waiting here gets the item as it is created.
  *
  *  AC1 An item is handed out only after its claim is stored.
- *  AC2 A poll whose caller has disconnected gets nothing, and releases an item that it got at the last moment.
+ *  AC2 A poll whose caller has disconnected or lost its right gets nothing, and releases an item that it got at the last moment;
+ *      the attempt does not count.
  */
 import { AppError } from '../../base/errors.js';
 import type { Logger } from '../../base/logger.js';
@@ -221,7 +222,7 @@ export class ActivityBroker implements Service, WorkerReservations {
   }
 
   async #giveBack(item: WorkItem): Promise<void> {
-    await this.#options.claims.giveBack(item.token).catch((error: unknown) => {
+    await this.#options.claims.giveBack(item.token, 'undelivered').catch((error: unknown) => {
       this.#options.logger.warn(
         { err: error },
         'could not release a work item that its caller did not get',

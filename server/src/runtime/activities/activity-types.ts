@@ -13,7 +13,7 @@ export interface PullRequest {
   readonly timeoutMs: number;
   /** Null: the item is held until it is completed or released. */
   readonly leaseMs: number | null;
-  /** Aborted when the caller disconnects. */
+  /** Aborted when the caller disconnects or loses its right. */
   readonly signal: AbortSignal;
 }
 

@@ -45,6 +45,9 @@ const KEEP_AFTER_MS = 1000;
 /** Who gets the item, and for how long. */
 export type Claimant = Pick<PullRequest, 'workerId' | 'leaseMs'>;
 
+/** `undelivered`: the server, because no worker got the item. */
+export type ReleasedBy = 'worker' | 'undelivered';
+
 /** A claim that is stored together with the item that it is for. */
 export interface PreparedClaim {
   readonly token: string;
@@ -206,18 +209,18 @@ export class WorkClaims {
   }
 
   /** For a worker that rejects the item. @throws AppError `activity_not_found`, `work_cancelled` */
-  async release(token: string): Promise<void> {
-    await this.giveBack(token);
+  async release(token: string, by: ReleasedBy = 'worker'): Promise<void> {
+    await this.giveBack(token, by);
     this.#options.metrics.activity('released');
   }
 
   /**
-   * Returns the item to its old place in the queue. A withdrawn one has none: its instance gets to know that it came back.
+   * Returns the item to its old place in the queue. If no worker got it, the attempt does not count. A withdrawn one has none: its instance gets to know that it came back.
    * @throws AppError `activity_not_found`, `work_cancelled`
    */
-  async giveBack(token: string): Promise<void> {
+  async giveBack(token: string, by: ReleasedBy): Promise<void> {
     const name = await this.#decide(token, ({ activityId, tokenHash }) =>
-      this.#options.store.releaseActivity(activityId, tokenHash),
+      this.#options.store.releaseActivity(activityId, tokenHash, by === 'worker'),
     );
     if (name === null) {
       await this.#giveBackWithdrawn(token);

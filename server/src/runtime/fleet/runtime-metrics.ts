@@ -80,6 +80,11 @@ export class RuntimeMetrics {
     'stepwright_archive_failures_total',
     'Attempts to archive runs that failed: nothing could be written, or a run could not be exported.',
   );
+  readonly #authorizationsEnded = this.#counter(
+    'stepwright_authorizations_ended_total',
+    'Calls that ended because their token expired, or their API key was removed, while they were in progress.',
+    ['reason'],
+  );
   readonly #refusedDescendants = this.#counter(
     'stepwright_descendants_refused_total',
     'Starts by SubWorkflow steps that failed because the root run already has descendants_max open descendants.',
@@ -211,6 +216,10 @@ export class RuntimeMetrics {
 
   webhookCalled(result: 'accepted' | 'repeated' | 'rejected' | 'failed'): void {
     this.#webhookCalls.inc({ result });
+  }
+
+  authorizationEnded(reason: 'expired' | 'revoked'): void {
+    this.#authorizationsEnded.inc({ reason });
   }
 
   triggerFired(outcome: string): void {

@@ -61,8 +61,14 @@ export interface ActivityStore {
   /**
    * Returns the item to its old place in the queue. The result is its name, or null if the token is stale or the item is
    * withdrawn; then nothing changed.
+   *
+   * @param countsAttempt false: no worker got the item, so the claim does not count as an attempt
    */
-  releaseActivity(activityId: string, tokenHash: string): Promise<string | null>;
+  releaseActivity(
+    activityId: string,
+    tokenHash: string,
+    countsAttempt?: boolean,
+  ): Promise<string | null>;
   /**
    * Withdraws those of these items that exist and are not done: no claim returns them from then on. Deferred ones are no
    * longer deferred. Returns all that exist, in any order, as they are afterwards: a claim that came before shows in its

@@ -150,13 +150,14 @@ export function extendActivity(
 
 export function releaseActivity(
   data: MemoryData,
-  [activityId, tokenHash]: OperationArguments<'releaseActivity'>,
+  [activityId, tokenHash, countsAttempt = true]: OperationArguments<'releaseActivity'>,
 ): string | null {
   const known = heldBy(data, activityId, tokenHash);
   if (known === null || known.record.withdrawn) return null;
   const record: ActivityRecord = {
     ...known.record,
     availableAt: known.record.createdAt,
+    attempt: known.record.attempt - (countsAttempt ? 0 : 1),
     tokenHash: null,
     workerId: null,
   };

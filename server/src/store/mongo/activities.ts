@@ -101,7 +101,7 @@ export async function extendActivity(
 
 export async function releaseActivity(
   { activities }: MongoContext,
-  [activityId, tokenHash]: OperationArguments<'releaseActivity'>,
+  [activityId, tokenHash, countsAttempt = true]: OperationArguments<'releaseActivity'>,
 ): Promise<string | null> {
   const held = {
     _id: encodeText(activityId),
@@ -113,6 +113,7 @@ export async function releaseActivity(
   if (item === null) return null;
   const { matchedCount } = await activities.updateOne(held, {
     $set: { availableAt: item.createdAt, deferred: false, tokenHash: null, workerId: null },
+    ...(!countsAttempt && { $inc: { attempt: -1 } }),
   });
   return matchedCount > 0 ? decodeText(item.name) : null;
 }

@@ -63,12 +63,13 @@ export async function extendActivity(
 
 export async function releaseActivity(
   { database }: PostgresContext,
-  [activityId, tokenHash]: OperationArguments<'releaseActivity'>,
+  [activityId, tokenHash, countsAttempt = true]: OperationArguments<'releaseActivity'>,
 ): Promise<string | null> {
   const [row] = await database.query(
-    `UPDATE @activities SET available_at = created_at, deferred = false, token_hash = NULL, worker_id = NULL
+    `UPDATE @activities
+        SET available_at = created_at, deferred = false, token_hash = NULL, worker_id = NULL, attempt = attempt - $3::integer
       WHERE id = $1 AND token_hash = $2 AND NOT done AND NOT settled RETURNING name`,
-    [encodeTextWithoutNul(activityId), encodeTextWithoutNul(tokenHash)],
+    [encodeTextWithoutNul(activityId), encodeTextWithoutNul(tokenHash), countsAttempt ? 0 : 1],
   );
   return row?.text('name') ?? null;
 }

@@ -26,6 +26,7 @@ const STATUSES: Record<ErrorCode, number> = {
   notification_not_found: 404,
   delivery_not_found: 404,
   trigger_not_found: 404,
+  authorization_ended: 401,
   execution_not_found: 404,
   step_not_found: 404,
   activity_not_found: 404,

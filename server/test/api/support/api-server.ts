@@ -24,6 +24,8 @@ export interface ApiServer {
 
 export interface ApiServerOptions {
   readonly host?: HostAnswers;
+  /** Calls that `host` does not define never end. */
+  readonly isSilent?: boolean;
   readonly limits?: Partial<ApiLimits>;
   readonly auth?: AuthConfig | null;
   readonly memory?: Partial<Pick<RequestMemoryOptions, 'bodiesMax' | 'answersMax'>>;
@@ -41,7 +43,7 @@ export function authWith(publicKey: KeyObject): AuthConfig {
 }
 
 export async function startApi(options: ApiServerOptions = {}): Promise<ApiServer> {
-  const { host, calls } = scriptedHost(options.host ?? {});
+  const { host, calls } = scriptedHost(options.host ?? {}, options.isSilent);
   const logLines: Record<string, unknown>[] = [];
   const logger = createLogger({
     level: 'debug',

@@ -28,6 +28,7 @@ export type HostAnswers = AreaAnswers<'definitions'> &
   AreaAnswers<'workers'> &
   AreaAnswers<'overview'> &
   AreaAnswers<'changes'> &
+  AreaAnswers<'keys'> &
   Partial<Pick<Host, OwnMethod>>;
 
 export interface ScriptedHost {
@@ -37,8 +38,11 @@ export interface ScriptedHost {
 
 const OWN_METHODS: ReadonlySet<string> = new Set<OwnMethod>(['info', 'readiness', 'metrics']);
 
-/** A call that the test does not define fails the request with 500, and so the test. */
-export function scriptedHost(answers: HostAnswers): ScriptedHost {
+/**
+ * A call that the test does not define fails the request with 500, and so the test.
+ * @param isSilent instead, such a call never ends
+ */
+export function scriptedHost(answers: HostAnswers, isSilent = false): ScriptedHost {
   const calls: HostCall[] = [];
   const answering =
     (method: string) =>
@@ -46,6 +50,7 @@ export function scriptedHost(answers: HostAnswers): ScriptedHost {
       calls.push({ method, args });
       const answer = answers[method as keyof HostAnswers] as
         ((...given: unknown[]) => unknown) | undefined;
+      if (answer === undefined && isSilent) return new Promise(() => undefined);
       if (answer === undefined) throw new Error(`unexpected call of ${method}`);
       return answer(...args);
     };
@@ -57,7 +62,7 @@ export function scriptedHost(answers: HostAnswers): ScriptedHost {
     {},
     {
       get: (_target, name: string) => {
-        if (name === 'audit') return audit;
+        if (name === 'audit' && !isSilent) return audit;
         return OWN_METHODS.has(name) ? answering(name) : areaOf(name);
       },
     },

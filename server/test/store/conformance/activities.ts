@@ -265,6 +265,16 @@ export function describeActivities(test: StoreUnderTest): void {
       expect(await claim('v', 2000)).toMatchObject({ id: 'i/1/0', attempt: 2 });
     });
 
+    it('do not count the attempt of an item that no worker got', async () => {
+      await offer('i', [activityOf('i/1/0', 'i')]);
+      await claim('w', 2000);
+      expect(await test.store.releaseActivity('i/1/0', 'token-v', false)).toBeNull();
+      expect(await test.store.releaseActivity('i/1/0', 'token-w', false)).toBe('ship');
+      expect(await claim('v', 2000)).toMatchObject({ id: 'i/1/0', attempt: 1 });
+      expect(await test.store.releaseActivity('i/1/0', 'token-v')).toBe('ship');
+      expect(await claim('w', 2000)).toMatchObject({ id: 'i/1/0', attempt: 2 });
+    });
+
     it('have no effect on an item that is done', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000);

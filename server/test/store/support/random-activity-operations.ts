@@ -47,10 +47,10 @@ export const ACTIVITY_OPERATIONS: readonly fc.Arbitrary<Step>[] = [
       (store) =>
         store.extendActivity(id, `token-${by}`, lease),
   ),
-  fc.tuple(activityId, worker).map(
-    ([id, by]): Step =>
+  fc.tuple(activityId, worker, fc.boolean()).map(
+    ([id, by, countsAttempt]): Step =>
       (store) =>
-        store.releaseActivity(id, `token-${by}`),
+        store.releaseActivity(id, `token-${by}`, countsAttempt),
   ),
   fc.uniqueArray(activityId, { maxLength: 3 }).map(
     (ids): Step =>

@@ -122,12 +122,14 @@ export function extendActivity(
 
 export function releaseActivity(
   database: Database,
-  [activityId, tokenHash]: OperationArguments<'releaseActivity'>,
+  [activityId, tokenHash, countsAttempt = true]: OperationArguments<'releaseActivity'>,
 ): string | null {
   const released = database.get(
-    `UPDATE activities SET availableAt = createdAt, deferred = 0, tokenHash = NULL, workerId = NULL
+    `UPDATE activities
+        SET availableAt = createdAt, deferred = 0, tokenHash = NULL, workerId = NULL, attempt = attempt - ?
       WHERE id = ? AND tokenHash = ? AND done = 0 AND settled = 0
       RETURNING name`,
+    countsAttempt ? 0 : 1,
     encodeText(activityId),
     encodeText(tokenHash),
   );
