@@ -164,6 +164,8 @@ export interface paths {
         /**
          * Create a bulk job
          * @description Creates a job that takes one action on many runs: on all that match a filter when it begins, or on those that are named. It runs on the server, at most `perSecond` runs per second, and acts once on each run, also if nodes die. With `dryRun`, the response shows how many runs that would be and the first of them, and nothing happens.
+         *
+         *     The job has the right of its caller at its creation: it goes on when the token expires or the API key is removed. Stop it if it must not.
          */
         post: operations["createBulkJob"];
         delete?: never;
@@ -536,6 +538,8 @@ export interface paths {
         /**
          * Publish an event
          * @description Publishes an event to every run that is waiting for its name and key, or will wait for it. The server stores the event before it responds. The body is the data of the event: any JSON value.
+         *
+         *     A caller with a narrowed scope may publish the events that the definitions within its reach name literally. Such an event starts runs of these definitions only: triggers of others show `Skipped`.
          */
         post: operations["publishEvent"];
         delete?: never;
@@ -937,7 +941,7 @@ export interface paths {
          *
          *     A `lag` event means that some changes are missing, because there were too many, or because another node cannot be reached: fetch the lists again.
          *
-         *     While nothing changes, the server sends a comment line every 15 seconds. The stream ends when the token expires or the server stops.
+         *     While nothing changes, the server sends a comment line every 15 seconds. The stream ends when the token expires, when the API key is removed, and when the server stops.
          */
         get: operations["streamChanges"];
         put?: never;
@@ -1827,6 +1831,7 @@ export interface components {
          *       "id": "01hx5v3x9t6k2m4n8p0q",
          *       "action": "resume",
          *       "actor": "ada",
+         *       "apiKey": null,
          *       "reason": "the carrier is back",
          *       "perSecond": 50,
          *       "state": "Running",
@@ -1843,8 +1848,10 @@ export interface components {
         BulkJob: {
             id: string;
             action: components["schemas"]["BulkAction"];
-            /** @description The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none. */
+            /** @description Who created it: the subject (`sub`) of the token or the name of the API key; `anonymous` if there was none. */
             actor: string;
+            /** @description The API key of that caller; null: it had a token, or there is no access control. */
+            apiKey: components["schemas"]["BulkJobKey"] | null;
             reason: string;
             /**
              * Format: double
@@ -1887,6 +1894,15 @@ export interface components {
             /** @description The first 100 failures. Only shown to callers with the scope `conductor:viewer`. */
             failures: components["schemas"]["BulkFailure"][];
         };
+        /** @description The API key with which a bulk job was created, as it is now. */
+        BulkJobKey: {
+            id: string;
+            /**
+             * @description The job goes on when the key is `Removed` or `Expired`.
+             * @enum {string}
+             */
+            state: "Active" | "Expired" | "Removed";
+        };
         /** @description A page of bulk jobs, the newest first. */
         BulkJobPage: {
             items: components["schemas"]["BulkJobSummary"][];
@@ -1897,8 +1913,10 @@ export interface components {
         BulkJobSummary: {
             id: string;
             action: components["schemas"]["BulkAction"];
-            /** @description The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none. */
+            /** @description Who created it: the subject (`sub`) of the token or the name of the API key; `anonymous` if there was none. */
             actor: string;
+            /** @description The API key of that caller; null: it had a token, or there is no access control. */
+            apiKey: components["schemas"]["BulkJobKey"] | null;
             reason: string;
             /**
              * Format: double
@@ -4105,7 +4123,7 @@ export interface components {
             /** @description The run that was started; null: none was. */
             workflowId: string | null;
             /**
-             * @description `Skipped`: the run before was still open, or another run had the reference and the definition has an `OnConflict`. `Failed`: an expression failed, or the data was rejected. `Missed`: no server ran within the catch-up time.
+             * @description `Skipped`: the run before was still open, another run had the reference and the definition has an `OnConflict`, or the scopes of the caller who published the event do not reach the definition. `Failed`: an expression failed, or the data was rejected. `Missed`: no server ran within the catch-up time.
              * @enum {string}
              */
             outcome: "Started" | "Skipped" | "Failed" | "Missed";
@@ -5768,6 +5786,7 @@ export interface operations {
                      *       "id": "01hx5v3x9t6k2m4n8p0q",
                      *       "action": "resume",
                      *       "actor": "ada",
+                     *       "apiKey": null,
                      *       "reason": "the carrier is back",
                      *       "perSecond": 50,
                      *       "state": "Running",
@@ -5786,6 +5805,7 @@ export interface operations {
                      * @example id: 01hx5v3x9t6k2m4n8p0q
                      *     action: resume
                      *     actor: ada
+                     *     apiKey: null
                      *     reason: the carrier is back
                      *     perSecond: 50
                      *     state: Running
@@ -5862,6 +5882,7 @@ export interface operations {
                      *       "id": "01hx5v3x9t6k2m4n8p0q",
                      *       "action": "resume",
                      *       "actor": "ada",
+                     *       "apiKey": null,
                      *       "reason": "the carrier is back",
                      *       "perSecond": 50,
                      *       "state": "Running",
@@ -5880,6 +5901,7 @@ export interface operations {
                      * @example id: 01hx5v3x9t6k2m4n8p0q
                      *     action: resume
                      *     actor: ada
+                     *     apiKey: null
                      *     reason: the carrier is back
                      *     perSecond: 50
                      *     state: Running

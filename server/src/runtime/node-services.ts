@@ -146,11 +146,11 @@ export class NodeServices {
     this.purges = new InstancePurges({ ...options, queries });
     this.exports = new InstanceExports({ store, catalog, queries, gate: exporting });
     this.repairs = this.#createRepairs();
+    this.access = createAccess(options);
     this.bulk = this.#createBulk();
     this.triggers = createTriggers(options, this, () => this.#news().mayBeStale());
     this.publisher = this.#createPublisher();
     this.webhooks = createWebhooks(options, this);
-    this.access = createAccess(options);
     this.indexRefresh = this.#createIndexRefresh();
     this.housekeeping = createHousekeeping(options, this);
     this.eventQueries = new EventQueries(store, reading, this.publisher.deliveries);
@@ -265,8 +265,8 @@ export class NodeServices {
   }
 
   #createBulk(): BulkServices {
-    const { control, environment, nodes, purges, queries, repairs, restarts } = this;
-    const services = { control, environment, nodes, purges, queries, repairs, restarts };
+    const { access, control, environment, nodes, purges, queries, repairs, restarts } = this;
+    const services = { access, control, environment, nodes, purges, queries, repairs, restarts };
     return createBulk({ ...this.#options, ...services });
   }
 

@@ -36,6 +36,7 @@ everyStore(
           id: body.id,
           action: 'suspend',
           actor: 'anonymous',
+          apiKey: null,
           reason: REASON,
           perSecond: 50,
           state: 'Done',

@@ -23,7 +23,7 @@ import { reachesAllOf, type NameReach } from '../../base/name-reach.js';
 import { callerReach } from '../access/authentication.js';
 import { asJson, requiredBody } from '../http/body-reader.js';
 import { knownQuery } from '../http/query-names.js';
-import { actorOf, type ApiServices } from '../http/request-context.js';
+import { actorOf, contextOf, type ApiServices } from '../http/request-context.js';
 import {
   assertMayFilter,
   toBulkJob,
@@ -62,6 +62,9 @@ export class BulkController extends Controller {
    * It runs on the server, at most `perSecond` runs per second, and acts once on each run, also if nodes die. With `dryRun`,
    * the response shows how many runs that would be and the first of them, and nothing happens.
    *
+   * The job has the right of its caller at its creation: it goes on when the token expires or the API key is removed. Stop it if it
+   * must not.
+   *
    * @summary Create a bulk job
    * @param idempotencyKey A unique key of your choice. If you repeat the request with the same key, you get the job that the first request created.
    * @param preview With `dryRun`: the runs on which the job would act
@@ -94,6 +97,7 @@ export class BulkController extends Controller {
     assertMayFilter(body, mayRead);
     const job = toBulkRequest(body, {
       actor: await actorOf(request),
+      apiKeyId: (await contextOf(request).verifiedToken)?.apiKeyId ?? null,
       reach,
       idempotency: await toIdempotencyKey(request, idempotencyKey, asJson(body)),
     });

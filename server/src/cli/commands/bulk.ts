@@ -197,11 +197,18 @@ function printJob(job: BulkJob, { json }: ServerCommandOptions): void {
     ['State', job.state],
     ['Progress', progressOf(job)],
     ['Reason', job.reason],
-    ['By', job.actor],
+    ['By', creatorOf(job)],
     ['Started', fullTime(startTime, output.now)],
     ['Ended', endTime === null ? '' : fullTime(endTime, output.now)],
   ]);
   printFailures(output, failures);
+}
+
+function creatorOf({ actor, apiKey }: BulkJob): string {
+  // Servers of older versions do not say.
+  if (apiKey === null || apiKey === undefined) return actor;
+  const { id, state } = apiKey;
+  return `${actor}, with the API key ${id}${state === 'Active' ? '' : ` (${state.toLowerCase()})`}`;
 }
 
 function printFailures(output: Output, failures: readonly BulkFailure[]): void {

@@ -20,6 +20,9 @@ export interface ApiKeyView {
   readonly lastUsedAt: number | null;
 }
 
+/** Of a key that somebody has used. */
+export type ApiKeyState = 'Active' | 'Expired' | 'Removed';
+
 export interface CreatedApiKey extends ApiKeyView {
   /** The only time that it is shown. */
   readonly key: string;

@@ -11,6 +11,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { ResourceRecord } from '../../store/records/resources.js';
 import type { Store } from '../../store/store.js';
+import type { ApiKeyState } from './api-key-types.js';
 import { readApiKey, readKeyText, writeApiKey, type StoredApiKey } from './api-key-codec.js';
 
 const KNOWN_MS = 500;
@@ -50,6 +51,14 @@ export class ApiKeyVerifier {
     if (key.expiresAt !== null && key.expiresAt <= now) return null;
     this.#noteUse(record, key, now);
     return key;
+  }
+
+  /** As it was at most half a second ago. @throws StoreUnavailableError */
+  async stateOf(id: string): Promise<ApiKeyState> {
+    const record = await this.#find(id);
+    if (record === null) return 'Removed';
+    const { expiresAt } = readApiKey(record);
+    return expiresAt !== null && expiresAt <= this.#options.clock.now() ? 'Expired' : 'Active';
   }
 
   /** The key was removed by this node. */

@@ -7,6 +7,7 @@ import type {
   BulkAction,
   BulkFailure,
   BulkFilter,
+  BulkJobKey,
   BulkJobListItem,
   BulkJobView,
   BulkModification,
@@ -15,6 +16,8 @@ import type {
 export interface BulkAbout {
   readonly action: BulkAction;
   readonly actor: string;
+  /** Of the caller who created it; null: none. */
+  readonly apiKeyId: string | null;
   readonly reason: string;
   readonly perSecond: number;
   /** Of the caller who created it. */
@@ -35,10 +38,11 @@ export const writeFailures = (failures: readonly BulkFailure[]): string => write
 export const writePosition = (position: InstancePosition): string => write(position);
 
 // Each text was written by the function above.
-/** Jobs of older versions have no reach. */
+/** Jobs of older versions have no reach and no key. */
 export const readAbout = (text: string): BulkAbout => {
-  const { reach = 'all', ...about } = read(text) as Omit<BulkAbout, 'reach'> & Partial<BulkAbout>;
-  return { ...about, reach };
+  type Stored = Omit<BulkAbout, 'reach' | 'apiKeyId'> & Partial<BulkAbout>;
+  const { apiKeyId = null, reach = 'all', ...about } = read(text) as Stored;
+  return { ...about, apiKeyId, reach };
 };
 /** Jobs of older versions do not say whether to compensate. */
 export const readTask = (text: string): BulkTask => {
@@ -50,14 +54,17 @@ export const readFailures = (text: string): readonly BulkFailure[] =>
   read(text) as readonly BulkFailure[];
 export const readPosition = (text: string): InstancePosition => read(text) as InstancePosition;
 
-export function bulkJobItem(job: BulkJobSummary): BulkJobListItem {
+/** @param apiKey what is known of the key of its creator */
+export function bulkJobItem(job: BulkJobSummary, apiKey: BulkJobKey | null): BulkJobListItem {
   const { done, endTime, failed, id, isCollected, matched, skipped, startTime, state } = job;
   const counts = { matched, exact: isCollected, done, skipped, failed };
-  return { id, ...readAbout(job.about), state, ...counts, startTime, endTime };
+  const { action, actor, perSecond, reach, reason } = readAbout(job.about);
+  const about = { action, actor, apiKey, perSecond, reach, reason };
+  return { id, ...about, state, ...counts, startTime, endTime };
 }
 
-export function viewBulkJob(job: BulkJobRecord): BulkJobView {
-  return { ...bulkJobItem(job), failures: readFailures(job.failures) };
+export function viewBulkJob(job: BulkJobRecord, apiKey: BulkJobKey | null): BulkJobView {
+  return { ...bulkJobItem(job, apiKey), failures: readFailures(job.failures) };
 }
 
 function write(value: object): string {

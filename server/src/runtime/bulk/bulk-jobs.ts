@@ -4,8 +4,13 @@ import { AppError, type ErrorCode } from '../../base/errors.js';
 import { hashOf, type Ids } from '../../base/ids.js';
 import { definitionsWithin, reaches, reachesAllOf, type NameReach } from '../../base/name-reach.js';
 import type { Logger } from '../../base/logger.js';
-import { BULK_CHUNK, type BulkJobRecord } from '../../store/records/bulk-jobs.js';
+import {
+  BULK_CHUNK,
+  type BulkJobRecord,
+  type BulkJobSummary,
+} from '../../store/records/bulk-jobs.js';
 import type { Store } from '../../store/store.js';
+import type { ApiKeyState } from '../access/api-key-types.js';
 import { listItem } from '../operations/instance-views.js';
 import type { InstanceListItem } from '../operations/instance-types.js';
 import type { InstanceQueries } from '../operations/instance-queries.js';
@@ -35,6 +40,7 @@ import {
   type BulkCreated,
   type BulkFailure,
   type BulkFilter,
+  type BulkJobKey,
   type BulkJobListItem,
   type BulkJobView,
   type BulkPreview,
@@ -63,6 +69,7 @@ export interface BulkJobsOptions {
   readonly queries: Pick<InstanceQueries, 'count' | 'list' | 'read'>;
   readonly runner: Pick<BulkRunner, 'insert' | 'runOf'>;
   readonly repairs: Pick<InstanceRepairs, 'modify'>;
+  readonly keyStateOf: (apiKeyId: string) => Promise<ApiKeyState>;
 }
 
 export class BulkJobs {
@@ -141,7 +148,7 @@ export class BulkJobs {
 
   /** @throws AppError `bulk_job_not_found`, also if the job may act on instances outside the reach */
   async get(id: string, reach: NameReach): Promise<BulkJobView> {
-    return viewBulkJob(await this.#load(id, reach));
+    return this.#view(await this.#load(id, reach));
   }
 
   /**
@@ -178,10 +185,10 @@ export class BulkJobs {
     const position = decodeCursor(cursor, LIST);
     const after = position === null ? null : { time: Number(position[0]), id: position[1] ?? '' };
     const jobs = await this.#options.store.listBulkJobs(after, limit + 1);
-    const page = pageOf(jobs.map(bulkJobItem), limit, LIST, ({ id, startTime }) => [
-      String(startTime),
-      id,
-    ]);
+    const items = await Promise.all(
+      jobs.map(async (job) => bulkJobItem(job, await this.#keyOf(job))),
+    );
+    const page = pageOf(items, limit, LIST, ({ id, startTime }) => [String(startTime), id]);
     return { ...page, items: page.items.filter((job) => reachesAllOf(reach, job.reach)) };
   }
 
@@ -195,12 +202,21 @@ export class BulkJobs {
       logger.info({ bulkJob: id, actor }, 'a bulk job was stopped');
       runner.runOf(id)?.halt('stopped');
     }
-    return viewBulkJob(job);
+    return this.#view(job);
+  }
+
+  async #view(job: BulkJobRecord): Promise<BulkJobView> {
+    return viewBulkJob(job, await this.#keyOf(job));
+  }
+
+  async #keyOf({ about }: BulkJobSummary): Promise<BulkJobKey | null> {
+    const { apiKeyId: id } = readAbout(about);
+    return id === null ? null : { id, state: await this.#options.keyStateOf(id) };
   }
 
   #newJob(request: BulkRequest): BulkJobRecord {
-    const { action, actor, compensate, idempotency, modification, perSecond, reach, reason } =
-      request;
+    const { action, actor, apiKeyId, perSecond, reach, reason } = request;
+    const { compensate, idempotency, modification } = request;
     const startTime = this.#options.clock.now();
     const ids = idsOf(request);
     return {
@@ -209,7 +225,14 @@ export class BulkJobs {
           ? this.#options.ids.newId(startTime)
           : `k-${hashOf('bulk', idempotency.key)}`,
       requestHash: idempotency?.requestHash ?? null,
-      about: writeAbout({ action, actor, reason, perSecond: perSecond ?? PER_SECOND, reach }),
+      about: writeAbout({
+        action,
+        actor,
+        apiKeyId,
+        reason,
+        perSecond: perSecond ?? PER_SECOND,
+        reach,
+      }),
       task: writeTask({ filter: filterOf(request), modification, compensate }),
       state: 'Running',
       startTime,

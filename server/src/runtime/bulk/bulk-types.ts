@@ -2,6 +2,7 @@
 import type { DocumentProblem } from '../../engine/model/definition.js';
 import type { ErrorCode } from '../../base/errors.js';
 import type { NameReach } from '../../base/name-reach.js';
+import type { ApiKeyState } from '../access/api-key-types.js';
 import type { BulkJobState } from '../../store/records/bulk-jobs.js';
 import type { InstanceFilter } from '../../store/records/instance-lists.js';
 import type { IdempotencyKey } from '../operations/idempotency-key.js';
@@ -34,6 +35,8 @@ export interface BulkRequest {
   /** Default: `PER_SECOND`. */
   readonly perSecond: number | null;
   readonly actor: string;
+  /** The API key of the caller; null: it has none. */
+  readonly apiKeyId: string | null;
   /** The job acts only on instances of definitions within it. */
   readonly reach: NameReach;
   readonly idempotency: IdempotencyKey | null;
@@ -68,10 +71,18 @@ export interface BulkFailure {
   readonly problems: readonly DocumentProblem[];
 }
 
+/** The API key of the caller who created a job, as it is now. */
+export interface BulkJobKey {
+  readonly id: string;
+  readonly state: ApiKeyState;
+}
+
 export interface BulkJobListItem extends BulkMatch {
   readonly id: string;
   readonly action: BulkAction;
   readonly actor: string;
+  /** Null: it was created without one. */
+  readonly apiKey: BulkJobKey | null;
   readonly reason: string;
   readonly reach: NameReach;
   readonly perSecond: number;

@@ -1,11 +1,15 @@
 /** Connects the services of bulk jobs. */
+import type { ApiKeyVerifier } from '../access/api-key-verifier.js';
 import { BulkActions, type BulkActionsOptions } from './bulk-actions.js';
 import { BulkJobs, type BulkJobsOptions } from './bulk-jobs.js';
 import { BulkRunner, type BulkRunnerOptions } from './bulk-runner.js';
 
 type BulkOptions = Omit<BulkRunnerOptions, 'actions' | 'isBusy'> &
-  Omit<BulkJobsOptions, 'runner' | 'nodeId'> &
-  BulkActionsOptions & { readonly environment: { readonly queued: number } };
+  Omit<BulkJobsOptions, 'runner' | 'nodeId' | 'keyStateOf'> &
+  BulkActionsOptions & {
+    readonly access: { readonly verifier: Pick<ApiKeyVerifier, 'stateOf'> };
+    readonly environment: { readonly queued: number };
+  };
 
 export interface BulkServices {
   readonly runner: BulkRunner;
@@ -13,8 +17,9 @@ export interface BulkServices {
 }
 
 export function createBulk(options: BulkOptions): BulkServices {
-  const { environment, nodes } = options;
+  const { access, environment, nodes } = options;
   const actions = new BulkActions(options);
   const runner = new BulkRunner({ ...options, actions, isBusy: () => environment.queued > 0 });
-  return { runner, jobs: new BulkJobs({ ...options, nodeId: nodes.id, runner }) };
+  const keyStateOf = (id: string) => access.verifier.stateOf(id);
+  return { runner, jobs: new BulkJobs({ ...options, nodeId: nodes.id, runner, keyStateOf }) };
 }

@@ -50,6 +50,7 @@ function jobOf(matched: number): BulkJobRecord {
     about: writeAbout({
       action: 'modify',
       actor: 'me',
+      apiKeyId: null,
       reason: 'why',
       reach: 'all',
       perSecond: 1000,

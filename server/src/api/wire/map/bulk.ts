@@ -41,6 +41,7 @@ const MODIFICATION_LENGTH_MAX = 100_000;
 
 interface Caller {
   readonly actor: string;
+  readonly apiKeyId: string | null;
   readonly reach: NameReach;
   readonly idempotency: IdempotencyKey | null;
 }
@@ -150,6 +151,7 @@ export function toBulkJobSummary(job: host.BulkJobListItem): wire.BulkJobSummary
     id: job.id,
     action: job.action,
     actor: job.actor,
+    apiKey: job.apiKey,
     reason: job.reason,
     perSecond: job.perSecond,
     state: job.state,

@@ -115,15 +115,30 @@ export interface BulkPreview {
 export type BulkState = 'Running' | 'Done' | 'Stopped';
 
 /**
+ * The API key with which a bulk job was created, as it is now.
+ */
+export interface BulkJobKey {
+  id: string;
+  /**
+   * The job goes on when the key is `Removed` or `Expired`.
+   */
+  state: 'Active' | 'Expired' | 'Removed';
+}
+
+/**
  * A bulk job in a list.
  */
 export interface BulkJobSummary {
   id: string;
   action: BulkAction;
   /**
-   * The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none.
+   * Who created it: the subject (`sub`) of the token or the name of the API key; `anonymous` if there was none.
    */
   actor: string;
+  /**
+   * The API key of that caller; null: it had a token, or there is no access control.
+   */
+  apiKey: BulkJobKey | null;
   reason: string;
   /**
    * On how many runs it acts per second.
@@ -171,6 +186,7 @@ export interface BulkJobSummary {
  *   "id": "01hx5v3x9t6k2m4n8p0q",
  *   "action": "resume",
  *   "actor": "ada",
+ *   "apiKey": null,
  *   "reason": "the carrier is back",
  *   "perSecond": 50,
  *   "state": "Running",

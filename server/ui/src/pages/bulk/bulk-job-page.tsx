@@ -10,6 +10,7 @@ import { RunId } from '../../components/run-id.js';
 import { exactTime } from '../../components/clock.js';
 import { TimeAgo } from '../../components/time-ago.js';
 import { BULK_ACTIONS } from './bulk-actions.js';
+import { JobCreator } from './job-creator.js';
 import { JobProgress } from './job-progress.js';
 import { JobRuns } from './job-runs.js';
 import { useBulkJob } from './use-bulk-jobs.js';
@@ -63,7 +64,7 @@ export function BulkJobPage({ id }: { readonly id: string }): ReactNode {
       </Page>
     );
   }
-  const { action, actor, reason, startTime, endTime, failures, failed } = job.data;
+  const { action, reason, startTime, endTime, failures, failed } = job.data;
   return (
     <Page title={`${BULK_ACTIONS[action].label} many runs`}>
       {job.error !== null && <ProblemView error={job.error} />}
@@ -78,7 +79,7 @@ export function BulkJobPage({ id }: { readonly id: string }): ReactNode {
         <div>
           <dt>By</dt>
           <dd>
-            <bdi>{actor}</bdi>
+            <JobCreator job={job.data} />
           </dd>
         </div>
         <div>

@@ -10,6 +10,7 @@ import { Pager, usePaging } from '../../components/pager.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { TimeAgo } from '../../components/time-ago.js';
 import { BULK_ACTIONS } from './bulk-actions.js';
+import { JobCreator } from './job-creator.js';
 import { useBulkJobs } from './use-bulk-jobs.js';
 
 const TONES = { Running: 'running', Done: 'good', Stopped: 'idle' } as const;
@@ -31,7 +32,7 @@ const COLUMNS: readonly Column<BulkJobSummary>[] = [
     kind: 'wide',
     cell: ({ reason }) => <bdi>{reason}</bdi>,
   },
-  { key: 'actor', header: 'By', cell: ({ actor }) => <bdi>{actor}</bdi> },
+  { key: 'actor', header: 'By', cell: (job) => <JobCreator job={job} /> },
   {
     key: 'done',
     header: 'Done',
