@@ -1,11 +1,34 @@
 /**
- * What tsoa's routes validate with. tsoa copies the value of a union by way of JSON, which has no `bigint`: what the body readers
+ * What tsoa's routes call controllers with: each call takes the memory for its answer first.
+ *
+ * It is also what they validate with. tsoa copies the value of a union by way of JSON, which has no `bigint`: what the body readers
  * make of a large integer. No union of the wire holds data of the caller, so a copy may be inexact.
  */
 import { ExpressTemplateService, ValidationService } from '@tsoa/runtime';
+import type { Request } from 'express';
+import { contextOf } from './request-context.js';
 
 export class BodyTemplateService extends ExpressTemplateService {
   protected override validationService = new BodyValidation(this.models, this.config);
+
+  override async apiHandler(
+    parameters: Parameters<ExpressTemplateService['apiHandler']>[0],
+  ): Promise<void> {
+    const { controller, methodName, next, response } = parameters;
+    try {
+      await takeAnswerMemory(response.req, `${controller.constructor.name}.${methodName}`);
+    } catch (error) {
+      next(error);
+      return;
+    }
+    await super.apiHandler(parameters);
+  }
+}
+
+async function takeAnswerMemory(request: Request, route: string): Promise<void> {
+  const context = contextOf(request);
+  context.route = route;
+  context.routeMemory = await context.services.routeMemory.reserve(route, context.caller);
 }
 
 class BodyValidation extends ValidationService {
