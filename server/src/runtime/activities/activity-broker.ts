@@ -6,7 +6,7 @@
  *
  *  AC1 An item is handed out only after its claim is stored.
  *  AC2 A poll whose caller has disconnected gets nothing, and releases an item that it got at the last moment.
- *  AC7 The memory for an item is taken before the item is claimed; what does not fit waits, and nobody holds it meanwhile.
+ *  AC8 The memory for an item is taken before the item is claimed; what does not fit waits, and nobody holds it meanwhile.
  */
 import { AppError } from '../../base/errors.js';
 import { currentCaller } from '../../base/limits/current-caller.js';
