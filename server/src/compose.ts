@@ -27,6 +27,7 @@ export async function compose(options: ComposeOptions): Promise<Server> {
     calls: callMemory,
     ...requestMemory.usage,
   }));
+  metrics.showAnswerMemory(requestMemory.answers);
   const app = createApp({
     host,
     logger,

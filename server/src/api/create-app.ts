@@ -29,7 +29,9 @@ import { registerOperatorPage } from './pages/operator-page.js';
 import { parseQuery } from './http/query-names.js';
 import { attachContext, contextOf } from './http/request-context.js';
 import { traceRequests } from './http/request-span.js';
+import { LongAnswers } from './http/long-answers.js';
 import type { RequestMemory } from './http/request-memory.js';
+import { RouteMemory } from './http/route-memory.js';
 import { refuseRepeatedHeaders } from './http/repeated-headers.js';
 import { registerSwaggerPage } from './pages/swagger-page.js';
 import { refuseHead, unmatched } from './http/unmatched.js';
@@ -87,6 +89,8 @@ export function createApp(options: AppOptions): Express {
     guesses: new GuessLimit({ perMinuteMax: limits.wrongTokensPerMinuteMax, now }),
     waiting: new WaitingLimit(limits.waitingPerAddressMax),
     memory: options.requestMemory,
+    routeMemory: new RouteMemory(),
+    longAnswers: new LongAnswers(),
     traceUrl: options.traceUrl ?? null,
   };
   app.use(attachContext(services));

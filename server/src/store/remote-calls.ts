@@ -9,6 +9,7 @@ import type {
   StoreOperation,
 } from './operations.js';
 import type { Outage } from './outage.js';
+import { isLongActivity } from './records/activities.js';
 import { StoreUnavailableError } from './store.js';
 import { withinTime } from './within-time.js';
 
@@ -83,7 +84,7 @@ function releaseWhenClaimed(
 ): void {
   claim
     .then(async (item) => {
-      if (item?.tokenHash == null) return;
+      if (isLongActivity(item) || item?.tokenHash == null) return;
       await release({ id: item.id, tokenHash: item.tokenHash, createdAt: item.createdAt });
     })
     .catch(() => undefined);

@@ -4,15 +4,16 @@
  * Reads of a few kilobytes or more are sent with gzip to callers that accept it. Lengths then depend on the contents, which
  * reveals nothing: browsers do not send tokens on their own, so another site cannot make a user's browser repeat a read.
  *
- * Long responses are written in slices, until the caller disconnects. A response that is too long for YAML, which is meant
+ * Long responses are written in slices when there is memory for them, until the caller disconnects: see long-answers.ts. A response that is too long for YAML, which is meant
  * for people, is sent as JSON; `Content-Type` says so, as it does for callers that accept neither.
  */
 import { constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { writeJson } from '../../engine/values/exact-json.js';
-import { isLight, writeJsonParts } from '../../engine/values/json-parts.js';
-import { inSlices, NotWantedError } from '../../base/slices.js';
-import { addressOf, contextOf } from './request-context.js';
+import { lengthInParts, weigh, writeJsonParts } from '../../engine/values/json-parts.js';
+import { inSlices, nextSlice, NotWantedError } from '../../base/slices.js';
+import type { LongAnswer } from './long-answers.js';
+import { contextOf } from './request-context.js';
 import { writeYaml, writeYamlParts } from './yaml-writer.js';
 
 const YAML_MEDIA_TYPES: readonly string[] = ['application/yaml', 'application/x-yaml', 'text/yaml'];
@@ -26,6 +27,17 @@ const OFFERED = [...MEDIA_TYPES, ...MEDIA_TYPES.map(withCharset)];
 const GZIP_LENGTH_MIN = 2048;
 /** JSON repeats its names, so even the fastest level makes it many times shorter. */
 const GZIP_LEVEL = { level: constants.Z_BEST_SPEED };
+
+/** Shorter answers go to the kernel immediately, and are not counted. In characters. */
+const SHORT_LENGTH_MAX = 16 * 1024;
+/** About as much, as `weigh` counts. */
+const SHORT_WEIGHT_MAX = 256;
+/** The text, and its bytes. */
+const ANSWER_COST = 2;
+/** How much longer YAML usually is than JSON. */
+const YAML_COST = 2;
+/** A client that has read nothing of its answer for this long is considered gone. */
+const UNREAD_MS = 30_000;
 
 /** In characters: JSON of this length that is deeply nested can become twenty times as long. */
 export const YAML_LENGTH_MAX = 8 * 1024 * 1024;
@@ -50,27 +62,94 @@ export function sendAnswer(response: Response, value: unknown): Response {
 
 function sendValue(response: Response, value: unknown): Response {
   const type = answerType(response.req);
-  const isYaml = YAML_MEDIA_TYPES.includes(type);
-  if (!isLight(value)) {
-    sendInSlices(response, type, value).catch((error: unknown) => {
+  if (typeof value === 'object' && value !== null && !isShort(value)) {
+    sendLong(response, type, value).catch((error: unknown) => {
       if (!(error instanceof NotWantedError)) response.req.next?.(error);
     });
     return response;
   }
-  return sendCounted(response, type, isYaml ? writeYaml(value) : writeJson(value as object));
+  const isYaml = YAML_MEDIA_TYPES.includes(type);
+  const text = isYaml ? writeYaml(value) : writeJson(value as object);
+  // Names may be long, and characters may need escapes.
+  count(response, text.length);
+  learn(response.req, 0);
+  const plain = { contentType: withCharset(type), encoding: null };
+  if (!onlyReads(response.req) || text.length < GZIP_LENGTH_MIN) {
+    return writeText(response, plain.contentType, text);
+  }
+  response.vary('Accept-Encoding');
+  if (!acceptsGzip(response.req)) return writeText(response, plain.contentType, text);
+  compress(text, (bytes) => {
+    if (bytes === null) sendBytes(response, { ...plain, bytes: Buffer.from(text) });
+    else sendBytes(response, { ...plain, encoding: 'gzip', bytes });
+  });
+  return response;
 }
 
-/** @throws AppError if there is no memory for the response, and the caller can repeat the request */
-function sendCounted(response: Response, type: string, text: string): Response {
-  if (response.headersSent) return response;
-  const { memory } = contextOf(response.req).services;
-  const isRead = onlyReads(response.req);
-  memory.answer(addressOf(response.req), response, text.length, isRead);
-  if (!isRead || text.length < GZIP_LENGTH_MIN) return sendText(response, withCharset(type), text);
-  response.vary('Accept-Encoding');
-  if (!acceptsGzip(response.req)) return sendText(response, withCharset(type), text);
-  sendCompressed(response, withCharset(type), text);
-  return response;
+/** @throws AppError if there is no memory for the answer, NotWantedError if the caller has gone */
+async function sendLong(response: Response, type: string, value: object): Promise<void> {
+  const { req: request } = response;
+  const { caller, services } = contextOf(request);
+  const isRead = onlyReads(request);
+  const isCompressed = isRead && acceptsGzip(request);
+  const use = services.longAnswers.use(
+    value,
+    {
+      form: isCompressed ? `${type} gzip` : type,
+      cost: async () => {
+        const cost = await costOf(value, type);
+        learn(request, cost);
+        return cost;
+      },
+      mayRefuse: isRead,
+      write: (isWanted) => write({ value, type, isCompressed }, isWanted),
+    },
+    caller,
+  );
+  response.once('close', use.leave);
+  if (response.closed) use.leave();
+  const answer = await use.answer;
+  // Many callers may have waited for the same answer.
+  await nextSlice();
+  // It may have been answered meanwhile, because the right of its caller has ended.
+  if (response.closed || response.headersSent) return;
+  response.setTimeout(UNREAD_MS);
+  if (isRead) response.vary('Accept-Encoding');
+  sendBytes(response, answer);
+}
+
+/** What the route of the request needs, unless its memory was taken as it was read. */
+function learn(request: Request, bytes: number): void {
+  const { caller, route, routeMemory, services } = contextOf(request);
+  if (route === null) return;
+  const isRead = bytes > 0 && caller.memory.bytes > (routeMemory?.weight ?? 0);
+  services.routeMemory.learn(route, caller, isRead ? 0 : bytes);
+}
+
+/** The memory that writing the value takes, in bytes: its text, and the bytes to send. */
+async function costOf(value: object, type: string): Promise<number> {
+  const length = await inSlices(lengthInParts(value));
+  const isYaml = YAML_MEDIA_TYPES.includes(type);
+  return length * ANSWER_COST * (isYaml ? YAML_COST : 1);
+}
+
+async function write(
+  what: { readonly value: object; readonly type: string; readonly isCompressed: boolean },
+  isWanted: () => boolean,
+): Promise<LongAnswer> {
+  const { isCompressed, type, value } = what;
+  const isYaml = YAML_MEDIA_TYPES.includes(type);
+  const yaml = isYaml ? await inSlices(writeYamlParts(value, YAML_LENGTH_MAX), isWanted) : null;
+  const text = yaml ?? (await inSlices(writeJsonParts(value), isWanted));
+  const contentType = withCharset(isYaml && yaml === null ? JSON_MEDIA_TYPE : type);
+  const plain = Buffer.from(text);
+  if (!isCompressed) return { contentType, encoding: null, bytes: plain };
+  return new Promise((resolve) => {
+    compress(plain, (bytes) => {
+      if (bytes === null) resolve({ contentType, encoding: null, bytes: plain });
+      else resolve({ contentType, encoding: 'gzip', bytes });
+    });
+  });
 }
 
 /** Whether the caller accepts gzip; with no header, it accepts anything, but may not expect it. */
@@ -79,46 +158,53 @@ function acceptsGzip(request: Request): boolean {
   return accepted !== undefined && request.acceptsEncodings('gzip') === 'gzip';
 }
 
-/** Compresses on another thread. */
-function sendCompressed(response: Response, contentType: string, text: string): void {
-  gzip(text, GZIP_LEVEL, (error, bytes) => {
-    // It may have been answered meanwhile, because the right of its caller has ended.
-    if (response.closed || response.headersSent) return;
-    if (error !== null) {
-      sendText(response, contentType, text);
-      return;
-    }
-    response.setHeader('Content-Type', contentType);
-    response.setHeader('Content-Encoding', 'gzip');
-    response.setHeader('Content-Length', bytes.length);
-    response.end(bytes);
-  });
+/** Compresses on another thread; null: that failed. */
+function compress(text: string | Buffer, done: (bytes: Buffer | null) => void): void {
+  gzip(text, GZIP_LEVEL, (error, bytes) => done(error === null ? bytes : null));
 }
 
-/** A worker must get the work item that it has claimed; otherwise, the item would be stuck until its lease ends. */
+function sendBytes(response: Response, { bytes, contentType, encoding }: LongAnswer): void {
+  if (response.closed || response.headersSent) return;
+  response.setHeader('Content-Type', contentType);
+  if (encoding !== null) response.setHeader('Content-Encoding', encoding);
+  response.setHeader('Content-Length', bytes.length);
+  response.end(bytes);
+}
+
+/** Whether the caller can repeat the request. A worker must get the work item that it has claimed. */
 function onlyReads({ method, originalUrl }: Request): boolean {
   return method === 'GET' && !originalUrl.startsWith('/api/activity/');
 }
 
-async function sendInSlices(response: Response, type: string, value: unknown): Promise<void> {
-  const isWanted = (): boolean => !response.closed && !response.headersSent;
-  const isYaml = YAML_MEDIA_TYPES.includes(type);
-  const yaml = isYaml ? await inSlices(writeYamlParts(value, YAML_LENGTH_MAX), isWanted) : null;
-  if (yaml !== null) {
-    sendCounted(response, type, yaml);
-    return;
-  }
-  const json = await inSlices(writeJsonParts(value), isWanted);
-  sendCounted(response, isYaml ? JSON_MEDIA_TYPE : type, json);
+/**
+ * Sends a body unchanged: without an entity tag, without guessing its type.
+ * @throws AppError `too_many_requests`, `overloaded` if there is no memory for a long one
+ */
+export function sendText(response: Response, contentType: string, text: string): Response {
+  count(response, text.length);
+  return writeText(response, contentType, text);
 }
 
-/** Sends a body unchanged: without an entity tag, without guessing its type. */
-export function sendText(response: Response, contentType: string, text: string): Response {
+/** Counts a text until it has been sent. @throws AppError if it is long, and there is no memory for it */
+function count(response: Response, length: number): void {
+  if (length <= SHORT_LENGTH_MAX) return;
+  const { memory } = contextOf(response.req).caller;
+  const bytes = length * ANSWER_COST;
+  if (onlyReads(response.req)) memory.reserveNow('texts', bytes);
+  else memory.add('texts', bytes);
+  response.setTimeout(UNREAD_MS);
+}
+
+function writeText(response: Response, contentType: string, text: string): Response {
   if (response.headersSent) return response;
   response.setHeader('Content-Type', contentType);
   response.setHeader('Content-Length', Buffer.byteLength(text));
   // Text is sent in one write with the headers; bytes would need a second one.
   return response.end(text);
+}
+
+function isShort(value: object): boolean {
+  return weigh(value, SHORT_WEIGHT_MAX) <= SHORT_WEIGHT_MAX;
 }
 
 function answerType(request: Request): string {

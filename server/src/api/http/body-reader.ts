@@ -17,7 +17,7 @@ import type { ApiLimits } from './api-limits.js';
 import { withKnownNames } from './body-names.js';
 import { parseJson } from './json-format.js';
 import { jsonLocator, jsonNumbers } from './json-position.js';
-import { addressOf, contextOf, responseOf, type ParsedBody } from './request-context.js';
+import { contextOf, responseOf, type ParsedBody } from './request-context.js';
 import type { BodyMemory } from './request-memory.js';
 import { parseYaml } from './yaml-format.js';
 
@@ -163,7 +163,7 @@ function valueCost(text: string, format: 'json' | 'yaml'): number {
 
 function memoryOf(request: Request): BodyMemory {
   const context = contextOf(request);
-  context.bodyMemory = context.services.memory.body(addressOf(request), responseOf(request));
+  context.bodyMemory = context.services.memory.body(context.caller.key, responseOf(request));
   return context.bodyMemory;
 }
 

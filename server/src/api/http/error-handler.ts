@@ -4,6 +4,7 @@ import { ValidateError } from '@tsoa/runtime';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { writeJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
+import { NotWantedError } from '../../base/slices.js';
 import { StoreRefusedError, StoreUnavailableError } from '../../store/store.js';
 import type { ProblemItem } from '../wire/models/problem.js';
 import { PROBLEM_KINDS, PROBLEM_MEDIA_TYPE, problemDocument } from './problem-details.js';
@@ -14,6 +15,8 @@ import { sendUnread } from './unread-body.js';
 
 // Express recognizes an error handler by its four parameters.
 export const errorHandler: ErrorRequestHandler = (error: unknown, request, response, next) => {
+  // The caller has gone: nobody reads the answer.
+  if (error instanceof NotWantedError && response.destroyed) return;
   if (response.headersSent) {
     if (contextOf(request).isRefused) return;
     // A partial response cannot be corrected; Express closes the connection.

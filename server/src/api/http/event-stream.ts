@@ -1,16 +1,25 @@
 /** Changes as server-sent events: `event:` and `data:` lines, and a comment after a while without changes. */
 import type { Response } from 'express';
-import type { ChangeBatch } from '../../backplane/backplane.js';
+import type { ChangeBatch, WorkflowChange } from '../../backplane/backplane.js';
+import type { HeldMemory } from '../../base/limits/held-memory.js';
+import { nextSlice } from '../../base/slices.js';
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { ChangeListener } from '../../runtime/changes/change-watch.js';
 import type { Admission } from '../access/admission.js';
 import { toWorkflowChange } from '../wire/map/workflow.js';
 import { drained } from './piecewise-answer.js';
+import { contextOf } from './request-context.js';
 
 /** Proxies and clients consider a connection dead when it has been silent for about a minute. */
 const COMMENT_INTERVAL_MS = 15_000;
 /** How long a browser waits before it reconnects. */
 const RECONNECT_MS = 2000;
+
+/** Shorter events go to the kernel immediately, and are not counted. In bytes. */
+const UNCOUNTED_MAX = 16 * 1024;
+/** Instead of changes for which there is no memory. */
+const LAG_TEXT = eventText('lag', {});
+const LAG = Buffer.from(LAG_TEXT);
 
 /**
  * Sends the changes of the listener until the caller disconnects, its right ends or the server stops. Changes that the caller does not read in time are not kept: the listener drops them and reports that.
@@ -20,6 +29,7 @@ export async function sendChanges(
   listener: ChangeListener,
   admission: Pick<Admission, 'ended' | 'isValid'> | null,
 ): Promise<void> {
+  const { memory } = contextOf(response.req).caller;
   const close = (): void => listener.close();
   response.once('close', close);
   admission?.ended.addEventListener('abort', close, { once: true });
@@ -31,23 +41,53 @@ export async function sendChanges(
     'Cache-Control': 'no-cache, no-store, no-transform',
     'X-Accel-Buffering': 'no',
   });
-  let text = `retry: ${RECONNECT_MS}\n\n`;
+  response.write(`retry: ${RECONNECT_MS}\n\n`);
   for (;;) {
-    if (text !== '' && !response.write(text)) await drained(response);
     if (!(await isAdmitted())) break;
     const changes = await listener.next(COMMENT_INTERVAL_MS);
     if (changes === null || !(await isAdmitted())) break;
-    text = eventsOf(changes);
+    // Many streams may have got the same changes.
+    await nextSlice();
+    await write(response, eventsOf(changes), memory);
   }
   listener.close();
   response.end();
 }
 
-function eventsOf({ definitions, lagged, workflows }: ChangeBatch): string {
+/** Resolves when the caller has read it, as far as the connection doesn't buffer it. */
+async function write(response: Response, events: Buffer, memory: HeldMemory): Promise<void> {
+  const isLong = events.length > UNCOUNTED_MAX;
+  const held = isLong ? memory.tryReserve('streams', events.length) : null;
+  const isRead = response.write(isLong && held === null ? LAG : events);
+  if (!isRead) await drained(response);
+  held?.release();
+}
+
+/** Streams with the same filter get the same batches, and all streams the same changes: each is written once. */
+const batches = new WeakMap<ChangeBatch, Buffer>();
+const changeTexts = new WeakMap<WorkflowChange, string>();
+
+function eventsOf(batch: ChangeBatch): Buffer {
+  const known = batches.get(batch);
+  if (known !== undefined) return known;
+  const events = Buffer.from(textOf(batch));
+  batches.set(batch, events);
+  return events;
+}
+
+function textOf({ definitions, lagged, workflows }: ChangeBatch): string {
   const events = definitions.map(({ id, version }) => eventText('definition', { id, version }));
-  for (const change of workflows) events.push(eventText('workflow', toWorkflowChange(change)));
-  if (lagged) events.push(eventText('lag', {}));
+  for (const change of workflows) events.push(changeText(change));
+  if (lagged) events.push(LAG_TEXT);
   return events.length === 0 ? ': nothing changed\n\n' : events.join('');
+}
+
+function changeText(change: WorkflowChange): string {
+  const known = changeTexts.get(change);
+  if (known !== undefined) return known;
+  const text = eventText('workflow', toWorkflowChange(change));
+  changeTexts.set(change, text);
+  return text;
 }
 
 /** JSON has no line breaks outside strings, and escapes those inside. */

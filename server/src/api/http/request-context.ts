@@ -8,6 +8,8 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Json } from '../../engine/values/json.js';
 import { runForCaller, type Caller } from '../../base/limits/current-caller.js';
+import { HeldMemory } from '../../base/limits/held-memory.js';
+import type { Admission } from '../../base/limits/weighted-queue.js';
 import type { Logger } from '../../base/logger.js';
 import { ANONYMOUS } from '../../runtime/operations/control-types.js';
 import type { Host } from '../../runtime/host.js';
@@ -16,6 +18,8 @@ import type { ApiLimits } from './api-limits.js';
 import type { AccessControl } from '../access/access-control.js';
 import type { Admission, Admissions } from '../access/admission.js';
 import type { VerifiedToken } from '../access/token-verifier.js';
+import type { RouteMemory } from './route-memory.js';
+import type { LongAnswers } from './long-answers.js';
 import type { BodyMemory, RequestMemory } from './request-memory.js';
 import {
   writeTraceHeaders,
@@ -35,6 +39,8 @@ export interface ApiServices {
   readonly guesses: GuessLimit;
   readonly waiting: WaitingLimit;
   readonly memory: RequestMemory;
+  readonly routeMemory: RouteMemory;
+  readonly longAnswers: LongAnswers;
   /** Where users see a trace; null: nowhere. */
   readonly traceUrl: string | null;
 }
@@ -59,9 +65,15 @@ export interface ParsedBody {
 
 interface RequestContext {
   readonly services: ApiServices;
+  /** Who is charged for the request. */
+  readonly caller: Caller;
   /** Cached, because it is computed from headers. Null: not computed yet. */
   address: string | null;
   body: ParsedBody | null;
+  /** The method that answers it; null: none has been called. */
+  route: string | null;
+  /** The memory that its answer was expected to need. */
+  routeMemory: Admission | null;
   /** The memory that the body takes until the response is sent. */
   bodyMemory: BodyMemory | null;
   /** Cached, because a route that accepts several scopes needs it several times. */
@@ -81,10 +93,14 @@ const contexts = new WeakMap<Request, RequestContext>();
 /** Gives every request its context; runs before everything else. */
 export function attachContext(services: ApiServices): RequestHandler {
   return (request, _response, next) => {
+    const caller = new RequestCaller(request, services.memory);
     contexts.set(request, {
       services,
+      caller,
       address: null,
       body: null,
+      route: null,
+      routeMemory: null,
       bodyMemory: null,
       verifiedToken: null,
       subject: null,
@@ -92,17 +108,20 @@ export function attachContext(services: ApiServices): RequestHandler {
       isRefused: false,
       trace: null,
     });
-    runForCaller(new RequestCaller(request), next);
+    runForCaller(caller, next);
   };
 }
 
 /** Computed when asked for: most requests are not limited by their caller. */
 class RequestCaller implements Caller {
   readonly #request: Request;
+  readonly #account: RequestMemory;
   #gone: AbortSignal | null = null;
+  #memory: HeldMemory | null = null;
 
-  constructor(request: Request) {
+  constructor(request: Request, account: RequestMemory) {
     this.#request = request;
+    this.#account = account;
   }
 
   get key(): string {
@@ -110,9 +129,27 @@ class RequestCaller implements Caller {
     return subject === null ? `address:${addressOf(this.#request)}` : `subject:${subject}`;
   }
 
+  get address(): string {
+    return addressOf(this.#request);
+  }
+
   get gone(): AbortSignal {
     this.#gone ??= callerGone(this.#request);
     return this.#gone;
+  }
+
+  get memory(): HeldMemory {
+    this.#memory ??= this.#newMemory();
+    return this.#memory;
+  }
+
+  #newMemory(): HeldMemory {
+    const memory = new HeldMemory(this.#account.answers, this);
+    const response = responseOf(this.#request);
+    const release = memory.hold();
+    if (response.closed) release();
+    else response.once('close', release);
+    return memory;
   }
 }
 

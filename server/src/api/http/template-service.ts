@@ -1,8 +1,11 @@
 /**
- * What tsoa's routes validate and call controllers with. tsoa copies the value of a union by way of JSON, which has no `bigint`: what the body readers
+ * What tsoa's routes call controllers with: each call takes the memory for its answer first.
+ *
+ * It is also what they validate with. tsoa copies the value of a union by way of JSON, which has no `bigint`: what the body readers
  * make of a large integer. No union of the wire holds data of the caller, so a copy may be inexact.
  */
 import { ExpressTemplateService, ValidationService } from '@tsoa/runtime';
+import type { Request } from 'express';
 import { contextOf } from './request-context.js';
 
 type Handled = Parameters<ExpressTemplateService['apiHandler']>[0];
@@ -12,8 +15,9 @@ export class BodyTemplateService extends ExpressTemplateService {
 
   /** A body may take long to arrive, and the right of its sender may end meanwhile: then the call has no effect. */
   override async apiHandler(handled: Handled): Promise<void> {
-    const { next, response } = handled;
+    const { controller, methodName, next, response } = handled;
     try {
+      await takeAnswerMemory(response.req, `${controller.constructor.name}.${methodName}`);
       await contextOf(response.req).admission?.confirm();
     } catch (error) {
       next(error);
@@ -21,6 +25,12 @@ export class BodyTemplateService extends ExpressTemplateService {
     }
     await super.apiHandler(handled);
   }
+}
+
+async function takeAnswerMemory(request: Request, route: string): Promise<void> {
+  const context = contextOf(request);
+  context.route = route;
+  context.routeMemory = await context.services.routeMemory.reserve(route, context.caller);
 }
 
 class BodyValidation extends ValidationService {

@@ -5,18 +5,23 @@
  * merely starts, such as the work on a run, also sees it: charge only work that is done for the answer.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { HeldMemory } from './held-memory.js';
 
 export interface Caller {
   /** `subject:` and the subject of the verified token, or `address:` and the client address. */
   readonly key: string;
+  /** The client address, of which there may be several callers. */
+  readonly address: string;
   /** Aborted when the caller disconnects before the answer was sent, or its right to make the call ends. */
   readonly gone: AbortSignal;
+  /** What the request holds until it has been answered. */
+  readonly memory: HeldMemory;
 }
 
 const storage = new AsyncLocalStorage<Caller>();
 
-export function runForCaller(caller: Caller, work: () => void): void {
-  storage.run(caller, work);
+export function runForCaller<Result>(caller: Caller, work: () => Result): Result {
+  return storage.run(caller, work);
 }
 
 /** Null: the server itself does the work. */

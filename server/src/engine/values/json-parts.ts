@@ -3,6 +3,7 @@
  * milliseconds. The texts and values are the same as those of `readJson` and `writeJson`.
  */
 import { writeJson } from './exact-json.js';
+import { jsonLength } from './json-length.js';
 import type { Json } from './json.js';
 
 /** Work between two yields, in values; a string counts as one for each 64 characters. */
@@ -31,6 +32,26 @@ export function weigh(value: unknown, enough = PART_WEIGHT): number {
     if (weight > enough) return weight;
   }
   return weight;
+}
+
+/** The length of the JSON text of a value in UTF-8, in bytes; slightly more if members are undefined. */
+export function* lengthInParts(value: unknown): Generator<undefined, number> {
+  if (typeof value !== 'object' || value === null || isLight(value)) {
+    return jsonLength(value as Json);
+  }
+  let length = 2;
+  let weight = 0;
+  for (const key in value) {
+    const member = (value as Readonly<Record<string, unknown>>)[key];
+    const own = weigh(member);
+    length += Array.isArray(value) ? 1 : jsonLength(key) + 2;
+    length += own > PART_WEIGHT ? yield* lengthInParts(member) : jsonLength(member as Json);
+    weight += own;
+    if (weight <= PART_WEIGHT) continue;
+    weight = 0;
+    yield;
+  }
+  return length;
 }
 
 /** Like `writeJson`. */

@@ -7,10 +7,18 @@
  *  AC1 An item is handed out only after its claim is stored.
  *  AC2 A poll whose caller has disconnected or lost its right gets nothing, and releases an item that it got at the last moment;
  *      the attempt does not count.
+ *  AC8 The memory for an item is taken before the item is claimed; what does not fit waits, and nobody holds it meanwhile.
  */
 import { AppError } from '../../base/errors.js';
+import { currentCaller } from '../../base/limits/current-caller.js';
+import type { HeldMemory } from '../../base/limits/held-memory.js';
+import { NotWantedError } from '../../base/slices.js';
 import type { Logger } from '../../base/logger.js';
-import type { ActivityClaim, NewActivityRecord } from '../../store/records/activities.js';
+import {
+  isLongActivity,
+  type ActivityClaim,
+  type NewActivityRecord,
+} from '../../store/records/activities.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import type { PullRequest, WorkItem } from './activity-types.js';
@@ -20,6 +28,7 @@ import type { Service } from '../../base/service.js';
 import type { WorkerReservations } from '../instances/unsaved-changes.js';
 import type { PreparedClaim, WorkClaims } from './work-claims.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
+import { WorkMemory, type WorkRoom } from './work-memory.js';
 import { WorkerRegistry, type WorkerIdentity } from './worker-registry.js';
 
 const SERVE_WIDTH_MAX = 16;
@@ -43,8 +52,10 @@ interface Waiter {
   readonly leaseMs: number | null;
   /** True if the poll does not wait: it is answered after one search. */
   readonly looksOnce: boolean;
-  /** True if its time is up, or its caller has disconnected. */
-  isOver: boolean;
+  /** Null: the poll is not a caller's. */
+  readonly memory: HeldMemory | null;
+  /** Aborted when its time is up, its caller has disconnected, or the server stops. */
+  readonly over: AbortController;
   answer(item: WorkItem | null): void;
   fail(error: unknown): void;
 }
@@ -52,11 +63,15 @@ interface Waiter {
 interface Reservation {
   readonly waiter: Waiter;
   readonly prepared: PreparedClaim;
+  readonly room: WorkRoom;
 }
 
 export class ActivityBroker implements Service, WorkerReservations {
   readonly #options: ActivityBrokerOptions;
   readonly #waiters = new Map<string, Set<Waiter>>();
+  /** Polls that wait for memory for an item. */
+  readonly #waitingForMemory = new Set<Waiter>();
+  readonly #memory = new WorkMemory();
   readonly #reservations = new Map<string, Reservation>();
   /** Names for which the store is being searched; `again` is true if another search must follow. */
   readonly #serving = new Map<string, { again: boolean }>();
@@ -88,6 +103,7 @@ export class ActivityBroker implements Service, WorkerReservations {
     for (const waiters of [...this.#waiters.values()]) {
       for (const waiter of [...waiters]) waiter.answer(null);
     }
+    for (const { over } of this.#waitingForMemory) over.abort();
   }
 
   /** Names that workers are waiting for on this node first, then the most recently polled ones. */
@@ -128,11 +144,15 @@ export class ActivityBroker implements Service, WorkerReservations {
 
   // -- WorkerReservations: workers for activities that are being created
 
-  reserve(name: string, activityId: string): ActivityClaim | null {
+  reserve(name: string, activityId: string, length: number): ActivityClaim | null {
+    const [next] = this.#waiters.get(name) ?? [];
+    // Without room, the item is offered to all.
+    const room = next === undefined ? null : this.#memory.tryReserve(next.memory, length);
+    if (room === null) return null;
     const [waiter] = this.#takeWaiters(name, 1);
     if (waiter === undefined) return null;
     const prepared = this.#options.claims.prepare(activityId, waiter);
-    this.#reservations.set(activityId, { waiter, prepared });
+    this.#reservations.set(activityId, { waiter, prepared, room });
     return prepared.claim;
   }
 
@@ -140,6 +160,7 @@ export class ActivityBroker implements Service, WorkerReservations {
     const reservation = this.#reservations.get(activityId);
     if (reservation === undefined) return;
     this.#reservations.delete(activityId);
+    reservation.room.release();
     this.#waitOn(reservation.waiter);
     this.offered(reservation.waiter.name);
   }
@@ -179,7 +200,8 @@ export class ActivityBroker implements Service, WorkerReservations {
         workerId,
         leaseMs,
         looksOnce: request.timeoutMs === 0,
-        isOver: false,
+        memory: currentCaller()?.memory ?? null,
+        over: new AbortController(),
         answer(item) {
           end();
           resolve(item);
@@ -190,7 +212,7 @@ export class ActivityBroker implements Service, WorkerReservations {
         },
       };
       const giveUp = (): void => {
-        waiter.isOver = true;
+        waiter.over.abort();
         // A poll with a running search is answered with the result of that search.
         if (this.#isWaiting(waiter)) waiter.answer(null);
       };
@@ -265,22 +287,66 @@ export class ActivityBroker implements Service, WorkerReservations {
     }
   }
 
+  /** Returns false if there is no item. */
   async #serveOne(waiter: Waiter): Promise<boolean> {
-    let item: WorkItem | null;
+    const { memory, name } = waiter;
+    const taken = await this.#take(waiter, this.#memory.now(name, memory));
+    if (typeof taken === 'boolean' || memory === null) return taken !== false;
+    void this.#serveLong(waiter, { memory, length: taken });
+    // A later poll may be of a caller that has room.
+    return true;
+  }
+
+  /** Serves a poll for which there was no room, as soon as there is. */
+  async #serveLong(
+    waiter: Waiter,
+    { length, memory }: { readonly length: number; readonly memory: HeldMemory },
+  ): Promise<void> {
+    this.#waitingForMemory.add(waiter);
     try {
-      item = await this.#options.claims.take(waiter.name, waiter);
+      for (let next: number | boolean = length; typeof next === 'number';) {
+        const room = waiter.looksOnce
+          ? this.#memory.reserveNow(memory, next)
+          : await this.#memory.reserve(memory, next, waiter.over.signal);
+        next = await this.#take(waiter, room);
+      }
+      // It may have missed an offer.
+      if (this.#isWaiting(waiter)) this.offered(waiter.name);
     } catch (error) {
-      waiter.fail(error);
-      return false;
+      if (error instanceof NotWantedError) waiter.answer(null);
+      else waiter.fail(error);
+    } finally {
+      this.#waitingForMemory.delete(waiter);
     }
-    if (item !== null) waiter.answer(item);
-    else this.#waitOn(waiter);
-    return item !== null;
+  }
+
+  /** True: the poll got an item. False: there is none. A number: the length of the next one, for which there is no room. */
+  async #take(waiter: Waiter, room: WorkRoom): Promise<boolean | number> {
+    const { name } = waiter;
+    try {
+      const taken = await this.#options.claims.take(name, waiter, room.lengthMax);
+      if (taken !== null && !isLongActivity(taken)) {
+        this.#memory.learn(name, taken.storedLength);
+        room.resize(taken.storedLength);
+        waiter.answer(taken);
+        return true;
+      }
+      room.release();
+      if (taken !== null) {
+        this.#memory.learn(name, taken.parametersLength);
+        return taken.parametersLength;
+      }
+      this.#waitOn(waiter);
+    } catch (error) {
+      room.release();
+      waiter.fail(error);
+    }
+    return false;
   }
 
   /** No work was found for this poll: it continues to wait, unless its time is up. */
   #waitOn(waiter: Waiter): void {
-    if (waiter.isOver || waiter.looksOnce || this.#stopping) waiter.answer(null);
+    if (waiter.over.signal.aborted || waiter.looksOnce || this.#stopping) waiter.answer(null);
     else this.#addWaiter(waiter);
   }
 

@@ -21,6 +21,8 @@ export interface WorkItem extends TraceHeaders {
   readonly token: string;
   readonly activityName: string;
   readonly parameters: Json;
+  /** Of its stored form, in characters. */
+  readonly storedLength: number;
   /** Null: never. */
   readonly tokenExpiresAt: number | null;
   readonly workflowId: string;

@@ -18,10 +18,12 @@ import { AppError } from '../../base/errors.js';
 import { reaches, type NameReach } from '../../base/name-reach.js';
 import type { Logger } from '../../base/logger.js';
 import { FAR_FUTURE_MS, StoreUnavailableError, type Store } from '../../store/store.js';
-import type {
-  ActivityClaim,
-  ActivityRecord,
-  CompleteActivityResult,
+import {
+  isLongActivity,
+  type ActivityClaim,
+  type ActivityRecord,
+  type CompleteActivityResult,
+  type LongActivity,
 } from '../../store/records/activities.js';
 import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
 import { RELEASED, storedResult, type ReportedResult } from './activity-results.js';
@@ -98,15 +100,23 @@ export class WorkClaims {
     await Promise.all([...this.#unkept.values()].map(({ keep }) => keep()));
   }
 
-  /** Claims the oldest item of the name that can be delivered; returns null if there is none. */
-  async take(name: string, claimant: Claimant): Promise<WorkItem | null> {
+  /**
+   * Claims the oldest item of the name that can be delivered; returns null if there is none. One with longer parameters is not
+   * claimed.
+   */
+  async take(
+    name: string,
+    claimant: Claimant,
+    lengthMax: number,
+  ): Promise<WorkItem | LongActivity | null> {
     for (;;) {
       // The id of the item is unknown before the claim, so the token is completed afterwards.
       const { token, claim } = this.prepare('', claimant);
       const { clock, store } = this.#options;
       const now = clock.now();
-      const item = await store.claimActivity({ name, now, claim, deferMs: DEFER_MS });
-      if (item === null) return null;
+      const request = { name, now, claim, deferMs: DEFER_MS, lengthMax };
+      const item = await store.claimActivity(request);
+      if (item === null || isLongActivity(item)) return item;
       const full = `${Buffer.from(item.id).toString('base64url')}${token}`;
       const { leaseMs } = claimant;
       const work = this.handOut(item, { token: full, claim, leaseMs });
@@ -140,6 +150,7 @@ export class WorkClaims {
       token,
       activityName: item.name,
       parameters: work.parameters,
+      storedLength: item.parameters.length,
       tokenExpiresAt: leaseMs === null ? null : claim.leaseExpiresAt,
       workflowId: item.instanceId,
       stepId: work.stepId,

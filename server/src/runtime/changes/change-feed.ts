@@ -7,6 +7,7 @@
  *
  *  F1 While nobody listens, here or elsewhere, a commit costs one comparison and nothing is sent.
  *  F2 Each listener uses bounded memory, whatever it does; a slow one is told that it missed changes.
+ *  F3 A change costs the same, however many listeners have the same filter. One caller can't take all places.
  */
 import {
   CHANGES_PER_HINT_MAX,
@@ -16,9 +17,12 @@ import {
 } from '../../backplane/backplane.js';
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import { AppError } from '../../base/errors.js';
+import { currentCaller } from '../../base/limits/current-caller.js';
 import type { InstanceSummary } from '../../store/records/instances.js';
 import { ChangeBuffer } from './change-buffer.js';
-import { ChangeWatch, type ChangeFilter, type ChangeListener } from './change-watch.js';
+import { ChangeChannel, channelKey, type ChangeFilter } from './change-channel.js';
+import { ChangeWatch, type ChangeListener } from './change-watch.js';
+import { WatchPlaces } from './watch-places.js';
 import type { Clock } from '../../base/clock.js';
 import type { InstanceListItem } from '../operations/instance-types.js';
 import { committedItem, listItem } from '../operations/instance-views.js';
@@ -30,8 +34,6 @@ export interface ChangeFeedOptions {
   readonly mayBeStale: () => boolean;
 }
 
-/** Every change goes to every listener of a node, so their number must be bounded. */
-const WATCHES_MAX = 500;
 /** Interest is announced at this interval, and expires on other nodes when announcements stop for this long. */
 const INTEREST_INTERVAL_MS = 5000;
 const INTEREST_MS = 15_000;
@@ -40,7 +42,9 @@ const TELL_INTERVAL_MS = 200;
 
 export class ChangeFeed {
   readonly #options: ChangeFeedOptions;
-  readonly #watches = new Set<ChangeWatch>();
+  /** Of the filters that listeners have. */
+  readonly #channels = new Map<string, ChangeChannel>();
+  readonly #places = new WatchPlaces();
   readonly #forOthers = new ChangeBuffer();
   #othersListenUntil = 0;
   #cancelTelling: (() => void) | null = null;
@@ -52,7 +56,7 @@ export class ChangeFeed {
   }
 
   get listeners(): number {
-    return this.#watches.size;
+    return this.#places.taken;
   }
 
   /**
@@ -63,21 +67,25 @@ export class ChangeFeed {
     if (this.#isClosed) {
       throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
     }
-    if (this.#watches.size >= WATCHES_MAX) {
-      throw new AppError('too_many_requests', 'Too many change streams are open on this server', {
-        retryAfterSeconds: 5,
-      });
-    }
-    const watch = new ChangeWatch(this.#options.clock, filter, () => this.#leave(watch));
-    this.#watches.add(watch);
-    if (this.#watches.size === 1) this.#announceInterest();
-    return watch;
+    const leavePlace = this.#places.take(currentCaller());
+    const { clock } = this.#options;
+    const key = channelKey(filter);
+    const channel = this.#channels.get(key) ?? new ChangeChannel(clock, filter);
+    this.#channels.set(key, channel);
+    if (this.#places.taken === 1) this.#announceInterest();
+    return new ChangeWatch(clock, channel, () => {
+      leavePlace();
+      if (channel.watches.size === 0) this.#channels.delete(key);
+      if (this.#places.taken === 0) this.#cancelBeat();
+    });
   }
 
   /** Ends every watch; no new one can start. */
   close(): void {
     this.#isClosed = true;
-    for (const watch of [...this.#watches]) watch.close();
+    for (const { watches } of [...this.#channels.values()]) {
+      for (const watch of [...watches]) watch.close();
+    }
     this.#cancelTelling?.();
     this.#cancelTelling = null;
   }
@@ -98,7 +106,7 @@ export class ChangeFeed {
 
   definitionStored(id: string, version: number): void {
     if (!this.#isWanted) return;
-    for (const watch of this.#watches) watch.definitionChanged(id, version);
+    for (const channel of this.#channels.values()) channel.definitionChanged(id, version);
     if (!this.#othersListen) return;
     this.#forOthers.addDefinition(id, version);
     this.#tellSoon();
@@ -111,15 +119,15 @@ export class ChangeFeed {
   }
 
   heardChanges({ definitions, lagged, workflows }: ChangeBatch): void {
-    for (const watch of this.#watches) {
-      for (const change of workflows) watch.workflowChanged(change);
-      for (const { id, version } of definitions) watch.definitionChanged(id, version);
-      if (lagged) watch.lag();
+    for (const channel of this.#channels.values()) {
+      for (const change of workflows) channel.workflowChanged(change);
+      for (const { id, version } of definitions) channel.definitionChanged(id, version);
+      if (lagged) channel.lag();
     }
   }
 
   get #isWanted(): boolean {
-    return this.#watches.size > 0 || this.#othersListen;
+    return this.#channels.size > 0 || this.#othersListen;
   }
 
   get #othersListen(): boolean {
@@ -127,7 +135,7 @@ export class ChangeFeed {
   }
 
   #changed(change: WorkflowChange): void {
-    for (const watch of this.#watches) watch.workflowChanged(change);
+    for (const channel of this.#channels.values()) channel.workflowChanged(change);
     if (!this.#othersListen) return;
     this.#forOthers.addWorkflow(change);
     this.#tellSoon();
@@ -161,14 +169,9 @@ export class ChangeFeed {
     const { clock, mayBeStale, publish } = this.#options;
     publish({ kind: 'interest' });
     this.#cancelBeat = clock.at(clock.now() + INTEREST_INTERVAL_MS, () => {
-      if (mayBeStale()) for (const watch of this.#watches) watch.lag();
+      if (mayBeStale()) for (const channel of this.#channels.values()) channel.lag();
       this.#announceInterest();
     });
-  }
-
-  #leave(watch: ChangeWatch): void {
-    this.#watches.delete(watch);
-    if (this.#watches.size === 0) this.#cancelBeat();
   }
 }
 

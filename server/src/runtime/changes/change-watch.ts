@@ -1,22 +1,20 @@
-/** One listener's view of the change feed: changes that match its filter, collected until it asks for the next batch. */
-import type { ChangeBatch, WorkflowChange } from '../../backplane/backplane.js';
-import { reaches } from '../../base/name-reach.js';
-import { ChangeBuffer } from './change-buffer.js';
+/** One listener's view of the change feed: the batches of its channel that it has not asked for yet. */
+import type { ChangeBatch } from '../../backplane/backplane.js';
 import type { Clock } from '../../base/clock.js';
+import type { ChangeChannel } from './change-channel.js';
 
-/** Minimum interval between batches of one listener; later changes go into the next batch. */
-const BATCH_INTERVAL_MS = 100;
+/** A listener that has more batches or changes to read has missed all of them. */
+const PENDING_BATCHES_MAX = 20;
+const PENDING_CHANGES_MAX = 1000;
 
-/** All given members must match. */
-export interface ChangeFilter {
-  readonly workflowId?: string;
-  readonly definitionId?: string;
-  /** Of the ids of definitions. */
-  readonly definitionPrefixes?: readonly string[];
-}
+const NOTHING: ChangeBatch = { workflows: [], definitions: [], lagged: false };
+const LAG: ChangeBatch = { workflows: [], definitions: [], lagged: true };
 
 export interface ChangeListener {
-  /** The next changes, immediately if there are some; an empty batch after `waitMs`; null if the server is stopping. */
+  /**
+   * The next changes, immediately if there are some; an empty batch after `waitMs`; null if the server is stopping. Listeners
+   * with the same filter get the same objects.
+   */
   next(waitMs: number): Promise<ChangeBatch | null>;
   /** Must be called at the end; may be called twice. */
   close(): void;
@@ -24,69 +22,62 @@ export interface ChangeListener {
 
 export class ChangeWatch implements ChangeListener {
   readonly #clock: Clock;
-  readonly #filter: ChangeFilter;
-  readonly #closed: (watch: ChangeWatch) => void;
-  readonly #buffer = new ChangeBuffer();
+  readonly #channel: ChangeChannel;
+  readonly #closed: () => void;
+  #pending: ChangeBatch[] = [];
   #isClosed = false;
-  #takenAt = 0;
-  #wake: () => void = () => undefined;
+  #wake: (() => void) | null = null;
 
   /** `closed` is called once. */
-  constructor(clock: Clock, filter: ChangeFilter, closed: (watch: ChangeWatch) => void) {
+  constructor(clock: Clock, channel: ChangeChannel, closed: () => void) {
     this.#clock = clock;
-    this.#filter = filter;
+    this.#channel = channel;
     this.#closed = closed;
+    channel.watches.add(this);
   }
 
-  workflowChanged(change: WorkflowChange): void {
-    const { definitionId, definitionPrefixes = 'all', workflowId } = this.#filter;
-    if (!reaches(definitionPrefixes, change.definitionId)) return;
-    if (workflowId !== undefined && workflowId !== change.id) return;
-    if (definitionId !== undefined && definitionId !== change.definitionId) return;
-    this.#buffer.addWorkflow(change);
-    this.#wake();
+  get isWaiting(): boolean {
+    return this.#wake !== null;
   }
 
-  definitionChanged(id: string, version: number): void {
-    const { definitionId, definitionPrefixes = 'all', workflowId } = this.#filter;
-    if (!reaches(definitionPrefixes, id)) return;
-    if (workflowId !== undefined || (definitionId !== undefined && definitionId !== id)) return;
-    this.#buffer.addDefinition(id, version);
-    this.#wake();
-  }
-
-  lag(): void {
-    this.#buffer.lag();
-    this.#wake();
+  add(batch: ChangeBatch): void {
+    this.#pending.push(batch);
+    const isLagging = this.#wake === null && isTooMuch(this.#pending);
+    if (isLagging || batch.lagged) this.#pending = [LAG];
+    this.#wake?.();
   }
 
   async next(waitMs: number): Promise<ChangeBatch | null> {
-    const deadline = this.#clock.now() + waitMs;
-    await this.#until(this.#takenAt + BATCH_INTERVAL_MS, () => this.#isClosed);
-    await this.#until(deadline, () => this.#isClosed || !this.#buffer.isEmpty);
-    if (this.#isClosed) return null;
-    this.#takenAt = this.#clock.now();
-    return this.#buffer.take();
+    if (this.#pending.length === 0 && !this.#isClosed) await this.#wait(waitMs);
+    return this.#isClosed ? null : (this.#pending.shift() ?? NOTHING);
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#closed(this);
-    this.#wake();
+    this.#wake?.();
+    this.#channel.left(this);
+    this.#closed();
   }
 
-  /** Resolves when `holds` returns true or the time has come. */
-  async #until(time: number, holds: () => boolean): Promise<void> {
-    if (holds() || this.#clock.now() >= time) return;
-    await new Promise<void>((resolve) => {
-      const cancel = this.#clock.at(time, resolve);
-      this.#wake = () => {
-        if (!holds()) return;
+  #wait(waitMs: number): Promise<void> {
+    return new Promise<void>((resolve) => {
+      const wake = (): void => {
+        this.#wake = null;
         cancel();
         resolve();
       };
+      const cancel = this.#clock.at(this.#clock.now() + waitMs, wake);
+      this.#wake = wake;
+      this.#channel.asked();
     });
-    this.#wake = () => undefined;
   }
+}
+
+function isTooMuch(batches: readonly ChangeBatch[]): boolean {
+  if (batches.length > PENDING_BATCHES_MAX) return true;
+  let changes = 0;
+  for (const { definitions, workflows } of batches)
+    changes += definitions.length + workflows.length;
+  return changes > PENDING_CHANGES_MAX;
 }

@@ -322,6 +322,24 @@ export class RuntimeMetrics {
     show('stepwright_memory_limit_bytes', 'Limit of each part of memory_budget_bytes.', 'limit');
   }
 
+  /** Shows what the part `answers` of the memory budget is used for, and who waits for it. */
+  showAnswerMemory(answers: {
+    readonly usedByKind: ReadonlyMap<string, number>;
+    readonly waiting: number;
+  }): void {
+    this.gauges(
+      'stepwright_answer_memory_bytes',
+      'Memory in use for answers, by kind: reads, work_items, texts or streams.',
+      'kind',
+      () => answers.usedByKind,
+    );
+    this.gauge(
+      'stepwright_answer_memory_waiting',
+      'Requests that wait for memory for their answer.',
+      () => answers.waiting,
+    );
+  }
+
   /** A gauge that is read when the metrics are requested. */
   gauge(name: string, help: string, read: () => number): void {
     new Gauge({

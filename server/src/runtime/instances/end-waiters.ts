@@ -1,5 +1,6 @@
 /** Callers that are waiting for an instance to end, and the ends of the most recent ones. */
 import type { Clock } from '../../base/clock.js';
+import { nextSlice } from '../../base/slices.js';
 import type { InstanceView } from '../operations/instance-types.js';
 import { RecentEnds } from './recent-ends.js';
 
@@ -13,6 +14,9 @@ export interface EndWait {
 }
 
 type Wake = (view: InstanceView | null) => void;
+
+/** Each is answered in the same turn of the event loop, unless its answer is long. */
+const WOKEN_AT_ONCE = 16;
 
 export class EndWaiters {
   readonly #waiters = new Map<string, Set<Wake>>();
@@ -57,10 +61,11 @@ export class EndWaiters {
 
   /** @param view how the instance ended; null if the store must be read */
   ended(id: string, view: InstanceView | null = null): void {
-    if (view !== null) this.#recent.add(view);
-    const waiters = this.#waiters.get(id);
-    if (waiters === undefined) return;
-    for (const done of [...waiters]) done(view);
+    // A large one is read again, by each caller within its memory.
+    const known = view !== null && this.#recent.add(view) ? view : null;
+    const waiters = [...(this.#waiters.get(id) ?? [])];
+    for (const done of waiters.slice(0, WOKEN_AT_ONCE)) done(known);
+    if (waiters.length > WOKEN_AT_ONCE) void wakeInTurns(waiters.slice(WOKEN_AT_ONCE), known);
   }
 
   /** The ended instance has changed. */
@@ -70,5 +75,12 @@ export class EndWaiters {
 
   endAll(): void {
     for (const id of [...this.#waiters.keys()]) this.ended(id);
+  }
+}
+
+async function wakeInTurns(waiters: readonly Wake[], view: InstanceView | null): Promise<void> {
+  for (let from = 0; from < waiters.length; from += WOKEN_AT_ONCE) {
+    await nextSlice();
+    for (const done of waiters.slice(from, from + WOKEN_AT_ONCE)) done(view);
   }
 }

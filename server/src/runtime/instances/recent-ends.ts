@@ -45,18 +45,16 @@ export class RecentEnds {
     this.#ends.delete(id);
   }
 
-  /** The run has ended, or what its list entry shows has changed since. */
-  add(view: InstanceView): void {
+  /** The run has ended, or what its list entry shows has changed since. Returns false if it is too large to be kept. */
+  add(view: InstanceView): boolean {
     this.#ends.delete(view.id);
     const now = this.#clock.now();
     this.#removeExpired(now);
-    if (weigh([view.data, view.lastError], WEIGHT_MAX) > WEIGHT_MAX) return;
+    if (weigh([view.data, view.lastError], WEIGHT_MAX) > WEIGHT_MAX) return false;
     this.#ends.set(view.id, { view, until: now + KEPT_MS });
-    if (this.#ends.size <= COUNT_MAX) return;
-    for (const oldest of this.#ends.keys()) {
-      this.#ends.delete(oldest);
-      return;
-    }
+    const [oldest] = this.#ends.keys();
+    if (this.#ends.size > COUNT_MAX && oldest !== undefined) this.#ends.delete(oldest);
+    return true;
   }
 
   #removeExpired(now: number): void {

@@ -20,7 +20,8 @@ const RECENT_RECORDS_MAX = 64;
  * Workers that are waiting on this node. A new activity can be assigned to one directly, which saves a write and a search.
  */
 export interface WorkerReservations {
-  reserve(name: string, activityId: string): ActivityClaim | null;
+  /** @param length of its parameters, in characters */
+  reserve(name: string, activityId: string, length: number): ActivityClaim | null;
   /** The activity will not be offered: its worker continues to wait. */
   release(activityId: string): void;
 }
@@ -131,12 +132,13 @@ export class UnsavedChanges {
     const { id: instanceId, trace } = run.instance;
     const traced = trace === undefined ? {} : { trace };
     for (const { id, name, ...work } of offers) {
-      const claim = workers.reserve(name, id);
+      const parameters = writeWork({ ...work, ...traced });
+      const claim = workers.reserve(name, id, parameters.length);
       this.#activities.set(id, {
         id,
         instanceId,
         name,
-        parameters: writeWork({ ...work, ...traced }),
+        parameters,
         createdAt: run.now,
         ...(claim === null ? {} : { claim }),
       });

@@ -29,6 +29,7 @@ import { listItem, loadInstance, viewInstance } from './instance-views.js';
 import { readLong } from '../instances/long-states.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
 import { decodeCursor, encodeCursor, pageOf, type Page } from './paging.js';
+import { JoinedReads } from '../memory/joined-reads.js';
 import type { ReadingGate } from '../memory/reading-gate.js';
 import { countOpenSteps, type OpenSteps, type OpenStepsRequest } from './open-steps.js';
 import { listSteps } from './step-list.js';
@@ -49,6 +50,9 @@ export interface InstanceQueriesOptions {
 
 export class InstanceQueries {
   readonly #options: InstanceQueriesOptions;
+  /** Many callers may wait for the end of one instance, and then read it at once. */
+  readonly #joined = new JoinedReads<InstanceView>();
+  readonly #joinedEnds = new JoinedReads<InstanceView | null>();
 
   constructor(options: InstanceQueriesOptions) {
     this.#options = options;
@@ -83,12 +87,31 @@ export class InstanceQueries {
    * @throws AppError `workflow_not_found`, `overloaded`
    */
   read<View>(id: string, view: (record: InstanceRecord) => View | Promise<View>): Promise<View> {
-    return this.#readThrough(this.#options.reading, id, view);
+    return this.#read(id, () => undefined, view);
+  }
+
+  #read<View>(
+    id: string,
+    begins: () => void,
+    view: (record: InstanceRecord) => View | Promise<View>,
+  ): Promise<View> {
+    const load = (): Promise<InstanceRecord> => {
+      begins();
+      return this.load(id);
+    };
+    return readThrough(this.#options.reading, load, view);
   }
 
   /** @throws AppError `workflow_not_found` */
   get(id: string): Promise<InstanceView> {
-    return this.read(id, viewInstance);
+    return this.#joined.read(id, (begins) => this.#read(id, begins, viewInstance));
+  }
+
+  /** Null: it has not ended. @throws AppError `workflow_not_found` */
+  getEnded(id: string): Promise<InstanceView | null> {
+    const view = (record: InstanceRecord): Promise<InstanceView> | null =>
+      record.endTime === null ? null : viewInstance(record);
+    return this.#joinedEnds.read(id, (begins) => this.#read(id, begins, view));
   }
 
   /** The data with which the instance was started. @throws AppError `workflow_not_found`, `input_not_found` */
@@ -180,22 +203,21 @@ export class InstanceQueries {
    * @throws AppError `workflow_not_found`
    */
   explain(id: string, reach: NameReach): Promise<Explanation> {
-    return this.#readThrough(this.#options.explaining, id, (record) =>
-      explainWorkflow(record, this.#options, { reach }),
-    );
-  }
-
-  #readThrough<View>(
-    gate: ReadingGate,
-    id: string,
-    view: (record: InstanceRecord) => View | Promise<View>,
-  ): Promise<View> {
-    return gate.read(
+    const { explaining } = this.#options;
+    return readThrough(
+      explaining,
       () => this.load(id),
-      ({ state }) => memoryCost(state),
-      view,
+      (record) => explainWorkflow(record, this.#options, { reach }),
     );
   }
+}
+
+function readThrough<View>(
+  gate: ReadingGate,
+  load: () => Promise<InstanceRecord>,
+  view: (record: InstanceRecord) => View | Promise<View>,
+): Promise<View> {
+  return gate.read(load, ({ state }) => memoryCost(state), view);
 }
 
 export function workflowNotFound(id: string): AppError {

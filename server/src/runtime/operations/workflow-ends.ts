@@ -1,11 +1,11 @@
 /** Lets clients wait for the end of an instance. */
 import type { Clock } from '../../base/clock.js';
+import { NotWantedError } from '../../base/slices.js';
 import type { EndWait, EndWaiters } from '../instances/end-waiters.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
 import type { RequestGate } from '../request-gate.js';
 import type { InstanceQueries } from './instance-queries.js';
 import type { InstanceView, StartWait } from './instance-types.js';
-import { viewInstance } from './instance-views.js';
 
 /** An instance on another node may end without a hint; waiting callers check again after this time. */
 const END_RECHECK_MS = 2000;
@@ -13,7 +13,7 @@ const END_RECHECK_MS = 2000;
 export interface WorkflowEndsOptions {
   readonly clock: Clock;
   readonly gate: RequestGate;
-  readonly queries: Pick<InstanceQueries, 'read'>;
+  readonly queries: Pick<InstanceQueries, 'get' | 'getEnded'>;
   readonly runner: Pick<InstanceRunner, 'isRunning'>;
   readonly endWaiters: EndWaiters;
   /** True while other nodes share the store. */
@@ -35,9 +35,9 @@ export class WorkflowEnds {
   }
 
   /**
-   * Resolves when the instance has ended, the time is up or the signal fires.
+   * Resolves when the instance has ended or the time is up.
    * @param begun a wait that began before the instance was started: its first end needs no read
-   * @throws AppError `workflow_not_found`
+   * @throws AppError `workflow_not_found`; NotWantedError when the signal fires
    */
   async wait(
     id: string,
@@ -50,6 +50,7 @@ export class WorkflowEnds {
     const known = begun === null ? null : await begun.over;
     if (known !== null) return known;
     for (;;) {
+      if (signal.aborted) throw new NotWantedError();
       const isLocal = !isShared();
       const recent = isLocal && gate.state === 'open' ? endWaiters.recent(id) : null;
       if (recent !== null) return recent;
@@ -57,10 +58,10 @@ export class WorkflowEnds {
       const wakeAt = isLocal ? deadline : Math.min(deadline, clock.now() + END_RECHECK_MS);
       const wait = endWaiters.wait(id, (wake) => clock.at(wakeAt, wake), signal);
       try {
-        const isOver = clock.now() >= deadline || signal.aborted || gate.state !== 'open';
+        const isOver = clock.now() >= deadline || gate.state !== 'open';
         // An instance that runs on the only node ends there, and has not ended yet: no read is needed.
         const isKnown = !isOver && isLocal && runner.isRunning(id);
-        const view = isKnown ? null : await gate.pass(() => this.#viewWhen(id, isOver));
+        const view = isKnown ? null : await gate.pass(() => this.#view(id, isOver));
         if (view !== null) return view;
         const end = await wait.over;
         if (end !== null) return end;
@@ -71,9 +72,8 @@ export class WorkflowEnds {
   }
 
   /** The instance if it has ended, or in any state with `asItIs`; otherwise null. */
-  #viewWhen(id: string, asItIs: boolean): Promise<InstanceView | null> {
-    return this.#options.queries.read(id, (record) =>
-      asItIs || record.endTime !== null ? viewInstance(record) : null,
-    );
+  #view(id: string, asItIs: boolean): Promise<InstanceView | null> {
+    const { queries } = this.#options;
+    return asItIs ? queries.get(id) : queries.getEnded(id);
   }
 }

@@ -6,6 +6,7 @@ import type {
   ActivityPosition,
   ActivityQueue,
   ActivityResult,
+  ClaimedActivity,
   CompleteActivityResult,
   UnsettledActivity,
 } from '../records/activities.js';
@@ -17,13 +18,17 @@ export interface ActivityStore {
    * Hands out the item of that name that has been available longest (`availableAt <= now`, neither done nor withdrawn), once:
    * sets its claim and increments its attempt. Items of an instance that is not Runnable are skipped and deferred: their `availableAt`
    * moves `deferMs` ahead (a resume makes them available immediately). Returns null if there is no item to hand out.
+   *
+   * With `lengthMax`, an item with longer parameters is not claimed and not loaded; its length is returned. MongoDB does not know
+   * the length of items that earlier versions of the server have stored, and hands them out.
    */
   claimActivity(request: {
     readonly name: string;
     readonly now: number;
     readonly claim: ActivityClaim;
     readonly deferMs: number;
-  }): Promise<ActivityRecord | null>;
+    readonly lengthMax?: number;
+  }): Promise<ClaimedActivity>;
   /** Those of these items that exist, in any order. */
   getActivities(ids: readonly string[]): Promise<readonly ActivityRecord[]>;
   /** Which of these names have an item with `availableAt <= now` that is neither done nor withdrawn. */

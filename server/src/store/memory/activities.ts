@@ -4,6 +4,7 @@ import type {
   ActivityClaim,
   ActivityPosition,
   ActivityRecord,
+  ClaimedActivity,
   NewActivityRecord,
 } from '../records/activities.js';
 import { compareText } from '../text-order.js';
@@ -54,19 +55,18 @@ export function makeDeferredAvailable(data: MemoryData, instanceId: string): voi
 export function claimActivity(
   data: MemoryData,
   [request]: OperationArguments<'claimActivity'>,
-): ActivityRecord | null {
+): ClaimedActivity {
   const candidates = [...data.activities.values()]
     .filter((item) => item.record.name === request.name && isAvailable(item, request.now))
     .sort(oldestFirst);
   const passedOver = new Set<string>();
-  let claimed: StoredActivity | null = null;
+  let claimed: ClaimedActivity = null;
   for (const candidate of candidates) {
-    const { id, instanceId } = candidate.record;
+    const { instanceId } = candidate.record;
     if (data.instances.get(instanceId)?.status !== 'Runnable') {
       passedOver.add(instanceId);
     } else {
-      claimed = held(candidate, request.claim);
-      data.activities.set(id, claimed);
+      claimed = claimCandidate(data, candidate, request);
       break;
     }
   }
@@ -76,7 +76,19 @@ export function claimActivity(
     const record = { ...candidate.record, availableAt };
     data.activities.set(record.id, { ...candidate, record, deferred: true });
   }
-  return claimed?.record ?? null;
+  return claimed;
+}
+
+function claimCandidate(
+  data: MemoryData,
+  candidate: StoredActivity,
+  { claim, lengthMax = Infinity }: OperationArguments<'claimActivity'>[0],
+): ClaimedActivity {
+  const { length } = candidate.record.parameters;
+  if (length > lengthMax) return { parametersLength: length };
+  const claimed = held(candidate, claim);
+  data.activities.set(candidate.record.id, claimed);
+  return claimed.record;
 }
 
 export function getActivities(

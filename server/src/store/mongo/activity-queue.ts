@@ -7,7 +7,7 @@
  */
 import type { Filter, WithId } from 'mongodb';
 import type { OperationArguments } from '../operations.js';
-import type { ActivityRecord } from '../records/activities.js';
+import type { ActivityRecord, ClaimedActivity, LongActivity } from '../records/activities.js';
 import { encodeText } from '../text-codec.js';
 import { activityOf, handOutTo } from './activity-documents.js';
 import type { Candidate } from './candidate-finder.js';
@@ -26,20 +26,46 @@ const ORPHAN_AGE_MS = 5000;
 export async function claimActivity(
   context: MongoContext,
   [request]: OperationArguments<'claimActivity'>,
-): Promise<ActivityRecord | null> {
-  const { now } = request;
+): Promise<ClaimedActivity> {
+  const { now, lengthMax = Infinity } = request;
   const name = encodeText(request.name);
   const passedOver = new Set<string>();
   let contended = false;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const candidate = await context.candidates.find({ name, now, passedOver, contended });
     if (candidate === null) return null;
-    const item = await tryCandidate(context, request, candidate);
+    const { parametersLength = 0 } = candidate;
+    const item =
+      parametersLength > lengthMax
+        ? await tryLong(context, request, { ...candidate, parametersLength })
+        : await tryCandidate(context, request, candidate);
     if (item === 'taken by others') contended = true;
     else if (item === 'not there yet') passedOver.add(candidate._id);
     else if (item !== 'deferred') return item;
   }
   return null;
+}
+
+/** Only an item of a Runnable instance is worth the memory. */
+async function tryLong(
+  context: MongoContext,
+  request: ClaimRequest,
+  candidate: Candidate & LongActivity,
+): Promise<LongActivity | 'not there yet' | 'deferred'> {
+  const status = await statusOf(context, candidate.instanceId);
+  const { parametersLength } = candidate;
+  if (status === 'Runnable') return { parametersLength };
+  if (isExpected(status, request, candidate)) return 'not there yet';
+  await deferAll(context, request, candidate.instanceId);
+  return 'deferred';
+}
+
+function isExpected(
+  status: string | null,
+  { now }: ClaimRequest,
+  { createdAt }: Pick<Candidate, 'createdAt'>,
+): boolean {
+  return status === null && now - createdAt < ORPHAN_AGE_MS;
 }
 
 /**
@@ -55,7 +81,7 @@ async function tryCandidate(
     if (taken === null) return 'taken by others';
     const status = await statusOf(context, candidate.instanceId);
     if (status === 'Runnable') return activityOf(taken);
-    if (status === null && request.now - candidate.createdAt < ORPHAN_AGE_MS) {
+    if (isExpected(status, request, candidate)) {
       await putBack(context, request, candidate, { availableAt: candidate.availableAt });
       return 'not there yet';
     }
@@ -124,10 +150,20 @@ async function defer(
   request: ClaimRequest,
   candidate: Candidate,
 ): Promise<void> {
-  const { instanceId } = candidate;
-  const place = { availableAt: request.now + Math.max(1, request.deferMs), deferred: true };
-  await putBack(context, request, candidate, place);
+  await putBack(context, request, candidate, deferredPlace(request));
   // Otherwise, its other items with that name would be next.
+  await deferAll(context, request, candidate.instanceId);
+}
+
+function deferredPlace({ deferMs, now }: ClaimRequest): { availableAt: number; deferred: true } {
+  return { availableAt: now + Math.max(1, deferMs), deferred: true };
+}
+
+async function deferAll(
+  context: MongoContext,
+  request: ClaimRequest,
+  instanceId: string,
+): Promise<void> {
   await context.activities.updateMany(
     {
       instanceId,
@@ -136,7 +172,7 @@ async function defer(
       settled: false,
       availableAt: { $lte: request.now },
     },
-    { $set: place },
+    { $set: deferredPlace(request) },
   );
   // If the instance was resumed in the meantime, that resume looked for deferred items too early.
   if ((await statusOf(context, instanceId)) === 'Runnable') {

@@ -9,7 +9,14 @@ import type { ActivityDocument } from './documents.js';
 
 export type Candidate = Pick<
   ActivityDocument,
-  '_id' | 'instanceId' | 'createdAt' | 'availableAt' | 'attempt' | 'tokenHash' | 'workerId'
+  | '_id'
+  | 'instanceId'
+  | 'createdAt'
+  | 'availableAt'
+  | 'attempt'
+  | 'tokenHash'
+  | 'workerId'
+  | 'parametersLength'
 >;
 
 export interface CandidateRequest {
@@ -40,6 +47,7 @@ const CANDIDATE_FIELDS = {
   attempt: 1,
   tokenHash: 1,
   workerId: 1,
+  parametersLength: 1,
 };
 
 export class CandidateFinder {

@@ -170,6 +170,8 @@ export interface ActivityDocument extends Provenance {
   readonly instanceId: string;
   readonly name: string;
   readonly parameters: PackedText;
+  /** Before they were packed, in characters. Absent in documents of earlier versions of the server. */
+  readonly parametersLength?: number;
   /** Hash of name and parameters, to distinguish a repeated insert from another item with the same id. */
   readonly contentHash: string;
   readonly createdAt: number;

@@ -264,6 +264,7 @@ export function activityDocumentOf(
     instanceId: encodeText(record.instanceId),
     name: encodeText(name),
     parameters: packText(parameters),
+    parametersLength: parameters.length,
     contentHash: createHash('sha256')
       .update(JSON.stringify([name, parameters]))
       .digest('base64'),

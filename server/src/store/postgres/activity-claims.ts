@@ -8,7 +8,7 @@
  */
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments } from '../operations.js';
-import type { ActivityRecord } from '../records/activities.js';
+import type { ClaimedActivity } from '../records/activities.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import { activityOf } from './activities.js';
@@ -40,6 +40,7 @@ const COLUMNS: Columns<OpenRequest> = {
   worker_id: ['text', ({ request: { claim } }) => encodeTextWithoutNul(claim.workerId)],
   lease_expires_at: ['bigint', ({ request: { claim } }) => claim.leaseExpiresAt],
   deferred_until: ['bigint', ({ request: { deferMs, now } }) => now + Math.max(1, deferMs)],
+  length_max: ['bigint', ({ request: { lengthMax } }) => lengthMax ?? Number.MAX_SAFE_INTEGER],
   extra: ['bigint', ({ extra }) => extra],
 };
 
@@ -51,19 +52,24 @@ const CLAIMED = `wanted AS MATERIALIZED (
 found AS MATERIALIZED (
   SELECT item.*, wanted.now, wanted.deferred_until, instance.status IS NOT DISTINCT FROM 'Runnable' AS is_runnable
     FROM wanted CROSS JOIN LATERAL (
-      SELECT id, name, instance_id, available_at FROM @activities AS queued
+      SELECT id, name, instance_id, available_at, octet_length(parameters) AS length FROM @activities AS queued
        WHERE queued.name = wanted.name AND NOT queued.done AND NOT queued.settled AND queued.available_at <= wanted.now
        ORDER BY queued.available_at, queued.id LIMIT wanted.count + wanted.extra FOR UPDATE SKIP LOCKED
     ) AS item LEFT JOIN @instances AS instance ON instance.id = item.instance_id
 ),
 ranked AS (
-  SELECT id, name, row_number() OVER (PARTITION BY name ORDER BY available_at, id) AS rank FROM found WHERE is_runnable
+  SELECT id, name, length, row_number() OVER (PARTITION BY name ORDER BY available_at, id) AS rank
+    FROM found WHERE is_runnable
+),
+long AS (
+  SELECT position, length FROM ranked JOIN requests USING (name, rank) WHERE length > length_max
 ),
 claimed AS (
   UPDATE @activities AS item
      SET available_at = request.lease_expires_at, deferred = false, attempt = item.attempt + 1,
          token_hash = request.token_hash, worker_id = request.worker_id
-    FROM ranked JOIN requests AS request USING (name, rank) WHERE item.id = ranked.id
+    FROM ranked JOIN requests AS request USING (name, rank)
+   WHERE item.id = ranked.id AND ranked.length <= request.length_max
   RETURNING item.*, request.position
 ),
 deferred AS (
@@ -77,7 +83,8 @@ deferred AS (
   RETURNING item.id
 )`;
 
-const RESULT = `SELECT array(SELECT id FROM deferred) AS passed_over, claimed.*
+const RESULT = `SELECT array(SELECT id FROM deferred) AS passed_over,
+       array(SELECT position || ' ' || length FROM long) AS long, claimed.*
   FROM (SELECT 1) AS always LEFT JOIN claimed ON true`;
 
 /**
@@ -96,7 +103,7 @@ UPDATE @activities AS item SET available_at = item.created_at, deferred = false
 
 export function createActivityClaimGroup(database: Database): Groups['activityClaims'] {
   const lostClaims = new LostClaims(database);
-  return new GroupCommit<ActivityClaimRequest, ActivityRecord | null>({
+  return new GroupCommit<ActivityClaimRequest, ClaimedActivity>({
     send: async (requests) => {
       try {
         return await claimActivities(database, requests);
@@ -111,15 +118,15 @@ export function createActivityClaimGroup(database: Database): Groups['activityCl
 export function claimActivity(
   { groups }: PostgresContext,
   [request]: OperationArguments<'claimActivity'>,
-): Promise<ActivityRecord | null> {
+): Promise<ClaimedActivity> {
   return groups.activityClaims.submit(request);
 }
 
 async function claimActivities(
   database: Database,
   requests: readonly ActivityClaimRequest[],
-): Promise<readonly (ActivityRecord | null)[]> {
-  const claimed = new Map<number, ActivityRecord>();
+): Promise<readonly ClaimedActivity[]> {
+  const claimed = new Map<number, ClaimedActivity>();
   let open = requests.map((request, position) => ({ request, position }));
   for (let round = 0; round < ROUNDS_MAX && open.length > 0; round += 1) {
     const extra = round === 0 ? 0 : Math.min(8 * 2 ** round, EXTRA_ITEMS_MAX);
@@ -130,6 +137,10 @@ async function claimActivities(
     for (const row of rows) {
       const position = row.numberOrNull('position');
       if (position !== null) claimed.set(position, activityOf(row));
+    }
+    for (const long of rows[0]?.texts('long') ?? []) {
+      const [position = NaN, parametersLength = NaN] = long.split(' ').map(Number);
+      claimed.set(position, { parametersLength });
     }
     open = open.filter(({ position }) => !claimed.has(position));
     const deferred = rows[0]?.texts('passed_over') ?? [];

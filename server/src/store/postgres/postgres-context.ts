@@ -2,7 +2,7 @@
 import type { CountedInserts } from '../counted-inserts.js';
 import type { GroupCommit } from '../group-commit.js';
 import type { OperationArguments, OperationResult } from '../operations.js';
-import type { ActivityRecord } from '../records/activities.js';
+import type { ClaimedActivity } from '../records/activities.js';
 import type { InsertedEvent } from '../records/events.js';
 import type { CommitOutcome, InsertInstance, InstanceCommit } from '../records/instances.js';
 import type { PostedMessage } from '../records/messages.js';
@@ -22,7 +22,7 @@ export interface Groups {
   readonly commits: GroupCommit<InstanceCommit, CommitOutcome>;
   readonly messages: GroupCommit<readonly Message[], readonly (PostedMessage | null)[]>;
   readonly claims: GroupCommit<Claim, OperationResult<'claimInstance'>>;
-  readonly activityClaims: GroupCommit<ActivityClaimRequest, ActivityRecord | null>;
+  readonly activityClaims: GroupCommit<ActivityClaimRequest, ClaimedActivity>;
   readonly completions: GroupCommit<ActivityCompletion, OperationResult<'completeActivity'>>;
   /** Null if the event exists. */
   readonly events: GroupCommit<EventInsert, DeliveredEvent | null>;

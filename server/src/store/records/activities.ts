@@ -54,6 +54,19 @@ export interface ActivityListItem extends Pick<
   readonly reference: string | null;
 }
 
+/** The item that is next has longer parameters than the claim may take: it was not claimed. */
+export interface LongActivity {
+  /** In bytes of UTF-8 or in characters, depending on the store. */
+  readonly parametersLength: number;
+}
+
+/** Null: there is no item to hand out. */
+export type ClaimedActivity = ActivityRecord | LongActivity | null;
+
+export function isLongActivity(claimed: object | null): claimed is LongActivity {
+  return claimed !== null && 'parametersLength' in claimed;
+}
+
 /** Items of one name that are not done. A withdrawn item counts only while it is held. */
 export interface ActivityQueue {
   readonly name: string;

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
 import { readToken, systemIds } from '../../../src/base/ids.js';
 import { resentMessage } from '../../../src/runtime/activities/activity-results.js';
+import type { WorkItem } from '../../../src/runtime/activities/activity-types.js';
 import { WorkClaims } from '../../../src/runtime/activities/work-claims.js';
 import { writeWork } from '../../../src/runtime/instances/message-codec.js';
 import { Secrets } from '../../../src/runtime/secrets/secrets.js';
@@ -33,7 +34,8 @@ async function heldWork() {
   });
   const activities = [activityOf('i/1/0', 'i', { parameters })];
   await store.insertInstance({ record: instanceOf('i'), side: { ...NO_SIDE, activities } });
-  const { token } = (await claims.take('ship', { workerId: 'w', leaseMs: 5000 }))!;
+  const claimant = { workerId: 'w', leaseMs: 5000 };
+  const { token } = (await claims.take('ship', claimant, 10_000)) as WorkItem;
   const withdraw = () => store.withdrawActivities([readToken(token)!.activityId]);
   /** As a commit does that no longer waits for it. */
   const remove = async () => {

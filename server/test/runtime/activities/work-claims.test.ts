@@ -8,6 +8,7 @@ import type { Clock } from '../../../src/base/clock.js';
 import { writeWork } from '../../../src/runtime/instances/message-codec.js';
 import { Secrets } from '../../../src/runtime/secrets/secrets.js';
 import { NO_SECRETS } from '../../../src/secrets/secret-source.js';
+import type { WorkItem } from '../../../src/runtime/activities/activity-types.js';
 import { WorkClaims } from '../../../src/runtime/activities/work-claims.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { observeStore } from '../../../src/store/observed-store.js';
@@ -91,7 +92,8 @@ function startNode(bindsLeases = true) {
     posted: ({ instanceId }) => void posted.push(instanceId),
     offer: ignore,
   });
-  const take = (leaseMs: number | null = null) => claims.take('ship', { workerId: 'w', leaseMs });
+  const take = async (leaseMs: number | null = null) =>
+    (await claims.take('ship', { workerId: 'w', leaseMs }, ANY_LENGTH)) as WorkItem | null;
   return { clock, claims, posted, take };
 }
 
@@ -100,6 +102,7 @@ async function offer(id: string, parameters = WORK): Promise<void> {
   await store.insertInstance({ record: instanceOf(id), side: { ...NO_SIDE, activities } });
 }
 
+const ANY_LENGTH = Number.MAX_SAFE_INTEGER;
 const DONE = { succeeded: true, data: null };
 
 describe('a work item handed out without a lease', () => {

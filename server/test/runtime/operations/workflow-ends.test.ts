@@ -20,12 +20,13 @@ function scene() {
   gate.open();
   const endWaiters = new EndWaiters(clock);
   const state = { isShared: false };
+  const stored = () => Promise.resolve({ ...VIEW, tags: { from: 'store' } });
   const ends = new WorkflowEnds({
     clock,
     gate,
     endWaiters,
     runner: { isRunning: () => false },
-    queries: { read: () => Promise.resolve({ ...VIEW, tags: { from: 'store' } }) as never },
+    queries: { get: stored, getEnded: stored },
     isShared: () => state.isShared,
   });
   endWaiters.ended('w', VIEW);

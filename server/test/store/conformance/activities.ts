@@ -65,6 +65,32 @@ export function describeActivities(test: StoreUnderTest): void {
       expect(order).toEqual(['i/2/0', 'i/3/0', 'i/1/0']);
     });
 
+    it('hands out no item that is longer than the claim may take, and tells its length', async () => {
+      const parameters = JSON.stringify('x'.repeat(9998));
+      await offer('s', [activityOf('s/1/0', 's', { createdAt: 100, parameters })], {
+        status: 'Suspended',
+      });
+      await offer('i', [
+        activityOf('i/1/0', 'i', { createdAt: 200, parameters }),
+        activityOf('i/2/0', 'i', { createdAt: 300 }),
+      ]);
+      const upTo = (lengthMax: number) =>
+        test.store.claimActivity({
+          name: 'ship',
+          now: 2000,
+          claim: claimBy('w'),
+          deferMs: 1000,
+          lengthMax,
+        });
+      expect(await upTo(9999)).toEqual({ parametersLength: 10_000 });
+      expect(await test.store.getActivities(['i/1/0'])).toEqual([
+        expect.objectContaining({ attempt: 0, tokenHash: null, availableAt: 200 }),
+      ]);
+      expect(await upTo(10_000)).toMatchObject({ id: 'i/1/0', parameters, attempt: 1 });
+      expect(await upTo(9999)).toMatchObject({ id: 'i/2/0' });
+      expect(await upTo(0)).toBeNull();
+    });
+
     it('hands out an item again after its lease has expired', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000, 3000);

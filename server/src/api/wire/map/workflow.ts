@@ -170,7 +170,18 @@ export function toWorkflowChange(
   };
 }
 
+/** Callers that wait for the same run get the same answer, which is written once. */
+const workflows = new WeakMap<host.InstanceView, wire.Workflow>();
+
 export function toWorkflow(instance: host.InstanceView): wire.Workflow {
+  const known = workflows.get(instance);
+  if (known !== undefined) return known;
+  const workflow = newWorkflow(instance);
+  workflows.set(instance, workflow);
+  return workflow;
+}
+
+function newWorkflow(instance: host.InstanceView): wire.Workflow {
   const { data, lastError, parent, traceId } = instance;
   return {
     ...toWorkflowSummary(instance),

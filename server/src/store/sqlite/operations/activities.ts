@@ -1,6 +1,6 @@
 /** The queue of activities: claims, results, leases. */
 import type { OperationArguments, OperationResult } from '../../operations.js';
-import type { ActivityRecord } from '../../records/activities.js';
+import type { ActivityRecord, ClaimedActivity } from '../../records/activities.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
@@ -8,7 +8,11 @@ import { activityOf, readActivity } from './activity-rows.js';
 import { postMessage } from './messages.js';
 
 const OLDEST_AVAILABLE = `
-SELECT activities.*, instances.status AS instanceStatus
+SELECT activities.id, activities.instanceId, activities.name, activities.createdAt, activities.availableAt,
+       activities.attempt, activities.tokenHash, activities.workerId, activities.done, activities.settled,
+       activities.resultHash, octet_length(activities.parameters) AS parametersLength,
+       CASE WHEN octet_length(activities.parameters) <= ? THEN activities.parameters ELSE '' END AS parameters,
+       instances.status AS instanceStatus
   FROM activities INDEXED BY activities_queue
   LEFT JOIN instances ON instances.id = activities.instanceId
  WHERE activities.name = ? AND activities.done = 0 AND activities.settled = 0
@@ -28,14 +32,17 @@ const PASSED_OVER_MAX = 1000;
 export function claimActivity(
   database: Database,
   [request]: OperationArguments<'claimActivity'>,
-): ActivityRecord | null {
-  const { now, claim } = request;
+): ClaimedActivity {
+  const { now, claim, lengthMax = Number.MAX_SAFE_INTEGER } = request;
   const name = encodeText(request.name);
   for (let passedOver = 0; passedOver < PASSED_OVER_MAX; passedOver += 1) {
-    const row = database.get(OLDEST_AVAILABLE, name, now);
+    const row = database.get(OLDEST_AVAILABLE, lengthMax, name, now);
     if (row === null) return null;
     const item = activityOf(row);
-    if (row.textOrNull('instanceStatus') === 'Runnable') return take(database, item, claim);
+    if (row.textOrNull('instanceStatus') === 'Runnable') {
+      const parametersLength = row.number('parametersLength');
+      return parametersLength > lengthMax ? { parametersLength } : take(database, item, claim);
+    }
     const availableAt = now + Math.max(1, request.deferMs);
     database.run(DEFER_ITEMS_OF_INSTANCE, availableAt, encodeText(item.instanceId), name, now);
   }

@@ -1,0 +1,130 @@
+/**
+ * The memory that one request holds: from the work for its answer until the answer has been sent.
+ *
+ * Several requests can hold one memory together, such as a run that all of them are shown: it is released by the last.
+ */
+import type { AnswerMemory, MemoryKind } from './answer-memory.js';
+import type { Admission } from './weighted-queue.js';
+
+export interface MemoryHolder {
+  /** Who is charged. */
+  readonly key: string;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly gone: AbortSignal;
+}
+
+export class HeldMemory {
+  readonly #account: AnswerMemory;
+  readonly #holder: MemoryHolder;
+  readonly #admissions = new Set<Admission>();
+  readonly #shared = new Map<HeldMemory, () => void>();
+  #holds = 0;
+
+  constructor(account: AnswerMemory, holder: MemoryHolder) {
+    this.#account = account;
+    this.#holder = holder;
+  }
+
+  get bytes(): number {
+    let bytes = 0;
+    for (const { weight } of this.#admissions) bytes += weight;
+    for (const shared of this.#shared.keys()) bytes += shared.bytes;
+    return bytes;
+  }
+
+  /** Keeps the memory until the returned function is called, and the others of its kind; further calls have no effect. */
+  hold(): () => void {
+    this.#holds += 1;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#holds -= 1;
+      if (this.#holds === 0) this.#release();
+    };
+  }
+
+  /** Memory of the same caller, which several requests can share. @param gone aborted when none of them needs it */
+  shareable(gone: AbortSignal): HeldMemory {
+    return new HeldMemory(this.#account, { key: this.#holder.key, gone });
+  }
+
+  /** Also holds what others share. */
+  share(memory: HeldMemory): void {
+    const isOver = this.#holds === 0;
+    if (!isOver && !this.#shared.has(memory)) this.#shared.set(memory, memory.hold());
+  }
+
+  /**
+   * Takes memory before it is used. Waits for it, unless the request holds some already.
+   * @throws AppError `too_many_requests`, `overloaded`; NotWantedError if nobody waits for the answer any more
+   */
+  async reserve(kind: MemoryKind, bytes: number): Promise<Admission> {
+    const request = { caller: this.#holder.key, kind, bytes };
+    const isFirst = this.bytes === 0;
+    const admission = isFirst
+      ? (this.#account.tryEnter(request) ??
+        (await this.#account.enterSoon(request, this.#holder.gone)))
+      : this.#account.take(request);
+    return this.#keep(admission);
+  }
+
+  /** Like `reserve`, for as long as the signal allows. @throws AppError, NotWantedError */
+  async reserveUntil(kind: MemoryKind, bytes: number, signal: AbortSignal): Promise<Admission> {
+    return this.#keep(await this.#account.enter({ caller: this.#holder.key, kind, bytes }, signal));
+  }
+
+  /** Null: there is no room now. */
+  tryReserve(kind: MemoryKind, bytes: number): Admission | null {
+    const admission = this.#account.tryEnter({ caller: this.#holder.key, kind, bytes });
+    return admission === null ? null : this.#keep(admission);
+  }
+
+  /** For what can't wait. @throws AppError `too_many_requests`, `overloaded` */
+  reserveNow(kind: MemoryKind, bytes: number): Admission {
+    return this.#keep(this.#account.enterNow({ caller: this.#holder.key, kind, bytes }));
+  }
+
+  /** Counts what is in memory already. */
+  add(kind: MemoryKind, bytes: number): Admission {
+    return this.#keep(this.#account.take({ caller: this.#holder.key, kind, bytes }));
+  }
+
+  /** What it holds has become smaller: only this much is left. */
+  shrinkTo(bytes: number): void {
+    let left = bytes;
+    for (const admission of this.#all()) {
+      const kept = Math.min(admission.weight, left);
+      admission.resize(kept);
+      left -= kept;
+    }
+  }
+
+  *#all(): Iterable<Admission> {
+    yield* this.#admissions;
+    for (const shared of this.#shared.keys()) yield* shared.#all();
+  }
+
+  #keep(admission: Admission): Admission {
+    // The request is over: nobody would release it.
+    if (this.#holds === 0) admission.release();
+    else this.#admissions.add(admission);
+    return {
+      get weight() {
+        return admission.weight;
+      },
+      resize: (bytes) => admission.resize(bytes),
+      release: () => {
+        admission.release();
+        this.#admissions.delete(admission);
+      },
+    };
+  }
+
+  #release(): void {
+    for (const admission of this.#admissions) admission.release();
+    this.#admissions.clear();
+    for (const leave of this.#shared.values()) leave();
+    this.#shared.clear();
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The changes that match one filter, for all listeners with that filter: they get the same batches, so that each is made,
+ * and written, once.
+ */
+import type { ChangeBatch, WorkflowChange } from '../../backplane/backplane.js';
+import type { Clock } from '../../base/clock.js';
+import { reaches } from '../../base/name-reach.js';
+import { ChangeBuffer } from './change-buffer.js';
+import type { ChangeWatch } from './change-watch.js';
+
+/** Minimum interval between batches; later changes go into the next batch. */
+const BATCH_INTERVAL_MS = 100;
+
+/** All given members must match. */
+export interface ChangeFilter {
+  readonly workflowId?: string;
+  readonly definitionId?: string;
+  /** Of the ids of definitions. */
+  readonly definitionPrefixes?: readonly string[];
+}
+
+export class ChangeChannel {
+  readonly watches = new Set<ChangeWatch>();
+  readonly #clock: Clock;
+  readonly #filter: ChangeFilter;
+  readonly #buffer = new ChangeBuffer();
+  #takenAt = 0;
+  #cancelTimer: (() => void) | null = null;
+  #isTaking = false;
+
+  constructor(clock: Clock, filter: ChangeFilter) {
+    this.#clock = clock;
+    this.#filter = filter;
+  }
+
+  workflowChanged(change: WorkflowChange): void {
+    const { definitionId, definitionPrefixes = 'all', workflowId } = this.#filter;
+    if (!reaches(definitionPrefixes, change.definitionId)) return;
+    if (workflowId !== undefined && workflowId !== change.id) return;
+    if (definitionId !== undefined && definitionId !== change.definitionId) return;
+    this.#buffer.addWorkflow(change);
+    this.#changed();
+  }
+
+  definitionChanged(id: string, version: number): void {
+    const { definitionId, definitionPrefixes = 'all', workflowId } = this.#filter;
+    if (!reaches(definitionPrefixes, id)) return;
+    if (workflowId !== undefined || (definitionId !== undefined && definitionId !== id)) return;
+    this.#buffer.addDefinition(id, version);
+    this.#changed();
+  }
+
+  lag(): void {
+    this.#buffer.lag();
+    this.#changed();
+  }
+
+  /** A listener waits for changes. */
+  asked(): void {
+    this.#whenDue(() => this.#take());
+  }
+
+  /** All changes of one moment are in one batch. */
+  #changed(): void {
+    if (this.#isTaking) return;
+    this.#whenDue(() => {
+      this.#isTaking = true;
+      queueMicrotask(() => {
+        this.#isTaking = false;
+        this.#take();
+      });
+    });
+  }
+
+  #whenDue(take: () => void): void {
+    if (this.#buffer.isEmpty || this.#cancelTimer !== null || !this.#isWanted()) return;
+    const dueAt = this.#takenAt + BATCH_INTERVAL_MS;
+    if (this.#clock.now() >= dueAt) take();
+    else {
+      this.#cancelTimer = this.#clock.at(dueAt, () => {
+        this.#cancelTimer = null;
+        this.#take();
+      });
+    }
+  }
+
+  /** A listener has left. */
+  left(watch: ChangeWatch): void {
+    this.watches.delete(watch);
+    if (this.#isWanted()) return;
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+  }
+
+  #isWanted(): boolean {
+    for (const { isWaiting } of this.watches) if (isWaiting) return true;
+    return false;
+  }
+
+  #take(): void {
+    if (this.#buffer.isEmpty || !this.#isWanted()) return;
+    this.#takenAt = this.#clock.now();
+    const batch: ChangeBatch = this.#buffer.take();
+    for (const watch of this.watches) watch.add(batch);
+  }
+}
+
+/** The same for filters that match the same changes. */
+export function channelKey(filter: ChangeFilter): string {
+  const { definitionId = null, definitionPrefixes = null, workflowId = null } = filter;
+  return JSON.stringify([workflowId, definitionId, definitionPrefixes]);
+}

@@ -1,0 +1,56 @@
+/** The places of listeners on a node: their number is limited, and how many each caller and each address can have. */
+import { AppError } from '../../base/errors.js';
+import type { Caller } from '../../base/limits/current-caller.js';
+
+const WATCHES_MAX = 500;
+/** Several callers may have one address, such as that of a proxy. */
+const OF_ADDRESS_MAX = WATCHES_MAX / 2;
+const OF_CALLER_MAX = WATCHES_MAX / 4;
+
+export class WatchPlaces {
+  #taken = 0;
+  readonly #byCaller = new Map<string, number>();
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** The returned function gives the place back. @throws AppError `too_many_requests` */
+  take(caller: Caller | null): () => void {
+    if (this.#taken >= WATCHES_MAX) throw refusal('on this server');
+    const shares = caller === null ? [] : sharesOf(caller);
+    for (const { key, max, of } of shares) {
+      if ((this.#byCaller.get(key) ?? 0) >= max) throw refusal(of);
+    }
+    const count = (more: number): void => {
+      this.#taken += more;
+      for (const { key } of shares) {
+        const left = (this.#byCaller.get(key) ?? 0) + more;
+        if (left === 0) this.#byCaller.delete(key);
+        else this.#byCaller.set(key, left);
+      }
+    };
+    count(1);
+    return () => count(-1);
+  }
+}
+
+interface Share {
+  readonly key: string;
+  readonly max: number;
+  readonly of: string;
+}
+
+function sharesOf({ address, key }: Caller): readonly Share[] {
+  const ofAddress = { key: `address:${address}`, max: OF_ADDRESS_MAX, of: 'from this address' };
+  // Without a subject, the address is the caller.
+  return key === ofAddress.key
+    ? [ofAddress]
+    : [ofAddress, { key, max: OF_CALLER_MAX, of: 'with this subject' }];
+}
+
+function refusal(where: string): AppError {
+  return new AppError('too_many_requests', `Too many change streams are open ${where}`, {
+    retryAfterSeconds: 5,
+  });
+}
