@@ -2089,6 +2089,7 @@ export interface components {
          *       "endTime": null,
          *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
          *       "failureTime": null,
+         *       "failingSince": null,
          *       "restartOf": null,
          *       "restartedAs": null,
          *       "trigger": null,
@@ -2130,6 +2131,11 @@ export interface components {
              * @description The time of `lastError`. ISO 8601, UTC.
              */
             failureTime: string | null;
+            /**
+             * Format: date-time
+             * @description The time since when the step of `lastError` has been failing for the same cause: the same type of error, and the same message apart from numbers, ids and times. The same as `failureTime` if it failed once. ISO 8601, UTC.
+             */
+            failingSince: string | null;
             tags: components["schemas"]["Tags"];
             /** @description The run that this one was started again from; null: none. */
             restartOf: string | null;
@@ -2597,6 +2603,11 @@ export interface components {
              * @description The time of `lastError`. ISO 8601, UTC.
              */
             failureTime: string | null;
+            /**
+             * Format: date-time
+             * @description The time since when the step of `lastError` has been failing for the same cause: the same type of error, and the same message apart from numbers, ids and times. The same as `failureTime` if it failed once. ISO 8601, UTC.
+             */
+            failingSince: string | null;
             tags: components["schemas"]["Tags"];
             /** @description The run that this one was started again from; null: none. */
             restartOf: string | null;
@@ -2700,7 +2711,7 @@ export interface components {
             failed: number;
             /**
              * Format: date-time
-             * @description The oldest of the newest errors of the runs: a run that is retried counts with its newest error. ISO 8601, UTC.
+             * @description The time when the first of the runs began to fail for this cause. A run that retries has been failing since its first attempt that failed so. ISO 8601, UTC.
              */
             firstTime: string;
             /**
@@ -3488,6 +3499,7 @@ export interface components {
          *         "endTime": null,
          *         "lastChangeTime": "2026-05-04T11:20:31.456Z",
          *         "failureTime": null,
+         *         "failingSince": null,
          *         "parent": null,
          *         "restartOf": null,
          *         "restartedAs": null,
@@ -3791,6 +3803,11 @@ export interface components {
              * @description ISO 8601, UTC.
              */
             time: string;
+            /**
+             * Format: date-time
+             * @description The time since when the execution of the step has been failing for the same cause in every attempt: the same type of error, and the same message apart from numbers, ids and times. The same as `time` for the first such attempt. ISO 8601, UTC.
+             */
+            since: string;
         };
         /**
          * @description An execution of a step in a run.
@@ -4467,6 +4484,7 @@ export interface components {
          *       "endTime": null,
          *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
          *       "failureTime": null,
+         *       "failingSince": null,
          *       "failure": null,
          *       "restartOf": null,
          *       "restartedAs": null,
@@ -4513,6 +4531,11 @@ export interface components {
              * @description The time of `lastError`. ISO 8601, UTC.
              */
             failureTime: string | null;
+            /**
+             * Format: date-time
+             * @description The time since when the step of `lastError` has been failing for the same cause: the same type of error, and the same message apart from numbers, ids and times. The same as `failureTime` if it failed once. ISO 8601, UTC.
+             */
+            failingSince: string | null;
             tags: components["schemas"]["Tags"];
             /** @description The run that this one was started again from; null: none. */
             restartOf: string | null;
@@ -4743,6 +4766,7 @@ export interface components {
          *       "endTime": "2026-05-04T10:20:30.130Z",
          *       "lastChangeTime": "2026-05-04T10:20:30.130Z",
          *       "failureTime": null,
+         *       "failingSince": null,
          *       "failure": null,
          *       "restartOf": null,
          *       "restartedAs": null,
@@ -4787,6 +4811,11 @@ export interface components {
              * @description The time of `lastError`. ISO 8601, UTC.
              */
             failureTime: string | null;
+            /**
+             * Format: date-time
+             * @description The time since when the step of `lastError` has been failing for the same cause: the same type of error, and the same message apart from numbers, ids and times. The same as `failureTime` if it failed once. ISO 8601, UTC.
+             */
+            failingSince: string | null;
             tags: components["schemas"]["Tags"];
             /** @description The run that this one was started again from; null: none. */
             restartOf: string | null;
@@ -5977,6 +6006,7 @@ export interface operations {
                      *           "endTime": "2026-05-04T10:20:30.130Z",
                      *           "lastChangeTime": "2026-05-04T10:20:30.130Z",
                      *           "failureTime": null,
+                     *           "failingSince": null,
                      *           "failure": null,
                      *           "restartOf": null,
                      *           "restartedAs": null,
@@ -6007,6 +6037,7 @@ export interface operations {
                      *         endTime: 2026-05-04T10:20:30.130Z
                      *         lastChangeTime: 2026-05-04T10:20:30.130Z
                      *         failureTime: null
+                     *         failingSince: null
                      *         failure: null
                      *         restartOf: null
                      *         restartedAs: null
@@ -7014,6 +7045,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -7034,6 +7066,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
@@ -7063,6 +7096,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -7083,6 +7117,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
@@ -10432,6 +10467,7 @@ export interface operations {
                      *           "endTime": "2026-05-04T10:20:30.130Z",
                      *           "lastChangeTime": "2026-05-04T10:20:30.130Z",
                      *           "failureTime": null,
+                     *           "failingSince": null,
                      *           "failure": null,
                      *           "restartOf": null,
                      *           "restartedAs": null,
@@ -10462,6 +10498,7 @@ export interface operations {
                      *         endTime: 2026-05-04T10:20:30.130Z
                      *         lastChangeTime: 2026-05-04T10:20:30.130Z
                      *         failureTime: null
+                     *         failingSince: null
                      *         failure: null
                      *         restartOf: null
                      *         restartedAs: null
@@ -11052,6 +11089,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "failure": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
@@ -11079,6 +11117,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:30.123Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     failure: null
                      *     restartOf: null
                      *     restartedAs: null
@@ -11206,6 +11245,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -11226,6 +11266,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
@@ -11255,6 +11296,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -11275,6 +11317,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
@@ -11848,6 +11891,7 @@ export interface operations {
                      *         "endTime": null,
                      *         "lastChangeTime": "2026-05-04T11:20:31.456Z",
                      *         "failureTime": null,
+                     *         "failingSince": null,
                      *         "parent": null,
                      *         "restartOf": null,
                      *         "restartedAs": null,
@@ -11888,6 +11932,7 @@ export interface operations {
                      *       endTime: null
                      *       lastChangeTime: 2026-05-04T11:20:31.456Z
                      *       failureTime: null
+                     *       failingSince: null
                      *       parent: null
                      *       restartOf: null
                      *       restartedAs: null
@@ -12039,6 +12084,7 @@ export interface operations {
                      *         "endTime": null,
                      *         "lastChangeTime": "2026-05-04T11:20:31.456Z",
                      *         "failureTime": null,
+                     *         "failingSince": null,
                      *         "parent": null,
                      *         "restartOf": null,
                      *         "restartedAs": null,
@@ -12079,6 +12125,7 @@ export interface operations {
                      *       endTime: null
                      *       lastChangeTime: 2026-05-04T11:20:31.456Z
                      *       failureTime: null
+                     *       failingSince: null
                      *       parent: null
                      *       restartOf: null
                      *       restartedAs: null
@@ -12231,6 +12278,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -12251,6 +12299,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
@@ -12366,6 +12415,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -12386,6 +12436,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
@@ -12474,6 +12525,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -12494,6 +12546,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
@@ -12950,6 +13003,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -12970,6 +13024,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
@@ -13073,6 +13128,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -13093,6 +13149,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
