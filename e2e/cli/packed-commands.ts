@@ -172,6 +172,14 @@ const RUNS: readonly Trial[] = [
     args: onWaiting,
     shows: /^RUN +[^]*order-/m,
   },
+  {
+    command: 'failures',
+    args: async (scene) => {
+      await retryingRun(scene);
+      return ['--definition', 'retrying'];
+    },
+    shows: /^KEY +RUNS +FIRST[^]*^[0-9a-f]{32} +\d+ +[^]*retrying\//m,
+  },
   { command: 'list', shows: /^RUN +DEFINITION +STATUS[^]*^\w+ +quick v1 +Succeeded/m },
   { command: 'show', args: onWaiting, shows: /^Status +Runnable$[^]*"order": "none"/m },
   { command: 'steps', args: onWaiting, shows: /ask[^]*approved\/none/ },

@@ -2107,6 +2107,7 @@ export interface components {
          *       "endTime": null,
          *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
          *       "failureTime": null,
+         *       "failingSince": null,
          *       "restartOf": null,
          *       "restartedAs": null,
          *       "trigger": null,
@@ -2148,6 +2149,11 @@ export interface components {
              * @description The time of `lastError`. ISO 8601, UTC.
              */
             failureTime: string | null;
+            /**
+             * Format: date-time
+             * @description The time since when the step of `lastError` has been failing for the same cause: the same type of error, and the same message apart from numbers, ids and times. The same as `failureTime` if it failed once. ISO 8601, UTC.
+             */
+            failingSince: string | null;
             tags: components["schemas"]["Tags"];
             /** @description The run that this one was started again from; null: none. */
             restartOf: string | null;
@@ -2615,6 +2621,11 @@ export interface components {
              * @description The time of `lastError`. ISO 8601, UTC.
              */
             failureTime: string | null;
+            /**
+             * Format: date-time
+             * @description The time since when the step of `lastError` has been failing for the same cause: the same type of error, and the same message apart from numbers, ids and times. The same as `failureTime` if it failed once. ISO 8601, UTC.
+             */
+            failingSince: string | null;
             tags: components["schemas"]["Tags"];
             /** @description The run that this one was started again from; null: none. */
             restartOf: string | null;
@@ -2718,7 +2729,7 @@ export interface components {
             failed: number;
             /**
              * Format: date-time
-             * @description The oldest of the newest errors of the runs: a run that is retried counts with its newest error. ISO 8601, UTC.
+             * @description The time when the first of the runs began to fail for this cause. A run that retries has been failing since its first attempt that failed so. ISO 8601, UTC.
              */
             firstTime: string;
             /**
@@ -3506,6 +3517,7 @@ export interface components {
          *         "endTime": null,
          *         "lastChangeTime": "2026-05-04T11:20:31.456Z",
          *         "failureTime": null,
+         *         "failingSince": null,
          *         "parent": null,
          *         "restartOf": null,
          *         "restartedAs": null,
@@ -3809,6 +3821,11 @@ export interface components {
              * @description ISO 8601, UTC.
              */
             time: string;
+            /**
+             * Format: date-time
+             * @description The time since when the execution of the step has been failing for the same cause in every attempt: the same type of error, and the same message apart from numbers, ids and times. The same as `time` for the first such attempt. ISO 8601, UTC.
+             */
+            since: string;
         };
         /**
          * @description An execution of a step in a run.
@@ -4485,6 +4502,7 @@ export interface components {
          *       "endTime": null,
          *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
          *       "failureTime": null,
+         *       "failingSince": null,
          *       "failure": null,
          *       "restartOf": null,
          *       "restartedAs": null,
@@ -4531,6 +4549,11 @@ export interface components {
              * @description The time of `lastError`. ISO 8601, UTC.
              */
             failureTime: string | null;
+            /**
+             * Format: date-time
+             * @description The time since when the step of `lastError` has been failing for the same cause: the same type of error, and the same message apart from numbers, ids and times. The same as `failureTime` if it failed once. ISO 8601, UTC.
+             */
+            failingSince: string | null;
             tags: components["schemas"]["Tags"];
             /** @description The run that this one was started again from; null: none. */
             restartOf: string | null;
@@ -4761,6 +4784,7 @@ export interface components {
          *       "endTime": "2026-05-04T10:20:30.130Z",
          *       "lastChangeTime": "2026-05-04T10:20:30.130Z",
          *       "failureTime": null,
+         *       "failingSince": null,
          *       "failure": null,
          *       "restartOf": null,
          *       "restartedAs": null,
@@ -4805,6 +4829,11 @@ export interface components {
              * @description The time of `lastError`. ISO 8601, UTC.
              */
             failureTime: string | null;
+            /**
+             * Format: date-time
+             * @description The time since when the step of `lastError` has been failing for the same cause: the same type of error, and the same message apart from numbers, ids and times. The same as `failureTime` if it failed once. ISO 8601, UTC.
+             */
+            failingSince: string | null;
             tags: components["schemas"]["Tags"];
             /** @description The run that this one was started again from; null: none. */
             restartOf: string | null;
@@ -5999,6 +6028,7 @@ export interface operations {
                      *           "endTime": "2026-05-04T10:20:30.130Z",
                      *           "lastChangeTime": "2026-05-04T10:20:30.130Z",
                      *           "failureTime": null,
+                     *           "failingSince": null,
                      *           "failure": null,
                      *           "restartOf": null,
                      *           "restartedAs": null,
@@ -6029,6 +6059,7 @@ export interface operations {
                      *         endTime: 2026-05-04T10:20:30.130Z
                      *         lastChangeTime: 2026-05-04T10:20:30.130Z
                      *         failureTime: null
+                     *         failingSince: null
                      *         failure: null
                      *         restartOf: null
                      *         restartedAs: null
@@ -7036,6 +7067,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -7056,6 +7088,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
@@ -7085,6 +7118,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -7105,6 +7139,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
@@ -10454,6 +10489,7 @@ export interface operations {
                      *           "endTime": "2026-05-04T10:20:30.130Z",
                      *           "lastChangeTime": "2026-05-04T10:20:30.130Z",
                      *           "failureTime": null,
+                     *           "failingSince": null,
                      *           "failure": null,
                      *           "restartOf": null,
                      *           "restartedAs": null,
@@ -10484,6 +10520,7 @@ export interface operations {
                      *         endTime: 2026-05-04T10:20:30.130Z
                      *         lastChangeTime: 2026-05-04T10:20:30.130Z
                      *         failureTime: null
+                     *         failingSince: null
                      *         failure: null
                      *         restartOf: null
                      *         restartedAs: null
@@ -11074,6 +11111,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:30.123Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "failure": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
@@ -11101,6 +11139,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:30.123Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     failure: null
                      *     restartOf: null
                      *     restartedAs: null
@@ -11228,6 +11267,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -11248,6 +11288,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
@@ -11277,6 +11318,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -11297,6 +11339,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
@@ -11870,6 +11913,7 @@ export interface operations {
                      *         "endTime": null,
                      *         "lastChangeTime": "2026-05-04T11:20:31.456Z",
                      *         "failureTime": null,
+                     *         "failingSince": null,
                      *         "parent": null,
                      *         "restartOf": null,
                      *         "restartedAs": null,
@@ -11910,6 +11954,7 @@ export interface operations {
                      *       endTime: null
                      *       lastChangeTime: 2026-05-04T11:20:31.456Z
                      *       failureTime: null
+                     *       failingSince: null
                      *       parent: null
                      *       restartOf: null
                      *       restartedAs: null
@@ -12061,6 +12106,7 @@ export interface operations {
                      *         "endTime": null,
                      *         "lastChangeTime": "2026-05-04T11:20:31.456Z",
                      *         "failureTime": null,
+                     *         "failingSince": null,
                      *         "parent": null,
                      *         "restartOf": null,
                      *         "restartedAs": null,
@@ -12101,6 +12147,7 @@ export interface operations {
                      *       endTime: null
                      *       lastChangeTime: 2026-05-04T11:20:31.456Z
                      *       failureTime: null
+                     *       failingSince: null
                      *       parent: null
                      *       restartOf: null
                      *       restartedAs: null
@@ -12253,6 +12300,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -12273,6 +12321,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
@@ -12388,6 +12437,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -12408,6 +12458,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
@@ -12496,6 +12547,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -12516,6 +12568,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
@@ -12972,6 +13025,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -12992,6 +13046,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null
@@ -13095,6 +13150,7 @@ export interface operations {
                      *       "endTime": null,
                      *       "lastChangeTime": "2026-05-04T10:20:31.456Z",
                      *       "failureTime": null,
+                     *       "failingSince": null,
                      *       "restartOf": null,
                      *       "restartedAs": null,
                      *       "trigger": null,
@@ -13115,6 +13171,7 @@ export interface operations {
                      *     endTime: null
                      *     lastChangeTime: 2026-05-04T10:20:31.456Z
                      *     failureTime: null
+                     *     failingSince: null
                      *     restartOf: null
                      *     restartedAs: null
                      *     trigger: null

@@ -39,6 +39,8 @@ export interface WorkflowChange {
   readonly lastChangeTime: number;
   /** Time of the most recent step error, as long as the instance shows it. */
   readonly failureTime: number | null;
+  /** When that step began to fail for that cause. */
+  readonly failingSince: number | null;
 }
 
 export interface DefinitionChange {

@@ -107,6 +107,9 @@ function workflowOf(value: unknown): WorkflowChange | null {
   if (!isCount(version) || !(reference === null || isName(reference))) return null;
   if (!isTime(startTime) || !isTime(lastChangeTime)) return null;
   if (!isTimeOrNull(endTime) || !isTimeOrNull(failureTime)) return null;
+  // Nodes of earlier versions leave it out.
+  const { failingSince = failureTime } = value;
+  if (!isTimeOrNull(failingSince)) return null;
   return {
     id,
     definitionId,
@@ -119,6 +122,7 @@ function workflowOf(value: unknown): WorkflowChange | null {
     endTime,
     lastChangeTime,
     failureTime,
+    failingSince,
   };
 }
 

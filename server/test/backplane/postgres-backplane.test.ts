@@ -328,5 +328,6 @@ function workflow(id: string, reference: string): WorkflowChange {
     endTime: null,
     lastChangeTime: 2,
     failureTime: null,
+    failingSince: null,
   };
 }

@@ -146,6 +146,7 @@ describe('readHint', () => {
     endTime: null,
     lastChangeTime: 2,
     failureTime: 2,
+    failingSince: 1,
   };
   const definition = { id: 'd', version: 1 };
   const changes = { workflows: [workflow], definitions: [definition], lagged: false };

@@ -34,6 +34,7 @@ everyStore(
           endTime: null,
           lastChangeTime: startTime,
           failureTime: null,
+          failingSince: null,
           failure: null,
           data: { a: 1 },
           lastError: null,
@@ -278,6 +279,7 @@ everyStore(
         expect(Object.keys(item!).sort()).toEqual([
           'definitionId',
           'endTime',
+          'failingSince',
           'failure',
           'failureTime',
           'index',

@@ -202,6 +202,22 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       expect(await store.getInstance('w.2.1')).toMatchObject({ outcome: 'Failed' });
     }));
 
+  it('does not tell since when an instance has been failing that an earlier version let fail anew', () =>
+    withStore(async ({ store, database }) => {
+      const failure = { key: 'k', stepId: 'pay', type: 'T', message: 'm' };
+      const failed = instanceOf('i', { errorAt: 1300, failingSince: 1200, failure });
+      await store.insertInstance({ record: failed, side: NO_SIDE });
+      const firstAt = async () => {
+        const { counts } = await store.countFailures({ filter: {}, now: 2000, after: null });
+        return counts.map((count) => count.firstAt);
+      };
+      expect(await firstAt()).toEqual([1200]);
+      // It does not know the new fields.
+      await database.collection('instances').updateMany({}, { $set: { errorAt: 1400 } });
+      expect(await store.getInstance('i')).toMatchObject({ errorAt: 1400, failingSince: null });
+      expect(await firstAt()).toEqual([1400]);
+    }));
+
   it('combines deferrable operations into one write', () =>
     withStore(async ({ store, commands }) => {
       const ids = Array.from({ length: 20 }, (_, n) => `i${n}`);

@@ -14,6 +14,7 @@ import { migrate } from '../../src/store/postgres/migrate.js';
 import { MIGRATIONS } from '../../src/store/postgres/migrations/all-migrations.js';
 import { createPostgresStore } from '../../src/store/postgres/postgres-store.js';
 import { postgresForTests } from '../support/postgres-container.js';
+import { commitOf, instanceOf } from './records.js';
 import { openTestSchema, type TestSchema } from './support/postgres-schema.js';
 
 const TIMEOUT_MS = 20_000;
@@ -68,6 +69,46 @@ describe.skipIf(postgres === null)('the tables of PostgreSQL', () => {
       `INSERT INTO "${schema.name}".migrations VALUES (${MIGRATIONS.length + 1}, 'later', now())`,
     );
     await expect(store.start()).rejects.toThrow(/newer version of the server/);
+  });
+
+  it('of an earlier version keep their content, while nodes of that version still write to them', async () => {
+    const { connections, database } = await openDatabase(schema, 1);
+    await schema.client.query(`CREATE SCHEMA "${schema.name}"`);
+    await database.execute(
+      'CREATE TABLE @migrations (version int PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL)',
+    );
+    for (const { name, statements, version } of MIGRATIONS.slice(0, 7)) {
+      for (const statement of statements) await database.execute(statement);
+      await database.queryByValues('INSERT INTO @migrations VALUES ($1, $2, now())', [
+        version,
+        name,
+      ]);
+    }
+    await database.execute(`
+      INSERT INTO @instances (id, definition_id, version, status, start_time, last_change_at, error_at, failure_key, failure,
+                              epoch, in_seq, revision, under_way, crashes, schema_version, state)
+      VALUES ('open', 'order', 1, 'Runnable', 1000, 1000, 1200, 'k', '["pay","T","m"]', 1, 0, 1, false, 0, 1, '{}')`);
+    const store = createPostgresStore({ url: schema.url, operationTimeoutMs: TIMEOUT_MS });
+    await store.start();
+    const failure = { key: 'k', stepId: 'pay', type: 'T', message: 'm' };
+    const open = instanceOf('open', { errorAt: 1200, failure });
+    const firstAt = async () => {
+      const { counts } = await store.countFailures({ filter: {}, now: 2000, after: null });
+      return counts.map((count) => count.firstAt);
+    };
+    expect(await store.getInstance('open')).toEqual(open);
+    expect(await firstAt()).toEqual([1200]);
+    const again = { errorAt: 1300, failingSince: 1200, failure };
+    expect(await store.commitInstance(commitOf(open, again))).toBe('committed');
+    expect(await firstAt()).toEqual([1200]);
+    // What a node of the earlier version writes after another failure: it does not know the new columns.
+    await database.execute(
+      `UPDATE @instances SET error_at = 1400, failure_key = 'l' WHERE id = 'open'`,
+    );
+    expect(await store.getInstance('open')).toMatchObject({ errorAt: 1400, failingSince: null });
+    expect(await firstAt()).toEqual([1400]);
+    await store.stop();
+    await connections.close();
   });
 
   it('have numbered migrations without gaps', () => {

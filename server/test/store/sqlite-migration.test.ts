@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, it } from 'vitest';
 import { createSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
-import { bulkJobOf, eventOf, instanceOf, NO_SIDE } from './records.js';
+import { bulkJobOf, commitOf, eventOf, instanceOf, NO_SIDE } from './records.js';
 
 const directory = await mkdtemp(join(tmpdir(), 'stepwright-migration-'));
 afterAll(() => rm(directory, { recursive: true }));
@@ -23,7 +23,10 @@ function schemaOf(path: string): unknown {
   return { objects, columns };
 }
 
-async function openOldFile(path: string, version: 1 | 2 | 3 | 4 | 5 | 6): Promise<DatabaseSync> {
+async function openOldFile(
+  path: string,
+  version: 1 | 2 | 3 | 4 | 5 | 6 | 10,
+): Promise<DatabaseSync> {
   const connection = new DatabaseSync(path);
   const tables = new URL(`./support/schema-${version}.sql`, import.meta.url);
   connection.exec(await readFile(tables, { encoding: 'utf8' }));
@@ -261,6 +264,38 @@ it('a file of schema 6 keeps its content, and gets an index for lists of one ver
     return items.map(({ id }) => id);
   };
   expect([await found(3), await found(2)]).toEqual([['open'], []]);
+  await store.stop();
+  await expectSchemaOfNewFile(path);
+});
+
+it('a file of schema 10 keeps its content, while nodes of its version still write to it', async () => {
+  const path = join(directory, 'schema-10.sqlite');
+  const earlier = await openOldFile(path, 10);
+  earlier.exec(`
+    INSERT INTO instances (id, definitionId, version, status, startTime, lastChangeAt, errorAt, failureKey, failure, epoch, inSeq,
+                           revision, underWay, crashes, schemaVersion, state)
+      VALUES ('open', 'order', 1, 'Runnable', 1000, 1000, 1200, 'k', '["pay","T","m"]', 1, 0, 1, 0, 0, 1, '{}');`);
+
+  const store = createSqliteStore({ path });
+  await store.start();
+  const failure = { key: 'k', stepId: 'pay', type: 'T', message: 'm' };
+  const open = instanceOf('open', { errorAt: 1200, failure });
+  const firstAt = async () => {
+    const { counts } = await store.countFailures({ filter: {}, now: 2000, after: null });
+    return counts.map((count) => count.firstAt);
+  };
+  expect(await store.getInstance('open')).toEqual(open);
+  expect(await firstAt()).toEqual([1200]);
+  const again = { errorAt: 1300, failingSince: 1200, failure };
+  expect(await store.commitInstance(commitOf(open, again))).toBe('committed');
+  expect(await firstAt()).toEqual([1200]);
+  // What a node of the earlier version writes after another failure: it does not know the new columns.
+  earlier.exec(
+    `UPDATE instances SET errorAt = 1400, failureKey = 'l', failure = '["ship","T","m"]' WHERE id = 'open'`,
+  );
+  expect(await store.getInstance('open')).toMatchObject({ errorAt: 1400, failingSince: null });
+  expect(await firstAt()).toEqual([1400]);
+  earlier.close();
   await store.stop();
   await expectSchemaOfNewFile(path);
 });

@@ -2,15 +2,24 @@
 import { Option, type Command } from 'commander';
 import type { StepExecutionStatusFilter } from '../../api/wire/models/step-execution.js';
 import { type ServerCommandOptions, withOutput } from '../connection/options.js';
+import type { FailuresOptions } from '../commands/failures.js';
 import type { FindOptions } from '../commands/find.js';
 import type { ListOptions } from '../commands/list.js';
 import type { RunOptions } from '../commands/run.js';
 import type { StepsOptions } from '../commands/steps.js';
 import { withFilter } from './run-filter.js';
-import { collect, readDuration, readIndex, readLimit, readVersion } from './values.js';
+import {
+  collect,
+  readDuration,
+  readIndex,
+  readLimit,
+  readPastTime,
+  readVersion,
+} from './values.js';
 
 const RUN = 'the id of a run';
 const ON_CONFLICT = ['allow', 'fail', 'existing', 'terminate'];
+const FAILED = ['Suspended', 'Runnable', 'Terminated'];
 const CONFLICT_SCOPES = ['open', 'kept'];
 const STEP_STATUSES: readonly StepExecutionStatusFilter[] = [
   'Pending',
@@ -45,6 +54,8 @@ export function addRunCommands(program: Command): void {
     const { find } = await import('../commands/find.js');
     await find(text, options);
   });
+
+  addFailures(program);
 
   withOutput(
     program.command('show').description('show a run with its data').argument('<run>', RUN),
@@ -110,6 +121,27 @@ function addRun(program: Command): void {
   withOutput(command).action(async (definition: string, options: RunOptions) => {
     const { run } = await import('../commands/run.js');
     process.exitCode = await run(definition, options);
+  });
+}
+
+function addFailures(program: Command): void {
+  const command = program
+    .command('failures')
+    .description('list the causes of failures, with the number of runs of each')
+    .option('--definition <id>', 'only runs of this definition')
+    .addOption(new Option('--status <status>', 'only runs with this status').choices(FAILED))
+    .option('--where <condition>', 'only runs that fulfill it; repeatable', collect)
+    .option('--failed-from <time>', 'with an error at this time or later', readPastTime)
+    .option('--failed-to <time>', 'with an error before this time', readPastTime)
+    .addOption(
+      new Option('--order <order>', 'the most runs, or the newest error first')
+        .choices(['count', 'lastTime'])
+        .default('count'),
+    )
+    .option('--limit <number>', 'how many groups at most', readLimit, 20);
+  withOutput(command).action(async (options: FailuresOptions) => {
+    const { failures } = await import('../commands/failures.js');
+    await failures(options);
   });
 }
 

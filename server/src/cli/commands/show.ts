@@ -16,6 +16,15 @@ export async function show(workflowId: string, options: ServerCommandOptions): P
   else printRun(output, run);
 }
 
+/** When, and since when if it has failed like this before. */
+function failureText(
+  { failingSince, failureTime }: Workflow,
+  time: (value: string | null) => string,
+): string {
+  if (failureTime === null || failingSince === failureTime) return time(failureTime);
+  return `${time(failureTime)}; first like this ${time(failingSince)}`;
+}
+
 function printRun(output: Output, run: Workflow): void {
   const { data, endTime, lastError, startTime } = run;
   const status = statusOf(run);
@@ -33,6 +42,7 @@ function printRun(output: Output, run: Workflow): void {
     ['Started', time(startTime)],
     ['Ended', endTime === null ? '' : `${time(endTime)}, after ${durationOf(startTime, endTime)}`],
     ['Last change', endTime === null ? time(run.lastChangeTime) : ''],
+    ['Failed', failureText(run, time)],
   ]);
   if (lastError !== null) {
     const { attempt, message, stepId, traceback, type } = lastError;

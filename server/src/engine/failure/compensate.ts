@@ -10,6 +10,7 @@
  * A failure inside a compensation does not affect anything outside it.
  */
 import { failedOf } from './begun.js';
+import { continueFailing } from './cause.js';
 import { cancelInside } from './cancel-inside.js';
 import { entryOf, withAncestors } from './completed-steps.js';
 import { stopStep } from './stop.js';
@@ -45,8 +46,10 @@ export function compensate(run: Run, failed: Pointer, error: StepError): void {
     return;
   }
   const isStopped = stopStep(run, handler, failed, { kind: 'compensate' });
-  handler.error = error;
-  run.instance.lastError = { ...error, pointerId: handler.id };
+  // A saga that is retried as a whole goes on failing, although each round runs its steps anew.
+  handler.error = continueFailing(handler, error);
+  delete handler.hasRecovered;
+  run.instance.lastError = { ...handler.error, pointerId: handler.id };
   if (!isStopped) runPlan(run, handler);
 }
 

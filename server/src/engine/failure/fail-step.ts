@@ -1,5 +1,6 @@
 /** Handles a failed step: records the failure, and lets the step's error behavior act. */
 import { isUncertain } from './begun.js';
+import { continueFailing } from './cause.js';
 import { endFailedInFlight } from './in-flight.js';
 import { react } from './react.js';
 import { isRetryable } from './retry.js';
@@ -35,6 +36,7 @@ export function failStep(run: Run, pointer: Pointer, failure: Failure): void {
     stopWaiting(run, pointer);
     writeRecord(run, pointer, 'Failed', { error });
     pointer.error = error;
+    delete pointer.hasRecovered;
     run.instance.lastError = error;
     react(run, pointer, error, failure.retryAfterMs);
   }
@@ -51,7 +53,7 @@ function failInFlight(run: Run, pointer: Pointer, error: StepError): void {
 }
 
 function toStepError(run: Run, pointer: Pointer, failure: Failure): StepError {
-  return {
+  return continueFailing(pointer, {
     stepId: pointer.stepId,
     pointerId: pointer.id,
     type: failure.type,
@@ -61,5 +63,5 @@ function toStepError(run: Run, pointer: Pointer, failure: Failure): StepError {
     attempt: pointer.attempt,
     time: run.now,
     ...(isRetryable(stepOf(run, pointer), failure) ? {} : { retryable: false }),
-  };
+  });
 }

@@ -174,6 +174,8 @@ export interface Pointer {
   inputs: Json;
   /** Why the last attempt failed. */
   error: StepError | null;
+  /** What failed has succeeded since in a round of this loop: the next failure is a new one. */
+  hasRecovered?: true;
   /**
    * The most recent error of an execution that ended inside without succeeding later; absent if none. A new attempt of the
    * container resolves it, the container's own success does not.

@@ -15,6 +15,8 @@ export interface StepError {
   readonly data: Json;
   readonly attempt: number;
   readonly time: number;
+  /** When the execution first failed for this cause, if it has gone on failing so since then. Omitted: at `time`. */
+  readonly since?: number;
   /** Present only if another attempt cannot succeed: neither the step nor the saga around it is retried. */
   readonly retryable?: false;
 }

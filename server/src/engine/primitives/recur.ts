@@ -1,3 +1,4 @@
+import { endRound } from '../failure/cause.js';
 import { toBoolean, toDurationMs } from '../values/convert-input.js';
 import { invariant } from '../model/invariant.js';
 import type { JsonObject } from '../values/json.js';
@@ -43,5 +44,6 @@ function startRound(run: Run, pointer: Pointer, inputs: JsonObject): void {
 
 function waitForNextRound(run: Run, pointer: Pointer): void {
   invariant(pointer.memo?.kind === 'round', 'a Recur that has joined was in a round');
+  endRound(pointer);
   sleep(run, pointer, Math.max(run.now, pointer.memo.startedAt + pointer.memo.intervalMs));
 }

@@ -1,3 +1,4 @@
+import { endRound } from '../failure/cause.js';
 import { toBoolean } from '../values/convert-input.js';
 import type { Pointer } from '../model/pointer.js';
 import { finish, setState } from '../flow/pointer-states.js';
@@ -15,5 +16,6 @@ export const whileStep = primitive({
 });
 
 function nextTurn(run: Run, pointer: Pointer): void {
+  endRound(pointer);
   setState(run, pointer, { kind: 'ready' });
 }

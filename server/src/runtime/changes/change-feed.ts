@@ -178,7 +178,7 @@ export class ChangeFeed {
 /** Without what may be long. */
 function changeOf(item: InstanceListItem): WorkflowChange {
   const { id, definitionId, version, reference, status, outcome, parent } = item;
-  const { startTime, endTime, lastChangeTime, failureTime } = item;
-  const times = { startTime, endTime, lastChangeTime, failureTime };
+  const { startTime, endTime, lastChangeTime, failureTime, failingSince } = item;
+  const times = { startTime, endTime, lastChangeTime, failureTime, failingSince };
   return { id, definitionId, version, reference, status, outcome, parent, ...times };
 }

@@ -6,7 +6,8 @@
  * So is an ended instance that was restarted: the new one replaces it.
  */
 import { createHash } from 'node:crypto';
-import { cutText, normalizeMessage, oneLine } from '../../engine/failure/normalize-message.js';
+import { causeOf } from '../../engine/failure/cause.js';
+import { cutText, oneLine } from '../../engine/failure/normalize-message.js';
 import type { WorkflowInstance } from '../../engine/model/instance.js';
 import type { InstanceFailure } from '../../store/records/instances.js';
 
@@ -41,12 +42,11 @@ export function failureOf({
   return failure;
 }
 
-export function describeFailure(
-  definitionId: string,
-  { message, stepId, type }: ShownError,
-): InstanceFailure {
-  const cause = [stepId, type, normalizeMessage(message)];
-  const text = cause.map((part) => `${part.length}:${part}`).join('');
+export function describeFailure(definitionId: string, error: ShownError): InstanceFailure {
+  const { message, stepId, type } = error;
+  const text = causeOf(error)
+    .map((part) => `${part.length}:${part}`)
+    .join('');
   return {
     key: failureKeyPrefixOf(definitionId) + digitsOf(text, CAUSE_DIGITS),
     stepId,

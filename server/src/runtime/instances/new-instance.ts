@@ -34,14 +34,15 @@ export interface NewInstance {
   readonly conflict?: ConflictRule | undefined;
 }
 
-/** The times that an instance shows (its end, its last change, which is this one, and its error), and why it failed. */
+/** The times that an instance shows (its end, its last change, which is this one, and those of its error), and why it failed. */
 export function timesOf(
   instance: WorkflowInstance,
   now: number,
-): Pick<InstanceRecord, 'endTime' | 'lastChangeAt' | 'errorAt' | 'failure'> {
+): Pick<InstanceRecord, 'endTime' | 'lastChangeAt' | 'errorAt' | 'failingSince' | 'failure'> {
   const { endTime, lastError } = instance;
   const errorAt = lastError?.time ?? null;
-  return { endTime, lastChangeAt: now, errorAt, failure: failureOf(instance) };
+  const failingSince = lastError?.since ?? null;
+  return { endTime, lastChangeAt: now, errorAt, failingSince, failure: failureOf(instance) };
 }
 
 /** The record of an instance before its first step, or after its first pass. */

@@ -77,6 +77,8 @@ export interface InstanceView {
   readonly lastChangeTime: number;
   /** The time of the error in `lastError`. */
   readonly failureTime: number | null;
+  /** When that step began to fail for the cause of that error. */
+  readonly failingSince: number | null;
   /** Null: it is not failed. */
   readonly failure: InstanceFailure | null;
   readonly data: JsonObject;
@@ -109,6 +111,8 @@ export interface StepErrorView {
   readonly data: Json;
   readonly attempt: number;
   readonly time: number;
+  /** When the execution began to fail for this cause. Omitted: at `time`. */
+  readonly since?: number;
 }
 
 /** The SubWorkflow step that started an instance. */

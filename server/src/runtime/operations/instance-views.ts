@@ -1,4 +1,5 @@
 /** Instances and their steps as clients see them, derived from the stored records. */
+import { failingSince } from '../../engine/failure/cause.js';
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import { waitsForRetry } from '../../engine/flow/messages.js';
 import { undoneBy } from '../../engine/flow/undone-by.js';
@@ -78,6 +79,7 @@ export function viewNew(
     endTime: null,
     lastChangeTime: startTime,
     failureTime: null,
+    failingSince: null,
     failure: null,
     data: request.data,
     lastError: null,
@@ -100,7 +102,11 @@ export function committedItem(
   const { definitionId, endTime, id, index, lastError, outcome, reference, tags } = instance;
   const parent = parentOf(instance.parent?.workflowId ?? null);
   const { restartedAs, restartOf, startTime, status, version } = instance;
-  const times = { startTime, endTime, lastChangeTime, failureTime: lastError?.time ?? null };
+  const failures = {
+    failureTime: lastError?.time ?? null,
+    failingSince: lastError === null ? null : failingSince(lastError),
+  };
+  const times = { startTime, endTime, lastChangeTime, ...failures };
   const own = { id, definitionId, version, reference, tags, index, status, outcome, parent };
   const failure = failureOf(instance);
   const trigger = triggerOf(instance.trigger);
@@ -110,7 +116,8 @@ export function committedItem(
 export function listItem(record: InstanceSummary): InstanceListItem {
   const { id, definitionId, version, reference, status, outcome, startTime, endTime } = record;
   const { errorAt: failureTime, failure, index, lastChangeAt: lastChangeTime, tags } = record;
-  const times = { startTime, endTime, lastChangeTime, failureTime };
+  const failures = { failureTime, failingSince: record.failingSince ?? failureTime };
+  const times = { startTime, endTime, lastChangeTime, ...failures };
   const parent = parentOf(record.parentId);
   const { restartedAs, restartOf } = record;
   const own = {
@@ -285,5 +292,6 @@ function stepNames(
 
 function viewError(error: StepError): StepErrorView {
   const { stepId, message, type, traceback, data, attempt, time } = error;
-  return { stepId, message, type, traceback, data, attempt, time };
+  const began = error.since !== undefined && { since: error.since };
+  return { stepId, message, type, traceback, data, attempt, time, ...began };
 }

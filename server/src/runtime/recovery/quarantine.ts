@@ -105,8 +105,8 @@ export class Quarantine {
       return this.#suspendOnly(record);
     }
     written();
-    const { errorAt, failure, lastChangeAt, status } = commit;
-    changed({ ...record, status, errorAt, failure, lastChangeAt });
+    const { errorAt, failingSince, failure, lastChangeAt, status } = commit;
+    changed({ ...record, status, errorAt, failingSince, failure, lastChangeAt });
     if (instance === null) return;
     for (const notice of messages) await sendOutbox(instance, notice);
   }

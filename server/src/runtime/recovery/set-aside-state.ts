@@ -60,6 +60,7 @@ function setAsideCommit(
     lastChangeAt: reason.time,
     // An unreadable state cannot show the error, but the error makes the instance findable.
     errorAt: reason.time,
+    failingSince: null,
     failure: describeFailure(record.definitionId, { stepId: '', ...reason }),
     wakeAt: null,
     underWay: false,

@@ -33,8 +33,8 @@ export function countFailures(
 }
 
 function entryOf(instance: InstanceRecord, { failedFrom, failedTo }: FailureFilter) {
-  const { definitionId, errorAt: time, failure, id, status } = instance;
+  const { definitionId, errorAt: time, failingSince, failure, id, status } = instance;
   if (time === null || failure === null) return [];
   if (time < (failedFrom ?? -Infinity) || time >= (failedTo ?? Infinity)) return [];
-  return [{ definitionId, failure, id, instance, status, time }];
+  return [{ definitionId, failingSince, failure, id, instance, status, time }];
 }

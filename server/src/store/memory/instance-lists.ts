@@ -76,8 +76,8 @@ export function oldestFirst(left: InstancePosition, right: InstancePosition): nu
 export function summaryOf(instance: InstanceRecord): InstanceSummary {
   const { id, definitionId, version, reference, status, startTime, endTime, wakeAt } = instance;
   const { owner, epoch, inSeq, revision, crashes, schemaVersion, requestHash } = instance;
-  const { lastChangeAt, errorAt, failure, outcome, parentId, rootId, underWay, tags, index } =
-    instance;
+  const { lastChangeAt, errorAt, failingSince, failure, outcome, parentId, rootId } = instance;
+  const { underWay, tags, index } = instance;
   const { restartOf, restartedAs, retentionMs, startedBy } = instance;
   return {
     id,
@@ -99,6 +99,7 @@ export function summaryOf(instance: InstanceRecord): InstanceSummary {
     requestHash,
     lastChangeAt,
     errorAt,
+    failingSince,
     failure,
     outcome,
     parentId,

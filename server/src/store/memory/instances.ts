@@ -41,6 +41,7 @@ export function commitInstance(
     outcome: commit.outcome,
     lastChangeAt: commit.lastChangeAt,
     errorAt: commit.errorAt,
+    failingSince: commit.failingSince,
     failure: commit.failure,
     wakeAt: commit.wakeAt,
     state: commit.state,

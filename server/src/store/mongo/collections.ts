@@ -142,8 +142,18 @@ const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexKey[]>>>
 /** Indexes of the few documents that have the field, by the field and `_id`. */
 const PARTIAL_INDEXES = ['errorAt', 'openChangedAt', 'underWay'] as const;
 
-/** Partial on `failureKey`. Counting failures reads nothing else, unless it has to check other conditions. */
-export const FAILURES_INDEX: IndexKey = { errorAt: 1, _id: 1, failureKey: 1, status: 1 };
+/**
+ * Partial on `failureKey`. Counting failures reads nothing else, unless it has to check other conditions. Databases of earlier
+ * versions keep their index without the last two fields: nodes of those versions name it in their queries.
+ */
+export const FAILURES_INDEX: IndexKey = {
+  errorAt: 1,
+  _id: 1,
+  failureKey: 1,
+  status: 1,
+  failingSince: 1,
+  failingErrorAt: 1,
+};
 
 export async function ensureIndexes(collections: Collections): Promise<void> {
   // Object.entries loses the type of the keys, which are names of collections.

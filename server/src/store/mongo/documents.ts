@@ -82,6 +82,9 @@ export interface InstanceDocument {
   /** Absent if there is no error. */
   readonly errorAt?: number;
   /** Absent if the instance is not failed. */
+  /** Absent if the error was the first of its cause; see failing-since.ts. */
+  readonly failingSince?: number;
+  readonly failingErrorAt?: number;
   readonly failureKey?: string;
   readonly failure?: string;
   readonly wakeAt: number | null;

@@ -41,7 +41,7 @@ export async function countFailures(
           $match: { $and: [...entriesOf(filter, after), ...upTo(countedTo), ...groupsOf(filter)] },
         },
         { $sort: NEWEST_FIRST },
-        { $project: { errorAt: 1, failureKey: 1, status: 1 } },
+        { $project: { errorAt: 1, failureKey: 1, status: 1, failingSince: 1, failingErrorAt: 1 } },
         {
           $group: {
             _id: {
@@ -50,7 +50,11 @@ export async function countFailures(
               hoursAgo: { $min: [{ $max: [hoursAgo, 0] }, FAILURE_HOURS] },
             },
             count: { $sum: 1 },
-            firstAt: { $min: '$errorAt' },
+            firstAt: {
+              $min: {
+                $cond: [{ $eq: ['$failingErrorAt', '$errorAt'] }, '$failingSince', '$errorAt'],
+              },
+            },
             lastAt: { $max: '$errorAt' },
             example: { $first: '$_id' },
           },

@@ -1,4 +1,5 @@
 /** Instances as documents. */
+import { failingSinceIn } from '../failing-since.js';
 import { failureIn, failureText } from '../field-text.js';
 import type {
   InstanceFailure,
@@ -53,7 +54,15 @@ export function instanceDocumentOf(record: InstanceRecord): InstanceDocument {
 
 type ChangeFields = Pick<
   InstanceDocument,
-  'lastChangeAt' | 'openChangedAt' | 'errorAt' | 'failureKey' | 'failure' | 'outcome' | 'underWay'
+  | 'lastChangeAt'
+  | 'openChangedAt'
+  | 'errorAt'
+  | 'failingSince'
+  | 'failingErrorAt'
+  | 'failureKey'
+  | 'failure'
+  | 'outcome'
+  | 'underWay'
 >;
 
 /**
@@ -65,12 +74,13 @@ export function changeFieldsOf({
   status,
   lastChangeAt,
   errorAt,
+  failingSince,
   failure,
   outcome,
   underWay,
 }: Pick<
   InstanceRecord,
-  'status' | 'lastChangeAt' | 'errorAt' | 'failure' | 'outcome' | 'underWay'
+  'status' | 'lastChangeAt' | 'errorAt' | 'failingSince' | 'failure' | 'outcome' | 'underWay'
 >): {
   readonly set: ChangeFields;
   readonly unset: Readonly<Partial<Record<keyof ChangeFields, ''>>>;
@@ -81,6 +91,7 @@ export function changeFieldsOf({
       lastChangeAt,
       ...(isOpen && { openChangedAt: lastChangeAt }),
       ...(errorAt !== null && { errorAt }),
+      ...(failingSince !== null && errorAt !== null && { failingSince, failingErrorAt: errorAt }),
       ...(failure !== null && failureFieldsOf(failure)),
       ...(outcome !== null && { outcome }),
       ...(underWay && { underWay }),
@@ -88,6 +99,7 @@ export function changeFieldsOf({
     unset: {
       ...(!isOpen && { openChangedAt: '' }),
       ...(errorAt === null && { errorAt: '' }),
+      ...(failingSince === null && { failingSince: '', failingErrorAt: '' }),
       ...(failure === null && { failureKey: '', failure: '' }),
       ...(outcome === null && { outcome: '' }),
       ...(!underWay && { underWay: '' }),
@@ -129,6 +141,10 @@ export function summaryOf(document: Omit<InstanceDocument, 'state' | 'inbox'>): 
     retentionMs: document.retentionMs ?? null,
     lastChangeAt: document.lastChangeAt ?? document.endTime ?? document.startTime,
     errorAt: document.errorAt ?? null,
+    failingSince: failingSinceIn(document.errorAt ?? null, {
+      failingSince: document.failingSince ?? null,
+      failingErrorAt: document.failingErrorAt ?? null,
+    }),
     failure: failureIn(document.failureKey ?? null, decodeOptional(document.failure ?? null)),
     wakeAt: document.wakeAt,
     owner: decodeOptional(document.owner),

@@ -2,6 +2,7 @@
  * Commits: compare-and-set on `{id, epoch, inSeq, revision}`. Those that arrive at the same moment share one statement.
  */
 import { NO_INDEX } from '../../engine/values/index-fields.js';
+import { storedFailingSince } from '../failing-since.js';
 import { failureText, indexText } from '../field-text.js';
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments } from '../operations.js';
@@ -26,6 +27,8 @@ const COLUMNS: Columns<InstanceCommit> = {
   outcome: ['text', ({ outcome }) => outcome],
   last_change_at: ['bigint', ({ lastChangeAt }) => lastChangeAt],
   error_at: ['bigint', ({ errorAt }) => errorAt],
+  failing_since: ['bigint', (commit) => storedFailingSince(commit).failingSince],
+  failing_error_at: ['bigint', (commit) => storedFailingSince(commit).failingErrorAt],
   failure_key: ['text', ({ failure }) => failure?.key ?? null],
   failure: ['text', ({ failure }) => encodeOptional(failureText(failure))],
   wake_at: ['bigint', ({ wakeAt }) => wakeAt],
@@ -77,7 +80,8 @@ async function commitAll(
       `changed AS (
   UPDATE @instances AS i SET
     status = w.status, end_time = w.end_time, outcome = w.outcome, last_change_at = w.last_change_at,
-    error_at = w.error_at, failure_key = w.failure_key, failure = w.failure, wake_at = w.wake_at, under_way = w.under_way, crashes = w.crashes,
+    error_at = w.error_at, failing_since = w.failing_since, failing_error_at = w.failing_error_at,
+    failure_key = w.failure_key, failure = w.failure, wake_at = w.wake_at, under_way = w.under_way, crashes = w.crashes,
     schema_version = w.schema_version, state = w.state, revision = i.revision + 1,
     inbox_ids = CASE WHEN w.keep_inbox THEN i.inbox_ids ELSE '{}' END,
     inbox_bodies = CASE WHEN w.keep_inbox THEN i.inbox_bodies ELSE '{}' END,

@@ -14,10 +14,13 @@ import type { InstanceFailure, InstanceStatus } from '../records/instances.js';
 import { fulfillsAll } from '../row-conditions.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
+import { failingSinceOf } from './instance-rows.js';
 import { definitionConditions, whereOf } from './list-paths.js';
 import { Parameters } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
+
+const FAILING_SINCE = 'CASE WHEN failing_error_at = error_at THEN failing_since ELSE error_at END';
 
 export async function countFailures(
   { database }: PostgresContext,
@@ -33,9 +36,9 @@ export async function countFailures(
   const entries = sectionConditions({ filter, after, countedTo }, parameters);
   const rows = await database.queryByValues(
     `SELECT counts.*, i.definition_id, i.failure FROM (
-       SELECT failure_key, status, hours_ago, count(*) AS count, min(error_at) AS first_at, max(error_at) AS last_at,
+       SELECT failure_key, status, hours_ago, count(*) AS count, min(${FAILING_SINCE}) AS first_at, max(error_at) AS last_at,
               (array_agg(id ORDER BY error_at DESC, id DESC))[1] AS example
-         FROM (SELECT failure_key, status, error_at, id, ${hoursAgo} AS hours_ago
+         FROM (SELECT failure_key, status, error_at, failing_since, failing_error_at, id, ${hoursAgo} AS hours_ago
                  FROM @instances ${whereOf(entries)} ORDER BY error_at DESC, id DESC) AS entry
         GROUP BY failure_key, status, hours_ago
      ) AS counts JOIN @instances AS i ON i.id = counts.example`,
@@ -68,7 +71,7 @@ async function matchingEntries(
 ): Promise<readonly FailedEntry[]> {
   const parameters = new Parameters();
   const rows = await database.queryByValues(
-    `SELECT id, definition_id, status, error_at, failure_key, failure, tags, fields FROM @instances
+    `SELECT id, definition_id, status, error_at, failing_since, failing_error_at, failure_key, failure, tags, fields FROM @instances
       ${whereOf(sectionConditions(section, parameters))} ORDER BY error_at DESC, id DESC`,
     parameters.values,
   );
@@ -80,6 +83,7 @@ async function matchingEntries(
       status: statusOf(row),
       id: row.text('id'),
       time: row.number('error_at'),
+      failingSince: failingSinceOf(row),
     }));
 }
 

@@ -1,4 +1,5 @@
 /** Instances as rows. */
+import { failingSinceIn, storedFailingSince } from '../failing-since.js';
 import { failureIn, failureText, indexIn, indexText, tagsIn, tagsText } from '../field-text.js';
 import type {
   InstanceOutcome,
@@ -31,6 +32,8 @@ export const INSERTED_COLUMNS: Columns<InstanceRecord> = {
   root_id: ['text', ({ rootId }) => encodeOptional(rootId)],
   last_change_at: ['bigint', ({ lastChangeAt }) => lastChangeAt],
   error_at: ['bigint', ({ errorAt }) => errorAt],
+  failing_since: ['bigint', (record) => storedFailingSince(record).failingSince],
+  failing_error_at: ['bigint', (record) => storedFailingSince(record).failingErrorAt],
   failure_key: ['text', ({ failure }) => failure?.key ?? null],
   failure: ['text', ({ failure }) => encodeOptional(failureText(failure))],
   wake_at: ['bigint', ({ wakeAt }) => wakeAt],
@@ -83,6 +86,7 @@ export function summaryOf(row: Row): InstanceSummary {
     rootId: row.textOrNull('root_id'),
     lastChangeAt: row.number('last_change_at'),
     errorAt: row.numberOrNull('error_at'),
+    failingSince: failingSinceOf(row),
     failure: failureIn(row.textOrNull('failure_key'), row.textOrNull('failure')),
     wakeAt: row.numberOrNull('wake_at'),
     owner: row.textOrNull('owner'),
@@ -98,6 +102,13 @@ export function summaryOf(row: Row): InstanceSummary {
     retentionMs: row.numberOrNull('retention_ms'),
     startedBy: row.textOrNull('started_by'),
   };
+}
+
+export function failingSinceOf(row: Row): number | null {
+  return failingSinceIn(row.numberOrNull('error_at'), {
+    failingSince: row.numberOrNull('failing_since'),
+    failingErrorAt: row.numberOrNull('failing_error_at'),
+  });
 }
 
 /** The part of a statement that updates `wakes` for the instances in `source`, which the statement has changed. */

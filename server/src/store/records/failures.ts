@@ -33,7 +33,9 @@ export interface FailureCount {
   /** How many hours ago they failed, rounded down: from 0 to `FAILURE_HOURS`, which stands for all earlier ones. */
   readonly hoursAgo: number;
   readonly count: number;
+  /** When the first of them began to fail, which may have been before that hour. */
   readonly firstAt: number;
+  /** The time of the newest error. */
   readonly lastAt: number;
   /** The instance with the newest error. */
   readonly example: string;

@@ -51,6 +51,8 @@ export interface InstanceRecord {
   readonly lastChangeAt: number;
   /** When the step failed whose error the instance shows; null if it shows none. */
   readonly errorAt: number | null;
+  /** When that step began to fail for this cause; null: at `errorAt`. Always before that. */
+  readonly failingSince: number | null;
   /** Why it failed; null if it is not failed. Set by commits; termination by a control action clears it. */
   readonly failure: InstanceFailure | null;
   /** When the instance next needs a node; null: only when a message arrives. */
@@ -111,6 +113,7 @@ export interface InstanceCommit {
   readonly outcome: InstanceOutcome | null;
   readonly lastChangeAt: number;
   readonly errorAt: number | null;
+  readonly failingSince: number | null;
   readonly failure: InstanceFailure | null;
   readonly wakeAt: number | null;
   readonly underWay: boolean;

@@ -7,19 +7,16 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-export const SCHEMA_VERSION = 10;
+export const SCHEMA_VERSION = 11;
 
-/** By this a start finds the runs with its reference that are kept, open or not. */
-const DEFINITION_REFERENCE = `
-CREATE INDEX instances_definition_reference ON instances (reference, definitionId, startTime, id)
-  WHERE reference IS NOT NULL;`;
-
+/** `failingErrorAt`: see failing-since.ts. */
 const INSTANCES = `
 CREATE TABLE instances (
   id TEXT PRIMARY KEY, definitionId TEXT NOT NULL, version INTEGER NOT NULL, reference TEXT, tags TEXT,
   fields TEXT, status TEXT NOT NULL,
   startTime INTEGER NOT NULL, endTime INTEGER, outcome TEXT, parentId TEXT, rootId TEXT, lastChangeAt INTEGER NOT NULL,
-  errorAt INTEGER, failureKey TEXT, failure TEXT, wakeAt INTEGER, owner TEXT, epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL,
+  errorAt INTEGER, failingSince INTEGER, failingErrorAt INTEGER, failureKey TEXT, failure TEXT, wakeAt INTEGER, owner TEXT,
+  epoch INTEGER NOT NULL, inSeq INTEGER NOT NULL,
   revision INTEGER NOT NULL, underWay INTEGER NOT NULL, crashes INTEGER NOT NULL, schemaVersion INTEGER NOT NULL, requestHash TEXT,
   restartOf TEXT, restartedAs TEXT, retentionMs INTEGER, startedBy TEXT,
   inboxBytes INTEGER NOT NULL DEFAULT 0, input TEXT, state TEXT NOT NULL
@@ -38,7 +35,9 @@ CREATE INDEX instances_version ON instances (definitionId, version, startTime, i
 CREATE INDEX instances_reference ON instances (reference, startTime, id) WHERE reference IS NOT NULL;
 CREATE INDEX instances_open_reference ON instances (reference, definitionId, startTime, id)
   WHERE reference IS NOT NULL AND status IN ('Runnable', 'Suspended');
-${DEFINITION_REFERENCE}
+-- By this a start finds the runs with its reference that are kept, open or not.
+CREATE INDEX instances_definition_reference ON instances (reference, definitionId, startTime, id)
+  WHERE reference IS NOT NULL;
 CREATE INDEX instances_due ON instances (wakeAt, id) WHERE wakeAt IS NOT NULL;
 CREATE INDEX instances_owned ON instances (owner, lastChangeAt, id) WHERE status = 'Runnable';
 CREATE INDEX instances_under_way ON instances (owner, id) WHERE underWay = 1;
@@ -48,7 +47,7 @@ CREATE INDEX instances_expiring ON instances (endTime, id) WHERE endTime IS NOT 
 CREATE INDEX instances_own_retention ON instances (endTime + retentionMs, id)
   WHERE retentionMs IS NOT NULL AND endTime IS NOT NULL;
 -- Counting failures reads nothing but this index.
-CREATE INDEX instances_failed ON instances (errorAt, id, failureKey, status) WHERE errorAt IS NOT NULL;
+CREATE INDEX instances_failed ON instances (errorAt, id, failureKey, status, failingSince, failingErrorAt) WHERE errorAt IS NOT NULL;
 CREATE INDEX instances_failure ON instances (failureKey, startTime, id) WHERE failureKey IS NOT NULL;
 CREATE INDEX instances_unchanged ON instances (lastChangeAt, id) WHERE status IN ('Runnable', 'Suspended');
 `;
@@ -275,7 +274,7 @@ ALTER TABLE joined_starts ADD COLUMN body TEXT;
 CREATE INDEX joined_starts_time ON joined_starts (joinedAt);
 `;
 
-/** Schema 3 to 7. New columns are null. */
+/** Schema 3 to 10. New columns are null. */
 function fromNewer(connection: DatabaseSync): string {
   const namesIn = (query: string): readonly string[] =>
     connection
@@ -313,15 +312,13 @@ export function prepareSchema(connection: DatabaseSync, path: string): void {
   if (version === 0) connection.exec(TABLES);
   if (version === 1) connection.exec(FROM_1);
   if (version === 2) connection.exec(FROM_2);
-  if (version >= 3 && version < 8) connection.exec(fromNewer(connection));
+  if (version >= 3 && version < 11) connection.exec(fromNewer(connection));
   if (version > 0 && version < 5) connection.exec(TERMS + STARTS);
   if (version === 5) connection.exec(FROM_5);
   if (version > 0 && version < 6) connection.exec(BULK_JOBS);
   if (version > 0 && version < 6) connection.exec('ALTER TABLE definitions ADD COLUMN source TEXT');
   if (version > 0 && version < 8) connection.exec(`${TRIGGERS}${NOTIFICATIONS}`);
   if (version > 0 && version < 9) connection.exec(RESOURCES);
-  // Before that, the table was written anew.
-  if (version === 8 || version === 9) connection.exec(DEFINITION_REFERENCE);
   if (version < SCHEMA_VERSION) connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

@@ -17,6 +17,7 @@ const SOME_WORKFLOW = {
   endTime: null,
   lastChangeTime: '2026-05-04T10:20:30.124Z',
   failureTime: null,
+  failingSince: null,
   data: { name: 'Ada' },
   failure: null,
   restartOf: null,
@@ -128,7 +129,8 @@ describe('GET /api/workflow/{id}', () => {
       traceback: null,
       data: null,
       attempt: 2,
-      time: 0,
+      time: 4000,
+      since: 0,
     };
     const api = await startApi({
       host: { 'instances.get': async () => ({ ...SOME_INSTANCE, lastError, endTime: 0 }) },
@@ -136,7 +138,11 @@ describe('GET /api/workflow/{id}', () => {
     expect(await (await api.fetch('/api/workflow/w1')).json()).toEqual({
       ...SOME_WORKFLOW,
       endTime: '1970-01-01T00:00:00.000Z',
-      lastError: { ...lastError, time: '1970-01-01T00:00:00.000Z' },
+      lastError: {
+        ...lastError,
+        time: '1970-01-01T00:00:04.000Z',
+        since: '1970-01-01T00:00:00.000Z',
+      },
     });
   });
 });

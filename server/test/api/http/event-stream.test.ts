@@ -22,6 +22,7 @@ const CHANGE = {
   endTime: Date.UTC(2026, 0, 2),
   lastChangeTime: Date.UTC(2026, 0, 2),
   failureTime: null,
+  failingSince: null,
 } as const;
 
 /** Yields these batches, then waits until it is closed; `null` in the list ends the stream. */
@@ -64,7 +65,7 @@ describe('GET /api/stream', () => {
     const workflow =
       '{"workflowId":"w1","definitionId":"d","version":3,"reference":"a\\nb","status":"Complete",' +
       '"outcome":"Succeeded","parent":{"workflowId":"w0"},"startTime":"2026-01-01T00:00:00.000Z",' +
-      '"endTime":"2026-01-02T00:00:00.000Z","lastChangeTime":"2026-01-02T00:00:00.000Z","failureTime":null}';
+      '"endTime":"2026-01-02T00:00:00.000Z","lastChangeTime":"2026-01-02T00:00:00.000Z","failureTime":null,"failingSince":null}';
     expect(await response.text()).toBe(
       [
         'retry: 2000',

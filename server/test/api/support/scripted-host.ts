@@ -83,6 +83,7 @@ export const SOME_INSTANCE: InstanceView = {
   endTime: null,
   lastChangeTime: Date.UTC(2026, 4, 4, 10, 20, 30, 124),
   failureTime: null,
+  failingSince: null,
   restartOf: null,
   restartedAs: null,
   failure: null,

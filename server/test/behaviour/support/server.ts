@@ -3,6 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
+import type { Clock } from '../../../src/base/clock.js';
+import { systemIds } from '../../../src/base/ids.js';
+import type { Chance } from '../../../src/compose-host.js';
 import { compose } from '../../../src/compose.js';
 import { readConfig } from '../../../src/config/read-config.js';
 import { createLogger } from '../../../src/base/logger.js';
@@ -26,12 +29,15 @@ export interface TestServerOptions {
   readonly wrapStore?: (store: Store) => Store;
   /** A Python runtime with these settings, instead of the one that all servers of a test file share. */
   readonly ownPython?: boolean;
+  /** The time of the server; the machine's if omitted. */
+  readonly clock?: Clock;
   /** The log lines that are kept; all if omitted. */
   readonly keepsLine?: (line: Record<string, unknown>) => boolean;
 }
 
 export async function startServer(options: TestServerOptions): Promise<TestServer> {
   const { environment = {}, keepsLine = () => true, ownPython = false, store, wrapStore } = options;
+  const { clock } = options;
   const logLines: Record<string, unknown>[] = [];
   const logger = createLogger({
     level: 'trace',
@@ -49,6 +55,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     store,
     ...(ownPython ? {} : { scripts: sharedPython() }),
     ...(wrapStore === undefined ? {} : { wrapStore }),
+    ...(clock === undefined ? {} : { chance: chanceAt(clock) }),
   });
   await host.start();
   const http = createServer(app);
@@ -65,6 +72,10 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
       http.closeAllConnections();
     },
   };
+}
+
+function chanceAt(clock: Clock): Chance {
+  return { clock, ids: systemIds, nextMoment: () => ({ time: clock.now(), seed: 1 }) };
 }
 
 /** The content of `environment` in the expressions of every server that shares the interpreter. */

@@ -69,7 +69,8 @@ describe('a listener of changes', () => {
   it('gets each commit with the members that lists show', async () => {
     const { node } = feed();
     const watch = node.watch({});
-    const failed = { stepId: 'a', type: 'T', message: 'm', time: clock.now() - 3 };
+    const times = { time: clock.now() - 3, since: clock.now() - 5 };
+    const failed = { stepId: 'a', type: 'T', message: 'm', ...times };
     const changedAt = clock.now();
     const parent = { workflowId: 'starter', pointerId: 4, attempt: 1 };
     node.committed(
@@ -92,6 +93,7 @@ describe('a listener of changes', () => {
       endTime: null,
       lastChangeTime: changedAt,
       failureTime: changedAt - 3,
+      failingSince: changedAt - 5,
     };
     expect(await next(watch)).toEqual({ workflows: [expected], definitions: [], lagged: false });
     watch.close();
@@ -298,6 +300,7 @@ describe('the change feed between nodes', () => {
       endTime: null,
       lastChangeTime: clock.now() - 50,
       failureTime: null,
+      failingSince: null,
     };
     node.committed(instance('w', { status: 'Complete' }));
     node.heardChanges({ workflows: [change], definitions: [], lagged: false });

@@ -26,6 +26,7 @@ function viewOf(
     endTime: 2,
     lastChangeTime: 2,
     failureTime: null,
+    failingSince: null,
     restartOf: null,
     restartedAs: null,
     trigger: null,

@@ -138,8 +138,8 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
       const { epoch, inSeq, revision } = existing;
       const { state, status, outcome, endTime, lastChangeAt, errorAt, wakeAt, schemaVersion } =
         insert.record;
-      const { failure, underWay } = insert.record;
-      const times = { endTime, lastChangeAt, errorAt, wakeAt };
+      const { failingSince, failure, underWay } = insert.record;
+      const times = { endTime, lastChangeAt, errorAt, failingSince, wakeAt };
       const anew = {
         status,
         outcome,

@@ -97,6 +97,30 @@ export function describeFailures(test: StoreUnderTest): void {
     });
   });
 
+  describe('failingSince', () => {
+    it('is kept by inserts, commits and control actions, and ends with the error', async () => {
+      await fail('i', 'k', 70, { failingSince: 7 });
+      await fail('first', 'k', 8);
+      expect(await get('i')).toMatchObject({ errorAt: 70, failingSince: 7 });
+      expect(await get('first')).toMatchObject({ errorAt: 8, failingSince: null });
+      const { items } = await test.store.listInstances({ filter: {}, after: null, limit: 5 });
+      expect(items.find(({ id }) => id === 'i')).toMatchObject({ failingSince: 7 });
+      const again = { failure: failureOf('k'), errorAt: 80, failingSince: 7 };
+      await test.store.commitInstance(commitOf(await get('i'), again));
+      expect(await get('i')).toMatchObject(again);
+      for (const action of ['suspend', 'resume', 'terminate'] as const) {
+        const result = await test.store.controlInstance('i', action, 90);
+        expect(result).toMatchObject({ record: { errorAt: 80, failingSince: 7 } });
+      }
+      const other = { failure: failureOf('l'), errorAt: 90 };
+      await test.store.commitInstance(commitOf(await get('first'), { ...other, failingSince: 8 }));
+      await test.store.commitInstance(commitOf(await get('first'), other));
+      expect(await get('first')).toMatchObject({ errorAt: 90, failingSince: null });
+      await test.store.commitInstance(commitOf(await get('i')));
+      expect(await get('i')).toMatchObject({ errorAt: null, failingSince: null });
+    });
+  });
+
   describe('the filter by failure', () => {
     it('finds the instances of a group in the order of the list', async () => {
       await fail('a', 'k', 9, { startTime: 1 });
@@ -178,6 +202,30 @@ export function describeFailures(test: StoreUnderTest): void {
           example: 'e',
         },
       ]);
+    });
+
+    it.each([
+      { how: 'as a whole', filter: {} },
+      {
+        how: 'with conditions',
+        filter: { where: [{ of: 'tag', name: 't', operator: '=', values: ['x'] }] },
+      },
+    ] as const)('tells when the first began to fail, counted $how', async ({ filter }) => {
+      const tags = { t: 'x' };
+      await fail('a', 'k', NOW - 4, { failingSince: NOW - 2 * HOUR_MS, tags });
+      await fail('b', 'k', NOW - 3, { tags });
+      await fail('c', 'l', NOW - 2, { failingSince: NOW - 9, tags });
+      await fail('d', 'm', NOW - 1, { tags });
+      const { counts } = await countAll(filter);
+      expect(
+        counts.map(({ count, firstAt, lastAt }) => [count, firstAt - NOW, lastAt - NOW]),
+      ).toEqual([
+        [1, -1, -1],
+        [1, -9, -2],
+        [2, -2 * HOUR_MS, -3],
+      ]);
+      // By the hour of their newest error.
+      expect(counts.map(({ hoursAgo }) => hoursAgo)).toEqual([0, 0, 0]);
     });
 
     it('filters by the beginning of the key, the status and the time of the error', async () => {

@@ -188,7 +188,7 @@ async function fillInstance(
     epoch: 1 + (n % 3),
     wakeAt: pick([null, 0, 900, 5000]),
     underWay: pick([true, false]),
-    errorAt: pick([null, 1200]),
+    ...pick([{ errorAt: null }, { errorAt: 1200 }, { errorAt: 1200, failingSince: 1100 }]),
     failure: pick([null, { key: 'k', stepId: 'é', type: '\ud800', message: '"\u0000' }]),
     state: pick(TEXTS),
     crashes: n % 4,

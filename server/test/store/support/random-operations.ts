@@ -1,7 +1,7 @@
 /** Random operations on a store, over few ids and times, so that they meet. */
 import fc from 'fast-check';
 import type { NewActivityRecord } from '../../../src/store/records/activities.js';
-import type { SideRecords } from '../../../src/store/records/instances.js';
+import type { InstanceRecord, SideRecords } from '../../../src/store/records/instances.js';
 import { condition, failure, failureKey, fieldName, indexFields } from './random-conditions.js';
 import { ACTIVITY_OPERATIONS } from './random-activity-operations.js';
 import {
@@ -58,6 +58,14 @@ const side: fc.Arbitrary<SideRecords> = fc.oneof(
   }),
 );
 
+/** The error that an instance shows, and when its step began to fail. */
+const error: fc.Arbitrary<Pick<InstanceRecord, 'errorAt' | 'failingSince'>> = fc
+  .tuple(optional(time), optional(fc.integer({ min: 1, max: 50 })))
+  .map(([errorAt, forMs]) => {
+    const failingSince = errorAt === null || forMs === null ? null : errorAt - forMs;
+    return { errorAt, failingSince };
+  });
+
 const instances: readonly fc.Arbitrary<Step>[] = [
   fc
     .record({
@@ -69,14 +77,14 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       underWay: fc.boolean(),
       endTime: optional(time),
       lastChangeAt: time,
-      errorAt: optional(time),
+      error,
       failure: optional(failure),
       tags,
       index: indexFields,
     })
-    .chain((changes) =>
+    .chain(({ error: errorTimes, ...changes }) =>
       side.map((records): Step => async (store) => {
-        const record = instanceOf(changes.id, changes);
+        const record = instanceOf(changes.id, { ...changes, ...errorTimes });
         const result = await store.insertInstance({ record, side: records });
         // Not all stores look at the events in the same step.
         return result.outcome === 'inserted' ? { ...result, noEvents: undefined } : result;
@@ -91,7 +99,7 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       status,
       endTime: optional(time),
       lastChangeAt: time,
-      errorAt: optional(time),
+      error,
       failure: optional(failure),
       wakeAt: optional(time),
       underWay: fc.boolean(),
@@ -103,17 +111,21 @@ const instances: readonly fc.Arbitrary<Step>[] = [
       removeActivities: fc.subarray(['i/1', 'j/1']),
       settleActivities: fc.subarray(['i/1', 'i/2', 'k/1']),
     })
-    .map(({ id, after, behind, late, keepsInbox, ...changes }): Step => async (store) => {
-      const { epoch, index, inSeq, revision } = (await store.getInstance(id)) ?? instanceOf(id);
-      const expected = { id, epoch, inSeq: inSeq - behind, revision: revision - late };
-      return store.commitInstance(
-        commitOf(expected, {
-          ...changes,
-          ...(keepsInbox ? { keepInbox: true } : {}),
-          ...(after === null ? {} : { indexChange: { before: index, after } }),
-        }),
-      );
-    }),
+    .map(
+      ({ id, after, behind, late, keepsInbox, error: errorTimes, ...changes }): Step =>
+        async (store) => {
+          const { epoch, index, inSeq, revision } = (await store.getInstance(id)) ?? instanceOf(id);
+          const expected = { id, epoch, inSeq: inSeq - behind, revision: revision - late };
+          return store.commitInstance(
+            commitOf(expected, {
+              ...changes,
+              ...errorTimes,
+              ...(keepsInbox ? { keepInbox: true } : {}),
+              ...(after === null ? {} : { indexChange: { before: index, after } }),
+            }),
+          );
+        },
+    ),
   fc
     .record({
       id: instanceId,

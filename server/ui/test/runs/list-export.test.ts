@@ -14,6 +14,7 @@ const RUN: WorkflowSummary = {
   endTime: '2026-01-02T03:04:06.000Z',
   lastChangeTime: '2026-01-02T03:04:06.000Z',
   failureTime: '2026-01-02T03:04:06.000Z',
+  failingSince: '2026-01-02T03:04:05.000Z',
   failure: { key: 'f', stepId: 'ship', type: 'KeyError', message: '\'a, "b"\'\nline 2' },
   parent: null,
   restartOf: null,

@@ -167,6 +167,7 @@ export function toWorkflowChange(
     endTime: toWireTimeOrNull(instance.endTime),
     lastChangeTime: toWireTime(instance.lastChangeTime),
     failureTime: toWireTimeOrNull(instance.failureTime),
+    failingSince: toWireTimeOrNull(instance.failingSince),
   };
 }
 
@@ -226,8 +227,9 @@ export function toStepExecution(step: host.StepView): StepExecution {
 }
 
 export function toStepError(error: host.StepErrorView): wire.StepError {
-  const { stepId, message, type, traceback, data, attempt, time } = error;
-  return { stepId, message, type, traceback, data, attempt, time: toWireTime(time) };
+  const { stepId, message, type, traceback, data, attempt, time, since } = error;
+  const times = { time: toWireTime(time), since: toWireTime(since ?? time) };
+  return { stepId, message, type, traceback, data, attempt, ...times };
 }
 
 function toStepWait(wait: host.WaitView): StepWait {

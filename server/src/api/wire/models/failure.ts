@@ -63,7 +63,8 @@ export interface FailureGroup {
    */
   failed: number;
   /**
-   * The oldest of the newest errors of the runs: a run that is retried counts with its newest error. ISO 8601, UTC.
+   * The time when the first of the runs began to fail for this cause. A run that retries has been failing since its first attempt
+   * that failed so. ISO 8601, UTC.
    */
   firstTime: Time;
   /**

@@ -179,6 +179,7 @@ export interface RepairWarning {
  *     "endTime": null,
  *     "lastChangeTime": "2026-05-04T11:20:31.456Z",
  *     "failureTime": null,
+ *     "failingSince": null,
  *     "parent": null,
  *     "restartOf": null,
  *     "restartedAs": null,

@@ -48,6 +48,11 @@ export interface StepError {
    * ISO 8601, UTC.
    */
   time: Time;
+  /**
+   * The time since when the execution of the step has been failing for the same cause in every attempt: the same type of
+   * error, and the same message apart from numbers, ids and times. The same as `time` for the first such attempt. ISO 8601, UTC.
+   */
+  since: Time;
 }
 
 /**
@@ -116,6 +121,11 @@ export interface ChangedWorkflow {
    * The time of `lastError`. ISO 8601, UTC.
    */
   failureTime: Time | null;
+  /**
+   * The time since when the step of `lastError` has been failing for the same cause: the same type of error, and the same
+   * message apart from numbers, ids and times. The same as `failureTime` if it failed once. ISO 8601, UTC.
+   */
+  failingSince: Time | null;
 }
 
 /**
@@ -172,6 +182,7 @@ export interface StartedBy {
  *   "endTime": "2026-05-04T10:20:30.130Z",
  *   "lastChangeTime": "2026-05-04T10:20:30.130Z",
  *   "failureTime": null,
+ *   "failingSince": null,
  *   "failure": null,
  *   "restartOf": null,
  *   "restartedAs": null,
@@ -233,6 +244,7 @@ export interface WorkflowParent extends WorkflowReference {
  *   "endTime": null,
  *   "lastChangeTime": "2026-05-04T10:20:30.123Z",
  *   "failureTime": null,
+ *   "failingSince": null,
  *   "failure": null,
  *   "restartOf": null,
  *   "restartedAs": null,
@@ -274,6 +286,7 @@ export interface Workflow extends WorkflowSummary {
  *   "endTime": null,
  *   "lastChangeTime": "2026-05-04T10:20:31.456Z",
  *   "failureTime": null,
+ *   "failingSince": null,
  *   "restartOf": null,
  *   "restartedAs": null,
  *   "trigger": null,

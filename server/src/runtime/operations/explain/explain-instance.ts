@@ -4,6 +4,7 @@ import { COMPLETED_STEPS_MAX } from '../../../engine/failure/completed-steps.js'
 import type { StepError } from '../../../engine/model/step-record.js';
 import { explainPointer } from './explain-pointer.js';
 import type { Explanation, InstanceFacts, WaitReason } from './explanation.js';
+import { failedOver } from './failing-for.js';
 import { plainDuration } from './plain-duration.js';
 import { failedLeafOf } from './failed-leaf.js';
 import { repairHintsOf } from './repair-hints.js';
@@ -194,8 +195,9 @@ function wholeReason(
   };
 }
 
-function failure({ message, stepId }: StepError): string {
-  return stepId === '' ? message : `step ${stepId} failed: ${message}`;
+function failure(error: StepError): string {
+  const { message, stepId } = error;
+  return stepId === '' ? message : `step ${stepId} failed: ${message}${failedOver(error)}`;
 }
 
 function summaryOf(reasons: readonly WaitReason[], moreReasons: number): string {

@@ -4,6 +4,7 @@ import type { Pointer, PointerState } from '../../../engine/model/pointer.js';
 import { FAR_FUTURE_MS } from '../../../store/store.js';
 import { explainActivity } from './explain-activity.js';
 import type { Explanation, InstanceFacts, PointerFacts, WaitReason } from './explanation.js';
+import { failingFor } from './failing-for.js';
 import { plainDuration } from './plain-duration.js';
 import { NO_PLACE, placeOf, type StepPlace } from './step-place.js';
 
@@ -70,7 +71,7 @@ function sayRetry(
 ): Said {
   const { attempt, error } = pointer;
   const what = kept === undefined ? '' : ' (evaluates its Outputs again)';
-  const because = error === null ? '' : `: ${error.message}`;
+  const because = error === null ? '' : `: ${error.message}${failingFor(pointer, facts.now)}`;
   return {
     kind: 'retry',
     text: `attempt ${attempt} ${whenRetried(until, facts)}${what}${because}`,

@@ -54,7 +54,7 @@ export async function commitRepair(
   });
   if ((await store.commitInstance(commit)) === 'lost') return null;
   announcement.written();
-  const { errorAt, lastChangeAt, outcome, state, status, endTime } = commit;
+  const { errorAt, failingSince, failure, lastChangeAt, outcome, state, status, endTime } = commit;
   return {
     ...record,
     version: instance.version,
@@ -65,6 +65,8 @@ export async function commitRepair(
     endTime,
     lastChangeAt,
     errorAt,
+    failingSince,
+    failure,
     state,
     inbox: [],
     revision: revision + 1,

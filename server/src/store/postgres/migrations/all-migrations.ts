@@ -6,6 +6,7 @@ import { VERSIONS } from './0004-versions.js';
 import { TRIGGERS_AND_WEBHOOKS } from './0005-triggers-and-webhooks.js';
 import { RESOURCES } from './0006-resources.js';
 import { DEFINITION_REFERENCE } from './0007-definition-reference.js';
+import { FAILING_SINCE } from './0008-failing-since.js';
 import type { Migration } from './migration.js';
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -16,4 +17,5 @@ export const MIGRATIONS: readonly Migration[] = [
   TRIGGERS_AND_WEBHOOKS,
   RESOURCES,
   DEFINITION_REFERENCE,
+  FAILING_SINCE,
 ];

@@ -16,7 +16,7 @@ import { fulfillsAll } from '../../row-conditions.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
-import { statusOf } from './instance-rows.js';
+import { failingSinceOf, statusOf } from './instance-rows.js';
 import { constant, definitionConditions, joined, type Sql, whereOf } from './list-paths.js';
 
 const FROM = 'FROM instances INDEXED BY instances_failed';
@@ -42,7 +42,7 @@ export function countFailures(
     {
       text: `SELECT counts.*, definitionId, failure FROM (
         SELECT failureKey AS key, status AS counted, ${hoursAgo} AS hoursAgo, COUNT(*) AS count,
-               MIN(errorAt) AS firstAt, MAX(errorAt) AS lastAt, MAX(printf('%0${TIME_DIGITS}d', errorAt) || id) AS example`,
+               MIN(CASE WHEN failingErrorAt = errorAt THEN failingSince ELSE errorAt END) AS firstAt, MAX(errorAt) AS lastAt, MAX(printf('%0${TIME_DIGITS}d', errorAt) || id) AS example`,
       values: [now],
     },
     constant(FROM),
@@ -61,7 +61,7 @@ function* matchingEntries(
 ): Generator<FailedEntry> {
   const { text, values } = joined([
     constant(
-      `SELECT id, definitionId, status, errorAt, failureKey AS key, failure, tags, fields ${FROM}`,
+      `SELECT id, definitionId, status, errorAt, failingSince, failingErrorAt, failureKey AS key, failure, tags, fields ${FROM}`,
     ),
     whereOf(conditions),
     constant('ORDER BY errorAt DESC, id DESC'),
@@ -74,6 +74,7 @@ function* matchingEntries(
       status: statusOf(row.text('status')),
       id: row.text('id'),
       time: row.number('errorAt'),
+      failingSince: failingSinceOf(row),
     };
   }
 }

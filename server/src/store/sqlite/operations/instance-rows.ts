@@ -7,6 +7,7 @@ import type {
   InstanceSummary,
 } from '../../records/instances.js';
 import { inboxBytes } from '../../records/messages.js';
+import { failingSinceIn, storedFailingSince } from '../../failing-since.js';
 import { failureIn, failureText, indexIn, indexText, tagsIn, tagsText } from '../../field-text.js';
 import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
@@ -16,10 +17,10 @@ import { insertInbox, readInbox } from './messages.js';
 
 export const SUMMARY_COLUMNS =
   'id, definitionId, version, reference, tags, fields, status, startTime, endTime, outcome, parentId, rootId, lastChangeAt, errorAt, ' +
-  'failureKey, failure, wakeAt, owner, epoch, inSeq, revision, underWay, crashes, schemaVersion, requestHash, restartOf, restartedAs, retentionMs, startedBy';
+  'failingSince, failingErrorAt, failureKey, failure, wakeAt, owner, epoch, inSeq, revision, underWay, crashes, schemaVersion, requestHash, restartOf, restartedAs, retentionMs, startedBy';
 
 const INSERT_INSTANCE = `INSERT INTO instances (${SUMMARY_COLUMNS}, inboxBytes, input, state)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** Longer inputs are in a table of their own: every commit writes the whole row of its instance. */
 const INPUT_LENGTH_MAX = 1000;
@@ -36,6 +37,7 @@ export function insertInstanceRow(
   record: InstanceRecord,
   input: string | null,
 ): void {
+  const { failingErrorAt, failingSince } = storedFailingSince(record);
   const [tags, fields] = [tagsText(record.tags), indexText(record.index)];
   const isLong = input !== null && input.length > INPUT_LENGTH_MAX;
   database.run(
@@ -54,6 +56,8 @@ export function insertInstanceRow(
     encodeOptional(record.rootId),
     record.lastChangeAt,
     record.errorAt,
+    failingSince,
+    failingErrorAt,
     record.failure?.key ?? null,
     encodedFailure(record.failure),
     record.wakeAt,
@@ -111,6 +115,7 @@ export function summaryOf(row: Row): InstanceSummary {
     rootId: row.textOrNull('rootId'),
     lastChangeAt: row.number('lastChangeAt'),
     errorAt: row.numberOrNull('errorAt'),
+    failingSince: failingSinceOf(row),
     failure: failureIn(row.textOrNull('failureKey'), row.textOrNull('failure')),
     wakeAt: row.numberOrNull('wakeAt'),
     owner: row.textOrNull('owner'),
@@ -126,6 +131,13 @@ export function summaryOf(row: Row): InstanceSummary {
     retentionMs: row.numberOrNull('retentionMs'),
     startedBy: row.textOrNull('startedBy'),
   };
+}
+
+export function failingSinceOf(row: Row): number | null {
+  return failingSinceIn(row.numberOrNull('errorAt'), {
+    failingSince: row.numberOrNull('failingSince'),
+    failingErrorAt: row.numberOrNull('failingErrorAt'),
+  });
 }
 
 export function statusOf(text: string): InstanceStatus {

@@ -10,6 +10,7 @@ import type {
   InstanceRecord,
 } from '../../records/instances.js';
 import { messageBytes } from '../../records/messages.js';
+import { storedFailingSince } from '../../failing-since.js';
 import { indexText } from '../../field-text.js';
 import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
@@ -33,9 +34,10 @@ export function commitInstance(
   database: Database,
   [commit]: OperationArguments<'commitInstance'>,
 ): OperationResult<'commitInstance'> {
+  const { failingErrorAt, failingSince } = storedFailingSince(commit);
   const changed = database.run(
-    `UPDATE instances SET status = ?, endTime = ?, outcome = ?, lastChangeAt = ?, errorAt = ?, failureKey = ?, failure = ?,
-            wakeAt = ?, state = ?, schemaVersion = ?, underWay = ?, crashes = ?,
+    `UPDATE instances SET status = ?, endTime = ?, outcome = ?, lastChangeAt = ?, errorAt = ?, failingSince = ?,
+            failingErrorAt = ?, failureKey = ?, failure = ?, wakeAt = ?, state = ?, schemaVersion = ?, underWay = ?, crashes = ?,
             inboxBytes = CASE WHEN ? THEN inboxBytes ELSE 0 END, revision = revision + 1
       WHERE id = ? AND epoch = ? AND inSeq = ? AND revision = ?`,
     commit.status,
@@ -43,6 +45,8 @@ export function commitInstance(
     commit.outcome,
     commit.lastChangeAt,
     commit.errorAt,
+    failingSince,
+    failingErrorAt,
     commit.failure?.key ?? null,
     encodedFailure(commit.failure),
     commit.wakeAt,

@@ -179,13 +179,13 @@ const COLUMNS: readonly Column<FailureGroup>[] = [
   },
   {
     key: 'first',
-    header: 'Oldest error',
+    header: 'First',
     kind: 'time',
     cell: ({ firstTime }) => <TimeAgo time={firstTime} />,
   },
   {
     key: 'last',
-    header: 'Newest error',
+    header: 'Last',
     kind: 'time',
     cell: ({ lastTime }) => <TimeAgo time={lastTime} />,
   },

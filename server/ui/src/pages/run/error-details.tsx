@@ -5,7 +5,7 @@ import { TimeAgo } from '../../components/time-ago.js';
 
 /** The error of a step: type, message, attempt, the worker's data and, if Python failed, its traceback. */
 export function ErrorDetails({ error }: { readonly error: StepError }): ReactNode {
-  const { type, message, traceback, data, attempt, time } = error;
+  const { type, message, traceback, data, attempt, since, time } = error;
   return (
     <div className="step-error">
       <p>
@@ -13,6 +13,11 @@ export function ErrorDetails({ error }: { readonly error: StepError }): ReactNod
       </p>
       <p className="quiet">
         Attempt {attempt}, <TimeAgo time={time} />
+        {since !== time && (
+          <>
+            ; first failed like this <TimeAgo time={since} />
+          </>
+        )}
       </p>
       {traceback !== null && (
         <details>

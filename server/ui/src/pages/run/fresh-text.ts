@@ -13,14 +13,17 @@ const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
  */
 export function freshText(
   text: string,
-  { since, until }: Pick<WaitReason, 'since' | 'until'>,
+  { error, kind, since, until }: Pick<WaitReason, 'error' | 'kind' | 'since' | 'until'>,
   { time }: Pick<Explanation, 'time'>,
   nowMs: number,
 ): string {
   const writtenMs = Date.parse(time);
   let fresh = text;
-  if (since !== null) {
-    const [before, after] = [writtenMs, nowMs].map((ms) => plainDuration(ms - Date.parse(since)));
+  // A step that is retried goes on failing.
+  const failingSince = kind === 'retry' ? error?.since : undefined;
+  for (const from of new Set([since, failingSince])) {
+    if (from === null || from === undefined) continue;
+    const [before, after] = [writtenMs, nowMs].map((ms) => plainDuration(ms - Date.parse(from)));
     fresh = fresh
       .replace(`${before} ago`, `${after} ago`)
       .replace(new RegExp(`\\bfor ${before}(?=$|[;,. )])`), `for ${after}`);

@@ -25,6 +25,11 @@ export function WhyCell({ run }: { readonly run: WorkflowSummary }): ReactNode {
         {first?.kind === 'retry' && run.status === 'Runnable' && (
           <span className="quiet why-next">
             attempt {first.attempt} <TimeAgo time={first.until} />
+            {run.failingSince !== run.failureTime && (
+              <>
+                , first failed <TimeAgo time={run.failingSince} />
+              </>
+            )}
           </span>
         )}
       </>

@@ -1,0 +1,18 @@
+/** How long a step has been failing for the same cause, in words; nothing if it has failed once. */
+import type { StepError } from '../../../engine/model/step-record.js';
+import type { Pointer } from '../../../engine/model/pointer.js';
+import { plainDuration } from './plain-duration.js';
+
+/** Of a step that is going to be retried. */
+export function failingFor({ attempt, error }: Pointer, now: number): string {
+  if (error?.since === undefined) return '';
+  return `; failing for ${plainDuration(now - error.since)}, ${attempt - 1} attempts`;
+}
+
+/** Of a step that is not retried by itself any more. */
+export function failedOver({ attempt, since, time }: StepError): string {
+  if (since === undefined) return '';
+  // The step of a saga that was retried as a whole may have failed in its first attempt each time.
+  const what = attempt === 1 ? 'repeated failures' : `${attempt} attempts`;
+  return `, after ${what} over ${plainDuration(time - since)}`;
+}
