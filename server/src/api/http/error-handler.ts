@@ -4,6 +4,7 @@ import { ValidateError } from '@tsoa/runtime';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { writeJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
+import { NotWantedError } from '../../base/slices.js';
 import { StoreRefusedError, StoreUnavailableError } from '../../store/store.js';
 import type { ProblemItem } from '../wire/models/problem.js';
 import { PROBLEM_KINDS, PROBLEM_MEDIA_TYPE, problemDocument } from './problem-details.js';
@@ -19,6 +20,8 @@ export const errorHandler: ErrorRequestHandler = (error: unknown, request, respo
     next(error);
     return;
   }
+  // The work ended because the caller has gone.
+  if (error instanceof NotWantedError && response.closed) return;
   if (error instanceof ValidateError) {
     sendProblem(request, response, invalidParameters(error), parameterItems(error));
   } else {

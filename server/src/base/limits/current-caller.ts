@@ -13,10 +13,18 @@ export interface Caller {
   readonly gone: AbortSignal;
 }
 
-const storage = new AsyncLocalStorage<Caller>();
+const storage = new AsyncLocalStorage<Caller | null>();
 
 export function runForCaller(caller: Caller, work: () => void): void {
   storage.run(caller, work);
+}
+
+/**
+ * Does work of the server that a request merely starts, or whose result several requests share: it is charged to nobody, and
+ * does not end with the caller.
+ */
+export function runForServer<Result>(work: () => Result): Result {
+  return storage.run(null, work);
 }
 
 /** Null: the server itself does the work. */

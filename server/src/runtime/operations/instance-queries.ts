@@ -1,6 +1,8 @@
 /** Reads instances: one, a list, or the steps of one. Concurrent reads take a bounded amount of memory. */
+import { LRUCache } from 'lru-cache';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
+import { runForServer } from '../../base/limits/current-caller.js';
 import { reaches, type NameReach } from '../../base/name-reach.js';
 import type {
   InstanceCount,
@@ -9,6 +11,7 @@ import type {
 } from '../../store/records/instance-lists.js';
 import type { InstanceRecord, InstanceSummary } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
+import { SharedWork } from '../../base/shared-work.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { Clock } from '../../base/clock.js';
 import { SEARCH_MS_MAX, searches } from './bounded-search.js';
@@ -47,8 +50,14 @@ export interface InstanceQueriesOptions {
   readonly explaining: ReadingGate;
 }
 
+/** Runs whose definition is known without reading them. */
+const KNOWN_DEFINITIONS_MAX = 10_000;
+
 export class InstanceQueries {
   readonly #options: InstanceQueriesOptions;
+  /** By the id of the instance. It never changes; whoever goes on to read the instance finds out whether it still exists. */
+  readonly #definitions = new LRUCache<string, Promise<string>>({ max: KNOWN_DEFINITIONS_MAX });
+  readonly #explanations = new SharedWork<Explanation>();
 
   constructor(options: InstanceQueriesOptions) {
     this.#options = options;
@@ -61,9 +70,17 @@ export class InstanceQueries {
     throw workflowNotFound(id);
   }
 
-  /** The id of its definition. @throws AppError `workflow_not_found`, `overloaded` */
+  /**
+   * The id of its definition, also of one that was removed lately. @throws AppError `workflow_not_found`, `overloaded`
+   */
   definitionOf(id: string): Promise<string> {
-    return this.read(id, ({ definitionId }) => definitionId);
+    const known = this.#definitions.get(id);
+    if (known !== undefined) return known;
+    // Others share it, so no caller can end it.
+    const found = runForServer(() => this.read(id, ({ definitionId }) => definitionId));
+    this.#definitions.set(id, found);
+    found.catch(() => this.#definitions.delete(id));
+    return found;
   }
 
   /** Those of the instances whose definition is within the reach. Does not read them if it reaches all. */
@@ -83,7 +100,11 @@ export class InstanceQueries {
    * @throws AppError `workflow_not_found`, `overloaded`
    */
   read<View>(id: string, view: (record: InstanceRecord) => View | Promise<View>): Promise<View> {
-    return this.#readThrough(this.#options.reading, id, view);
+    return this.#options.reading.read(
+      () => this.load(id),
+      ({ state }) => memoryCost(state),
+      view,
+    );
   }
 
   /** @throws AppError `workflow_not_found` */
@@ -175,25 +196,21 @@ export class InstanceQueries {
   }
 
   /**
-   * Explains in words why the instance does not advance.
+   * Explains in words why the instance does not advance. Simultaneous callers share the explanation.
    * @param reach the definitions of children that are explained, too
    * @throws AppError `workflow_not_found`
    */
   explain(id: string, reach: NameReach): Promise<Explanation> {
-    return this.#readThrough(this.#options.explaining, id, (record) =>
-      explainWorkflow(record, this.#options, { reach }),
-    );
-  }
-
-  #readThrough<View>(
-    gate: ReadingGate,
-    id: string,
-    view: (record: InstanceRecord) => View | Promise<View>,
-  ): Promise<View> {
-    return gate.read(
-      () => this.load(id),
-      ({ state }) => memoryCost(state),
-      view,
+    const key = JSON.stringify([id, reach === 'all' ? reach : reach.toSorted()]);
+    return this.#explanations.get(key, (begins) =>
+      this.#options.explaining.read(
+        () => {
+          begins();
+          return this.load(id);
+        },
+        ({ state }) => memoryCost(state),
+        (record) => explainWorkflow(record, this.#options, { reach }),
+      ),
     );
   }
 }

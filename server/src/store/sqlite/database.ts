@@ -12,6 +12,9 @@ import { retryWhileBusy } from './retry-while-busy.js';
  */
 const SQLITE_BUSY_TIMEOUT_MS = 5;
 
+/** Of the connection for searches; most pages are in the cache of the operating system, too. */
+const SEARCH_CACHE = 'PRAGMA cache_size = -16384;';
+
 /** Searches have many different texts. */
 const STATEMENTS_MAX = 1000;
 
@@ -19,6 +22,8 @@ export interface DatabaseOptions {
   readonly path: string;
   /** How long an operation waits for other processes before it fails. */
   readonly busyTimeoutMs: number;
+  /** For searches: the file exists, and has been prepared. @default false */
+  readonly isReadOnly?: boolean;
 }
 
 export class Database {
@@ -27,14 +32,16 @@ export class Database {
   readonly #connection: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  constructor(options: DatabaseOptions) {
-    this.path = options.path;
-    this.busyTimeoutMs = options.busyTimeoutMs;
-    mkdirSync(dirname(options.path), { recursive: true });
-    this.#connection = new DatabaseSync(options.path, { timeout: SQLITE_BUSY_TIMEOUT_MS });
+  constructor({ busyTimeoutMs, isReadOnly = false, path }: DatabaseOptions) {
+    this.path = path;
+    this.busyTimeoutMs = busyTimeoutMs;
+    if (!isReadOnly) mkdirSync(dirname(path), { recursive: true });
+    const options = { timeout: SQLITE_BUSY_TIMEOUT_MS, readOnly: isReadOnly };
+    this.#connection = new DatabaseSync(path, options);
     try {
-      retryWhileBusy(options.busyTimeoutMs, () => {
-        this.#prepareFile();
+      retryWhileBusy(busyTimeoutMs, () => {
+        if (isReadOnly) this.#connection.exec(SEARCH_CACHE);
+        else this.#prepareFile();
       });
     } catch (error) {
       this.#connection.close();
@@ -65,7 +72,16 @@ export class Database {
 
   /** Runs `work` in a write transaction. If it throws or the commit fails, nothing is changed. */
   transaction<Result>(work: () => Result): Result {
-    this.run('BEGIN IMMEDIATE');
+    return this.#within('BEGIN IMMEDIATE', work);
+  }
+
+  /** Runs `work` on the state of one moment, which includes every commit before it: others may write meanwhile. */
+  snapshot<Result>(work: () => Result): Result {
+    return this.#within('BEGIN', work);
+  }
+
+  #within<Result>(begin: string, work: () => Result): Result {
+    this.run(begin);
     try {
       const result = work();
       this.run('COMMIT');
