@@ -88,8 +88,8 @@ export class InstanceQueries {
     const found = new Set(ids);
     if (reach === 'all') return found;
     for (const id of found) {
-      const record = await this.#options.store.getInstance(id);
-      if (record === null || !reaches(reach, record.definitionId)) found.delete(id);
+      const definitionId = await ifFound(this.definitionOf(id));
+      if (definitionId === null || !reaches(reach, definitionId)) found.delete(id);
     }
     return found;
   }
@@ -190,9 +190,10 @@ export class InstanceQueries {
     return findInstances(this.#options, request, reach);
   }
 
-  /** Explains instances, two at a time for a bounded time. Those that do not exist are left out. */
+  /** Explains instances, one after another for a bounded time. Those that do not exist are left out. */
   explainMany(ids: readonly string[], reach: NameReach): Promise<Explanations> {
-    return explainMany(ids, this.#options, reach);
+    const explain = (id: string) => ifFound(this.explain(id, reach));
+    return explainMany(ids, { clock: this.#options.clock, explain });
   }
 
   /**
@@ -209,9 +210,19 @@ export class InstanceQueries {
           return this.load(id);
         },
         ({ state }) => memoryCost(state),
-        (record) => explainWorkflow(record, this.#options, { reach }),
+        (record) => explainWorkflow(record, this.#options, reach),
       ),
     );
+  }
+}
+
+/** Null: there is no such instance. */
+async function ifFound<Found>(call: Promise<Found>): Promise<Found | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'workflow_not_found') return null;
+    throw error;
   }
 }
 

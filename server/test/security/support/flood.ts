@@ -1,0 +1,221 @@
+/**
+ * Floods the built server, which has a heap of 256 MB, with one kind of call by one caller, and measures what another caller
+ * notices (flood-probe.ts).
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { eventually } from '../../../../sdk/test/support/eventually.js';
+import { clientWith, TOKEN_ENVIRONMENT, tokenWith } from '../../behaviour/support/token-client.js';
+import { createSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
+import { SpawnedServer } from '../../support/spawned-server.js';
+import { worstCall, type FloodCall, type FloodSubjects } from './flood-calls.js';
+import { fillStore, prepareFlood } from './flood-subjects.js';
+import type { FloodProbeReport } from './flood-probe.js';
+
+const HEAP_MB = 256;
+const PARALLEL = 500;
+/** Calls that wait, such as streams, are ended after this time. */
+const FLOOD_MS_MAX = 20_000;
+/** No other caller may wait longer, in CPU time of the server. */
+const OTHER_CPU_MS_MAX = 500;
+/** What the heap may hold afterwards, besides what it held before. */
+const KEPT_MB_MAX = 64;
+const BACK_MS_MAX = 60_000;
+
+const SCOPES = {
+  narrowed: 'conductor:viewer:flood-* conductor:controller:flood-* conductor:worker:flood-*',
+  author: 'conductor:author',
+  admin: 'conductor:admin',
+  other: 'conductor:viewer conductor:controller conductor:worker',
+} as const;
+
+export interface FloodReport extends FloodProbeReport {
+  readonly operation: string;
+  /** How often each status was answered to the flood; 0: no answer. */
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly isAlive: boolean;
+  /** Megabytes in use of the heap: before, and when they were the fewest afterwards. */
+  readonly heapMb: { readonly before: number; readonly after: number };
+  readonly output: string;
+}
+
+/** A server with everything that the calls are about. */
+export class FloodedServer {
+  readonly #folder: string;
+  #server: SpawnedServer;
+  readonly #subjects: FloodSubjects;
+
+  private constructor(folder: string, server: SpawnedServer, subjects: FloodSubjects) {
+    this.#folder = folder;
+    this.#server = server;
+    this.#subjects = subjects;
+  }
+
+  static async start(folder: string): Promise<FloodedServer> {
+    await fillStore(createSqliteStore({ path: path.join(folder, 'stepwright.db') }));
+    const preparing = await startServer(folder, []);
+    try {
+      const subjects = await prepareFlood(await clientWith(preparing.url, SCOPES.admin));
+      await preparing.stop();
+      return new FloodedServer(folder, await startServer(folder), subjects);
+    } finally {
+      await preparing.kill();
+    }
+  }
+
+  stop(): Promise<void> {
+    return this.#server.kill();
+  }
+
+  async flood(operation: string): Promise<FloodReport> {
+    if (!this.#server.isRunning) this.#server = await startServer(this.#folder);
+    const server = this.#server;
+    const { by = 'narrowed' } = worstCall(operation, this.#subjects, 0);
+    const token = await tokenWith(SCOPES[by], 'flood');
+    const before = await heapMb(server);
+    const probe = await Probe.start(server);
+    const statuses: Record<string, number> = {};
+    let report: FloodProbeReport;
+    try {
+      const calls = (at: number) => worstCall(operation, this.#subjects, at);
+      await sendAll({ url: server.url, token, operation, calls, statuses });
+    } finally {
+      report = await probe.stop();
+    }
+    const after = server.isRunning ? await heapMbAfter(server, before) : before;
+    const { isRunning: isAlive, output } = server;
+    const heap = { before, after };
+    return { operation, statuses, ...report, isAlive, heapMb: heap, output: output.slice(-2000) };
+  }
+}
+
+/** The criterion for every operation. */
+export function expectUnharmed(report: FloodReport): void {
+  expect(problemsOf(report), JSON.stringify(report, null, 1)).toEqual([]);
+}
+
+export function problemsOf(report: FloodReport): readonly string[] {
+  const { failures, heapMb: heap, isAlive, polls, starts, statuses } = report;
+  const worst = Math.max(report.worstStartCpuMs, report.worstPollCpuMs);
+  const problems = [
+    isAlive ? '' : 'the server has died',
+    failures.length === 0 ? '' : `failed calls of another: ${failures[0] ?? ''}`,
+    starts > 0 && polls > 0 ? '' : 'another caller got nothing done',
+    worst <= OTHER_CPU_MS_MAX ? '' : `another caller waited for ${Math.round(worst)} ms of CPU`,
+    heap.after - heap.before <= KEPT_MB_MAX ? '' : `memory did not come back: ${heap.after} MB`,
+    '500' in statuses ? 'the server failed' : '',
+  ];
+  return problems.filter((problem) => problem !== '');
+}
+
+function startServer(
+  folder: string,
+  nodeOptions = [`--max-old-space-size=${HEAP_MB}`],
+): Promise<SpawnedServer> {
+  const environment = { PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'error', ...TOKEN_ENVIRONMENT };
+  return SpawnedServer.start(environment, { nodeOptions });
+}
+
+class Probe {
+  readonly #child: ReturnType<typeof fork>;
+
+  private constructor(child: ReturnType<typeof fork>) {
+    this.#child = child;
+  }
+
+  static async start(server: SpawnedServer): Promise<Probe> {
+    const token = await tokenWith(SCOPES.other, 'other');
+    const file = new URL('flood-probe.ts', import.meta.url);
+    const child = fork(file, [server.url, `${server.pid}`, token], { execArgv: [] });
+    await once(child, 'message');
+    return new Probe(child);
+  }
+
+  async stop(): Promise<FloodProbeReport> {
+    const reported = once(this.#child, 'message') as Promise<[FloodProbeReport]>;
+    if (this.#child.connected) this.#child.send('stop');
+    const [report] = await reported;
+    return report;
+  }
+}
+
+interface Flood {
+  readonly url: string;
+  readonly token: string;
+  readonly operation: string;
+  readonly calls: (at: number) => FloodCall;
+  /** Filled. */
+  readonly statuses: Record<string, number>;
+}
+
+async function sendAll(flood: Flood): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: PARALLEL });
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < PARALLEL) {
+      const at = next;
+      next += 1;
+      const status = await send(flood, flood.calls(at), agent);
+      flood.statuses[status] = (flood.statuses[status] ?? 0) + 1;
+    }
+  };
+  const lanes = Promise.all(Array.from({ length: PARALLEL }, lane));
+  const isOver = new AbortController();
+  const late = setTimeout(FLOOD_MS_MAX, null, { signal: isOver.signal }).then(
+    () => {
+      next = PARALLEL;
+      agent.destroy();
+    },
+    () => undefined,
+  );
+  await Promise.race([lanes, late]);
+  isOver.abort();
+  agent.destroy();
+  await lanes;
+}
+
+/** The status; 0: no complete answer. */
+function send(
+  { operation, token, url }: Flood,
+  { body, query = '', type = 'application/json', values = {} }: FloodCall,
+  agent: Agent,
+): Promise<number> {
+  const [method = '', pattern = ''] = operation.split(' ');
+  const filled = pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(values[name] ?? ''),
+  );
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(body !== undefined && { 'content-type': type, 'content-length': Buffer.byteLength(body) }),
+  };
+  return new Promise((resolve) => {
+    const call = request(url + filled + query, { method, agent, headers }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0));
+      response.on('close', () => resolve(response.complete ? (response.statusCode ?? 0) : 0));
+      response.on('error', () => resolve(0));
+    });
+    call.on('error', () => resolve(0)).on('close', () => resolve(0));
+    call.end(body);
+  });
+}
+
+async function heapMb({ url }: SpawnedServer): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const bytes = /^nodejs_heap_size_used_bytes (\S+)/m.exec(text)?.[1];
+  return Math.round(Number(bytes) / 2 ** 20);
+}
+
+/** Garbage is collected when something is allocated, as each reading of the metrics does. */
+async function heapMbAfter(server: SpawnedServer, before: number): Promise<number> {
+  let fewest = Infinity;
+  const isBack = async (): Promise<boolean> => {
+    fewest = Math.min(fewest, await heapMb(server));
+    return fewest - before <= KEPT_MB_MAX;
+  };
+  await eventually('memory comes back', isBack, BACK_MS_MAX).catch(() => undefined);
+  return fewest;
+}
