@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { exportText } from './api/wire/map/export.js';
 import { httpLimits } from './config/limits.js';
 import { ConfigError, secretVariables } from './config/read-config.js';
+import { FairQueue } from './base/limits/fair-queue.js';
 import type { Logger } from './base/logger.js';
 import { defaultBudget, memoryBudget, type MemoryBudget } from './base/memory-budget.js';
 import { systemClock, type Clock } from './base/clock.js';
@@ -32,6 +33,7 @@ import type { StepBody } from './step-bodies/step-body.js';
 import type { Backplane } from './backplane/backplane.js';
 import { createBackplane, type BackplaneOptions } from './backplane/backplanes.js';
 import { storeAt, type StoreChoice } from './store/stores.js';
+import { boundSearches } from './store/bounded-searches.js';
 import { observeStore } from './store/observed-store.js';
 import type { Store } from './store/store.js';
 import { SecretMasker } from './runtime/secrets/secret-masker.js';
@@ -61,6 +63,9 @@ export interface ComposeOptions {
   /** Simulations carry hints themselves. */
   readonly createBackplane?: (options: BackplaneOptions) => Backplane;
 }
+
+/** A page of the operator asks for ten at a time; a caller that sends more than these at once does not wait for their answers. */
+const WAITING_SEARCHES = { waitingMax: 1000, waitingPerCallerMax: 100 } as const;
 
 /** What makes two equal runs differ: time and random numbers. */
 export interface Chance {
@@ -97,10 +102,16 @@ export async function composeHost(options: ComposeOptions): Promise<ComposedHost
   const clock = options.chance?.clock ?? sharedClock ?? systemClock;
   const calls = { clock, memory: callMemory };
   const store = await chooseStore(options, storeChoice, sharedClock);
+  const turns = storeChoice.searches({ poolMax: config.dbhost_pool_max });
+  const searches = new FairQueue({ ...turns, ...WAITING_SEARCHES });
   const secretSource = secretsOf(options);
   const tracing = await tracingOf(options, nodeId);
   const host = new Host({
-    store: traced(measured(options.wrapStore?.(store) ?? store, metrics), tracing),
+    store: bounded(
+      traced(measured(options.wrapStore?.(store) ?? store, metrics), tracing),
+      searches,
+      metrics,
+    ),
     backplane: await (options.createBackplane ?? createBackplane)({
       address: config.redis,
       notifications: notificationsOf(store, config),
@@ -229,6 +240,16 @@ function measured(store: Store, metrics: RuntimeMetrics): Store {
     after: ({ durationMs, error, name }) =>
       metrics.storeOperation(name, durationMs, error === null),
   });
+}
+
+/** Outermost, so that a search is measured from its turn on. */
+function bounded(store: Store, queue: FairQueue, metrics: RuntimeMetrics): Store {
+  metrics.gauge(
+    'stepwright_searches_waiting',
+    'Searches of the store that wait for a turn.',
+    () => queue.waiting,
+  );
+  return boundSearches(store, { queue, refused: (of) => metrics.searchRefused(of) });
 }
 
 function traced(store: Store, { tracing }: { readonly tracing?: Tracing }): Store {

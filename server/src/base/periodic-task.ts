@@ -1,6 +1,10 @@
-/** Runs a task periodically, never twice at the same time. The pause is between the end of a round and the next start. */
+/**
+ * Runs a task periodically, never twice at the same time. The pause is between the end of a round and the next start. A round is
+ * the server's own work, also if a request has asked for it.
+ */
 import type { Logger } from './logger.js';
 import type { Clock } from './clock.js';
+import { runForServer } from './limits/current-caller.js';
 import type { Service } from './service.js';
 
 export interface PeriodicTaskOptions {
@@ -42,7 +46,7 @@ export class PeriodicTask implements Service {
   /** If a round fails, the error is logged, and the next round runs as usual. */
   async runOnce(): Promise<void> {
     const { logger, name, run } = this.#options;
-    this.#running ??= run()
+    this.#running ??= runForServer(run)
       .catch((error: unknown) => logger.warn({ err: error, task: name }, `could not ${name}`))
       .finally(() => {
         this.#running = null;

@@ -6,6 +6,7 @@
  * rule S5). An observer that does neither changes nothing.
  */
 import {
+  callOperation,
   STORE_OPERATION_KINDS,
   storeMethods,
   type OperationArguments,
@@ -53,7 +54,7 @@ export function observeStore(store: Store, observer: StoreObserver): Store {
     });
     let result: OperationResult<Name>;
     try {
-      result = await invoke(store, name, args);
+      result = await callOperation(store, name, args);
     } catch (error) {
       await observer.after?.(finished(error));
       throw error;
@@ -68,16 +69,4 @@ export function observeStore(store: Store, observer: StoreObserver): Store {
     stop: () => store.stop(),
     ...storeMethods(call),
   };
-}
-
-function invoke<Name extends StoreOperation>(
-  store: Store,
-  name: Name,
-  args: OperationArguments<Name>,
-): Promise<OperationResult<Name>> {
-  // That the arguments belong to the method of the same name is more than TypeScript can follow.
-  const method = store[name].bind(store) as unknown as (
-    ...args: OperationArguments<Name>
-  ) => Promise<OperationResult<Name>>;
-  return method(...args);
 }

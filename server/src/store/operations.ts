@@ -1,5 +1,6 @@
 /**
- * The store contract as a table: every operation by name, and whether it reads or writes. It is the only list of them.
+ * The store contract as a table: every operation by name, and whether it reads, searches or writes. It is the only list of
+ * them.
  *
  * Adapters and wrappers that treat all operations alike (SQLite's worker thread, the observer, the memory store) use this
  * table instead of repeating the contract. An adapter gathers its operations from its modules by their names, and the
@@ -13,29 +14,36 @@ export type StoreOperation = Exclude<
   'kind' | 'storesDeliveries' | keyof Service | 'notify'
 >;
 
-export type StoreOperationKind = 'read' | 'write';
+/** @see STORE_OPERATION_KINDS */
+export type StoreOperationKind = 'read' | 'search' | 'write';
 
-/** An operation that may change something is a write, even if it finds nothing to change. */
+/**
+ * - `write`: may change something, even if it finds nothing to change.
+ * - `search`: reads for a list, a count or figures, which takes far longer than a point read. Only what callers ask for
+ *   searches, never the work on runs: few searches of callers run at the same time (bounded-searches.ts), and SQLite runs
+ *   them on a thread of their own. A search sees every write that was answered before it began.
+ * - `read`: any other, such as the record of an id, or what is due.
+ */
 export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperationKind>> = {
   ping: 'read',
   probeAtomicity: 'write',
   insertDefinition: 'write',
   getDefinition: 'read',
   getDefinitionSource: 'read',
-  listDefinitions: 'read',
-  listDefinitionVersions: 'read',
+  listDefinitions: 'search',
+  listDefinitionVersions: 'search',
   setDefinitionDisabled: 'write',
   insertStepScript: 'write',
   getStepScript: 'read',
-  listStepScripts: 'read',
-  listStepScriptVersions: 'read',
+  listStepScripts: 'search',
+  listStepScriptVersions: 'search',
   insertInstance: 'write',
   getInstance: 'read',
   getInput: 'read',
-  listInstances: 'read',
-  countInstances: 'read',
-  findInstancesByText: 'read',
-  countFailures: 'read',
+  listInstances: 'search',
+  countInstances: 'search',
+  findInstancesByText: 'search',
+  countFailures: 'search',
   commitInstance: 'write',
   claimInstance: 'write',
   setCrashes: 'write',
@@ -49,7 +57,7 @@ export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperati
   replaceIndex: 'write',
   appendAudit: 'write',
   listAudit: 'read',
-  readHistory: 'read',
+  readHistory: 'search',
   claimActivity: 'write',
   getActivities: 'read',
   findAvailableActivities: 'read',
@@ -59,18 +67,18 @@ export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperati
   releaseActivity: 'write',
   withdrawActivities: 'write',
   findUnsettledActivities: 'read',
-  listActivityQueues: 'read',
-  listActivityItems: 'read',
+  listActivityQueues: 'search',
+  listActivityItems: 'search',
   insertEvent: 'write',
   getEvent: 'read',
   findEvents: 'read',
   findSubscriptions: 'read',
-  listEvents: 'read',
+  listEvents: 'search',
   markEventsDelivered: 'write',
   findUndeliveredEvents: 'read',
   insertBulkJob: 'write',
   getBulkJob: 'read',
-  listBulkJobs: 'read',
+  listBulkJobs: 'search',
   findRunningBulkJobs: 'read',
   claimBulkJob: 'write',
   collectBulkIds: 'write',
@@ -87,7 +95,7 @@ export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperati
   saveDelivery: 'write',
   redeliver: 'write',
   getDelivery: 'read',
-  listDeliveries: 'read',
+  listDeliveries: 'search',
   removeDeliveries: 'write',
   purgeDeliveries: 'write',
   saveTrigger: 'write',
@@ -99,7 +107,7 @@ export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperati
   saveResource: 'write',
   removeResource: 'write',
   getResource: 'read',
-  listResources: 'read',
+  listResources: 'search',
   purgeResources: 'write',
   putNode: 'write',
   listNodes: 'read',
@@ -107,7 +115,7 @@ export const STORE_OPERATION_KINDS: Readonly<Record<StoreOperation, StoreOperati
   findExpiredInstances: 'read',
   removeInstances: 'write',
   purge: 'write',
-  statistics: 'read',
+  statistics: 'search',
 };
 
 // The keys of a literal that TypeScript has checked.
@@ -148,4 +156,17 @@ export function storeMethods(call: CallOperation): Pick<Store, StoreOperation> {
     ]),
   ) as unknown;
   return methods as Pick<Store, StoreOperation>;
+}
+
+/** Calls the method of this name. */
+export function callOperation<Name extends StoreOperation>(
+  store: Store,
+  name: Name,
+  args: OperationArguments<Name>,
+): Promise<OperationResult<Name>> {
+  // That the arguments belong to the method of the same name is more than TypeScript can follow.
+  const method = store[name].bind(store) as unknown as (
+    ...args: OperationArguments<Name>
+  ) => Promise<OperationResult<Name>>;
+  return method(...args);
 }

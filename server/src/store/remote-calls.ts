@@ -2,11 +2,12 @@
  * Calls of operations on a database server: each ends in time (rule S5), and hardly any is tried while the server is
  * unreachable.
  */
-import type {
-  AsynchronousOperations,
-  CallOperation,
-  OperationResult,
-  StoreOperation,
+import {
+  STORE_OPERATION_KINDS,
+  type AsynchronousOperations,
+  type CallOperation,
+  type OperationResult,
+  type StoreOperation,
 } from './operations.js';
 import type { Outage } from './outage.js';
 import { isLongActivity } from './records/activities.js';
@@ -17,6 +18,8 @@ import { withinTime } from './within-time.js';
 export interface RemoteContexts<Context> {
   readonly outage: Outage;
   readonly context: Context;
+  /** For searches: with connections of their own, or with a limit on the time of the database. */
+  readonly searchContext: Context;
   /** For operations that do a lot at once. */
   readonly longContext: Context;
 }
@@ -60,7 +63,7 @@ export function remoteCall<Context>(options: RemoteCallOptions<Context>): CallOp
       throw new StoreUnavailableError('The store has not been started, or has been stopped');
     }
     const isLong = LONG_OPERATIONS.has(name);
-    const context = isLong ? contexts.longContext : contexts.context;
+    const context = isLong ? contexts.longContext : contextFor(name, contexts);
     const operation: Promise<OperationResult<typeof name>> = contexts.outage.guard(() =>
       operations[name](context, args),
     );
@@ -75,6 +78,10 @@ export function remoteCall<Context>(options: RemoteCallOptions<Context>): CallOp
       throw errorOf(error);
     }
   };
+}
+
+function contextFor<Context>(name: StoreOperation, contexts: RemoteContexts<Context>): Context {
+  return STORE_OPERATION_KINDS[name] === 'search' ? contexts.searchContext : contexts.context;
 }
 
 /** If the item cannot be released, it is available again when its lease ends. A claim that fails has released its item. */

@@ -5,10 +5,12 @@
  */
 import path from 'node:path';
 import { byScheme } from '../base/by-scheme.js';
+import type { FairQueueLimits } from '../base/limits/fair-queue.js';
 import { closeToOthers, isOpenToOthers, makePrivateDirectory } from '../base/private-files.js';
 import type { Logger } from '../base/logger.js';
 import { POSTGRES_SCHEMES } from '../postgres/address.js';
 import type { StoreArchive } from './archive.js';
+import { searchConnectionsOf } from './search-connections.js';
 import type { Store } from './store.js';
 
 export interface StoreOptions {
@@ -26,11 +28,16 @@ export interface StoreOptions {
   readonly onServerTime: (time: number, roundTripMs: number) => void;
 }
 
+/** Searches that run at the same time: of all callers, and of each. */
+export type SearchTurns = Pick<FairQueueLimits, 'turnsMax' | 'turnsPerCallerMax'>;
+
 export interface StoreChoice {
   /** The schemes of its addresses; the embedded store has none. */
   readonly schemes: readonly string[];
   /** True if the store runs on a server of its own: nodes run on several machines, and follow its clock. */
   readonly isRemote: boolean;
+  /** Searches of callers that run at the same time, of those that the store can run. */
+  readonly searches: (options: Pick<StoreOptions, 'poolMax'>) => SearchTurns;
   /** Where the data is, for the log. */
   readonly place: (dataDir: string) => string;
   readonly create: (options: StoreOptions) => Promise<Store>;
@@ -56,6 +63,8 @@ function warnIfOpen(paths: readonly string[], logger: Logger): void {
 const EMBEDDED: StoreChoice = {
   schemes: [],
   isRemote: false,
+  // One thread searches; the next search waits there, so that the thread need not wait for it.
+  searches: () => ({ turnsMax: 2, turnsPerCallerMax: 1 }),
   place: (dataDir) => `one file in ${dataDir}`,
   async create({ dataDir, logger }) {
     const { createSqliteStore } = await import('./sqlite/sqlite-store.js');
@@ -71,10 +80,19 @@ const EMBEDDED: StoreChoice = {
   },
 };
 
+/** The driver's pool has a hundred connections; each search may keep a core of the database busy. */
+const MONGO_SEARCH_TURNS = 4;
+
+/** Each caller leaves some for the searches of others. */
+function turnsOf(turnsMax: number): SearchTurns {
+  return { turnsMax, turnsPerCallerMax: Math.max(1, Math.floor(turnsMax / 2)) };
+}
+
 const REMOTE: readonly StoreChoice[] = [
   {
     schemes: POSTGRES_SCHEMES,
     isRemote: true,
+    searches: ({ poolMax }) => turnsOf(Math.max(1, searchConnectionsOf(poolMax))),
     place: () => 'PostgreSQL',
     async create({ address, ...options }) {
       const { createPostgresStore } = await import('./postgres/postgres-store.js');
@@ -88,6 +106,7 @@ const REMOTE: readonly StoreChoice[] = [
   {
     schemes: ['mongodb', 'mongodb+srv'],
     isRemote: true,
+    searches: () => turnsOf(MONGO_SEARCH_TURNS),
     place: () => 'MongoDB',
     async create({ address, databaseName, onServerTime }) {
       const { createMongoStore } = await import('./mongo/mongo-store.js');

@@ -14,7 +14,7 @@ import {
   whileOtherCalls,
   type FloodTarget,
   type OtherCaller,
-} from './support/flood.js';
+} from './support/memory-flood.js';
 import { define, inParallel, startRuns, withLimitedServer } from './support/memory-attack.js';
 
 const IS_NIGHTLY = process.env['NIGHTLY'] === 'all';

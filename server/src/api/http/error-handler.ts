@@ -23,6 +23,8 @@ export const errorHandler: ErrorRequestHandler = (error: unknown, request, respo
     next(error);
     return;
   }
+  // The work ended because the caller has gone.
+  if (error instanceof NotWantedError && response.closed) return;
   if (error instanceof ValidateError) {
     sendProblem(request, response, invalidParameters(error), parameterItems(error));
   } else {

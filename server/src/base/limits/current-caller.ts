@@ -18,10 +18,18 @@ export interface Caller {
   readonly memory: HeldMemory;
 }
 
-const storage = new AsyncLocalStorage<Caller>();
+const storage = new AsyncLocalStorage<Caller | null>();
 
 export function runForCaller<Result>(caller: Caller, work: () => Result): Result {
   return storage.run(caller, work);
+}
+
+/**
+ * Does work of the server that a request merely starts, or whose result several requests share: it is charged to nobody, and
+ * does not end with the caller.
+ */
+export function runForServer<Result>(work: () => Result): Result {
+  return storage.run(null, work);
 }
 
 /** Null: the server itself does the work. */

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
+import { runForServer } from '../../base/limits/current-caller.js';
 import { PeriodicTask } from '../../base/periodic-task.js';
 import type { Service } from '../../base/service.js';
 import type { OperationArguments } from '../../store/operations.js';
@@ -121,8 +122,8 @@ export class BulkRunner implements Service {
       ...this.#options,
       acted: (action, outcome) => metrics.bulkActed(action, outcome),
     });
-    const ended = run
-      .run()
+    // A request has only started it.
+    const ended = runForServer(() => run.run())
       .then((end) => logger.info({ bulkJob: job.id }, ENDS[end]))
       .catch((error: unknown) => logger.error({ err: error, bulkJob: job.id }, 'a bulk job failed'))
       .finally(() => {

@@ -134,6 +134,11 @@ export class RuntimeMetrics {
     'Calls rejected because memory_budget_bytes was used up, by kind: start, request or answer.',
     ['what'],
   );
+  readonly #searchesRefused = this.#counter(
+    'stepwright_searches_refused_total',
+    'Searches refused because too many were waiting, by whose: caller (of the same caller) or all.',
+    ['of'],
+  );
   readonly #overflows = this.#counter(
     'stepwright_inbox_overflows_total',
     'Messages to instances that did not fit into the inbox.',
@@ -285,6 +290,10 @@ export class RuntimeMetrics {
 
   memoryRefused(what: 'start' | 'request' | 'answer'): void {
     this.#memoryRefused.inc({ what });
+  }
+
+  searchRefused(of: 'caller' | 'all'): void {
+    this.#searchesRefused.inc({ of });
   }
 
   eventPublished(): void {

@@ -3,6 +3,7 @@
  * kept for a while: all nodes together spend about one percent of the database's time on them, however often they are asked.
  */
 import type { Clock } from '../../base/clock.js';
+import { runForServer } from '../../base/limits/current-caller.js';
 import type { StoreStatistics } from '../../store/records/housekeeping.js';
 import type { Store } from '../../store/store.js';
 
@@ -37,7 +38,7 @@ export class StoreFigures {
   async read(): Promise<StoreStatistics | null> {
     const newest = this.#newest;
     if (newest !== null && this.ageMs < this.#keptMs(newest.statistics)) return newest.statistics;
-    this.#reading ??= this.#readStore().finally(() => {
+    this.#reading ??= runForServer(() => this.#readStore()).finally(() => {
       this.#reading = null;
     });
     return this.#reading;

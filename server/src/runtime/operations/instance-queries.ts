@@ -1,6 +1,8 @@
 /** Reads instances: one, a list, or the steps of one. Concurrent reads take a bounded amount of memory. */
+import { LRUCache } from 'lru-cache';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
+import { runForServer } from '../../base/limits/current-caller.js';
 import { reaches, type NameReach } from '../../base/name-reach.js';
 import type {
   InstanceCount,
@@ -9,6 +11,7 @@ import type {
 } from '../../store/records/instance-lists.js';
 import type { InstanceRecord, InstanceSummary } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
+import { SharedWork } from '../../base/shared-work.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { Clock } from '../../base/clock.js';
 import { SEARCH_MS_MAX, searches } from './bounded-search.js';
@@ -48,11 +51,17 @@ export interface InstanceQueriesOptions {
   readonly explaining: ReadingGate;
 }
 
+/** Runs whose definition is known without reading them. */
+const KNOWN_DEFINITIONS_MAX = 10_000;
+
 export class InstanceQueries {
   readonly #options: InstanceQueriesOptions;
   /** Many callers may wait for the end of one instance, and then read it at once. */
   readonly #joined = new JoinedReads<InstanceView>();
   readonly #joinedEnds = new JoinedReads<InstanceView | null>();
+  /** By the id of the instance. It never changes; whoever goes on to read the instance finds out whether it still exists. */
+  readonly #definitions = new LRUCache<string, Promise<string>>({ max: KNOWN_DEFINITIONS_MAX });
+  readonly #explanations = new SharedWork<Explanation>();
 
   constructor(options: InstanceQueriesOptions) {
     this.#options = options;
@@ -65,9 +74,17 @@ export class InstanceQueries {
     throw workflowNotFound(id);
   }
 
-  /** The id of its definition. @throws AppError `workflow_not_found`, `overloaded` */
+  /**
+   * The id of its definition, also of one that was removed lately. @throws AppError `workflow_not_found`, `overloaded`
+   */
   definitionOf(id: string): Promise<string> {
-    return this.read(id, ({ definitionId }) => definitionId);
+    const known = this.#definitions.get(id);
+    if (known !== undefined) return known;
+    // Others share it, so no caller can end it.
+    const found = runForServer(() => this.read(id, ({ definitionId }) => definitionId));
+    this.#definitions.set(id, found);
+    found.catch(() => this.#definitions.delete(id));
+    return found;
   }
 
   /** Those of the instances whose definition is within the reach. Does not read them if it reaches all. */
@@ -75,8 +92,8 @@ export class InstanceQueries {
     const found = new Set(ids);
     if (reach === 'all') return found;
     for (const id of found) {
-      const record = await this.#options.store.getInstance(id);
-      if (record === null || !reaches(reach, record.definitionId)) found.delete(id);
+      const definitionId = await ifFound(this.definitionOf(id));
+      if (definitionId === null || !reaches(reach, definitionId)) found.delete(id);
     }
     return found;
   }
@@ -192,23 +209,28 @@ export class InstanceQueries {
     return findInstances(this.#options, request, reach);
   }
 
-  /** Explains instances, two at a time for a bounded time. Those that do not exist are left out. */
+  /** Explains instances, one after another for a bounded time. Those that do not exist are left out. */
   explainMany(ids: readonly string[], reach: NameReach): Promise<Explanations> {
-    return explainMany(ids, this.#options, reach);
+    const explain = (id: string) => ifFound(this.explain(id, reach));
+    return explainMany(ids, { clock: this.#options.clock, explain });
   }
 
   /**
-   * Explains in words why the instance does not advance.
+   * Explains in words why the instance does not advance. Simultaneous callers share the explanation.
    * @param reach the definitions of children that are explained, too
    * @throws AppError `workflow_not_found`
    */
   explain(id: string, reach: NameReach): Promise<Explanation> {
-    const { explaining } = this.#options;
-    return readThrough(
-      explaining,
-      () => this.load(id),
-      (record) => explainWorkflow(record, this.#options, { reach }),
-    );
+    const key = JSON.stringify([id, reach === 'all' ? reach : reach.toSorted()]);
+    return this.#explanations.get(key, (begins) => {
+      const load = (): Promise<InstanceRecord> => {
+        begins();
+        return this.load(id);
+      };
+      return readThrough(this.#options.explaining, load, (record) =>
+        explainWorkflow(record, this.#options, reach),
+      );
+    });
   }
 }
 

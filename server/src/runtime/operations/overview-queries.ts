@@ -6,6 +6,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.js';
+import { runForServer } from '../../base/limits/current-caller.js';
 import { reaches, type NameReach } from '../../base/name-reach.js';
 import type { InstanceStatus } from '../../store/records/instances.js';
 import type { NodeRecord } from '../../store/records/nodes.js';
@@ -111,8 +112,9 @@ export class OverviewQueries {
     const time = clock.now();
     if (kept !== undefined && time - kept.time < KEPT_MS) return kept.open;
     const limit = DEFINITIONS_MAX + 1;
-    const open = listWithin(store, { after: null, limit, prefixes: reach }).then((found) =>
-      this.#openRuns(found),
+    // Others share the result.
+    const open = runForServer(async () =>
+      this.#openRuns(await listWithin(store, { after: null, limit, prefixes: reach })),
     );
     this.#narrow.set(key, { time, open });
     // The next caller tries again.
@@ -123,7 +125,7 @@ export class OverviewQueries {
   async #whole(): Promise<OverviewView> {
     const newest = this.#newest;
     if (newest !== null && this.#options.clock.now() - newest.time < KEPT_MS) return newest;
-    this.#reading ??= this.#read().finally(() => {
+    this.#reading ??= runForServer(() => this.#read()).finally(() => {
       this.#reading = null;
     });
     return this.#reading;

@@ -15,6 +15,7 @@ import { storeMethods, type CallOperation } from '../operations.js';
 import { ReferenceTurns } from '../reference-turns.js';
 import { Outage } from '../outage.js';
 import { remoteCall, type RemoteContexts } from '../remote-calls.js';
+import { searchTimeoutOf } from '../search-connections.js';
 import type { Store } from '../store.js';
 import { withinTime } from '../within-time.js';
 import { encodeText } from '../text-codec.js';
@@ -28,6 +29,7 @@ import { openDescendantsIn } from './instances.js';
 import type { MongoContext } from './mongo-context.js';
 import { storeErrorOf } from './mongo-errors.js';
 import { MONGO_OPERATIONS } from './operation-table.js';
+import { timeLimited } from './time-limited.js';
 import { refuseUnfinishedImport } from './unfinished-import.js';
 
 export interface MongoStoreOptions {
@@ -117,7 +119,10 @@ class MongoConnection {
         onCommand(commandName);
       });
     }
-    this.#opened = { client, outage, context, longContext: context };
+    const searchTimeoutMs = searchTimeoutOf(this.#operationTimeoutMs);
+    const limited = timeLimited(collectionsOf(client.db(databaseName)), searchTimeoutMs);
+    const searchContext = { ...context, ...limited };
+    this.#opened = { client, outage, context, searchContext, longContext: context };
   }
 
   async close(): Promise<void> {

@@ -9,6 +9,8 @@
  *  PG6 Whoever changes an instance and what belongs to it changes the instance first, and gives several to the database in
  *      the order of their ids. The plan may still lock them in another order. Where two nodes wait for each other, the
  *      statement that began to wait first ends after the lock timeout, and is repeated (PG3).
+ *  PG10 Searches have connections of their own, a part of the pool: no write or point read waits for one. The server ends a
+ *      search that takes longer than its caller waits.
  *  PG7 An operation that did not end in time fails as unavailable (rule S5) and may still happen later. A claim that comes
  *      too late for its caller is released.
  */
@@ -20,6 +22,7 @@ import { storeMethods, type CallOperation } from '../operations.js';
 import { ReferenceTurns } from '../reference-turns.js';
 import { Outage } from '../outage.js';
 import { LONG_OPERATION_TIMEOUT_MS, remoteCall, type RemoteContexts } from '../remote-calls.js';
+import { searchConnectionsOf, searchTimeoutOf } from '../search-connections.js';
 import { StoreUnavailableError, type Store } from '../store.js';
 import { Connections } from './connect.js';
 import { Database, type Value } from './database.js';
@@ -35,7 +38,7 @@ export interface PostgresStoreOptions {
   readonly url: string;
   /** If the address names none. @default stepwright */
   readonly databaseName?: string;
-  /** Connections of this node. @default 10 */
+  /** Connections of this node; searches have a part of them for themselves. @default 10 */
   readonly poolMax?: number;
   /** File with the password, if the address contains none. */
   readonly passwordFile?: string | null;
@@ -76,7 +79,8 @@ export function createPostgresStore(options: PostgresStoreOptions): Store {
 }
 
 interface Opened extends RemoteContexts<PostgresContext> {
-  readonly connections: Connections;
+  /** That of the searches is the last one, unless the pool is too small to be divided. */
+  readonly pools: readonly Connections[];
 }
 
 class PostgresStore {
@@ -102,26 +106,21 @@ class PostgresStore {
   async open(): Promise<void> {
     if (this.#opened !== null) return;
     const address = readPostgresAddress(this.#options.url);
-    const servers = this.#serversOf(address);
-    try {
-      await servers.find();
-    } catch (error) {
-      throw storeErrorOf(error);
-    }
-    const connections = new Connections({
-      servers,
-      poolMax: this.#options.poolMax ?? DEFAULT_POOL_MAX,
-    });
+    const { poolMax = DEFAULT_POOL_MAX } = this.#options;
+    const searchMax = searchConnectionsOf(poolMax);
+    const connections = await this.#connect(address, poolMax - searchMax);
+    const searching =
+      searchMax === 0
+        ? connections
+        : await this.#connect(address, searchMax, searchTimeoutOf(this.#operationTimeoutMs));
+    const pools = searchMax === 0 ? [connections] : [connections, searching];
     const outage = new Outage(this.#operationTimeoutMs);
-    const database = new Database({
-      connections,
-      schema: address.schema,
-      outage,
-      timeoutMs: this.#operationTimeoutMs,
-      lockTimeoutMs: this.#lockTimeoutMs,
-      onStatement: this.#options.onStatement,
-    });
+    const database = this.#databaseOn(connections, address.schema, outage);
     const context = this.#contextOf(database);
+    const searchContext = {
+      ...context,
+      database: this.#databaseOn(searching, address.schema, outage),
+    };
     const longContext = { ...context, database: database.withTimeout(LONG_OPERATION_TIMEOUT_MS) };
     try {
       await migrate(database.withTimeout(NO_TIMEOUT), address.schema);
@@ -130,16 +129,16 @@ class PostgresStore {
         await context.readServerTime();
       }
     } catch (error) {
-      await connections.close();
+      await closeAll(pools);
       throw storeErrorOf(error);
     }
-    this.#opened = { connections, outage, context, longContext };
+    this.#opened = { pools, outage, context, searchContext, longContext };
   }
 
   async close(): Promise<void> {
     const opened = this.#opened;
     this.#opened = null;
-    await opened?.connections.close();
+    await closeAll(opened?.pools ?? []);
   }
 
   async notify(channel: string, payloads: readonly string[]): Promise<void> {
@@ -153,15 +152,41 @@ class PostgresStore {
     return Math.ceil(this.#operationTimeoutMs * LOCK_SHARE);
   }
 
-  #serversOf(address: PostgresAddress): PostgresServers {
-    const { connectTimeoutMs, databaseName, passwordFile, statementTimeoutMs } = this.#options;
+  /** A pool; its servers are found first, and its connections are opened when they are needed. */
+  async #connect(
+    address: PostgresAddress,
+    poolMax: number,
+    statementTimeoutMs = this.#options.statementTimeoutMs ?? LONG_OPERATION_TIMEOUT_MS,
+  ): Promise<Connections> {
+    const servers = this.#serversOf(address, statementTimeoutMs);
+    try {
+      await servers.find();
+    } catch (error) {
+      throw storeErrorOf(error);
+    }
+    return new Connections({ servers, poolMax });
+  }
+
+  #databaseOn(connections: Connections, schema: string, outage: Outage): Database {
+    return new Database({
+      connections,
+      schema,
+      outage,
+      timeoutMs: this.#operationTimeoutMs,
+      lockTimeoutMs: this.#lockTimeoutMs,
+      onStatement: this.#options.onStatement,
+    });
+  }
+
+  #serversOf(address: PostgresAddress, statementTimeoutMs: number): PostgresServers {
+    const { connectTimeoutMs, databaseName, passwordFile } = this.#options;
     return new PostgresServers({
       address,
       databaseName: databaseName ?? DEFAULT_DATABASE,
       passwordFile: passwordFile ?? null,
       connectTimeoutMs: connectTimeoutMs ?? DEFAULT_TIMEOUT_MS,
       limits: {
-        statementTimeoutMs: statementTimeoutMs ?? LONG_OPERATION_TIMEOUT_MS,
+        statementTimeoutMs,
         // The answer arrives before the caller gives up, so the connection can be used again.
         lockTimeoutMs: this.#lockTimeoutMs,
       },
@@ -187,4 +212,8 @@ class PostgresStore {
     );
     if (row !== undefined) onServerTime(row.number('time'), performance.now() - askedAt);
   }
+}
+
+async function closeAll(pools: readonly Connections[]): Promise<void> {
+  await Promise.all(pools.map((pool) => pool.close()));
 }

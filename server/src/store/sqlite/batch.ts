@@ -28,6 +28,18 @@ export function runBatch(
   }
 }
 
+/** A search, on the connection that only reads. */
+export function runSearch(database: Database, request: ThreadRequest): ThreadReply {
+  try {
+    const result = retryWhileBusy(database.busyTimeoutMs, () =>
+      database.snapshot(() => runOne(database, request)),
+    );
+    return { id: request.id, result };
+  } catch (error) {
+    return { id: request.id, failure: failureOf(error, database.path) };
+  }
+}
+
 export function failureOf(error: unknown, path: string): ThreadFailure {
   const message = unavailableMessage(error, path);
   if (message !== null) return { unavailable: true, refused: false, message };

@@ -55,6 +55,11 @@ export class DatabaseThread {
     await this.#ensureWorker();
   }
 
+  /** The first request starts the thread. */
+  openWhenNeeded(): void {
+    this.#isOpen = true;
+  }
+
   /** Resolves when all requests have been answered and the file is closed. */
   async close(): Promise<void> {
     if (!this.#isOpen) return;

@@ -16,6 +16,9 @@ import { retryWhileBusy } from './retry-while-busy.js';
  */
 const SQLITE_BUSY_TIMEOUT_MS = 5;
 
+/** Of the connection for searches; most pages are in the cache of the operating system, too. */
+const SEARCH_CACHE = 'PRAGMA cache_size = -16384;';
+
 /** Searches have many different texts. */
 const STATEMENTS_MAX = 1000;
 
@@ -23,6 +26,8 @@ export interface DatabaseOptions {
   readonly path: string;
   /** How long an operation waits for other processes before it fails. */
   readonly busyTimeoutMs: number;
+  /** For searches: the file exists, and has been prepared. @default false */
+  readonly isReadOnly?: boolean;
 }
 
 /** What SQLite writes beside a database; after a crash, it is still there. */
@@ -36,17 +41,21 @@ export class Database {
   readonly #connection: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  constructor(options: DatabaseOptions) {
-    this.path = options.path;
-    this.busyTimeoutMs = options.busyTimeoutMs;
-    makePrivateDirectory(dirname(options.path));
-    // SQLite gives the files beside it the rights of the database.
-    createPrivateFile(options.path);
-    for (const file of besideOf(options.path)) closeToOthers(file);
-    this.#connection = new DatabaseSync(options.path, { timeout: SQLITE_BUSY_TIMEOUT_MS });
+  constructor({ busyTimeoutMs, isReadOnly = false, path }: DatabaseOptions) {
+    this.path = path;
+    this.busyTimeoutMs = busyTimeoutMs;
+    if (!isReadOnly) {
+      makePrivateDirectory(dirname(path));
+      // SQLite gives the files beside it the rights of the database.
+      createPrivateFile(path);
+      for (const file of besideOf(path)) closeToOthers(file);
+    }
+    const options = { timeout: SQLITE_BUSY_TIMEOUT_MS, readOnly: isReadOnly };
+    this.#connection = new DatabaseSync(path, options);
     try {
-      retryWhileBusy(options.busyTimeoutMs, () => {
-        this.#prepareFile();
+      retryWhileBusy(busyTimeoutMs, () => {
+        if (isReadOnly) this.#connection.exec(SEARCH_CACHE);
+        else this.#prepareFile();
       });
     } catch (error) {
       this.#connection.close();
@@ -77,7 +86,16 @@ export class Database {
 
   /** Runs `work` in a write transaction. If it throws or the commit fails, nothing is changed. */
   transaction<Result>(work: () => Result): Result {
-    this.run('BEGIN IMMEDIATE');
+    return this.#within('BEGIN IMMEDIATE', work);
+  }
+
+  /** Runs `work` on the state of one moment, which includes every commit before it: others may write meanwhile. */
+  snapshot<Result>(work: () => Result): Result {
+    return this.#within('BEGIN', work);
+  }
+
+  #within<Result>(begin: string, work: () => Result): Result {
+    this.run(begin);
     try {
       const result = work();
       this.run('COMMIT');

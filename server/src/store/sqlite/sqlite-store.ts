@@ -1,5 +1,5 @@
 /**
- * The embedded store: one SQLite file, in a worker thread.
+ * The embedded store: one SQLite file, in worker threads.
  *
  * Owns: the file. Several processes may share it (a fleet on one machine).
  * Must not know: what the stored texts mean.
@@ -9,8 +9,15 @@
  *  SQ2 The reply to a write is posted after its commit was synced (WAL, `synchronous = FULL`).
  *  SQ3 A write transaction begins with the write lock (`BEGIN IMMEDIATE`), so what it has read still holds when it commits.
  *  SQ4 Operations that arrive while a commit is being synced share the next one; see batch.ts.
+ *  SQ5 Searches run on a thread and a connection of their own, which only reads: no write or point read waits for one. Each
+ *      sees one state of the file, with every commit before it (WAL).
  */
-import { storeMethods, type CallOperation, type OperationResult } from '../operations.js';
+import {
+  STORE_OPERATION_KINDS,
+  storeMethods,
+  type CallOperation,
+  type OperationResult,
+} from '../operations.js';
 import type { Store } from '../store.js';
 import { DatabaseThread, type ThreadLogger } from './database-thread.js';
 
@@ -26,15 +33,25 @@ export interface SqliteStoreOptions {
 
 export function createSqliteStore(options: SqliteStoreOptions): Store {
   const { path, busyTimeoutMs = BUSY_TIMEOUT_MS, logger = null } = options;
-  const thread = new DatabaseThread({ path, busyTimeoutMs }, logger);
-  const call: CallOperation = async (name, args) =>
+  const main = new DatabaseThread({ path, busyTimeoutMs }, logger);
+  const searching = new DatabaseThread({ path, busyTimeoutMs, isReadOnly: true }, logger);
+  const call: CallOperation = async (name, args) => {
+    const thread = STORE_OPERATION_KINDS[name] === 'search' ? searching : main;
     // The thread replies with the result of the operation of this name.
-    (await thread.request(name, args)) as OperationResult<typeof name>;
+    return (await thread.request(name, args)) as OperationResult<typeof name>;
+  };
   return {
     kind: 'sqlite',
     storesDeliveries: true,
-    start: () => thread.open(),
-    stop: () => thread.close(),
+    async start() {
+      await main.open();
+      searching.openWhenNeeded();
+    },
+    async stop() {
+      // The last connection tidies the file up, which only the one that writes can do.
+      await searching.close();
+      await main.close();
+    },
     ...storeMethods(call),
   };
 }

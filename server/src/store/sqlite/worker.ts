@@ -1,11 +1,12 @@
 /**
- * The database thread: opens the file, then runs the operations that the main thread requests, in batches.
+ * A database thread: opens the file, then runs the operations that the main thread requests: in batches, or, on the thread that
+ * only reads, one by one.
  *
  * It is started from the compiled output as `worker.js`, and by tests from this source. So this file and everything it
  * imports must be TypeScript that Node can run by stripping types.
  */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { failureOf, runBatch } from './batch.js';
+import { failureOf, runBatch, runSearch } from './batch.js';
 import { Database } from './database.js';
 import type { FromThread, ThreadOptions, ThreadRequest, ToThread } from './thread-protocol.js';
 import { refuseUnfinishedImport } from './unfinished-import.js';
@@ -44,8 +45,13 @@ function serve(database: Database, first: ToThread): void {
     requests.push(...message);
     message = nextMessage();
   }
-  for (let at = 0; at < requests.length; at += BATCH_MAX) {
-    post({ kind: 'replies', replies: runBatch(database, requests.slice(at, at + BATCH_MAX)) });
+  if (options.isReadOnly === true) {
+    for (const request of requests)
+      post({ kind: 'replies', replies: [runSearch(database, request)] });
+  } else {
+    for (let at = 0; at < requests.length; at += BATCH_MAX) {
+      post({ kind: 'replies', replies: runBatch(database, requests.slice(at, at + BATCH_MAX)) });
+    }
   }
   if (message === 'close') {
     database.close();

@@ -13,8 +13,8 @@ export const TOKEN_ENVIRONMENT = {
 };
 
 /** @param scope scopes, separated by spaces */
-export function tokenWith(scope: string): Promise<string> {
-  return new SignJWT({ scope, sub: 'tester' })
+export function tokenWith(scope: string, subject = 'tester'): Promise<string> {
+  return new SignJWT({ scope, sub: subject })
     .setProtectedHeader({ alg: 'ES256' })
     .setExpirationTime('15m')
     .sign(privateKey);

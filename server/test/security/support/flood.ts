@@ -1,167 +1,221 @@
 /**
- * Floods of legitimate calls by one caller, and another caller who measures what the server did before it answered.
- *
- * The callers have different addresses of the loopback network, so the server tells them apart. Delays are counted in CPU
- * time of the server, so that other load on the machine does not matter.
+ * Floods the built server, which has a heap of 256 MB, with one kind of call by one caller, and measures what another caller
+ * notices (flood-probe.ts).
  */
-import { readFileSync } from 'node:fs';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { Agent, request } from 'node:http';
+import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { eventually } from '../../../../sdk/test/support/eventually.js';
+import { clientWith, TOKEN_ENVIRONMENT, tokenWith } from '../../behaviour/support/token-client.js';
+import { createSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
+import { SpawnedServer } from '../../support/spawned-server.js';
+import { worstCall, type FloodCall, type FloodSubjects } from './flood-calls.js';
+import { fillStore, prepareFlood } from './flood-subjects.js';
+import type { FloodProbeReport } from './flood-probe.js';
 
-const FLOODER = '127.0.0.1';
-const OTHER = '127.0.0.2';
-/** Linux counts CPU time in hundredths of a second on every machine. */
-const TICK_MS = 10;
+const HEAP_MB = 256;
+const PARALLEL = 500;
+/** Calls that wait, such as streams, are ended after this time. */
+const FLOOD_MS_MAX = 20_000;
+/** No other caller may wait longer, in CPU time of the server. */
+const OTHER_CPU_MS_MAX = 500;
+/** What the heap may hold afterwards, besides what it held before. */
+const KEPT_MB_MAX = 64;
+const BACK_MS_MAX = 60_000;
 
-export interface FloodAnswer {
-  /** 0: the connection broke. */
-  readonly status: number;
-  readonly text: string;
+const SCOPES = {
+  narrowed: 'conductor:viewer:flood-* conductor:controller:flood-* conductor:worker:flood-*',
+  author: 'conductor:author',
+  admin: 'conductor:admin',
+  other: 'conductor:viewer conductor:controller conductor:worker',
+} as const;
+
+export interface FloodReport extends FloodProbeReport {
+  readonly operation: string;
+  /** How often each status was answered to the flood; 0: no answer. */
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly isAlive: boolean;
+  /** Megabytes in use of the heap: before, and when they were the fewest afterwards. */
+  readonly heapMb: { readonly before: number; readonly after: number };
+  readonly output: string;
 }
 
-export interface FloodTarget {
-  readonly url: string;
-  readonly pid: number;
-}
+/** A server with everything that the calls are about. */
+export class FloodedServer {
+  readonly #folder: string;
+  #server: SpawnedServer;
+  readonly #subjects: FloodSubjects;
 
-interface Call {
-  readonly method?: string;
-  readonly path: string;
-  readonly body?: string;
-  readonly from?: string;
-  /** The answer is read, but not kept. */
-  readonly discards?: boolean;
-  readonly signal?: AbortSignal;
-}
+  private constructor(folder: string, server: SpawnedServer, subjects: FloodSubjects) {
+    this.#folder = folder;
+    this.#server = server;
+    this.#subjects = subjects;
+  }
 
-const agent = new Agent({ keepAlive: true });
-
-/** One call on a connection of its address. */
-export function callFrom(
-  { url }: FloodTarget,
-  { body, discards = false, from = FLOODER, method = 'GET', path, signal }: Call,
-): Promise<FloodAnswer> {
-  return new Promise((resolve) => {
-    const broken = (): void => resolve({ status: 0, text: '' });
-    const sent = request(
-      url + path,
-      {
-        method,
-        agent,
-        localAddress: from,
-        headers: body === undefined ? {} : { 'content-type': 'application/json' },
-        ...(signal && { signal }),
-      },
-      (response) => {
-        let text = '';
-        response.setEncoding('latin1');
-        response.on('data', (part: string) => {
-          if (!discards) text += part;
-        });
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-        response.on('error', broken);
-      },
-    );
-    sent.on('error', broken);
-    sent.end(body);
-  });
-}
-
-/** A stream of changes: the number of bytes that arrived. */
-export interface OpenStream {
-  readonly status: number;
-  bytes: number;
-  readonly close: () => void;
-}
-
-export function openStream({ url }: FloodTarget, from: string): Promise<OpenStream> {
-  return new Promise((resolve, reject) => {
-    const sent = request(`${url}/api/stream`, { localAddress: from }, (response) => {
-      const stream: OpenStream = {
-        status: response.statusCode ?? 0,
-        bytes: 0,
-        close: () => sent.destroy(),
-      };
-      response.on('data', (part: Buffer) => (stream.bytes += part.length));
-      response.on('error', () => undefined);
-      resolve(stream);
-    });
-    sent.on('error', reject);
-    sent.end();
-  });
-}
-
-/** CPU time of all threads of the server so far, in milliseconds. */
-function cpuMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-}
-
-export interface OtherCaller {
-  /** The most CPU time of the server between a start, or a poll, and its answer. */
-  readonly worstCpuMs: number;
-  readonly calls: number;
-  /** Statuses other than those of an accepted call. */
-  readonly refusals: readonly number[];
-}
-
-/** Starts runs of the definition `other` and polls for their work, one call after the other, until `work` is over. */
-export async function whileOtherCalls(
-  server: FloodTarget,
-  work: () => Promise<void>,
-): Promise<OtherCaller> {
-  const seen = { worstCpuMs: 0, calls: 0, refusals: [] as number[] };
-  const measured = async (call: Call): Promise<FloodAnswer> => {
-    const before = cpuMs(server.pid);
-    const answer = await callFrom(server, { ...call, from: OTHER });
-    if (answer.status === 0) return answer;
-    seen.worstCpuMs = Math.max(seen.worstCpuMs, cpuMs(server.pid) - before);
-    seen.calls += 1;
-    if (![200, 201, 202].includes(answer.status)) seen.refusals.push(answer.status);
-    return answer;
-  };
-  let isOver = false;
-  const calling = (async () => {
-    while (!isOver) {
-      await measured({ method: 'POST', path: '/api/workflow/other', body: '{}' });
-      const { status, text } = await measured({ path: '/api/activity/other?timeout=20' });
-      if (status === 0) return;
-      if (status === 200) {
-        const { token } = JSON.parse(text) as { token: string };
-        await measured({ method: 'POST', path: `/api/activity/success/${token}`, body: 'null' });
-      }
-      await setTimeout(5);
+  static async start(folder: string): Promise<FloodedServer> {
+    await fillStore(createSqliteStore({ path: path.join(folder, 'stepwright.db') }));
+    const preparing = await startServer(folder, []);
+    try {
+      const subjects = await prepareFlood(await clientWith(preparing.url, SCOPES.admin));
+      await preparing.stop();
+      return new FloodedServer(folder, await startServer(folder), subjects);
+    } finally {
+      await preparing.kill();
     }
-  })();
-  try {
-    await work();
-  } finally {
-    isOver = true;
-    await calling;
   }
-  return seen;
+
+  stop(): Promise<void> {
+    return this.#server.kill();
+  }
+
+  async flood(operation: string): Promise<FloodReport> {
+    if (!this.#server.isRunning) this.#server = await startServer(this.#folder);
+    const server = this.#server;
+    const { by = 'narrowed' } = worstCall(operation, this.#subjects, 0);
+    const token = await tokenWith(SCOPES[by], 'flood');
+    const before = await heapMb(server);
+    const probe = await Probe.start(server);
+    const statuses: Record<string, number> = {};
+    let report: FloodProbeReport;
+    try {
+      const calls = (at: number) => worstCall(operation, this.#subjects, at);
+      await sendAll({ url: server.url, token, operation, calls, statuses });
+    } finally {
+      report = await probe.stop();
+    }
+    const after = server.isRunning ? await heapMbAfter(server, before) : before;
+    const { isRunning: isAlive, output } = server;
+    const heap = { before, after };
+    return { operation, statuses, ...report, isAlive, heapMb: heap, output: output.slice(-2000) };
+  }
 }
 
-/** Small work for the other caller. */
-export const OTHER_WORK = {
-  Id: 'other',
-  Steps: [{ Id: 'a', StepType: 'Activity', Inputs: { ActivityName: "'other'", Parameters: '1' } }],
-};
-
-/** The value of a metric. */
-export async function metric(server: FloodTarget, line: string): Promise<number> {
-  const { text } = await callFrom(server, { path: '/metrics', from: OTHER });
-  const found = text.split('\n').find((each) => each.startsWith(`${line} `));
-  if (found === undefined) throw new Error(`there is no metric ${line}`);
-  return Number(found.slice(line.length));
+/** The criterion for every operation. */
+export function expectUnharmed(report: FloodReport): void {
+  expect(problemsOf(report), JSON.stringify(report, null, 1)).toEqual([]);
 }
 
-/** Resolves when no memory for answers is in use. */
-export async function untilMemoryIsBack(server: FloodTarget): Promise<void> {
-  const line = 'stepwright_memory_used_bytes{part="answers"}';
-  for (const until = performance.now() + 20_000; performance.now() < until; await setTimeout(50)) {
-    if ((await metric(server, line)) === 0) return;
+export function problemsOf(report: FloodReport): readonly string[] {
+  const { failures, heapMb: heap, isAlive, polls, starts, statuses } = report;
+  const worst = Math.max(report.worstStartCpuMs, report.worstPollCpuMs);
+  const problems = [
+    isAlive ? '' : 'the server has died',
+    failures.length === 0 ? '' : `failed calls of another: ${failures[0] ?? ''}`,
+    starts > 0 && polls > 0 ? '' : 'another caller got nothing done',
+    worst <= OTHER_CPU_MS_MAX ? '' : `another caller waited for ${Math.round(worst)} ms of CPU`,
+    heap.after - heap.before <= KEPT_MB_MAX ? '' : `memory did not come back: ${heap.after} MB`,
+    '500' in statuses ? 'the server failed' : '',
+  ];
+  return problems.filter((problem) => problem !== '');
+}
+
+function startServer(
+  folder: string,
+  nodeOptions = [`--max-old-space-size=${HEAP_MB}`],
+): Promise<SpawnedServer> {
+  const environment = { PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'error', ...TOKEN_ENVIRONMENT };
+  return SpawnedServer.start(environment, { nodeOptions });
+}
+
+class Probe {
+  readonly #child: ReturnType<typeof fork>;
+
+  private constructor(child: ReturnType<typeof fork>) {
+    this.#child = child;
   }
-  throw new Error(`${await metric(server, line)} bytes are still in use`);
+
+  static async start(server: SpawnedServer): Promise<Probe> {
+    const token = await tokenWith(SCOPES.other, 'other');
+    const file = new URL('flood-probe.ts', import.meta.url);
+    const child = fork(file, [server.url, `${server.pid}`, token], { execArgv: [] });
+    await once(child, 'message');
+    return new Probe(child);
+  }
+
+  async stop(): Promise<FloodProbeReport> {
+    const reported = once(this.#child, 'message') as Promise<[FloodProbeReport]>;
+    if (this.#child.connected) this.#child.send('stop');
+    const [report] = await reported;
+    return report;
+  }
+}
+
+interface Flood {
+  readonly url: string;
+  readonly token: string;
+  readonly operation: string;
+  readonly calls: (at: number) => FloodCall;
+  /** Filled. */
+  readonly statuses: Record<string, number>;
+}
+
+async function sendAll(flood: Flood): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: PARALLEL });
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < PARALLEL) {
+      const at = next;
+      next += 1;
+      const status = await send(flood, flood.calls(at), agent);
+      flood.statuses[status] = (flood.statuses[status] ?? 0) + 1;
+    }
+  };
+  const lanes = Promise.all(Array.from({ length: PARALLEL }, lane));
+  const isOver = new AbortController();
+  const late = setTimeout(FLOOD_MS_MAX, null, { signal: isOver.signal }).then(
+    () => {
+      next = PARALLEL;
+      agent.destroy();
+    },
+    () => undefined,
+  );
+  await Promise.race([lanes, late]);
+  isOver.abort();
+  agent.destroy();
+  await lanes;
+}
+
+/** The status; 0: no complete answer. */
+function send(
+  { operation, token, url }: Flood,
+  { body, query = '', type = 'application/json', values = {} }: FloodCall,
+  agent: Agent,
+): Promise<number> {
+  const [method = '', pattern = ''] = operation.split(' ');
+  const filled = pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(values[name] ?? ''),
+  );
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(body !== undefined && { 'content-type': type, 'content-length': Buffer.byteLength(body) }),
+  };
+  return new Promise((resolve) => {
+    const call = request(url + filled + query, { method, agent, headers }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0));
+      response.on('close', () => resolve(response.complete ? (response.statusCode ?? 0) : 0));
+      response.on('error', () => resolve(0));
+    });
+    call.on('error', () => resolve(0)).on('close', () => resolve(0));
+    call.end(body);
+  });
+}
+
+async function heapMb({ url }: SpawnedServer): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const bytes = /^nodejs_heap_size_used_bytes (\S+)/m.exec(text)?.[1];
+  return Math.round(Number(bytes) / 2 ** 20);
+}
+
+/** Garbage is collected when something is allocated, as each reading of the metrics does. */
+async function heapMbAfter(server: SpawnedServer, before: number): Promise<number> {
+  let fewest = Infinity;
+  const isBack = async (): Promise<boolean> => {
+    fewest = Math.min(fewest, await heapMb(server));
+    return fewest - before <= KEPT_MB_MAX;
+  };
+  await eventually('memory comes back', isBack, BACK_MS_MAX).catch(() => undefined);
+  return fewest;
 }

@@ -1,8 +1,5 @@
 /** Explains the instances of a list in one call, which takes a bounded time and does not keep others from explaining. */
-import type { NameReach } from '../../../base/name-reach.js';
-import { memoryCost } from '../../../engine/values/memory-cost.js';
-import type { ReadingGate } from '../../memory/reading-gate.js';
-import { explainWorkflow, type ExplainOptions } from './explain-workflow.js';
+import type { Clock } from '../../../base/clock.js';
 import type { Explanation } from './explanation.js';
 
 /** No further explanation begins after this time. */
@@ -15,27 +12,22 @@ export interface Explanations {
   readonly left: readonly string[];
 }
 
-export interface ExplainManyOptions extends ExplainOptions {
-  readonly explaining: ReadingGate;
+export interface ExplainManyOptions {
+  readonly clock: Clock;
+  /** Null: there is no such instance. */
+  readonly explain: (id: string) => Promise<Explanation | null>;
 }
 
 export async function explainMany(
   ids: readonly string[],
-  options: ExplainManyOptions,
-  reach: NameReach,
+  { clock, explain }: ExplainManyOptions,
 ): Promise<Explanations> {
-  const { clock, explaining, store } = options;
   const end = clock.now() + EXPLAIN_MS_MAX;
-  const nodes = await store.listNodes();
   const wanted = [...new Set(ids)];
   const items: Explanation[] = [];
   for (const [at, id] of wanted.entries()) {
     if (at > 0 && clock.now() >= end) return { items, left: wanted.slice(at) };
-    const explanation = await explaining.read(
-      () => store.getInstance(id),
-      (record) => memoryCost(record?.state ?? ''),
-      (record) => (record === null ? null : explainWorkflow(record, options, { nodes, reach })),
-    );
+    const explanation = await explain(id);
     if (explanation !== null) items.push(explanation);
   }
   return { items, left: [] };

@@ -48,21 +48,15 @@ interface Asked {
   readonly childrenWithin: NameReach | null;
 }
 
-export interface ExplainRequest {
-  /** The definitions whose runs the caller may see: of other children, only the ids are shown. */
-  readonly reach: NameReach;
-  /** Read by the caller, if they serve several explanations. */
-  readonly nodes?: readonly NodeRecord[];
-}
-
+/** @param reach the definitions whose runs the caller may see: of other children, only the ids are shown */
 export async function explainWorkflow(
   record: InstanceRecord,
   options: ExplainOptions,
-  { nodes, reach }: ExplainRequest,
+  reach: NameReach,
 ): Promise<Explanation> {
   return explain(record, options, {
     now: options.clock.now(),
-    nodes: nodes ?? (await options.store.listNodes()),
+    nodes: await options.store.listNodes(),
     childrenWithin: reach,
   });
 }

@@ -90,8 +90,9 @@ export function getEvent(
   return row === null ? null : eventOf(row);
 }
 
+// `octet_length` reads the header of a row; `length` would read all pages of a long value.
 const FOUND_COLUMNS = `id, nameKey, name, key, publishedAt, deliveredTo, requestHash,
-  CASE WHEN length(data) > ${LONG_EVENT_LENGTH} THEN NULL ELSE data END AS data`;
+  CASE WHEN octet_length(data) > ${LONG_EVENT_LENGTH} THEN NULL ELSE data END AS data`;
 
 export function findEvents(
   database: Database,
@@ -108,8 +109,9 @@ export function findEvents(
     .map(foundOf);
 }
 
+/** Short data is read, and then measured exactly. JSON is stored as it is: each UTF-16 code unit takes at most three bytes. */
 const LISTED_COLUMNS = `id, name, key, publishedAt, deliveredTo, takenBy,
-  CASE WHEN length(data) > ${LISTED_DATA_LENGTH_MAX} THEN NULL ELSE data END AS data`;
+  CASE WHEN octet_length(data) > ${LISTED_DATA_LENGTH_MAX * 3} THEN NULL ELSE data END AS data`;
 
 export function listEvents(
   database: Database,
@@ -219,11 +221,12 @@ export function findUndeliveredEvents(
 }
 
 function eventListItemOf(row: Row): EventListItem {
+  const data = row.textOrNull('data');
   return {
     id: row.text('id'),
     name: row.text('name'),
     key: row.text('key'),
-    data: row.textOrNull('data'),
+    data: data === null || data.length > LISTED_DATA_LENGTH_MAX ? null : data,
     publishedAt: row.number('publishedAt'),
     deliveredTo: row.numberOrNull('deliveredTo'),
     takenBy: takenByOf(row),

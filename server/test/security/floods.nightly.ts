@@ -1,0 +1,25 @@
+/** S-53 for every operation of the OpenAPI document; floods.test.ts has the five worst. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { expectUnharmed, FloodedServer } from './support/flood.js';
+import { OPERATIONS } from './support/recorder.js';
+
+describe('S-53 a flood of one caller', () => {
+  let folder: string;
+  let server: FloodedServer | undefined;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'stepwright-floods-'));
+    server = await FloodedServer.start(folder);
+  }, 600_000);
+  afterAll(async () => {
+    await server?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it.for(OPERATIONS)('of %s harms no other caller', { timeout: 240_000 }, async (operation) => {
+    expectUnharmed(await server!.flood(operation));
+  });
+});

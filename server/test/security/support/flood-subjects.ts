@@ -1,0 +1,188 @@
+/** What floods are about: much of everything that the operations of the API read. */
+import { expect } from 'vitest';
+import { eventually } from '../../../../sdk/test/support/eventually.js';
+import type { JsonObject } from '../../../src/engine/values/json.js';
+import type { TokenClient } from '../../behaviour/support/token-client.js';
+import { nameKeyOf } from '../../../src/base/ids.js';
+import type { Store } from '../../../src/store/store.js';
+import { eventOf, instanceOf, NO_SIDE } from '../../store/records.js';
+import { FLOODED, LONG_JSON, LONG_LENGTH, SECRET, type FloodSubjects } from './flood-calls.js';
+
+const SEARCHED_RUNS = 6000;
+const OPEN_RUNS = 200;
+const LARGE_EVENTS = 200;
+const LARGE_ITEMS = 40;
+const OPEN_STEPS = 3000;
+const STEPS = 600;
+const AT_ONCE = 8;
+/** For busy machines. */
+const PATIENCE_MS = 200_000;
+
+const wait = (event: string): JsonObject => ({
+  Id: 'wait',
+  StepType: 'WaitFor',
+  Inputs: { EventName: `'${event}'`, EventKey: "'k'" },
+});
+const work = (name: string): JsonObject => ({
+  Id: 'work',
+  StepType: 'Activity',
+  Inputs: { ActivityName: `'${name}'`, Parameters: { '@text': 'data.get("text", "")' } },
+});
+
+const DEFINITIONS: readonly JsonObject[] = [
+  { Id: 'other', Steps: [work('other-work')] },
+  {
+    Id: FLOODED,
+    Index: Object.fromEntries([1, 2, 3, 4, 5].map((n) => [`f${n}`, `data.f${n}`])),
+    Steps: [wait('flood-event')],
+  },
+  { Id: 'flood-large', Steps: [work('flood-held')] },
+  { Id: 'flood-worked', Steps: [work('flood-work')] },
+  { Id: 'flood-started', Steps: [wait('flood-none')] },
+  { Id: 'flood-unused', Steps: [wait('flood-none')] },
+  {
+    Id: 'flood-wide',
+    Steps: [
+      {
+        Id: 'each',
+        StepType: 'Foreach',
+        Inputs: { Collection: `list(range(${OPEN_STEPS}))`, RunParallel: 'True' },
+        Do: [[wait('flood-none')]],
+      },
+    ],
+  },
+  {
+    Id: 'flood-looped',
+    Steps: [
+      {
+        Id: 'each',
+        StepType: 'Foreach',
+        Inputs: { Collection: `list(range(${STEPS}))` },
+        Do: [[{ Id: 'log', StepType: 'NoOp', Outputs: { last: '"x" * 1000' } }]],
+      },
+    ],
+  },
+  {
+    Id: 'flood-triggered',
+    Triggers: [{ Name: 'main', Cron: '0 3 1 1 *' }],
+    Steps: [{ Id: 'a', StepType: 'NoOp' }],
+  },
+];
+
+export async function prepareFlood(admin: TokenClient): Promise<FloodSubjects> {
+  for (const definition of DEFINITIONS) {
+    const { status, text } = await admin.postDefinition(definition);
+    expect(status, text).toBe(201);
+  }
+  for (let at = 0; at < 10; at += 1) {
+    const long = { Id: `flood-long-${at}`, Description: 'x'.repeat(LONG_LENGTH / 4) };
+    await admin.postDefinition({ ...long, Steps: [{ Id: 'a', StepType: 'NoOp' }] });
+  }
+  const runs = await several(OPEN_RUNS, (at) =>
+    admin.start(FLOODED, Object.fromEntries([1, 2, 3, 4, 5].map((n) => [`f${n}`, at]))),
+  );
+  const text = 'x'.repeat(LONG_LENGTH);
+  const large = await admin.start('flood-large', { text });
+  const { executionId } = await admin.untilWaiting(large, 'work');
+  const wide = await admin.start('flood-wide', {});
+  const ended = await admin.start('flood-looped', {});
+  await several(LARGE_ITEMS, () => admin.start('flood-worked', { text }), 2);
+  await eventually(
+    'the steps are open',
+    async () => {
+      const { body } = await admin.get<{ moreReasons: number }>(`/api/workflow/${wide}/explain`);
+      return body.moreReasons > OPEN_STEPS - 100;
+    },
+    PATIENCE_MS,
+  );
+  await eventually(
+    'the loop has ended',
+    async () => {
+      const { body } = await admin.get<{ status: string }>(`/api/workflow/${ended}`);
+      return body.status === 'Complete';
+    },
+    PATIENCE_MS,
+  );
+  const others = await recordsOf(admin, runs);
+  const subjects = { large, wide, ended, executionId: String(executionId), event: 'flood-event-0' };
+  return { ...subjects, ...others, runs };
+}
+
+/** Ended runs and large events, without the time that it would take to run and to publish them. */
+export async function fillStore(store: Store): Promise<void> {
+  await store.start();
+  try {
+    const ended = { status: 'Complete', outcome: 'Succeeded', endTime: 2000 } as const;
+    const insertRun = async (at: number): Promise<void> => {
+      const index = Object.fromEntries([1, 2, 3, 4, 5].map((n) => [`f${n}`, at]));
+      const details = { ...ended, definitionId: FLOODED, startTime: 1000 + at, index };
+      await store.insertInstance({ record: instanceOf(`flood-${at}`, details), side: NO_SIDE });
+    };
+    await several(SEARCHED_RUNS, insertRun, 500);
+    const insertEvent = async (at: number): Promise<void> => {
+      const event = { name: 'flood-published', key: 'k', publishedAt: Date.now() };
+      const details = { ...event, nameKey: nameKeyOf(event.name, event.key), data: LONG_JSON };
+      await store.insertEvent(eventOf(`flood-event-${at}`, { ...details, deliveredTo: 0 }));
+    };
+    await several(LARGE_EVENTS, insertEvent, 4);
+  } finally {
+    await store.stop();
+  }
+}
+
+/** A bulk job with thousands of runs, a notification, a webhook, a step and API keys. */
+async function recordsOf(
+  admin: TokenClient,
+  runs: readonly string[],
+): Promise<Pick<FloodSubjects, 'bulkJob' | 'delivery'>> {
+  const job = await admin.post<{ id: string }>('/api/bulk', {
+    action: 'retry',
+    workflowIds: runs,
+    reason: 'a flood',
+    perSecond: 1000,
+  });
+  expect(job.status, job.text).toBeLessThan(300);
+  const put = async (path: string, body: JsonObject): Promise<void> => {
+    const type = 'application/json';
+    const answer = await admin.call('PUT', path, { body: JSON.stringify(body), type });
+    expect(answer.status, answer.text).toBeLessThan(300);
+  };
+  await put('/api/notification/flood', {
+    url: 'http://127.0.0.1:9/',
+    on: ['completed'],
+    secret: SECRET,
+  });
+  await put('/api/webhook/flood', {
+    scheme: 'github',
+    secret: SECRET,
+    publish: { name: "'flood'", key: 'hook.body["a"]' },
+  });
+  for (let at = 0; at < 10; at += 1) {
+    const body = `# ${'x'.repeat(200_000)}\na = 1\n`;
+    await admin.call('POST', `/api/step/flood${at}`, { body, type: 'text/x-python' });
+  }
+  await admin.post('/api/notification/flood/test', {});
+  const { body } = await admin.get<{ items: readonly { id: string }[] }>(
+    '/api/notification/flood/deliveries',
+  );
+  return { bulkJob: job.body.id, delivery: body.items[0]?.id ?? 'none' };
+}
+
+/** A few at a time. */
+async function several<Result>(
+  count: number,
+  act: (at: number) => Promise<Result>,
+  atOnce = AT_ONCE,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < count) {
+      const at = next;
+      next += 1;
+      results[at] = await act(at);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+  return results;
+}
