@@ -350,8 +350,7 @@ everyStore(
     });
 
     it('fail a call to a host that is one without showing it, however short', async () => {
-      const host = 'Kx7-QzW9vPm';
-      put('HOST', host);
+      put('HOST', 'Kx7-QzW9vPm');
       const run = await at.client.run([
         http(
           { BaseUrl: '"http://" + secrets.HOST + ".invalid/"', SucceedOn: '["2xx"]' },
@@ -360,7 +359,7 @@ everyStore(
       ]);
       expect(run.status).toBe('Terminated');
       const said = (await shown(run.workflowId)) + JSON.stringify(at.server.logLines);
-      expect(said.toLowerCase()).not.toContain(host.toLowerCase());
+      expect(said.toLowerCase()).not.toContain('kx7-qzw9vpm');
     });
 
     it('show nothing of a mark to an expression that reverses it', async () => {

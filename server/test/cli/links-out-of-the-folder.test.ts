@@ -1,5 +1,5 @@
 /**
- * Goal: a folder that a stranger has filled makes no command read or write a file outside (BF1, TF1, TF2), nor watch one (WA1).
+ * Goal: a folder that a stranger has filled makes no command read or write a file outside (BF1, FF1, FF2), nor watch one (WA1).
  * Method: a folder with links to a file with a token beside it. What the commands do with it: e2e/cli/apply.test.ts.
  */
 import { once } from 'node:events';

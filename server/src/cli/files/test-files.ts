@@ -1,8 +1,8 @@
 /**
  * Finds files of tests, and reads the files that they use.
  *
- *  TF1 What a file of tests names is in its checkout of git or, without one, in the folder that was given, by its real path.
- *  TF2 A snapshot is written beside its file of tests, never through a link out of that folder.
+ *  FF1 What a file of tests names is in its checkout of git or, without one, in the folder that was given, by its real path.
+ *  FF2 A snapshot is written beside its file of tests, never through a link out of that folder.
  */
 import { mkdir, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
