@@ -17,7 +17,7 @@ import type { ApiLimits } from './api-limits.js';
 import { withKnownNames } from './body-names.js';
 import { parseJson } from './json-format.js';
 import { jsonLocator, jsonNumbers } from './json-position.js';
-import { contextOf, responseOf, type ParsedBody } from './request-context.js';
+import { addressOf, contextOf, responseOf, type ParsedBody } from './request-context.js';
 import type { BodyMemory } from './request-memory.js';
 import { parseYaml } from './yaml-format.js';
 

@@ -9,7 +9,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Json } from '../../engine/values/json.js';
 import { runForCaller, type Caller } from '../../base/limits/current-caller.js';
 import { HeldMemory } from '../../base/limits/held-memory.js';
-import type { Admission } from '../../base/limits/weighted-queue.js';
+import type { Permit } from '../../base/limits/weighted-queue.js';
 import type { Logger } from '../../base/logger.js';
 import { ANONYMOUS } from '../../runtime/operations/control-types.js';
 import type { Host } from '../../runtime/host.js';
@@ -73,7 +73,7 @@ interface RequestContext {
   /** The method that answers it; null: none has been called. */
   route: string | null;
   /** The memory that its answer was expected to need. */
-  routeMemory: Admission | null;
+  routeMemory: Permit | null;
   /** The memory that the body takes until the response is sent. */
   bodyMemory: BodyMemory | null;
   /** Cached, because a route that accepts several scopes needs it several times. */

@@ -6,7 +6,7 @@
  * (`runtime/memory/reading-gate.ts`).
  */
 import type { Caller } from '../../base/limits/current-caller.js';
-import type { Admission } from '../../base/limits/weighted-queue.js';
+import type { Permit } from '../../base/limits/weighted-queue.js';
 
 /** Calls that may wait for something else than their answer. Memory that they took first would be held meanwhile. */
 const WAITING_CALLS: ReadonlySet<string> = new Set([
@@ -33,7 +33,7 @@ export class RouteMemory {
    * Takes the memory for a call. Null: it needs none, or takes it later.
    * @throws AppError `too_many_requests`, `overloaded`; NotWantedError if the caller has gone
    */
-  async reserve(route: string, caller: Caller): Promise<Admission | null> {
+  async reserve(route: string, caller: Caller): Promise<Permit | null> {
     if (WAITING_CALLS.has(route) || !this.#ofRoute.has(route)) return null;
     const expected = this.#expected.get(pairOf(route, caller)) ?? this.#ofRoute.get(route) ?? 0;
     return expected < EXPECTED_MIN ? null : caller.memory.reserve('texts', expected);

@@ -7,7 +7,7 @@
  */
 import { AppError } from '../errors.js';
 import { NotWantedError } from '../slices.js';
-import { QueueFullError, WeightedQueue, type Admission, type Shortage } from './weighted-queue.js';
+import { QueueFullError, WeightedQueue, type Permit, type Shortage } from './weighted-queue.js';
 
 /** What the memory is used for: stored values, work items of workers, texts of answers, texts of change streams. */
 export const MEMORY_KINDS = ['reads', 'work_items', 'texts', 'streams'] as const;
@@ -63,21 +63,21 @@ export class AnswerMemory {
   }
 
   /** For what is in memory already. */
-  take({ bytes, caller, kind }: MemoryRequest): Admission {
+  take({ bytes, caller, kind }: MemoryRequest): Permit {
     return this.#counted(kind, this.#queue.take(caller, bytes));
   }
 
   /** Null: there is no room now. */
-  tryEnter({ bytes, caller, kind }: MemoryRequest): Admission | null {
-    const admission = this.#queue.tryEnter(caller, bytes);
-    return admission === null ? null : this.#counted(kind, admission);
+  tryEnter({ bytes, caller, kind }: MemoryRequest): Permit | null {
+    const permit = this.#queue.tryEnter(caller, bytes);
+    return permit === null ? null : this.#counted(kind, permit);
   }
 
   /**
    * Waits for room until the signal is aborted, however long that is.
    * @throws AppError `too_many_requests`, `overloaded`; NotWantedError when the signal is aborted
    */
-  async enter(request: MemoryRequest, signal: AbortSignal): Promise<Admission> {
+  async enter(request: MemoryRequest, signal: AbortSignal): Promise<Permit> {
     const { bytes, caller, kind } = request;
     try {
       return this.#counted(kind, await this.#queue.enter(caller, bytes, signal));
@@ -92,9 +92,9 @@ export class AnswerMemory {
    * Waits for room, but not longer than a caller should.
    * @throws AppError `too_many_requests`, `overloaded`; NotWantedError if the caller has gone
    */
-  async enterSoon(request: MemoryRequest, gone: AbortSignal): Promise<Admission> {
-    const admission = this.tryEnter(request);
-    if (admission !== null) return admission;
+  async enterSoon(request: MemoryRequest, gone: AbortSignal): Promise<Permit> {
+    const permit = this.tryEnter(request);
+    if (permit !== null) return permit;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), WAIT_MS);
     try {
@@ -108,7 +108,7 @@ export class AnswerMemory {
   }
 
   /** For an answer that can't wait. @throws AppError `too_many_requests`, `overloaded` */
-  enterNow(request: MemoryRequest): Admission {
+  enterNow(request: MemoryRequest): Permit {
     const shortage = this.#queue.shortageOf(request.caller, request.bytes);
     if (shortage !== null) throw this.#refusal(shortage);
     return this.take(request);
@@ -119,23 +119,23 @@ export class AnswerMemory {
     return memoryRefusal(shortage, 'responses');
   }
 
-  #counted(kind: MemoryKind, admission: Admission): Admission {
+  #counted(kind: MemoryKind, permit: Permit): Permit {
     const count = (more: number): void => {
       this.#byKind.set(kind, (this.#byKind.get(kind) ?? 0) + more);
     };
-    count(admission.weight);
+    count(permit.weight);
     return {
       get weight() {
-        return admission.weight;
+        return permit.weight;
       },
       resize(bytes) {
-        const before = admission.weight;
-        admission.resize(bytes);
-        count(admission.weight - before);
+        const before = permit.weight;
+        permit.resize(bytes);
+        count(permit.weight - before);
       },
       release() {
-        count(-admission.weight);
-        admission.release();
+        count(-permit.weight);
+        permit.release();
       },
     };
   }

@@ -4,7 +4,7 @@
  * Several requests can hold one memory together, such as a run that all of them are shown: it is released by the last.
  */
 import type { AnswerMemory, MemoryKind } from './answer-memory.js';
-import type { Admission } from './weighted-queue.js';
+import type { Permit } from './weighted-queue.js';
 
 export interface MemoryHolder {
   /** Who is charged. */
@@ -16,7 +16,7 @@ export interface MemoryHolder {
 export class HeldMemory {
   readonly #account: AnswerMemory;
   readonly #holder: MemoryHolder;
-  readonly #admissions = new Set<Admission>();
+  readonly #admissions = new Set<Permit>();
   readonly #shared = new Map<HeldMemory, () => void>();
   #holds = 0;
 
@@ -59,70 +59,70 @@ export class HeldMemory {
    * Takes memory before it is used. Waits for it, unless the request holds some already.
    * @throws AppError `too_many_requests`, `overloaded`; NotWantedError if nobody waits for the answer any more
    */
-  async reserve(kind: MemoryKind, bytes: number): Promise<Admission> {
+  async reserve(kind: MemoryKind, bytes: number): Promise<Permit> {
     const request = { caller: this.#holder.key, kind, bytes };
     const isFirst = this.bytes === 0;
-    const admission = isFirst
+    const permit = isFirst
       ? (this.#account.tryEnter(request) ??
         (await this.#account.enterSoon(request, this.#holder.gone)))
       : this.#account.take(request);
-    return this.#keep(admission);
+    return this.#keep(permit);
   }
 
   /** Like `reserve`, for as long as the signal allows. @throws AppError, NotWantedError */
-  async reserveUntil(kind: MemoryKind, bytes: number, signal: AbortSignal): Promise<Admission> {
+  async reserveUntil(kind: MemoryKind, bytes: number, signal: AbortSignal): Promise<Permit> {
     return this.#keep(await this.#account.enter({ caller: this.#holder.key, kind, bytes }, signal));
   }
 
   /** Null: there is no room now. */
-  tryReserve(kind: MemoryKind, bytes: number): Admission | null {
-    const admission = this.#account.tryEnter({ caller: this.#holder.key, kind, bytes });
-    return admission === null ? null : this.#keep(admission);
+  tryReserve(kind: MemoryKind, bytes: number): Permit | null {
+    const permit = this.#account.tryEnter({ caller: this.#holder.key, kind, bytes });
+    return permit === null ? null : this.#keep(permit);
   }
 
   /** For what can't wait. @throws AppError `too_many_requests`, `overloaded` */
-  reserveNow(kind: MemoryKind, bytes: number): Admission {
+  reserveNow(kind: MemoryKind, bytes: number): Permit {
     return this.#keep(this.#account.enterNow({ caller: this.#holder.key, kind, bytes }));
   }
 
   /** Counts what is in memory already. */
-  add(kind: MemoryKind, bytes: number): Admission {
+  add(kind: MemoryKind, bytes: number): Permit {
     return this.#keep(this.#account.take({ caller: this.#holder.key, kind, bytes }));
   }
 
   /** What it holds has become smaller: only this much is left. */
   shrinkTo(bytes: number): void {
     let left = bytes;
-    for (const admission of this.#all()) {
-      const kept = Math.min(admission.weight, left);
-      admission.resize(kept);
+    for (const permit of this.#all()) {
+      const kept = Math.min(permit.weight, left);
+      permit.resize(kept);
       left -= kept;
     }
   }
 
-  *#all(): Iterable<Admission> {
+  *#all(): Iterable<Permit> {
     yield* this.#admissions;
     for (const shared of this.#shared.keys()) yield* shared.#all();
   }
 
-  #keep(admission: Admission): Admission {
+  #keep(permit: Permit): Permit {
     // The request is over: nobody would release it.
-    if (this.#holds === 0) admission.release();
-    else this.#admissions.add(admission);
+    if (this.#holds === 0) permit.release();
+    else this.#admissions.add(permit);
     return {
       get weight() {
-        return admission.weight;
+        return permit.weight;
       },
-      resize: (bytes) => admission.resize(bytes),
+      resize: (bytes) => permit.resize(bytes),
       release: () => {
-        admission.release();
-        this.#admissions.delete(admission);
+        permit.release();
+        this.#admissions.delete(permit);
       },
     };
   }
 
   #release(): void {
-    for (const admission of this.#admissions) admission.release();
+    for (const permit of this.#admissions) permit.release();
     this.#admissions.clear();
     for (const leave of this.#shared.values()) leave();
     this.#shared.clear();

@@ -1,7 +1,7 @@
 /**
  * Admits callers to something limited, such as memory, by the weight of what they want to do.
  *
- * Callers take turns: each gets one admission after the other, however many each has waiting. Within a caller, the order
+ * Callers take turns: each gets one permit after the other, however many each has waiting. Within a caller, the order
  * is that of arrival. A caller gets at most its share; what is over waits, and does not delay the others. An entry that
  * leaves (its signal is aborted) costs nothing more.
  *
@@ -9,7 +9,7 @@
  *      entry that is larger than the limit and is admitted alone.
  *  WQ2 An entry that waits for the total is not overtaken, so it does not wait forever.
  */
-export interface Admission {
+export interface Permit {
   readonly weight: number;
   /** Counted immediately: what it stands for is there already. Without effect after the release. */
   resize(weight: number): void;
@@ -41,7 +41,7 @@ export class QueueFullError extends Error {
 
 interface Entry {
   readonly weight: number;
-  readonly admit: (admission: Admission) => void;
+  readonly admit: (permit: Permit) => void;
 }
 
 interface Line {
@@ -88,12 +88,12 @@ export class WeightedQueue {
   }
 
   /** For what is there already: it is counted, whether it fits or not. */
-  take(caller: string, weight: number): Admission {
+  take(caller: string, weight: number): Permit {
     return this.#admit(caller, weight);
   }
 
   /** Null: there is no room now, or others wait for it. */
-  tryEnter(caller: string, weight: number): Admission | null {
+  tryEnter(caller: string, weight: number): Permit | null {
     const isFree = this.#turns.size === 0 || this.#firstBlocked() === null;
     return isFree && this.#mayEnter(caller, weight) ? this.#admit(caller, weight) : null;
   }
@@ -102,17 +102,17 @@ export class WeightedQueue {
    * Waits for its turn and for room.
    * @throws QueueFullError; the reason of the signal when it is aborted
    */
-  async enter(caller: string, weight: number, signal?: AbortSignal): Promise<Admission> {
+  async enter(caller: string, weight: number, signal?: AbortSignal): Promise<Permit> {
     signal?.throwIfAborted();
-    const admission = this.tryEnter(caller, weight);
-    if (admission !== null) return admission;
+    const permit = this.tryEnter(caller, weight);
+    if (permit !== null) return permit;
     const line = this.#lineOf(caller);
     const shortage = this.#crowdedFor(line);
     if (shortage !== null) {
       this.#forgetIdle(caller, line);
       throw new QueueFullError(shortage);
     }
-    return new Promise<Admission>((resolve, reject) => {
+    return new Promise<Permit>((resolve, reject) => {
       const leave = (): void => {
         this.#leave(caller, entry);
         reject(signal?.reason as Error);
@@ -152,7 +152,7 @@ export class WeightedQueue {
     return null;
   }
 
-  #admit(caller: string, weight: number): Admission {
+  #admit(caller: string, weight: number): Permit {
     this.#count(caller, weight);
     return new Counted(weight, (more) => {
       this.#count(caller, more);
@@ -209,7 +209,7 @@ export class WeightedQueue {
   }
 }
 
-class Counted implements Admission {
+class Counted implements Permit {
   #weight: number;
   readonly #changed: (more: number) => void;
   #isReleased = false;

@@ -5,7 +5,7 @@
  * last one of its name had it.
  */
 import type { HeldMemory } from '../../base/limits/held-memory.js';
-import type { Admission } from '../../base/limits/weighted-queue.js';
+import type { Permit } from '../../base/limits/weighted-queue.js';
 
 /** Shorter parameters are claimed without asking. */
 const SHORT_LENGTH_MAX = 4096;
@@ -39,8 +39,8 @@ export class WorkMemory {
   /** Null: there is no room now. */
   tryReserve(memory: HeldMemory | null, length: number): WorkRoom | null {
     if (memory === null || length <= SHORT_LENGTH_MAX) return this.now('', memory);
-    const admission = memory.tryReserve('work_items', length * WORK_COST);
-    return admission === null ? null : roomOf(length, admission);
+    const permit = memory.tryReserve('work_items', length * WORK_COST);
+    return permit === null ? null : roomOf(length, permit);
   }
 
   /** Waits for room until the signal is aborted. @throws AppError, NotWantedError */
@@ -63,10 +63,10 @@ export class WorkMemory {
   }
 }
 
-function roomOf(lengthMax: number, admission: Admission): WorkRoom {
+function roomOf(lengthMax: number, permit: Permit): WorkRoom {
   return {
     lengthMax,
-    resize: (length) => admission.resize(length <= SHORT_LENGTH_MAX ? 0 : length * WORK_COST),
-    release: () => admission.release(),
+    resize: (length) => permit.resize(length <= SHORT_LENGTH_MAX ? 0 : length * WORK_COST),
+    release: () => permit.release(),
   };
 }

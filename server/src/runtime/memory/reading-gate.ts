@@ -7,7 +7,7 @@
  */
 import { AppError } from '../../base/errors.js';
 import { currentCaller, type Caller } from '../../base/limits/current-caller.js';
-import { QueueFullError, WeightedQueue, type Admission } from '../../base/limits/weighted-queue.js';
+import { QueueFullError, WeightedQueue, type Permit } from '../../base/limits/weighted-queue.js';
 import { NotWantedError } from '../../base/slices.js';
 import { isLight } from '../../engine/values/json-parts.js';
 
@@ -55,7 +55,7 @@ export class ReadingGate {
         release?.();
         throw error;
       });
-    let reading: Admission | undefined;
+    let reading: Permit | undefined;
     try {
       reading = await this.#enter(caller, Math.max(expected, this.#weightMin));
       const found = await find();
@@ -75,10 +75,10 @@ export class ReadingGate {
     }
   }
 
-  async #enter(caller: Caller | null, weight: number): Promise<Admission> {
+  async #enter(caller: Caller | null, weight: number): Promise<Permit> {
     const key = caller?.key ?? SERVER;
-    const admission = this.#queue.tryEnter(key, weight);
-    if (admission !== null) return admission;
+    const permit = this.#queue.tryEnter(key, weight);
+    if (permit !== null) return permit;
     try {
       return await this.#queue.enter(key, weight, caller?.gone);
     } catch (error) {

@@ -242,6 +242,16 @@ function readThrough<View>(
   return gate.read(load, ({ state }) => memoryCost(state), view);
 }
 
+/** Null: there is no such instance. */
+async function ifFound<Found>(call: Promise<Found>): Promise<Found | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'workflow_not_found') return null;
+    throw error;
+  }
+}
+
 export function workflowNotFound(id: string): AppError {
   return new AppError('workflow_not_found', `There is no run with the id '${id}'`, {
     fields: { workflowId: id },

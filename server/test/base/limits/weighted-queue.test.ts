@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import {
   QueueFullError,
   WeightedQueue,
-  type Admission,
+  type Permit,
 } from '../../../src/base/limits/weighted-queue.js';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -18,7 +18,7 @@ function entering(
   queue: WeightedQueue,
   admitted: string[],
   [caller, weight, name = caller]: readonly [caller: string, weight: number, name?: string],
-): Promise<Admission> {
+): Promise<Permit> {
   return queue.enter(caller, weight).then((admission) => {
     admitted.push(name);
     return admission;
@@ -128,7 +128,7 @@ describe('WeightedQueue', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         const queue = queueOf(100, 1000);
-        const held: { caller: string; admission: Admission }[] = [];
+        const held: { caller: string; admission: Permit }[] = [];
         let settled = 0;
         for (const { caller, leaves, releases, weight } of steps) {
           const signal = leaves ? AbortSignal.abort() : undefined;

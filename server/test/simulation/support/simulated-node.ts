@@ -88,7 +88,12 @@ export class SimulatedNode implements Life {
       clock: scheduler.clockOf(this, `${name} timer`),
       ids: world.ids,
       // The same bytes in each repetition of a simulation.
-      seal: { seal: (secret) => secret, open: (sealed) => sealed, problem: () => null, isExposed: () => false },
+      seal: {
+        seal: (secret) => secret,
+        open: (sealed) => sealed,
+        problem: () => null,
+        isExposed: () => false,
+      },
       logger: this.#logger(),
       metrics: METRICS,
       node: { id: name, url: '', version: '1', hostname: 'simulated', pid: 1 },
