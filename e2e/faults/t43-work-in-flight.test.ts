@@ -78,7 +78,7 @@ async function kill(storm: Storm): Promise<void> {
     await fleet.kill(victim);
     await noteKill();
     const { url } = await fleet.restart(victim);
-    for (let of = victim; of < workers.count; of += fleet.size) workers.follow(of, url);
+    for (let at = victim; at < workers.count; at += fleet.size) workers.follow(at, url);
   }
 }
 
@@ -93,8 +93,7 @@ describe.each(IS_ALL ? FLEETS : FLEETS.slice(0, 1))(
         const client = new PersistentClient(() => fleet.urls);
         const bookings = new Bookings({ client, services, random });
         const kills: Kill[] = [];
-        const isSingleNode = count === 1;
-        const options = { client, services, kills, isSingleNode, leasesMs: LEASES_MS };
+        const options = { client, services, kills, leasesMs: LEASES_MS };
         try {
           await bookings.define();
           for (let n = 0; n < count * WORKERS_PER_NODE; n += 1) {

@@ -18,7 +18,6 @@ const CALLS_MIN = ITEMS.length * 2;
 /** An answer of `explain` that says what the run waits for before it undoes. */
 export interface WaitSample {
   readonly askedAt: number;
-  readonly answeredAt: number;
   /** The ids of the steps in flight that it names. */
   readonly inFlight: readonly string[];
 }
@@ -98,8 +97,7 @@ export class Bookings {
         'GET',
         `/api/workflow/${workflowId}/explain`,
       );
-      const answeredAt = Date.now();
-      for (const inFlight of inFlightOf(body)) samples.push({ askedAt, answeredAt, inFlight });
+      for (const inFlight of inFlightOf(body)) samples.push({ askedAt, inFlight });
       await setTimeout(EXPLAIN_PAUSE_MS, undefined, { signal: over }).catch(() => undefined);
     }
     return samples;

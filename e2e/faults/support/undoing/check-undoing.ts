@@ -7,8 +7,7 @@
  *     slow that its lease may have ended;
  * UN4 what ended last is undone first;
  * UN5 each compensation names the step that it undoes, and each step that is undone is undone once;
- * UN6 while `explain` names what is waited for, nothing is undone yet, and each step that it names is undone later;
- * UN7 a call of a step that was stopped is not made again by the next node.
+ * UN6 while `explain` names what is waited for, nothing is undone yet, and each step that it names is undone later.
  */
 import { readHistory } from '../checker.js';
 import type { PersistentClient } from '../persistent-client.js';
@@ -30,8 +29,6 @@ export interface CheckOptions {
   readonly kills: readonly Kill[];
   /** The leases of work items and of nodes: after that, a process that is very slow counts as dead. */
   readonly leasesMs: { readonly worker: number; readonly node: number };
-  /** Whether a killed node was the only one: then every later call is that of its successor. */
-  readonly isSingleNode: boolean;
 }
 
 /** Returns what does not hold for a booking. */
@@ -118,22 +115,16 @@ class UndoingCheck {
     if (!isReverse) this.#violate('UN4', JSON.stringify(order));
   }
 
-  /** UN6, UN7 */
+  /** UN6 */
   samples(): void {
-    const { effects, undos } = this.#known;
+    const { undos } = this.#known;
     const all = [...undos.values()].flat();
-    for (const { answeredAt, askedAt, inFlight } of this.#booking.samples) {
+    for (const { askedAt, inFlight } of this.#booking.samples) {
       if (all.some(({ at }) => at < askedAt)) this.#violate('UN6', `waits although it undoes`);
       for (const action of ACTIONS) {
         const count = inFlight.filter((stepId) => stepId === action).length;
         const later = [...undos.keys()].filter((what) => what.endsWith(`/${action}`)).length;
         if (count > later) this.#violate('UN6', `${count} ${action} in flight, ${later} undone`);
-      }
-      const kill = this.#kills.find(({ from, of }) => of === 'node' && from > answeredAt);
-      if (kill === undefined || !this.#options.isSingleNode) continue;
-      for (const [what, calls] of effects) {
-        const isAgain = !what.endsWith('/book') && calls.some(({ beganAt }) => beganAt > kill.to);
-        if (isAgain) this.#violate('UN7', `${what} was called although it was stopped`);
       }
     }
   }
