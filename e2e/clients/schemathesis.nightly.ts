@@ -63,8 +63,13 @@ interface Target {
   readonly token: string | null;
 }
 
+/** Which operations are called, by the name of the option of schemathesis that selects them. */
+type Selection = Readonly<
+  Record<'exclude-operation-id' | 'include-operation-id', readonly string[]>
+>;
+
 /** @returns what schemathesis has found; empty: nothing */
-async function findings(target: Target, checks: readonly string[], left: readonly string[]) {
+async function findings(target: Target, checks: readonly string[], selection: Partial<Selection>) {
   const settings = {
     url: target.url,
     checks: checks.join(','),
@@ -78,7 +83,9 @@ async function findings(target: Target, checks: readonly string[], left: readonl
   };
   const options = ['run', target.document, '--continue-on-failure', '--no-shrink'];
   for (const [name, value] of Object.entries(settings)) options.push(`--${name}`, value);
-  for (const operation of left) options.push('--exclude-operation-id', operation);
+  for (const [name, operations] of Object.entries(selection)) {
+    for (const operation of operations) options.push(`--${name}`, operation);
+  }
   const running = spawn(program, options, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [running.stdout, running.stderr]) {
@@ -110,9 +117,11 @@ describe.each([false, true])('a server with auth=%s', (hasAuth) => {
     try {
       const token = hasAuth ? await makeToken() : null;
       const target = await prepare(server.url, token);
-      expect(await findings(target, ANSWERS, [STREAM])).toBe('');
-      const refusals = ['negative_data_rejection', ...(hasAuth ? ['ignored_auth'] : [])];
-      expect(await findings(target, refusals, [STREAM, ...LENIENT])).toBe('');
+      // One run for all checks of an operation: it takes minutes.
+      const all = [...ANSWERS, 'negative_data_rejection', ...(hasAuth ? ['ignored_auth'] : [])];
+      const most = { 'exclude-operation-id': [STREAM, ...LENIENT] };
+      expect(await findings(target, all, most)).toBe('');
+      expect(await findings(target, ANSWERS, { 'include-operation-id': LENIENT })).toBe('');
     } finally {
       await server.stop();
     }

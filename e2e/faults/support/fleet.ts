@@ -13,7 +13,7 @@ import { startNode, type ServerNode } from '../../environment/server-node.js';
 import { addressThrough, type TcpProxy } from './tcp-proxy.js';
 
 const STARTS_MAX = 10;
-const TOO_SLOW = /database did not (?:answer|respond)|deadline exceeded/;
+const TOO_SLOW = /database did not (?:answer|respond)|deadline exceeded|timeout expired/;
 
 type Settings = Readonly<Record<string, string>>;
 

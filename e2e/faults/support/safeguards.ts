@@ -181,4 +181,51 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     shows: /started two runs for one time/,
     expected: 'red',
   },
+  {
+    name: 'wait-in-flight',
+    patches: [
+      {
+        file: 'engine/failure/stop.js',
+        find: 'const isItself = pointer !== failed && isInFlight(run, pointer, requested);',
+        replace: 'const isItself = false;',
+      },
+    ],
+    test: 't43',
+    only: '1 x sqlite',
+    scale: 0.2,
+    shows: /UN[23] /,
+    expected: 'red',
+  },
+  {
+    name: 'grace',
+    patches: [
+      {
+        file: 'engine/failure/stop.js',
+        find: 'return run.now + (graceMs ?? GRACE_MS);',
+        replace: 'return run.now;',
+      },
+    ],
+    test: 't43',
+    only: '1 x sqlite',
+    scale: 0.2,
+    shows: /UN3 .*nothing was killed|UN3 .*before its end/,
+    expected: 'red',
+  },
+  {
+    name: 'lost-call',
+    patches: [
+      {
+        file: 'engine/flow/lifecycle.js',
+        find: `for (const pointer of interrupted)
+        cutOff(run, pointer, 'the server stopped during the call');`,
+        replace: '',
+      },
+    ],
+    test: 't43',
+    only: '1 x sqlite',
+    scale: 0.4,
+    // Nothing tells the run that the call has ended, so it waits until the end of the grace.
+    shows: /not within .* ends/,
+    expected: 'red',
+  },
 ];

@@ -14,7 +14,7 @@ const FIRST_SEEDS: Readonly<Record<string, number>> = {
   'a publisher ignores the waiting subscriptions': 150,
   'subscriptions that the insert of an event has missed are not searched for': 150,
   'a repeated start resets the existing run': 40,
-  'work without a lease is held from the claim on': 4010,
+  'work without a lease is held from the claim on': 200,
 };
 
 async function firstViolation(

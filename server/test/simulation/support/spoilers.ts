@@ -1,6 +1,11 @@
 /** The store without one safeguard. With each of them the simulation must find a violation. */
 import { FAR_FUTURE_MS, type Store } from '../../../src/store/store.js';
-import type { InstanceCommit, InstanceRecord } from '../../../src/store/records/instances.js';
+import type { ActivityClaim } from '../../../src/store/records/activities.js';
+import type {
+  InstanceCommit,
+  InstanceRecord,
+  SideRecords,
+} from '../../../src/store/records/instances.js';
 import { OVERFLOW_MESSAGE, type InboxMessage } from '../../../src/store/records/messages.js';
 
 const LONG_LEASE_MS = 10_000;
@@ -11,6 +16,19 @@ async function commitBlindly(store: Store, commit: InstanceCommit): Promise<'com
   if (record === null) return 'lost';
   const { epoch, inSeq, revision } = record;
   return store.commitInstance({ ...commit, epoch, inSeq, revision });
+}
+
+/** Leases that workers request are shorter than the initial one of a claim without a lease. */
+function holdForever(claim: ActivityClaim, now: number): ActivityClaim {
+  const isWithoutLease = claim.leaseExpiresAt - now >= LONG_LEASE_MS;
+  return isWithoutLease ? { ...claim, leaseExpiresAt: FAR_FUTURE_MS } : claim;
+}
+
+function holdItems(side: SideRecords): SideRecords {
+  const activities = side.activities.map(({ claim, ...item }) => {
+    return claim === undefined ? item : { ...item, claim: holdForever(claim, item.createdAt) };
+  });
+  return { ...side, activities };
 }
 
 export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
@@ -166,11 +184,11 @@ export const SPOILERS: Readonly<Record<string, (store: Store) => Store>> = {
   'work without a lease is held from the claim on': (store) => ({
     ...store,
     claimActivity: (request) => {
-      const { claim, now } = request;
-      // Leases that workers request are shorter than the initial one of such a claim.
-      if (claim.leaseExpiresAt - now < LONG_LEASE_MS) return store.claimActivity(request);
-      const held = { ...claim, leaseExpiresAt: FAR_FUTURE_MS };
-      return store.claimActivity({ ...request, claim: held });
+      const claim = holdForever(request.claim, request.now);
+      return store.claimActivity({ ...request, claim });
     },
+    // A worker that already polls is assigned its item in the commit that offers it.
+    insertInstance: (insert) => store.insertInstance({ ...insert, side: holdItems(insert.side) }),
+    commitInstance: (commit) => store.commitInstance({ ...commit, side: holdItems(commit.side) }),
   }),
 };

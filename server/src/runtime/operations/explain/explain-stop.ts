@@ -27,7 +27,7 @@ export function explainStop(
 ): WaitReason {
   const { lastChangeAt, now } = facts;
   const inside = [...pointersInside({ instance }, scope), ...(scope === null ? [] : [scope])];
-  const inFlight = inside.filter(isAwaited);
+  const inFlight = inside.filter((pointer) => isAwaited(pointer) && hasBegun(pointer, facts));
   const until = scope === null ? instance.cleanUp?.until : scope.stopping?.until;
   const rest = until == null ? '' : `, at most ${plainDuration(Math.max(0, until - now))} more`;
   const place = scope === null ? NO_PLACE : placeOf(scope, facts);
@@ -40,6 +40,13 @@ export function explainStop(
     ...place,
     actions: ['terminate'],
   };
+}
+
+/** An item that nobody ever held is only there until it is withdrawn. A missing one has been withdrawn, or has ended. */
+function hasBegun({ id, state }: Pointer, { of }: InstanceFacts): boolean {
+  const known = of.get(id);
+  if (state.kind !== 'activity' || known?.kind !== 'activity') return true;
+  return known.record !== null && known.record.attempt > 0;
 }
 
 function waitsFor(inFlight: readonly Pointer[], facts: InstanceFacts): string {
