@@ -1,5 +1,9 @@
 /** Records for store tests: complete ones, of which a test sets only the relevant members. */
-import type { ActivityClaim, NewActivityRecord } from '../../src/store/records/activities.js';
+import type {
+  ActivityClaim,
+  ActivityRecord,
+  NewActivityRecord,
+} from '../../src/store/records/activities.js';
 import type { BulkJobRecord } from '../../src/store/records/bulk-jobs.js';
 import type { EventDelivery, EventRecord } from '../../src/store/records/events.js';
 import type {
@@ -8,7 +12,7 @@ import type {
   SideRecords,
 } from '../../src/store/records/instances.js';
 import type { DeliveryRecord } from '../../src/store/records/notifications.js';
-import { FAR_FUTURE_MS } from '../../src/store/store.js';
+import { FAR_FUTURE_MS, type Store } from '../../src/store/store.js';
 
 export const NO_SIDE: SideRecords = { history: [], subscriptions: [], activities: [] };
 
@@ -153,4 +157,12 @@ export function bulkJobOf(id: string, changes: Partial<BulkJobRecord> = {}): Bul
     failures: '[]',
     ...changes,
   };
+}
+
+/** A claim of an item of any length. */
+export async function claimOf(
+  store: Pick<Store, 'claimActivity'>,
+  request: Omit<Parameters<Store['claimActivity']>[0], 'lengthMax'>,
+): Promise<ActivityRecord | null> {
+  return (await store.claimActivity(request)) as ActivityRecord | null;
 }

@@ -15,6 +15,7 @@ const ITEM: WorkItem = {
   token,
   activityName: 'charge',
   parameters: null,
+  storedLength: 4,
   tokenExpiresAt: null,
   workflowId: 'i',
   stepId: 's',

@@ -10,7 +10,7 @@ import { NotWantedError } from '../slices.js';
 import { QueueFullError, WeightedQueue, type Permit, type Shortage } from './weighted-queue.js';
 
 /** What the memory is used for: stored values, work items of workers, texts of answers, texts of change streams. */
-export const MEMORY_KINDS = ['reads', 'work_items', 'texts', 'streams'] as const;
+const MEMORY_KINDS = ['reads', 'work_items', 'texts', 'streams'] as const;
 export type MemoryKind = (typeof MEMORY_KINDS)[number];
 
 /** One caller gets at most this much of the memory, unless it needs more for a single request. */
@@ -25,7 +25,7 @@ export interface AnswerMemoryOptions {
   readonly refused: () => void;
 }
 
-export interface MemoryRequest {
+interface MemoryRequest {
   readonly caller: string;
   readonly kind: MemoryKind;
   readonly bytes: number;

@@ -32,7 +32,7 @@ export class HeldMemory {
     return bytes;
   }
 
-  /** Keeps the memory until the returned function is called, and the others of its kind; further calls have no effect. */
+  /** Keeps the memory until each function that this has returned has been called; further calls have no effect. */
   hold(): () => void {
     this.#holds += 1;
     let isHeld = true;

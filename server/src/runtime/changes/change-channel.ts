@@ -6,7 +6,6 @@ import type { ChangeBatch, WorkflowChange } from '../../backplane/backplane.js';
 import type { Clock } from '../../base/clock.js';
 import { reaches } from '../../base/name-reach.js';
 import { ChangeBuffer } from './change-buffer.js';
-import type { ChangeWatch } from './change-watch.js';
 
 /** Minimum interval between batches; later changes go into the next batch. */
 const BATCH_INTERVAL_MS = 100;
@@ -19,8 +18,16 @@ export interface ChangeFilter {
   readonly definitionPrefixes?: readonly string[];
 }
 
+/** A listener of the channel. */
+export interface BatchReceiver {
+  /** It waits for the next batch. */
+  readonly isWaiting: boolean;
+  add(batch: ChangeBatch): void;
+  close(): void;
+}
+
 export class ChangeChannel {
-  readonly watches = new Set<ChangeWatch>();
+  readonly watches = new Set<BatchReceiver>();
   readonly #clock: Clock;
   readonly #filter: ChangeFilter;
   readonly #buffer = new ChangeBuffer();
@@ -85,7 +92,7 @@ export class ChangeChannel {
   }
 
   /** A listener has left. */
-  left(watch: ChangeWatch): void {
+  left(watch: BatchReceiver): void {
     this.watches.delete(watch);
     if (this.#isWanted()) return;
     this.#cancelTimer?.();

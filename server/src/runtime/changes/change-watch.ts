@@ -1,7 +1,7 @@
 /** One listener's view of the change feed: the batches of its channel that it has not asked for yet. */
 import type { ChangeBatch } from '../../backplane/backplane.js';
 import type { Clock } from '../../base/clock.js';
-import type { ChangeChannel } from './change-channel.js';
+import type { BatchReceiver, ChangeChannel } from './change-channel.js';
 
 /** A listener that has more batches or changes to read has missed all of them. */
 const PENDING_BATCHES_MAX = 20;
@@ -20,7 +20,7 @@ export interface ChangeListener {
   close(): void;
 }
 
-export class ChangeWatch implements ChangeListener {
+export class ChangeWatch implements ChangeListener, BatchReceiver {
   readonly #clock: Clock;
   readonly #channel: ChangeChannel;
   readonly #closed: () => void;

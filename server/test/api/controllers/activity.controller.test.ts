@@ -12,6 +12,7 @@ const ITEM: WorkItem = {
   token: 't-1',
   activityName: 'charge',
   parameters: { amount: 5 },
+  storedLength: 50,
   tokenExpiresAt: null,
   workflowId: 'w1',
   stepId: 's1',

@@ -237,7 +237,7 @@ describe('an activity created while a worker is waiting', () => {
     const broker = startBroker();
     const waiting = poll(broker);
     await settled();
-    const claim = broker.reserve('ship', 'i/1/0');
+    const claim = broker.reserve('ship', 'i/1/0', 100);
     expect(claim).not.toBeNull();
     expect(waiting.answer()).toBeUndefined();
     const activity = { ...work('i'), claim: claim! };
@@ -257,7 +257,7 @@ describe('an activity created while a worker is waiting', () => {
     const broker = startBroker();
     const waiting = poll(broker);
     await settled();
-    broker.reserve('ship', 'i/1/0');
+    broker.reserve('ship', 'i/1/0', 100);
     broker.release('i/1/0');
     await settled();
     expect(waiting.answer()).toBeUndefined();
@@ -270,7 +270,7 @@ describe('an activity created while a worker is waiting', () => {
     const broker = startBroker();
     const waiting = poll(broker, { timeoutMs: 5000 });
     await settled();
-    broker.reserve('ship', 'i/1/0');
+    broker.reserve('ship', 'i/1/0', 100);
     clock.advance(5000);
     await settled();
     expect(waiting.answer()).toBeUndefined();
@@ -280,7 +280,7 @@ describe('an activity created while a worker is waiting', () => {
 
   it('is offered on this and other nodes if no worker was reserved', async () => {
     const broker = startBroker();
-    expect(broker.reserve('ship', 'i/1/0')).toBeNull();
+    expect(broker.reserve('ship', 'i/1/0', 100)).toBeNull();
     const activity = await offerWork('i');
     broker.created([activity]);
     expect(hinted).toEqual(['ship']);

@@ -38,6 +38,8 @@ beforeEach(() => {
   const options = { store, clock, logger, secrets, ids: systemIds, metrics: { activity: ignore } };
   const claims = new WorkClaims({
     ...options,
+    leaseMsMax: 86_400_000,
+    bindsLeases: () => true,
     posted: ignore,
     offer: (name) => broker.announce(name),
   });

@@ -4,7 +4,7 @@ import { FAR_FUTURE_MS } from '../../../src/store/store.js';
 import type { ActivityResult, NewActivityRecord } from '../../../src/store/records/activities.js';
 import type { InstanceRecord } from '../../../src/store/records/instances.js';
 import type { StoreUnderTest } from '../conformance.js';
-import { activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from '../records.js';
+import { claimOf, activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from '../records.js';
 
 const OK: ActivityResult = { succeeded: true, data: '{"a":1}', hash: 'hash-ok' };
 const OTHER: ActivityResult = { succeeded: false, data: '"no"', hash: 'hash-no' };
@@ -21,7 +21,7 @@ export function describeActivities(test: StoreUnderTest): void {
       side: { ...NO_SIDE, activities },
     });
   const claim = (worker: string, now: number, lease = FAR_FUTURE_MS, name = 'ship') =>
-    test.store.claimActivity({ name, now, claim: claimBy(worker, lease), deferMs: 1000 });
+    claimOf(test.store, { name, now, claim: claimBy(worker, lease), deferMs: 1000 });
   const complete = (activityId: string, worker: string, result: ActivityResult = OK, now = 5000) =>
     test.store.completeActivity({
       activityId,

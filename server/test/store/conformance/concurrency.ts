@@ -2,7 +2,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/store/store.js';
 import type { StoreUnderTest } from '../conformance.js';
-import { activityOf, claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from '../records.js';
+import {
+  claimOf,
+  activityOf,
+  claimBy,
+  commitOf,
+  eventOf,
+  instanceOf,
+  NO_SIDE,
+} from '../records.js';
 
 const CALLERS = 16;
 
@@ -158,7 +166,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       const activities = Array.from({ length: CALLERS - 4 }, (_, n) => activityOf(`i/${n}/0`, 'i'));
       await insert('i', { ...NO_SIDE, activities });
       const claims = await race((store, caller) =>
-        store.claimActivity({ name: 'ship', now: 2000, claim: claimBy(`${caller}`), deferMs: 10 }),
+        claimOf(store, { name: 'ship', now: 2000, claim: claimBy(`${caller}`), deferMs: 10 }),
       );
       const handedOut = claims.filter((claim) => claim !== null);
       expect(handedOut).toHaveLength(activities.length);
@@ -180,7 +188,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
         }
         const wasSuspended = isSuspended;
         const claim = claimBy(`${caller}`);
-        const item = await store.claimActivity({ name: 'ship', now: 2000, claim, deferMs: 10 });
+        const item = await claimOf(store, { name: 'ship', now: 2000, claim, deferMs: 10 });
         if (wasSuspended) lateClaims.push(item);
       });
       expect(lateClaims.length).toBeGreaterThan(0);
@@ -190,7 +198,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       const attempts: number[] = [];
       for (;;) {
         const claim = claimBy('late');
-        const item = await test.store.claimActivity({
+        const item = await claimOf(test.store, {
           name: 'ship',
           now: 2000,
           claim,
@@ -204,7 +212,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
 
     it('complete an item once', async () => {
       await insert('i', { ...NO_SIDE, activities: [activityOf('i/1/0', 'i')] });
-      await test.store.claimActivity({ name: 'ship', now: 2000, claim: claimBy('w'), deferMs: 10 });
+      await claimOf(test.store, { name: 'ship', now: 2000, claim: claimBy('w'), deferMs: 10 });
       const results = await race((store, caller) =>
         store.completeActivity({
           activityId: 'i/1/0',

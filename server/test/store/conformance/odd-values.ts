@@ -1,7 +1,7 @@
 /** Contract cases: user data survives unchanged, whatever it contains (rule S6). */
 import { describe, expect, it } from 'vitest';
 import type { StoreUnderTest } from '../conformance.js';
-import { activityOf, claimBy, commitOf, eventOf, instanceOf } from '../records.js';
+import { claimOf, activityOf, claimBy, commitOf, eventOf, instanceOf } from '../records.js';
 
 const MEGABYTE = 1_000_000;
 
@@ -47,7 +47,7 @@ export function describeOddValues(test: StoreUnderTest): void {
       expect((await store.getInstance('i'))?.inbox[0]?.body === value).toBe(true);
       expect((await store.readHistory('i', 0, 1))[0]?.body === value).toBe(true);
       const claim = claimBy('w');
-      const item = await store.claimActivity({ name: 'ship', now: 2000, claim, deferMs: 1 });
+      const item = await claimOf(store, { name: 'ship', now: 2000, claim, deferMs: 1 });
       expect(item?.parameters === value).toBe(true);
       const result = { succeeded: true, data: value, hash: 'h' };
       const message = { id: 'm', body: value };
@@ -96,7 +96,7 @@ export function describeOddValues(test: StoreUnderTest): void {
         expect(events.map(({ id, key }) => [id, key])).toEqual([[odd, odd]]);
         expect(await store.findAvailableActivities([odd], 2000)).toEqual([odd]);
         const claim = { tokenHash: odd, workerId: odd, leaseExpiresAt: 9000 };
-        const item = await store.claimActivity({ name: odd, now: 2000, claim, deferMs: 1 });
+        const item = await claimOf(store, { name: odd, now: 2000, claim, deferMs: 1 });
         expect(item).toMatchObject({ id: odd, instanceId: odd, tokenHash: odd, workerId: odd });
         const message = { id: odd, body: odd };
         await store.postMessages([{ instanceId: odd, message }]);

@@ -1,14 +1,22 @@
 /** Contract cases: history, subscriptions and activities that come with a commit or an insertion (rule S4). */
 import { describe, expect, it } from 'vitest';
 import type { StoreUnderTest } from '../conformance.js';
-import { activityOf, claimBy, commitOf, eventOf, instanceOf, NO_SIDE } from '../records.js';
+import {
+  claimOf,
+  activityOf,
+  claimBy,
+  commitOf,
+  eventOf,
+  instanceOf,
+  NO_SIDE,
+} from '../records.js';
 
 export function describeSideRecords(test: StoreUnderTest): void {
   const get = async (id: string) => (await test.store.getInstance(id))!;
   const insert = (id: string, side = NO_SIDE) =>
     test.store.insertInstance({ record: instanceOf(id), side });
   const claim = (name: string, now: number) =>
-    test.store.claimActivity({ name, now, claim: claimBy('w'), deferMs: 1000 });
+    claimOf(test.store, { name, now, claim: claimBy('w'), deferMs: 1000 });
   const subscribers = async (nameKey: string) =>
     (await test.store.findSubscriptions(nameKey, 10_000, null, 50)).map(({ id }) => id);
   const step = (sequence: number) => ({ instanceId: 'i', sequence, body: `step ${sequence}` });

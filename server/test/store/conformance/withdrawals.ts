@@ -4,7 +4,7 @@ import { FAR_FUTURE_MS, type Store } from '../../../src/store/store.js';
 import type { ActivityResult, NewActivityRecord } from '../../../src/store/records/activities.js';
 import type { InstanceCommit } from '../../../src/store/records/instances.js';
 import type { StoreUnderTest } from '../conformance.js';
-import { activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from '../records.js';
+import { claimOf, activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from '../records.js';
 
 const OK: ActivityResult = { succeeded: true, data: '{"a":1}', hash: 'hash-ok' };
 const OTHER: ActivityResult = { succeeded: false, data: '"no"', hash: 'hash-no' };
@@ -23,7 +23,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
   const offer = (id: string, activities: readonly NewActivityRecord[]) =>
     test.store.insertInstance({ record: instanceOf(id), side: { ...NO_SIDE, activities } });
   const claim = (worker: string, now: number, lease = FAR_FUTURE_MS) =>
-    test.store.claimActivity({ name: 'ship', now, claim: claimBy(worker, lease), deferMs: 1000 });
+    claimOf(test.store, { name: 'ship', now, claim: claimBy(worker, lease), deferMs: 1000 });
   const complete = (activityId: string, worker: string, result = OK) =>
     test.store.completeActivity({
       activityId,
@@ -220,7 +220,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
 
   describe('a withdrawal during other calls', () => {
     const claimAt = (store: Store, worker: string) =>
-      store.claimActivity({ name: 'ship', now: 2000, claim: claimBy(worker), deferMs: 10 });
+      claimOf(store, { name: 'ship', now: 2000, claim: claimBy(worker), deferMs: 10 });
 
     it('shows every claim that came before it, and none comes after it', async () => {
       const other = await test.open();

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { StoreUnavailableError, type Store } from '../../../src/store/store.js';
 import type { DockerContainer } from '../../support/shared-server.js';
-import { activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from '../records.js';
+import { claimOf, activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from '../records.js';
 
 export interface FailedOperation {
   /** Null if it succeeded. */
@@ -73,7 +73,7 @@ export function testHangingServer({ docker, givesUpWithinMs, open }: OutageOptio
       side: { ...NO_SIDE, activities: [activityOf('late/1/0', 'late', { name: 'late' })] },
     });
     const claim = (worker: string) =>
-      store.claimActivity({ name: 'late', now: 2000, claim: claimBy(worker), deferMs: 1000 });
+      claimOf(store, { name: 'late', now: 2000, claim: claimBy(worker), deferMs: 1000 });
     await docker().pause();
     const { error } = await failure(claim('nobody'));
     expect(error).toBeInstanceOf(StoreUnavailableError);
