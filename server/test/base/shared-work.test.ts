@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { currentCaller, runForCaller } from '../../src/base/limits/current-caller.js';
+import { callerOf } from '../support/caller.js';
 import { SharedWork } from '../../src/base/shared-work.js';
 import { deferred } from '../api/support/deferred.js';
 
@@ -30,7 +31,7 @@ class Counted {
 
 function as<Result>(gone: AbortSignal, work: () => Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
-    runForCaller({ key: 'a', gone }, () => void work().then(resolve, reject));
+    runForCaller(callerOf('a', gone), () => void work().then(resolve, reject));
   });
 }
 

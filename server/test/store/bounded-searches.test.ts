@@ -1,6 +1,7 @@
 /** Goal: searches of callers take turns, whoever asks for them; everything else passes. */
 import { describe, expect, it } from 'vitest';
 import { runForCaller, runForServer } from '../../src/base/limits/current-caller.js';
+import { callerOf } from '../support/caller.js';
 import { FairQueue, type FairQueueLimits } from '../../src/base/limits/fair-queue.js';
 import { boundSearches } from '../../src/store/bounded-searches.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
@@ -78,7 +79,7 @@ function as<Result>(
   gone = new AbortController().signal,
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
-    runForCaller({ key, gone }, () => void work().then(resolve, reject));
+    runForCaller(callerOf(key, gone), () => void work().then(resolve, reject));
   });
 }
 

@@ -25,6 +25,7 @@ const ITEM: WorkItem = {
   token: 't-1',
   activityName: 'charge',
   parameters: { card: 'the secret of the item' },
+  storedLength: 40,
   tokenExpiresAt: null,
   workflowId: 'w1',
   stepId: 's',
