@@ -21,6 +21,7 @@ import { readDefinition } from '../../src/graph/read-definition.js';
 import { takenPath } from '../../src/graph/taken-path.js';
 import { execution } from '../support/execution.js';
 
+const runs = propertyRuns(300);
 const numbers = fc.array(fc.nat(999), { minLength: 5, maxLength: 120, size: 'max' });
 
 /** What the API shows of the history. */
@@ -40,7 +41,7 @@ function executionsOf(driver: EngineDriver): StepExecution[] {
   );
 }
 
-test('the path of any run is connected', { timeout: 30_000 + RUNS * 300 }, () => {
+test('the path of any run is connected', { timeout: 30_000 + runs.numRuns * 300 }, () => {
   fc.assert(
     fc.property(numbers, happenings, (list, during) => {
       try {
@@ -77,6 +78,6 @@ test('the path of any run is connected', { timeout: 30_000 + RUNS * 300 }, () =>
         throw error;
       }
     }),
-    propertyRuns(300),
+    runs,
   );
 });
