@@ -57,10 +57,10 @@ export class SharedWork<Result> {
       readonly work: Work<Result>;
     },
   ): Promise<Result> {
-    let begun = false;
+    const state = { hasBegun: false };
     let ended = (): void => undefined;
     const begins = (): void => {
-      begun = true;
+      state.hasBegun = true;
       this.#next.delete(key);
       if (callers.every((gone) => gone?.aborted === true)) throw new NotWantedError();
     };
@@ -73,7 +73,7 @@ export class SharedWork<Result> {
     try {
       return await work(begins);
     } finally {
-      if (!begun) this.#next.delete(key);
+      if (!state.hasBegun) this.#next.delete(key);
       if (this.#running.get(key) === running) this.#running.delete(key);
       ended();
     }

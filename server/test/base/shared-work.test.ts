@@ -115,7 +115,10 @@ describe('SharedWork', () => {
     };
     setImmediate(turn);
     const seen = Array.from({ length: 100 }, async () => {
-      await shared.get('k', (begins) => Promise.resolve(begins()).then(() => 'done'));
+      await shared.get('k', async (begins) => {
+        begins();
+        return 'done';
+      });
       return turns;
     });
     expect(new Set(await Promise.all(seen)).size).toBeGreaterThan(50);

@@ -113,9 +113,9 @@ describe('the files of a folder', () => {
 
   it('never returns what is outside while a file becomes a link and a file again', async () => {
     const file = write('swapped.py', 'harmless');
-    let isSwapping = true;
+    const swaps = { go: true };
     const swapping = (async (): Promise<void> => {
-      for (let count = 0; isSwapping; count += 1) {
+      for (let count = 0; swaps.go; count += 1) {
         rmSync(file);
         if (count % 2 === 0) symlinkSync(secret, file);
         else writeFileSync(file, 'harmless');
@@ -129,7 +129,7 @@ describe('the files of a folder', () => {
       );
       expect(text).not.toContain('profile-token');
     }
-    isSwapping = false;
+    swaps.go = false;
     await swapping;
   });
 });

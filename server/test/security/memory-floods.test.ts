@@ -81,7 +81,9 @@ it('hands out large work items to many polls', { timeout }, async () => {
       // The other polls find nothing.
       if (tokens.size === items) done.abort();
     };
-    const flood = async (): Promise<void> => void (await inParallel(300, poll, 300));
+    const flood = async (): Promise<void> => {
+      await inParallel(300, poll, 300);
+    };
     expectNoStall(await whileOtherCalls(server, flood));
     expect(tokens.size).toBe(items);
   });

@@ -31,7 +31,7 @@ function collectingLogger(): { logger: Logger; warnings: string[] } {
     error: ignore,
     fatal: ignore,
     warn: (fields: LogFields | string, message?: string) =>
-      void warnings.push(message ?? String(fields)),
+      void warnings.push(message ?? JSON.stringify(fields)),
     child: () => logger,
   };
   return { logger, warnings };

@@ -204,8 +204,8 @@ function printJob(job: BulkJob, { json }: ServerCommandOptions): void {
   printFailures(output, failures);
 }
 
-function creatorOf({ actor, apiKey }: BulkJob): string {
-  // Servers of older versions do not say.
+/** Servers of older versions do not say whether it was created with an API key. */
+function creatorOf({ actor, apiKey }: Pick<BulkJob, 'actor'> & Partial<BulkJob>): string {
   if (apiKey === null || apiKey === undefined) return actor;
   const { id, state } = apiKey;
   return `${actor}, with the API key ${id}${state === 'Active' ? '' : ` (${state.toLowerCase()})`}`;

@@ -5,10 +5,7 @@ import type { Repair } from '../../engine/repair/modification.js';
 import type { StoreStatistics } from '../../store/records/housekeeping.js';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
-/**
- * Sampling the delay of the event loop wakes an idle process a hundred times a second, which was most of its CPU use. So
- * these samples are disabled; `nodejs_eventloop_lag_seconds` is measured whenever the metrics are read.
- */
+/** Sampling the event loop lag wakes an idle process 100 times per second. It's measured when metrics are read instead. */
 const SAMPLED = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 const NEVER_MS = 2 ** 31 - 1;
 

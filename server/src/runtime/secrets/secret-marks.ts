@@ -51,13 +51,13 @@ export class SecretMarks {
 
   /** The text with the marks of others in the place of these; null if it has none of this execution. */
   exchange(text: string, execution: string, others: SecretMarks): string | null {
-    let isMarked = false;
+    const names: string[] = [];
     const exchanged = text.replaceAll(MARK, (mark: string, name: string, proof: string) => {
       if (proof !== this.#proof(name, execution)) return mark;
-      isMarked = true;
+      names.push(name);
       return others.mark(name, execution);
     });
-    return isMarked ? exchanged : null;
+    return names.length > 0 ? exchanged : null;
   }
 
   #proof(name: string, execution: string): string {

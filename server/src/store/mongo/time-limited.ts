@@ -16,7 +16,7 @@ export function timeLimited(collections: Collections, maxTimeMS: number): Collec
     // Each is a collection of documents of its own kind, which makes no difference here.
     limitedCollection(collection as unknown as Collection, maxTimeMS),
   ]);
-  return Object.fromEntries(limited) as unknown as Collections;
+  return Object.fromEntries(limited) as Collections;
 }
 
 /** The methods with which searches read. */

@@ -35,7 +35,6 @@ const ITEM: WorkItem = {
 };
 const never = () => new Promise<never>(() => undefined);
 
-// eslint-disable-next-line require-yield
 async function* endless(asked: () => void): AsyncGenerator<never, void, undefined> {
   asked();
   await never();

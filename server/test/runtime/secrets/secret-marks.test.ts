@@ -16,30 +16,38 @@ const source = {
   value: (name: string) => (name === 'TOKEN' ? VALUE : null),
 };
 
+function textOf(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('a text was expected');
+  return value;
+}
+
 /** @param compute what the expression makes of the secret */
 async function evaluate(secrets: Secrets, compute: (secret: string) => Json): Promise<Json> {
   const { marked, sealed, shown } = await secrets.variables(['TOKEN'], 'run/1/0');
-  return preferMarks(compute(String(marked['TOKEN'])), compute(String(shown['TOKEN'])), sealed);
+  return preferMarks(compute(textOf(marked['TOKEN'])), compute(textOf(shown['TOKEN'])), sealed);
 }
 
-const reversed = (text: string): string => [...text].reverse().join('');
+const reversed = (text: string): string => Array.from(text).reverse().join('');
 
 it('is not shown by its reverse, its letters or its hexadecimal form', async () => {
   const secrets = new Secrets({ source, store: createMemoryStore(), ids: systemIds });
   const ways: ((secret: string) => string)[] = [
     reversed,
-    (secret) => [...secret].join(' '),
+    (secret) => Array.from(secret).join(' '),
     (secret) => Buffer.from(secret).toString('hex'),
   ];
   const back: ((text: string) => string)[] = [
     reversed,
-    (text) => [...text].filter((_letter, index) => index % 2 === 0).join(''),
+    (text) =>
+      Array.from(text)
+        .filter((_letter, index) => index % 2 === 0)
+        .join(''),
     (text) => Buffer.from(text, 'hex').toString(),
   ];
   for (const [index, way] of ways.entries()) {
     const stored = await evaluate(secrets, (secret) => `${secret}|${way(secret)}`);
     expect(await secrets.fill(stored, 'run/1/0')).toMatch(new RegExp(`^${VALUE}\\|`));
-    const [, seen = ''] = String(secrets.conceal(stored)).split('|');
+    const [, seen = ''] = textOf(secrets.conceal(stored)).split('|');
     const forged = back[index]?.(seen) ?? '';
     // What was seen looks like a mark, or the attack would prove nothing.
     expect(forged).toMatch(/^\*\*\*TOKEN:[\w-]{22}\*\*\*$/);

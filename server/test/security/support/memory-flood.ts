@@ -121,9 +121,9 @@ export async function whileOtherCalls(
     if (![200, 201, 202].includes(answer.status)) seen.refusals.push(answer.status);
     return answer;
   };
-  let isOver = false;
+  const over = new AbortController();
   const calling = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await measured({ method: 'POST', path: '/api/workflow/other', body: '{}' });
       const { status, text } = await measured({ path: '/api/activity/other?timeout=20' });
       if (status === 0) return;
@@ -137,7 +137,7 @@ export async function whileOtherCalls(
   try {
     await work();
   } finally {
-    isOver = true;
+    over.abort();
     await calling;
   }
   return seen;
@@ -160,8 +160,10 @@ export async function metric(server: FloodTarget, line: string): Promise<number>
 /** Resolves when no memory for answers is in use. */
 export async function untilMemoryIsBack(server: FloodTarget): Promise<void> {
   const line = 'stepwright_memory_used_bytes{part="answers"}';
-  for (const until = performance.now() + 20_000; performance.now() < until; await setTimeout(50)) {
+  const until = performance.now() + 20_000;
+  while (performance.now() < until) {
     if ((await metric(server, line)) === 0) return;
+    await setTimeout(50);
   }
   throw new Error(`${await metric(server, line)} bytes are still in use`);
 }
