@@ -13,13 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => line.stop());
 
+const SECRET = 'a secret of 16 or more';
 const call = (...args: readonly string[]) => line.pipe(['webhooks', ...args]);
 
 it('webhooks are set up, called, listed, shown and removed', async () => {
   await line.client.definitions.register({ id: 'shop', steps: [{ id: 's', stepType: 'NoOp' }] });
   const body = {
     scheme: 'github',
-    secret: 'a secret of 16 or more',
+    secret: SECRET,
     start: { definitionId: 'shop' },
   };
   const put = await call('put', 'shop', '--body', JSON.stringify(body));
@@ -27,7 +28,7 @@ it('webhooks are set up, called, listed, shown and removed', async () => {
   expect(put.stdout).toMatch(/^Path +\/hooks\/shop$/m);
   expect((await call('list')).stdout).toMatch(/^shop +github +start shop/m);
 
-  const signature = createHmac('sha256', 'a secret').update('{}').digest('hex');
+  const signature = createHmac('sha256', SECRET).update('{}').digest('hex');
   const answer = await fetch(`${line.url}/hooks/shop`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-hub-signature-256': `sha256=${signature}` },
@@ -39,7 +40,7 @@ it('webhooks are set up, called, listed, shown and removed', async () => {
 
   const shown = await call('show', 'shop', '--json');
   expect(JSON.parse(shown.stdout)).toMatchObject({ scheme: 'github', start: body.start });
-  expect(shown.stdout).not.toContain('a secret');
+  expect(shown.stdout).not.toContain(SECRET);
   expect((await call('remove', 'shop')).stderr).toBe('Removed the webhook shop.\n');
   expect((await call('show', 'shop')).code).toBe(5);
 });

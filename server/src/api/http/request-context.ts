@@ -84,6 +84,8 @@ interface RequestContext {
   admission: Admission | null;
   /** It was answered because the right of its caller has ended; what comes of it after that is dropped. */
   isRefused: boolean;
+  /** Its controller has answered; a long answer is sent later. */
+  isAnswered: boolean;
   /** The span of the request; null: it belongs to no trace. */
   trace: TraceContext | null;
 }
@@ -106,6 +108,7 @@ export function attachContext(services: ApiServices): RequestHandler {
       subject: null,
       admission: null,
       isRefused: false,
+      isAnswered: false,
       trace: null,
     });
     runForCaller(caller, next);

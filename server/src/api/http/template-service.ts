@@ -5,10 +5,17 @@
  * make of a large integer. No union of the wire holds data of the caller, so a copy may be inexact.
  */
 import { ExpressTemplateService, ValidationService } from '@tsoa/runtime';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { contextOf } from './request-context.js';
 
 type Handled = Parameters<ExpressTemplateService['apiHandler']>[0];
+
+interface Returned {
+  readonly response: Response;
+  readonly headers: unknown;
+  readonly statusCode?: number;
+  readonly data?: unknown;
+}
 
 export class BodyTemplateService extends ExpressTemplateService {
   protected override validationService = new BodyValidation(this.models, this.config);
@@ -24,6 +31,14 @@ export class BodyTemplateService extends ExpressTemplateService {
       return;
     }
     await super.apiHandler(handled);
+  }
+
+  /** A controller that answers by itself (`@Res`) returns nothing, and its answer may not be sent yet. */
+  protected override returnHandler(answer: Returned): void {
+    const context = contextOf(answer.response.req);
+    if (context.isAnswered) return;
+    context.isAnswered = true;
+    super.returnHandler(answer);
   }
 }
 

@@ -115,7 +115,11 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'PATCH /api/workflow': { action: 'suspend', workflowIds: ['x'] },
   'POST /api/bulk': { action: 'suspend', workflowIds: ['x'], reason: 'x' },
   'POST /api/key': { name: 'x', scopes: ['conductor:viewer'] },
-  'PUT /api/webhook/x': { scheme: 'github', secret: 'x', publish: { name: '"n"', key: '"k"' } },
+  'PUT /api/webhook/x': {
+    scheme: 'github',
+    secret: 'x'.repeat(32),
+    publish: { name: '"n"', key: '"k"' },
+  },
   'PUT /api/notification/x': { url: 'http://localhost/', on: ['failed'], secret: 'x'.repeat(32) },
   'POST /api/workflow/x/modify': { reason: 'x', resume: true },
   'POST /api/workflow/x/rerun': { reason: 'x' },
