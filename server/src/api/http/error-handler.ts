@@ -5,6 +5,7 @@ import type { ErrorRequestHandler, Request, Response } from 'express';
 import { writeJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
 import { NotWantedError } from '../../base/slices.js';
+import { authorizationEnded } from '../access/admission.js';
 import { StoreRefusedError, StoreUnavailableError } from '../../store/store.js';
 import type { ProblemItem } from '../wire/models/problem.js';
 import { PROBLEM_KINDS, PROBLEM_MEDIA_TYPE, problemDocument } from './problem-details.js';
@@ -14,17 +15,16 @@ import { itemsWithPosition } from '../wire/map/problem-items.js';
 import { sendUnread } from './unread-body.js';
 
 // Express recognizes an error handler by its four parameters.
-export const errorHandler: ErrorRequestHandler = (error: unknown, request, response, next) => {
+export const errorHandler: ErrorRequestHandler = (thrown: unknown, request, response, next) => {
   // The caller has gone: nobody reads the answer.
-  if (error instanceof NotWantedError && response.destroyed) return;
+  if (thrown instanceof NotWantedError && (response.destroyed || response.closed)) return;
+  const error = endedOr(thrown, request);
   if (response.headersSent) {
     if (contextOf(request).isRefused) return;
     // A partial response cannot be corrected; Express closes the connection.
     next(error);
     return;
   }
-  // The work ended because the caller has gone.
-  if (error instanceof NotWantedError && response.closed) return;
   if (error instanceof ValidateError) {
     sendProblem(request, response, invalidParameters(error), parameterItems(error));
   } else {
@@ -34,6 +34,12 @@ export const errorHandler: ErrorRequestHandler = (error: unknown, request, respo
     sendProblem(request, response, known, items);
   }
 };
+
+/** Work for a caller also ends when the caller loses its right. */
+function endedOr(error: unknown, request: Request): unknown {
+  const isEnded = contextOf(request).admission?.ended.aborted === true;
+  return error instanceof NotWantedError && isEnded ? authorizationEnded() : error;
+}
 
 function knownError(error: unknown): AppError | null {
   if (error instanceof AppError) return error;

@@ -5,6 +5,7 @@ import { toObject, toText } from '../../engine/values/convert-input.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import type { Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
+import { NotWantedError } from '../../base/slices.js';
 import { hashOf, type Ids } from '../../base/ids.js';
 import type { InstanceRecord, InstanceSummary } from '../../store/records/instances.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
@@ -77,7 +78,8 @@ export class WorkflowStarts {
       const timeoutMs = Math.max(0, deadline - clock.now());
       // A repeated start may be of an instance that has ended: nobody would notice its end again.
       const known = isInserted ? begun : null;
-      return { instance: await ends.wait(instance.id, timeoutMs, wait.signal, known), isNew };
+      const ended = ends.wait(instance.id, timeoutMs, wait.signal, known);
+      return { instance: await ended.catch(otherwise(instance)), isNew };
     } finally {
       begun.cancel();
     }
@@ -265,4 +267,12 @@ function otherRequest(workflowId: string): AppError {
     'This Idempotency-Key was already used for a start with different data',
     { fields: { workflowId } },
   );
+}
+
+/** The caller no longer waits, but may still have to learn which instance it has started. */
+function otherwise(instance: InstanceView): (error: unknown) => InstanceView {
+  return (error) => {
+    if (error instanceof NotWantedError) return instance;
+    throw error;
+  };
 }
