@@ -12,8 +12,8 @@ import { readTracingSettings } from '../../src/tracing/tracing-settings.js';
 
 const ROOT = new URL('../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
-const SOURCES = ['runtime-metrics', 'host-gauges']
-  .map((name) => read(`server/src/runtime/fleet/${name}.ts`))
+const SOURCES = ['runtime/fleet/runtime-metrics', 'runtime/fleet/host-gauges', 'compose-host']
+  .map((name) => read(`server/src/${name}.ts`))
   .join('\n');
 /** Metrics whose names are literals in the sources, some of them registered only by a whole node. */
 const KNOWN = new Set([

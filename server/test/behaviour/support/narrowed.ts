@@ -33,10 +33,14 @@ export const UNKNOWN: Target = {
   job: '01hx5v3x9t6k2m4n8p0q',
 };
 
+const eventOf = (definitionId: string): string => `${definitionId}-event`;
+
 /** A run that waits for work and for an event, with a trigger that does not fire during the tests. */
 export function definitionOf(id: string): JsonObject {
   const hour = (new Date().getUTCHours() + 12) % 24;
-  const waits = step('wait', 'WaitFor', { EventName: 'data.event', EventKey: '"key"' });
+  // Only a literal name gives the right to publish it.
+  const event = JSON.stringify(eventOf(id));
+  const waits = step('wait', 'WaitFor', { EventName: event, EventKey: '"key"' });
   const works = { ...activity('work', ''), Inputs: { ActivityName: 'data.queue' } };
   return {
     Id: id,
@@ -50,8 +54,8 @@ export async function startTarget(team: Team, admin: Client, own: Client): Promi
   const definitionId = fresh(`${team}-definition`);
   await admin.postDefinition(definitionOf(definitionId));
   const queue = fresh(`${team}-work`);
-  const event = fresh(`${team}-event`);
-  const run = await admin.start(definitionId, { queue, event, marker: `${team}-data` });
+  const event = eventOf(definitionId);
+  const run = await admin.start(definitionId, { queue, marker: `${team}-data` });
   const open: StepExecution = await admin.untilWaiting(run, 'work');
   await admin.untilWaiting(run, 'wait');
   const { token } = await admin.work(queue, '&lease=3600');
