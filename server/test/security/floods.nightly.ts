@@ -1,4 +1,8 @@
-/** S-53 for every operation of the OpenAPI document; floods.test.ts has the five worst. */
+/**
+ * S-56: what another caller notices of a flood. One narrowed caller makes the worst call of an operation 500 times in
+ * parallel, on the built server with a heap of 256 MB. The server survives; starts and polls of the other caller cost at most
+ * 500 ms of CPU until their answer; the memory comes back.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -6,7 +10,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest';
 import { expectUnharmed, FloodedServer } from './support/flood.js';
 import { OPERATIONS } from './support/recorder.js';
 
-describe('S-53 a flood of one caller', () => {
+describe('S-56 a flood of one caller', () => {
   let folder: string;
   let server: FloodedServer | undefined;
 
