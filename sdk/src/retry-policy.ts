@@ -69,9 +69,8 @@ function mayRepeat(error: unknown, repeatable: Repeatable): boolean {
   if (error instanceof NetworkError) {
     return repeatable === 'always' || NO_CONNECTION_CODES.includes(error.code);
   }
-  if (error instanceof TimeoutError) return repeatable === 'always';
-  // The token expired during the call, which may have had an effect.
-  if (isEnded(error)) return repeatable === 'always';
+  // A call whose token expired meanwhile may have had an effect.
+  if (error instanceof TimeoutError || isEnded(error)) return repeatable === 'always';
   if (!(error instanceof ApiError) || !TEMPORARY_STATUSES.includes(error.status)) return false;
   return repeatable === 'always' || wasRefused(error);
 }

@@ -139,19 +139,9 @@ export class Poller {
     }
   }
 
-  async #pull(lane: ActivityLane, waitSeconds: number): Promise<WorkItem | null> {
-    try {
-      return await this.#claim(lane, waitSeconds);
-    } catch (error) {
-      // The token expired while the poll waited: there was no work, and the next poll has a new token.
-      if (isApiError(error, 'authorization_ended')) return null;
-      throw error;
-    }
-  }
-
-  #claim(lane: ActivityLane, waitSeconds: number): Promise<WorkItem | null> {
+  #pull(lane: ActivityLane, waitSeconds: number): Promise<WorkItem | null> {
     const { client, identity } = this.#options;
-    return client.activities.pull(lane.activity.name, {
+    const polled = client.activities.pull(lane.activity.name, {
       workerId: identity.workerId,
       version: identity.version,
       ...(identity.host !== undefined && { host: identity.host }),
@@ -161,6 +151,11 @@ export class Poller {
       timeoutMs: waitSeconds * 1000 + POLL_MARGIN_MS,
       // The worker pauses all of its polls, so the client must not retry.
       retry: false,
+    });
+    return polled.catch((error: unknown) => {
+      // The token expired while the poll waited: there was no work, and the next poll has a new token.
+      if (isApiError(error, 'authorization_ended')) return null;
+      throw error;
     });
   }
 
