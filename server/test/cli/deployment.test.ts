@@ -20,10 +20,13 @@ function folderOf(name: 'one' | 'two'): WorkflowFile[] {
 Triggers: [{ Name: regular, Cron: '${cron}' }]
 Steps: [{ Id: a, StepType: step }]
 `,
-    unreadable: null,
   }));
   const script = { path: 'step.py', kind: 'script' as const, text: `loud = '${name}'\n` };
-  return [{ ...script, unreadable: null }, ...definitions];
+  return [script, ...definitions].map((file) => ({
+    ...file,
+    unreadable: null,
+    realPath: file.path,
+  }));
 }
 
 async function cronsOn(url: string): Promise<string[]> {

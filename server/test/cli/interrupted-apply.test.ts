@@ -95,10 +95,13 @@ Description: ${text}
 Triggers: [{ Name: yearly, Cron: '${minute} 0 1 1 *' }]
 Steps: [{ Id: a, StepType: step }]
 `,
-    unreadable: null,
   }));
   const script = { path: 'step.py', kind: 'script' as const, text: `loud = '${text}'\n` };
-  return [{ ...script, unreadable: null }, ...definitions];
+  return [script, ...definitions].map((file) => ({
+    ...file,
+    unreadable: null,
+    realPath: file.path,
+  }));
 }
 
 async function applyTo(url: string, files: readonly WorkflowFile[]): Promise<void> {

@@ -15,6 +15,7 @@ const STATUSES: Record<ErrorCode, number> = {
   body_too_large: 413,
   definition_not_found: 404,
   definition_disabled: 409,
+  key_name_in_use: 409,
   reference_in_use: 409,
   expression_failed: 400,
   input_not_found: 404,
