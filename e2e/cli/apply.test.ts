@@ -117,16 +117,16 @@ describe('stepwright apply --prune', () => {
     expect(dry).toMatchObject({ disable: [{ id: 'prune-b', version: 1, origin: 'shop@1' }] });
     const refused = await line.pipe(['apply', ...next]);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') as string });
-    expect((await line.terminal(['apply', ...next], { input: 'n\n' })).screen).toContain(
-      'Apply the folder, and disable 1 definition? [y/N]',
-    );
+    const prompt = 'Apply the folder, and disable 1 definition? [y/N]';
+    const answered = await line.terminal(['apply', ...next], { typed: { prompt, text: 'n\n' } });
+    expect(answered.code).toBe(1);
     // Neither does the end of the input agree.
-    const ended = await line.terminal(['apply', ...next], { input: '\u0004' });
+    const ended = await line.terminal(['apply', ...next], { typed: { prompt, text: '\u0004' } });
     expect(ended.code).toBe(1);
     expect(ended.screen).toContain('nothing was applied');
     expect(await disabledIds()).toEqual([]);
 
-    const done = await line.terminal(['apply', ...next], { input: 'y\n' });
+    const done = await line.terminal(['apply', ...next], { typed: { prompt, text: 'y\n' } });
     expect(done.code, done.screen).toBe(0);
     expect(done.screen).toContain('prune-b: disabled');
     expect(await disabledIds()).toEqual(['prune-b']);

@@ -30,11 +30,16 @@ interface PipeOptions {
 }
 
 interface TerminalOptions {
-  /** What is typed. */
-  readonly input?: string;
+  /** What is typed once the prompt is there: what is typed before a program reads keys can be lost. */
+  readonly typed?: Typed;
   readonly columns?: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly ending?: Ending;
+}
+
+interface Typed {
+  readonly prompt: string;
+  readonly text: string;
 }
 
 /** For a command that runs until it is stopped: it is stopped when it has printed this. */
@@ -72,12 +77,12 @@ export class Command {
 
   /** In a pseudo-terminal of `script`, which every Linux has (util-linux). */
   async terminal(args: readonly string[], options: TerminalOptions = {}): Promise<Shown> {
-    const { columns = 120, environment = {}, input = '', ...more } = options;
+    const { columns = 120, environment = {}, ...more } = options;
     const command = [...this.#words, ...args].map(quoted).join(' ');
     const inside = `stty cols ${columns} rows 40; exec ${command}`;
     const { code, stderr, stdout } = await execute(
       ['script', '--quiet', '--return', '--command', inside, '/dev/null'],
-      input,
+      '',
       this.environment({ TERM: 'xterm-256color', SHELL: '/bin/sh', ...environment }),
       more,
     );
@@ -135,13 +140,14 @@ function quoted(text: string): string {
 interface Course {
   readonly onOutput?: (stdout: string) => void;
   readonly ending?: Ending;
+  readonly typed?: Typed;
 }
 
 function execute(
   [file = '', ...args]: readonly string[],
   input: string,
   env: Record<string, string>,
-  { ending, onOutput = () => undefined }: Course = {},
+  { ending, onOutput = () => undefined, typed }: Course = {},
 ): Promise<Piped> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -159,6 +165,8 @@ function execute(
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
       onOutput(stdout);
+      const isAsked = typed !== undefined && stdout.includes(typed.prompt);
+      if (isAsked && !child.stdin.writableEnded) child.stdin.end(typed.text);
       look();
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -168,7 +176,7 @@ function execute(
     // A command that does not read its input may be gone before it arrives.
     child.stdin.on('error', () => undefined);
     if (ending?.by === 'type') child.stdin.write(input);
-    else child.stdin.end(input);
+    else if (typed === undefined) child.stdin.end(input);
     child.once('error', reject);
     child.once('close', (code) => resolve({ code, stdout, stderr }));
   });
