@@ -13,8 +13,8 @@ afterAll(() => line.stop());
 describe('stepwright failures', () => {
   it('lists causes with the time of the first failure, and the key that the list takes', async () => {
     await line.client.definitions.register({
-      Id: 'repeating',
-      Steps: [{ Id: 'read', StepType: 'NoOp', Outputs: { n: 'int("x")' }, RetryInterval: 0.2 }],
+      id: 'repeating',
+      steps: [{ id: 'read', stepType: 'NoOp', outputs: { n: 'int("x")' }, retryInterval: 0.2 }],
     });
     const { id } = await line.client.workflows.start('repeating', {});
     const failing = await eventually('it has failed three times', async () => {
