@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { exportText } from './api/wire/map/export.js';
 import { httpLimits } from './config/limits.js';
 import { ConfigError, secretVariables } from './config/read-config.js';
-import { FairQueue } from './base/limits/fair-queue.js';
+import { WeightedQueue } from './base/limits/weighted-queue.js';
 import type { Logger } from './base/logger.js';
 import { defaultBudget, memoryBudget, type MemoryBudget } from './base/memory-budget.js';
 import { systemClock, type Clock } from './base/clock.js';
@@ -103,7 +103,11 @@ export async function composeHost(options: ComposeOptions): Promise<ComposedHost
   const calls = { clock, memory: callMemory };
   const store = await chooseStore(options, storeChoice, sharedClock);
   const turns = storeChoice.searches({ poolMax: config.dbhost_pool_max });
-  const searches = new FairQueue({ ...turns, ...WAITING_SEARCHES });
+  const searches = new WeightedQueue({
+    limit: turns.turnsMax,
+    limitPerCaller: turns.turnsPerCallerMax,
+    ...WAITING_SEARCHES,
+  });
   const secretSource = secretsOf(options);
   const tracing = await tracingOf(options, nodeId);
   const host = new Host({
@@ -243,7 +247,7 @@ function measured(store: Store, metrics: RuntimeMetrics): Store {
 }
 
 /** Outermost, so that a search is measured from its turn on. */
-function bounded(store: Store, queue: FairQueue, metrics: RuntimeMetrics): Store {
+function bounded(store: Store, queue: WeightedQueue, metrics: RuntimeMetrics): Store {
   metrics.gauge(
     'stepwright_searches_waiting',
     'Searches of the store that wait for a turn.',

@@ -6,8 +6,9 @@
  * is. So no endpoint can forget to take a turn. The server's own work takes none.
  */
 import { AppError } from '../base/errors.js';
-import { currentCaller } from '../base/limits/current-caller.js';
-import { QueueFullError, type EndTurn, type FairQueue } from '../base/limits/fair-queue.js';
+import { currentCaller, type Caller } from '../base/limits/current-caller.js';
+import { QueueFullError, type Permit, type WeightedQueue } from '../base/limits/weighted-queue.js';
+import { NotWantedError } from '../base/slices.js';
 import {
   callOperation,
   STORE_OPERATION_KINDS,
@@ -19,9 +20,10 @@ import {
 import type { Store } from './store.js';
 
 export interface SearchBounds {
-  readonly queue: FairQueue;
+  /** Each search weighs 1. */
+  readonly queue: WeightedQueue;
   /** `caller`: too many searches of this caller wait; `all`: too many of all callers. */
-  readonly refused: (of: QueueFullError['of']) => void;
+  readonly refused: (of: 'caller' | 'all') => void;
 }
 
 const RETRY_AFTER_SECONDS = 1;
@@ -37,13 +39,13 @@ export function boundSearches(store: Store, bounds: SearchBounds): Store {
   ): Promise<OperationResult<Name>> {
     const caller = currentCaller();
     if (caller === null) return callOperation(store, name, args);
-    const entered = enter(bounds, caller.key, caller.gone);
+    if (caller.gone.aborted) throw new NotWantedError();
     // Not waiting for nothing keeps the memory store's promise to have done its work when the call returns.
-    const endTurn = entered instanceof Promise ? await entered : entered;
+    const permit = bounds.queue.tryEnter(caller.key, 1) ?? (await wait(bounds, caller));
     try {
       return await callOperation(store, name, args);
     } finally {
-      endTurn();
+      permit.release();
     }
   }
   return {
@@ -59,18 +61,15 @@ export function boundSearches(store: Store, bounds: SearchBounds): Store {
   };
 }
 
-function enter(
-  { queue, refused }: SearchBounds,
-  key: string,
-  gone: AbortSignal,
-): EndTurn | Promise<EndTurn> {
+async function wait({ queue, refused }: SearchBounds, { gone, key }: Caller): Promise<Permit> {
   try {
-    return queue.enter(key, gone);
+    return await queue.enter(key, 1, gone);
   } catch (error) {
-    if (!(error instanceof QueueFullError)) throw error;
-    refused(error.of);
+    if (!(error instanceof QueueFullError)) throw new NotWantedError();
     const retry = { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS };
-    throw error.of === 'caller'
+    const isCaller = error.shortage === 'share';
+    refused(isCaller ? 'caller' : 'all');
+    throw isCaller
       ? new AppError('too_many_requests', 'Too many of your searches are waiting', retry)
       : new AppError('overloaded', 'Too many searches are waiting', retry);
   }

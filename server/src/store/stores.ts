@@ -5,7 +5,6 @@
  */
 import path from 'node:path';
 import { byScheme } from '../base/by-scheme.js';
-import type { FairQueueLimits } from '../base/limits/fair-queue.js';
 import { closeToOthers, isOpenToOthers, makePrivateDirectory } from '../base/private-files.js';
 import type { Logger } from '../base/logger.js';
 import { POSTGRES_SCHEMES } from '../postgres/address.js';
@@ -29,7 +28,10 @@ export interface StoreOptions {
 }
 
 /** Searches that run at the same time: of all callers, and of each. */
-export type SearchTurns = Pick<FairQueueLimits, 'turnsMax' | 'turnsPerCallerMax'>;
+export interface SearchTurns {
+  readonly turnsMax: number;
+  readonly turnsPerCallerMax: number;
+}
 
 export interface StoreChoice {
   /** The schemes of its addresses; the embedded store has none. */

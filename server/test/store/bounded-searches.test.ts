@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { runForCaller, runForServer } from '../../src/base/limits/current-caller.js';
 import { callerOf } from '../support/caller.js';
-import { FairQueue, type FairQueueLimits } from '../../src/base/limits/fair-queue.js';
+import { WeightedQueue, type WeightedQueueLimits } from '../../src/base/limits/weighted-queue.js';
 import { boundSearches } from '../../src/store/bounded-searches.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import { observeStore, type StoreOperation } from '../../src/store/observed-store.js';
@@ -10,9 +10,9 @@ import type { Store } from '../../src/store/store.js';
 import { describeStore, type StoreFixture } from './conformance.js';
 import { instanceOf, NO_SIDE } from './records.js';
 
-const LIMITS: FairQueueLimits = {
-  turnsMax: 2,
-  turnsPerCallerMax: 1,
+const LIMITS: WeightedQueueLimits = {
+  limit: 2,
+  limitPerCaller: 1,
   waitingMax: 3,
   waitingPerCallerMax: 2,
 };
@@ -21,7 +21,7 @@ describeStore('a store with bounded searches', async (): Promise<StoreFixture> =
   let store = createMemoryStore();
   await store.start();
   const bounded = (): Store =>
-    boundSearches(store, { queue: new FairQueue(LIMITS), refused: () => undefined });
+    boundSearches(store, { queue: new WeightedQueue(LIMITS), refused: () => undefined });
   return {
     get store(): Store {
       return bounded();
@@ -39,7 +39,7 @@ describeStore('a store with bounded searches', async (): Promise<StoreFixture> =
 class SlowStore {
   readonly running: StoreOperation[] = [];
   readonly refusals: string[] = [];
-  readonly queue = new FairQueue(LIMITS);
+  readonly queue = new WeightedQueue(LIMITS);
   readonly store: Store;
   readonly #ends: (() => void)[] = [];
 

@@ -33,7 +33,12 @@ export class RequestMemory {
     const { answersMax, bodiesMax, refused } = options;
     this.#options = options;
     // A body that has begun to arrive can't wait.
-    this.#bodies = new WeightedQueue({ limit: bodiesMax, share: CALLER_SHARE, waitingMax: 0 });
+    this.#bodies = new WeightedQueue({
+      limit: bodiesMax,
+      limitPerCaller: bodiesMax * CALLER_SHARE,
+      waitingMax: 0,
+      waitingPerCallerMax: 0,
+    });
     this.answers = new AnswerMemory({ bytesMax: answersMax, refused: () => refused('answer') });
   }
 

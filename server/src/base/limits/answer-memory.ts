@@ -39,8 +39,9 @@ export class AnswerMemory {
   constructor({ bytesMax, refused }: AnswerMemoryOptions) {
     this.#queue = new WeightedQueue({
       limit: bytesMax,
-      share: CALLER_SHARE,
+      limitPerCaller: bytesMax * CALLER_SHARE,
       waitingMax: WAITING_MAX,
+      waitingPerCallerMax: WAITING_MAX * CALLER_SHARE,
     });
     this.#refused = refused;
   }

@@ -16,7 +16,7 @@ export interface MemoryHolder {
 export class HeldMemory {
   readonly #account: AnswerMemory;
   readonly #holder: MemoryHolder;
-  readonly #admissions = new Set<Permit>();
+  readonly #permits = new Set<Permit>();
   readonly #shared = new Map<HeldMemory, () => void>();
   #holds = 0;
 
@@ -27,7 +27,7 @@ export class HeldMemory {
 
   get bytes(): number {
     let bytes = 0;
-    for (const { weight } of this.#admissions) bytes += weight;
+    for (const { weight } of this.#permits) bytes += weight;
     for (const shared of this.#shared.keys()) bytes += shared.bytes;
     return bytes;
   }
@@ -101,14 +101,14 @@ export class HeldMemory {
   }
 
   *#all(): Iterable<Permit> {
-    yield* this.#admissions;
+    yield* this.#permits;
     for (const shared of this.#shared.keys()) yield* shared.#all();
   }
 
   #keep(permit: Permit): Permit {
     // The request is over: nobody would release it.
     if (this.#holds === 0) permit.release();
-    else this.#admissions.add(permit);
+    else this.#permits.add(permit);
     return {
       get weight() {
         return permit.weight;
@@ -116,14 +116,14 @@ export class HeldMemory {
       resize: (bytes) => permit.resize(bytes),
       release: () => {
         permit.release();
-        this.#admissions.delete(permit);
+        this.#permits.delete(permit);
       },
     };
   }
 
   #release(): void {
-    for (const permit of this.#admissions) permit.release();
-    this.#admissions.clear();
+    for (const permit of this.#permits) permit.release();
+    this.#permits.clear();
     for (const leave of this.#shared.values()) leave();
     this.#shared.clear();
   }

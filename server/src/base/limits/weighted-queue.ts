@@ -19,10 +19,11 @@ export interface Permit {
 
 export interface WeightedQueueLimits {
   readonly limit: number;
-  /** What one caller may have of the limit, from 0 to 1. A caller that has nothing may exceed it with one entry. */
-  readonly share: number;
-  /** Maximum number of waiting entries; of them, each caller may have its share. */
+  /** What one caller may have of the limit: its share. A caller that has nothing may exceed it with one entry. */
+  readonly limitPerCaller: number;
+  /** Maximum number of waiting entries, and of those of one caller. */
   readonly waitingMax: number;
+  readonly waitingPerCallerMax: number;
 }
 
 /** What is lacking: the share of the caller, or the limit for all together. */
@@ -51,9 +52,7 @@ interface Line {
 
 export class WeightedQueue {
   readonly limit: number;
-  readonly #shareMax: number;
-  readonly #waitingMax: number;
-  readonly #waitingShare: number;
+  readonly #limits: WeightedQueueLimits;
   /** Of each caller that has or wants something. */
   readonly #lines = new Map<string, Line>();
   /** Callers with waiting entries, starting with the one whose turn is next. */
@@ -61,11 +60,9 @@ export class WeightedQueue {
   #used = 0;
   #waiting = 0;
 
-  constructor({ limit, share, waitingMax }: WeightedQueueLimits) {
-    this.limit = limit;
-    this.#shareMax = limit * share;
-    this.#waitingMax = waitingMax;
-    this.#waitingShare = Math.max(1, waitingMax * share);
+  constructor(limits: WeightedQueueLimits) {
+    this.limit = limits.limit;
+    this.#limits = limits;
   }
 
   get used(): number {
@@ -83,7 +80,7 @@ export class WeightedQueue {
   /** Why the caller can't have this much more now; null if it can. Ignores who else waits. */
   shortageOf(caller: string, weight: number): Shortage | null {
     const used = this.usedBy(caller);
-    if (used > 0 && used + weight > this.#shareMax) return 'share';
+    if (used > 0 && used + weight > this.#limits.limitPerCaller) return 'share';
     return this.#used > 0 && this.#used + weight > this.limit ? 'total' : null;
   }
 
@@ -134,8 +131,8 @@ export class WeightedQueue {
   }
 
   #crowdedFor(line: Line): Shortage | null {
-    if (line.waiting.size >= this.#waitingShare) return 'share';
-    return this.#waiting >= this.#waitingMax ? 'total' : null;
+    if (line.waiting.size >= this.#limits.waitingPerCallerMax) return 'share';
+    return this.#waiting >= this.#limits.waitingMax ? 'total' : null;
   }
 
   #mayEnter(caller: string, weight: number): boolean {

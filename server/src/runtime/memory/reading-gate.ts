@@ -33,8 +33,9 @@ export class ReadingGate {
   constructor(bytesMax: number, readsMax: number) {
     this.#queue = new WeightedQueue({
       limit: bytesMax,
-      share: CALLER_SHARE,
+      limitPerCaller: bytesMax * CALLER_SHARE,
       waitingMax: WAITING_MAX,
+      waitingPerCallerMax: WAITING_MAX * CALLER_SHARE,
     });
     this.#weightMin = bytesMax / readsMax;
   }

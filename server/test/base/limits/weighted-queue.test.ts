@@ -5,12 +5,18 @@ import {
   QueueFullError,
   WeightedQueue,
   type Permit,
+  type WeightedQueueLimits,
 } from '../../../src/base/limits/weighted-queue.js';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 function queueOf(limit = 100, waitingMax = 100): WeightedQueue {
-  return new WeightedQueue({ limit, share: 1 / 2, waitingMax });
+  return new WeightedQueue({
+    limit,
+    limitPerCaller: limit / 2,
+    waitingMax,
+    waitingPerCallerMax: Math.max(1, waitingMax / 2),
+  });
 }
 
 /** Enters, and adds the name to the list when it is admitted. */
@@ -157,5 +163,105 @@ describe('WeightedQueue', () => {
       }),
       { numRuns: 100 },
     );
+  });
+});
+
+describe('WeightedQueue of turns', () => {
+  const LIMITS: WeightedQueueLimits = {
+    limit: 2,
+    limitPerCaller: 1,
+    waitingMax: 5,
+    waitingPerCallerMax: 3,
+  };
+
+  /** Requests of weight 1 that note when they start. */
+  class Requests {
+    readonly started: string[] = [];
+    readonly queue: WeightedQueue;
+    readonly #permits = new Map<string, Permit>();
+
+    constructor(limits: Partial<WeightedQueueLimits> = {}) {
+      this.queue = new WeightedQueue({ ...LIMITS, ...limits });
+    }
+
+    /** @param name the caller, and a number */
+    async ask(name: string, aborted?: AbortSignal): Promise<void> {
+      const [caller = ''] = name.split(' ');
+      const permit = await this.queue.enter(caller, 1, aborted);
+      this.started.push(name);
+      this.#permits.set(name, permit);
+    }
+
+    async end(name: string): Promise<void> {
+      this.#permits.get(name)!.release();
+      await settle();
+    }
+  }
+
+  it('gives a turn at once while there is room', () => {
+    const queue = new WeightedQueue(LIMITS);
+    expect(queue.tryEnter('a', 1)).not.toBeNull();
+    expect(queue.tryEnter('a', 1)).toBeNull();
+    expect(queue.tryEnter('b', 1)).not.toBeNull();
+    expect(queue.tryEnter('c', 1)).toBeNull();
+  });
+
+  it('gives each caller a few turns only, and lets the callers alternate', async () => {
+    const requests = new Requests({ limit: 1 });
+    for (const name of ['a 1', 'a 2', 'a 3', 'b 1', 'c 1', 'b 2']) void requests.ask(name);
+    await settle();
+    const order = ['a 1', 'a 2', 'b 1', 'c 1', 'a 3', 'b 2'];
+    for (const name of order) await requests.end(name);
+    expect(requests.started).toEqual(order);
+  });
+
+  it('passes over a caller who has all of its turns', async () => {
+    const requests = new Requests();
+    for (const name of ['a 1', 'a 2', 'b 1', 'c 1']) void requests.ask(name);
+    await settle();
+    expect(requests.started).toEqual(['a 1', 'b 1']);
+    await requests.end('b 1');
+    expect(requests.started).toEqual(['a 1', 'b 1', 'c 1']);
+    await requests.end('c 1');
+    expect(requests.queue.waiting).toBe(1);
+    await requests.end('a 1');
+    expect(requests.started.at(-1)).toBe('a 2');
+  });
+
+  it('ends a turn once, however often it is released', async () => {
+    const queue = new WeightedQueue({ ...LIMITS, limit: 1 });
+    const permit = await queue.enter('a', 1);
+    permit.release();
+    permit.release();
+    expect(queue.tryEnter('b', 1)).not.toBeNull();
+    expect(queue.tryEnter('c', 1)).toBeNull();
+  });
+
+  it('refuses what is too much of one caller, and of all', async () => {
+    const requests = new Requests({ limit: 1 });
+    for (const name of ['a 1', 'a 2', 'a 3', 'a 4']) void requests.ask(name);
+    await expect(requests.ask('a 5')).rejects.toMatchObject({ shortage: 'share' });
+    for (const name of ['b 1', 'b 2']) void requests.ask(name);
+    await expect(requests.ask('c 1')).rejects.toThrow(QueueFullError);
+    await expect(requests.ask('c 1')).rejects.toMatchObject({ shortage: 'total' });
+    expect(requests.queue.waiting).toBe(5);
+  });
+
+  it('forgets a request whose caller has gone, and keeps no turn for it', async () => {
+    const requests = new Requests({ limit: 1 });
+    const gone = new AbortController();
+    void requests.ask('a 1');
+    const asked = requests.ask('a 2', gone.signal);
+    void requests.ask('a 3');
+    await settle();
+    gone.abort();
+    await expect(asked).rejects.toThrow('abort');
+    expect(requests.queue.waiting).toBe(1);
+    await requests.end('a 1');
+    expect(requests.started).toEqual(['a 1', 'a 3']);
+    await expect(requests.ask('b 1', gone.signal)).rejects.toThrow('abort');
+    await requests.end('a 3');
+    await requests.ask('c 1');
+    expect(requests.started.at(-1)).toBe('c 1');
   });
 });
