@@ -43,7 +43,6 @@ import type { NodeServicesOptions } from './node-options.js';
 import { WorkerQueries } from './activities/worker-queries.js';
 import * as details from './fleet/node-details.js';
 import { createNotifications } from './notifications/create-notifications.js';
-import { leaseBinding } from './fleet/lease-binding.js';
 import { NodeRegistry } from './fleet/node-registry.js';
 import { RunHistory } from './fleet/run-history.js';
 import { readPolling } from './fleet/node-views.js';
@@ -339,7 +338,7 @@ export class NodeServices {
     return new WorkClaims({
       ...this.#options,
       leaseMsMax: this.#options.settings.workLeaseMsMax,
-      bindsLeases: leaseBinding(() => this.nodes.others),
+      bindsLeases: details.leaseBinding(() => this.nodes.others),
       secrets: this.secrets,
       posted: (...message) => this.#resultPosted(...message),
       offer: (name) => this.broker.announce(name),

@@ -208,7 +208,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('API keys ($kind
     expect([answer.status, answer.body.code]).toEqual([409, 'key_name_in_use']);
   });
 
-  it('have a name of their own, however many are created at once on all nodes', async () => {
+  it('accepts a name once, however many keys are created at once on all nodes', async () => {
     for (let round = 0; round < 5; round += 1) {
       const body = { name: fresh('at-once'), scopes: ['conductor:viewer'] };
       const answers = await Promise.all(

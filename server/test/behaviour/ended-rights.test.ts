@@ -92,7 +92,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('rights ($kind)'
     }
   };
 
-  it('end polls, waits and streams on every node when an API key is removed', async () => {
+  it('ends polls, waits and streams on every node when an API key is removed', async () => {
     const team = await define();
     const key = await createKey();
     const answers = callAll(key.key, team);
@@ -106,7 +106,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('rights ($kind)'
     expect(item.body).toMatchObject({ attempt: 1 });
   });
 
-  it('end polls, waits and streams on every node when a token expires, and not before', async () => {
+  it('ends polls, waits and streams on every node when a token expires, and not before', async () => {
     const team = await define();
     const expiresAt = Math.ceil(Date.now() / 1000 + 3) * 1000;
     const answers = callAll(await tokenUntil(expiresAt), team);
@@ -115,7 +115,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('rights ($kind)'
     expect(Date.now()).toBeGreaterThanOrEqual(expiresAt);
   });
 
-  it('leave a work item that comes with the removal to one worker, as its first attempt', async () => {
+  it('gives a work item that comes with the removal to one worker, as its first attempt', async () => {
     const { queue, works } = await define();
     for (let round = 0; round < 8; round += 1) {
       const key = await createKey();
@@ -135,7 +135,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('rights ($kind)'
     }
   });
 
-  it('leave a bulk job of a removed API key as it is, and show that the key is gone', async () => {
+  it('lets a bulk job of a removed API key go on, and shows that the key is gone', async () => {
     const { waits } = await define();
     const ids: string[] = [];
     for (let count = 0; count < 6; count += 1) ids.push(await admin.start(waits));

@@ -224,7 +224,7 @@ everyStore(
     });
 
     describe('events', () => {
-      it('can be published if a definition inside names them literally', async () => {
+      it('publishes only events that a definition inside names literally', async () => {
         prefix = fresh('team');
         const named = `${prefix}-named`;
         await define(`${prefix}-in-named`, waitFor(`"${named}"`));

@@ -116,7 +116,7 @@ everyStore(
       });
     });
 
-    it('an event of a caller with the whole scope, and of a webhook, starts runs of all', async () => {
+    it('starts runs of all by an event of a caller with the whole scope, or of a webhook', async () => {
       const { event, inside, outside } = await twoTeams();
       await (await clientWith(at.client.url, 'conductor:controller')).publish(event, 'key', {});
       const hook = fresh('hook');

@@ -4,8 +4,9 @@
  * Reads of a few kilobytes or more are sent with gzip to callers that accept it. Lengths then depend on the contents, which
  * reveals nothing: browsers do not send tokens on their own, so another site cannot make a user's browser repeat a read.
  *
- * Long responses are written in slices when there is memory for them, until the caller disconnects: see long-answers.ts. A response that is too long for YAML, which is meant
- * for people, is sent as JSON; `Content-Type` says so, as it does for callers that accept neither.
+ * Long responses are written in slices when there is memory for them, until the caller disconnects: see long-answers.ts. A
+ * response that is too long for YAML, which is meant for people, is sent as JSON; `Content-Type` says so, as it does for callers
+ * that accept neither.
  */
 import { constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';

@@ -6,6 +6,7 @@
  * less; anything that cannot be read is omitted.
  */
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
+import type { NodeRecord } from '../../store/records/nodes.js';
 import { HOURS, MINUTES, NO_RUNS, type RunBucket, type RunHistoryReport } from './run-history.js';
 import type { HandOut } from '../activities/hand-outs.js';
 import type { PollCount } from '../activities/poll-counts.js';
@@ -87,6 +88,20 @@ export function readArchives(text: string | null): boolean {
 export function readBindsLeases(text: string | null): boolean {
   const value = parse(text);
   return isJsonObject(value) && value['bindsLeases'] === true;
+}
+
+/**
+ * Whether all nodes of the fleet know work tokens whose lease is bound: a node of an earlier version rejects them. Asked for each
+ * claim, so each record is read once.
+ */
+export function leaseBinding(others: () => readonly NodeRecord[]): () => boolean {
+  const known = new WeakMap<NodeRecord, boolean>();
+  const binds = (node: NodeRecord): boolean => {
+    const found = known.get(node) ?? readBindsLeases(node.details);
+    known.set(node, found);
+    return found;
+  };
+  return () => others().every(binds);
 }
 
 /** Null if there are none, or none that this version can read. */

@@ -81,7 +81,7 @@ describe('HeldMemory', () => {
     expect(refused()).toBe(2);
   });
 
-  it('that requests share is released by the last of them', async () => {
+  it('releases what requests share with the last of them', async () => {
     const { account } = accountOf();
     const requests = [request(account, 'a'), request(account, 'a')];
     const shared = requests[0]!.memory.shareable(NEVER);
