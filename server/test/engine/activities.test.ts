@@ -85,7 +85,7 @@ scenarios('a failed activity', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('that suspends the instance is offered again once it is resumed', () => {
+  it('becomes available again when the run that it suspended is resumed', () => {
     const driver = start([activity('job', { errorBehavior: 'Suspend' })]);
     driver.reject(driver.activity('job'));
     expect(driver.status).toBe('Suspended');
@@ -96,8 +96,8 @@ scenarios('a failed activity', (start) => {
   });
 });
 
-scenarios('a stale result', (start) => {
-  it('of an earlier attempt is ignored', () => {
+scenarios('the result of a work item', (start) => {
+  it('is ignored if it belongs to an earlier attempt', () => {
     const driver = start([
       activity('job', { retryInterval: 5, outputs: { result: 'step.Result' } }),
     ]);
@@ -113,7 +113,7 @@ scenarios('a stale result', (start) => {
     expect(driver.data['result']).toBe('right');
   });
 
-  it('that is sent twice counts once', () => {
+  it('counts once if it is sent twice', () => {
     const driver = start(
       inOrder(activity('job', { outputs: { n: 'data.n + 1' } }), delay('after', 60)),
       { data: { n: 0 } },
@@ -126,7 +126,7 @@ scenarios('a stale result', (start) => {
     expect(driver.open).toEqual(['after sleeping']);
   });
 
-  it('of a cancelled step is ignored', () => {
+  it('is ignored if the step was canceled', () => {
     const driver = start([
       fork('f', 'job', 'stop'),
       activity('job', { cancelCondition: 'data.stop' }),
@@ -141,7 +141,7 @@ scenarios('a stale result', (start) => {
   });
 
   it.each(['w/99/1', 'w/1/99', 'other', '', 'w//', '/1/1'])(
-    'with an unknown id is ignored: %j',
+    'is ignored if its id is unknown: %j',
     (activityId) => {
       const driver = start([activity('job')]);
       driver.deliver({ kind: 'activity', activityId, succeeded: true, data: null });
@@ -201,7 +201,7 @@ scenarios('a work item of an instance that is not running', (start) => {
     expect(driver.ran).toEqual(['job', 'after']);
   });
 
-  it('times out only once the instance is resumed if its timeout passes while it is suspended', () => {
+  it('times out at the resume if its timeout passes while the instance is suspended', () => {
     const driver = start([activity('job', { inputs: { timeout: 10 } })]);
     driver.suspend();
     driver.advance(60);

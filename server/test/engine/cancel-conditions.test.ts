@@ -21,7 +21,7 @@ const stopper: readonly StepSource[] = [work('stopper', { outputs: { stop: 'true
 const whenStopped = { cancelCondition: 'data.stop' } as const;
 
 scenarios('a cancel condition', (start) => {
-  it('that is already true skips the step and its next steps', () => {
+  it('skips the step and its next steps if it is already true', () => {
     const driver = start(
       inOrder(
         noOp('a', { outputs: { stop: 'true' } }),
@@ -34,7 +34,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('that is already true skips the step and its outputs but continues with ProceedOnCancel', () => {
+  it('skips the step and its outputs but continues if it is already true with ProceedOnCancel', () => {
     const driver = start(
       inOrder(
         noOp('a', { outputs: { stop: 'true' } }),
@@ -46,7 +46,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.data).toEqual({ stop: true });
   });
 
-  it('also follows the selected steps with ProceedOnCancel', () => {
+  it('follows the selected steps too with ProceedOnCancel', () => {
     const driver = start([
       noOp('a', {
         cancelCondition: 'true',
@@ -59,17 +59,17 @@ scenarios('a cancel condition', (start) => {
     expect(driver.history).toEqual(['a Cancelled', 'yes Complete']);
   });
 
-  it('may be a constant', () => {
+  it('accepts a constant', () => {
     expect(start([noOp('a', { cancelCondition: true })]).history).toEqual(['a Cancelled']);
     expect(start([noOp('a', { cancelCondition: false })]).history).toEqual(['a Complete']);
   });
 
-  it('that fails to evaluate counts as false', () => {
+  it('counts as false if its evaluation fails', () => {
     const driver = start([noOp('a', { cancelCondition: 'data.none.x' })]);
     expect(driver.history).toEqual(['a Complete']);
   });
 
-  it('can read the item of its Foreach', () => {
+  it('reads the item of its Foreach', () => {
     const driver = start([
       foreach(
         'each',
@@ -103,7 +103,7 @@ scenarios('a cancel condition', (start) => {
       kind: 'compensating',
       step: (members) => failing('a', { compensateWith: [waitFor('x')], ...members }),
     },
-  ])('that becomes true later cancels a step in any kind of wait: $kind', ({ kind, step }) => {
+  ])('cancels a step in any kind of wait when it becomes true: $kind', ({ kind, step }) => {
     for (const proceedOnCancel of [false, true]) {
       const driver = start([
         fork('f', 'a', 'stopper'),
@@ -141,7 +141,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.instance).toMatchObject({ outcome: 'Succeeded', lastError: { stepId: 'a' } });
   });
 
-  it('that reads the attempt number is not evaluated while the step waits for the retry', () => {
+  it('is not evaluated during the wait for a retry if it reads the attempt number', () => {
     const driver = start([
       failing('a', { cancelCondition: 'context.Step.Attempt > 2', retryInterval: 60 }),
     ]);
@@ -149,7 +149,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.history).toEqual(['a Failed', 'a Failed #2', 'a Cancelled #3']);
   });
 
-  it('that reads more than data is evaluated again when the next attempt starts', () => {
+  it('is evaluated again at the next attempt if it reads more than data', () => {
     const world = { late: false };
     const driver = start([failing('a', { cancelCondition: 'world.late', retryInterval: 60 })], {
       world,
@@ -160,7 +160,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.history).toEqual(['a Failed', 'a Cancelled #2']);
   });
 
-  it('that is true for a container and for steps inside it cancels each of them once', () => {
+  it('cancels a container and the steps inside it once each', () => {
     const driver = start([
       fork('f', 'outer', 'stopper'),
       box('outer', [[waitFor('x', whenStopped)], [box('inner', [activity('y')], whenStopped)]], {
@@ -200,7 +200,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('of a step inside a container lets the container continue', () => {
+  it('lets the container continue if it belongs to a step inside it', () => {
     const driver = start([
       fork('f', 'outer', 'stopper'),
       box('outer', inOrder(waitFor('x', whenStopped), noOp('skipped')), { nextStepId: 'after' }),
@@ -241,7 +241,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.ran.at(-1)).toBe('after');
   });
 
-  it('of a sequential Foreach skips the remaining items', () => {
+  it('skips the remaining items of a sequential Foreach', () => {
     const driver = start(
       [
         foreach('each', '[1, 2, 3]', [noOp('a', { outputs: { n: 'data.n + 1' } })], {
@@ -280,7 +280,7 @@ scenarios('a cancel condition', (start) => {
   });
 
   it.each(['Recur', 'Schedule'])(
-    'that is already true keeps a %s step from moving to the background',
+    'keeps a %s step in the foreground if it is already true',
     (stepType) => {
       const driver = start([
         {
@@ -349,7 +349,7 @@ scenarios('a cancel condition', (start) => {
     expect(driver.ran).toContain('after');
   });
 
-  it('whose selectors then fail is not retried: the branch continues with the next step', () => {
+  it('is not retried if the selectors then fail: the branch continues with the next step', () => {
     const driver = start(
       inOrder(
         noOp('a', {

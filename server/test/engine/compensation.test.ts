@@ -7,7 +7,7 @@ import { box, delay, failing, foreach, noOp, trace, waitFor, work } from './supp
 const noTrail = { data: { trail: [] } };
 
 scenarios('compensation', (start) => {
-  it('of a step runs its chain, then continues with the next step', () => {
+  it('runs the chain of the step, then continues with the next step', () => {
     const undo = inOrder(trace('undo1'), trace('undo2'));
     const driver = start(inOrder(failing('a', { compensateWith: undo }), trace('after')), noTrail);
     expect(driver.data['trail']).toEqual(['undo1', 'undo2', 'after']);
@@ -59,7 +59,7 @@ scenarios('compensation', (start) => {
     expect(driver.ran).toEqual(['undo', 'x', 'y', 'after']);
   });
 
-  it('can read the item of the step that failed', () => {
+  it('reads the item of the failed step', () => {
     const undo = noOp('undo', { outputs: { trail: '[...data.trail, context.Item]' } });
     const driver = start(
       [foreach('each', '[1, 2]', [failing('a', { compensateWith: [undo] })])],
@@ -69,13 +69,13 @@ scenarios('compensation', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('inside a container lets the container complete and its next step run', () => {
+  it('lets the container around the step complete and its next step run', () => {
     const inside = inOrder(failing('a', { compensateWith: [noOp('undo')] }), noOp('next'));
     const driver = start(inOrder(box('outer', [box('box', inside)]), noOp('after')));
     expect(driver.ran).toEqual(['undo', 'next', 'box', 'outer', 'after']);
   });
 
-  it('runs the chain of the container if the failed step has none, and continues after the container', () => {
+  it("runs the container's chain if the failed step has none, and continues after the container", () => {
     const driver = start(
       inOrder(
         box('box', [inOrder(noOp('done'), failing('a'), noOp('skipped')), [waitFor('other')]], {
@@ -113,20 +113,17 @@ scenarios('compensation', (start) => {
     { errorBehavior: 'Suspend', status: 'Suspended' },
     { errorBehavior: 'Terminate', status: 'Terminated' },
     { errorBehavior: 'Compensate', status: 'Complete' },
-  ])(
-    "by a container is followed by the container's own ErrorBehavior: $errorBehavior",
-    (expected) => {
-      const { errorBehavior, status } = expected;
-      const driver = start([
-        box('box', [failing('a')], { compensateWith: [noOp('undo')], errorBehavior }),
-      ]);
-      expect(driver.ran).toEqual(['undo']);
-      expect(driver.history.slice(0, 3)).toEqual(['a Failed', 'undo Complete', 'box Compensated']);
-      expect(driver.status).toBe(status);
-    },
-  );
+  ])("applies the container's own ErrorBehavior afterwards: $errorBehavior", (expected) => {
+    const { errorBehavior, status } = expected;
+    const driver = start([
+      box('box', [failing('a')], { compensateWith: [noOp('undo')], errorBehavior }),
+    ]);
+    expect(driver.ran).toEqual(['undo']);
+    expect(driver.history.slice(0, 3)).toEqual(['a Failed', 'undo Complete', 'box Compensated']);
+    expect(driver.status).toBe(status);
+  });
 
-  it('by a container with Retry runs the container again from its start', () => {
+  it('runs a container with Retry again from its start', () => {
     const driver = start([
       box('box', [work('a')], {
         compensateWith: [noOp('undo')],
@@ -147,7 +144,7 @@ scenarios('compensation', (start) => {
     ]);
   });
 
-  it('of a container that times out runs its chain after cancelling everything inside', () => {
+  it('cancels everything inside a timed-out container, then runs its chain', () => {
     const driver = start(
       inOrder(
         box('box', [waitFor('x')], { timeout: 10, compensateWith: [noOp('undo')] }),
@@ -164,7 +161,7 @@ scenarios('compensation', (start) => {
     ]);
   });
 
-  it('of one item of a sequential Foreach lets the next item run', () => {
+  it('lets the next item of a sequential Foreach run after one item failed', () => {
     const a = noOp('a', {
       outputs: { trail: '[...data.trail, context.Item[0]]' },
       compensateWith: [trace('undo')],
@@ -223,7 +220,7 @@ scenarios('a failure inside a compensation', (start) => {
     });
   });
 
-  it('never starts the compensation that it belongs to', () => {
+  it('does not start the compensation that it belongs to', () => {
     const driver = start(
       inOrder(
         failing('a', { compensateWith: [failing('undo', { errorBehavior: 'Compensate' })] }),
@@ -233,7 +230,7 @@ scenarios('a failure inside a compensation', (start) => {
     expect(driver.history).toEqual(['a Failed', 'undo Failed', 'a Compensated', 'after Complete']);
   });
 
-  it('can be compensated by the CompensateWith of the step in the chain', () => {
+  it('is compensated by the CompensateWith of the failed step', () => {
     const undo = inOrder(failing('undo', { compensateWith: [noOp('undoUndo')] }), noOp('rest'));
     const driver = start(inOrder(failing('a', { compensateWith: undo }), noOp('after')));
     expect(driver.ran).toEqual(['undoUndo', 'rest', 'after']);
@@ -249,7 +246,7 @@ scenarios('a failure inside a compensation', (start) => {
     expect(driver.instance.lastError?.stepId).toBe('undo');
   });
 
-  it('that suspended the instance lets the compensation continue once it is resumed', () => {
+  it('lets the compensation continue at the resume after it suspended the instance', () => {
     const driver = start(
       inOrder(
         failing('a', { compensateWith: [work('undo', { errorBehavior: 'Suspend' })] }),
@@ -264,7 +261,7 @@ scenarios('a failure inside a compensation', (start) => {
   });
 });
 
-scenarios('the successors of a step that failed permanently', (start) => {
+scenarios('the continuation after a permanently failed step', (start) => {
   const selects = {
     selectNextStep: {
       yes: 'data.paid === false',
@@ -278,13 +275,13 @@ scenarios('the successors of a step that failed permanently', (start) => {
   const options = { data: { paid: false } };
   const chosen = ['next', 'yes'];
 
-  it('are NextStepId and every true SelectNextStep, which cannot read `step`', () => {
+  it('follows NextStepId and every true SelectNextStep, which cannot read `step`', () => {
     const driver = start([failing('a', { ...undo('-a'), ...selects }), ...followers], options);
     expect(driver.ran).toEqual(['-a', ...chosen]);
     expect(driver.instance.outcome).toBe('Compensated');
   });
 
-  it('are the same for a saga, whose selectors read the data that its compensation wrote', () => {
+  it('works the same for a saga, whose selectors read the data that its compensation wrote', () => {
     const pays = { outputs: { paid: 'true' } };
     const unpays = { compensateWith: [noOp('refund', { outputs: { paid: 'false' } })] };
     const inside = inOrder(noOp('pay', { ...pays, ...unpays }), failing('ship'));
@@ -292,7 +289,7 @@ scenarios('the successors of a step that failed permanently', (start) => {
     expect(driver.ran).toEqual(['pay', 'refund', ...chosen]);
   });
 
-  it('are the same inside a container and in a loop', () => {
+  it('works the same inside a container and in a loop', () => {
     const inside = [failing('a', { ...undo('-a'), ...selects }), ...followers];
     expect(start([box('box', inside)], options).ran).toEqual(['-a', ...chosen, 'box']);
     const loop = { id: 'loop', stepType: 'Foreach', inputs: { collection: '[1, 2]' }, do: inside };
@@ -304,7 +301,7 @@ scenarios('the successors of a step that failed permanently', (start) => {
     ]);
   });
 
-  it('wait while the instance is suspended, and can no longer be cancelled', () => {
+  it('waits while the instance is suspended, and cannot be canceled any more', () => {
     const driver = start(
       [
         failing('a', {

@@ -133,7 +133,7 @@ scenarios('While', (start) => {
 });
 
 scenarios('Parallel and Sequence', (start) => {
-  it.each(['Parallel', 'Sequence'])('%s runs every sequence of Do as a branch', (stepType) => {
+  it.each(['Parallel', 'Sequence'])('runs every sequence of Do in %s as a branch', (stepType) => {
     const driver = start([
       {
         id: 'box',
@@ -151,7 +151,7 @@ scenarios('Parallel and Sequence', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it.each(['Parallel', 'Sequence'])('%s completes at once if Do is empty', (stepType) => {
+  it.each(['Parallel', 'Sequence'])('completes %s at once if Do is empty', (stepType) => {
     const driver = start([{ id: 'box', stepType, nextStepId: 'after' }, noOp('after')]);
     expect(driver.ran).toEqual(['box', 'after']);
   });

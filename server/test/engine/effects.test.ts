@@ -40,7 +40,7 @@ scenarios('an effect', (start) => {
     expect(driver.commitsDue).toBe(1);
   });
 
-  it('can run in several branches at the same time, and the branches can end in any order', () => {
+  it('runs in several branches at the same time, which end in any order', () => {
     const driver = start([
       foreach('each', '[1, 2, 3]', [
         work('job', { inputs: { n: 'context.Item' }, outputs: { last: 'context.Item' } }),
@@ -55,14 +55,14 @@ scenarios('an effect', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('that fails is a step error', () => {
+  it('raises a step error when it fails', () => {
     const driver = start([work('job', { errorBehavior: 'Suspend' })]);
     const failure = { type: 'ValueError', message: 'bad', traceback: 'line 3', data: null };
     driver.failEffect(driver.effect('job'), failure);
     expect(driver.instance.lastError).toMatchObject({ ...failure, stepId: 'job', attempt: 1 });
   });
 
-  it('that runs again after a crash belongs to the same execution', () => {
+  it('belongs to the same execution when it runs again after a crash', () => {
     const driver = start([work('job')]);
     const before = driver.effect('job');
     driver.reload();
@@ -103,7 +103,7 @@ scenarios('an effect', (start) => {
     expect(driver.open).toEqual(['end event']);
   });
 
-  it('that ends while the instance is suspended is stored, and the branch waits', () => {
+  it('stores its result while the instance is suspended, and the branch waits', () => {
     const driver = start(inOrder(work('job', { outputs: { x: '1' } }), noOp('after')));
     const effect = driver.effect('job');
     driver.suspend();
@@ -237,7 +237,7 @@ scenarios('a SubWorkflow step', (start) => {
 
   const terminated = [{ kind: 'terminate-child', workflowId: 'w.2.1' }];
 
-  it('that is cancelled terminates the child once', () => {
+  it('terminates the child once when it is canceled', () => {
     const driver = start([
       fork('f', 'sub', 'stop'),
       subWorkflow('sub', { cancelCondition: 'data.stop' }),
@@ -249,7 +249,7 @@ scenarios('a SubWorkflow step', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('that is cancelled before the start is confirmed still terminates the child', () => {
+  it('terminates the child when it is canceled before the start is confirmed', () => {
     const driver = start([
       fork('f', 'sub', 'stop'),
       subWorkflow('sub', { cancelCondition: 'data.stop' }),
@@ -260,14 +260,14 @@ scenarios('a SubWorkflow step', (start) => {
     expect(driver.instance.outbox).toEqual(terminated);
   });
 
-  it('in a container or instance that ends terminates the child once', () => {
+  it('terminates the child once when its container or instance ends', () => {
     const driver = start([box('box', [subWorkflow('sub')])]);
     driver.endEffect(driver.effect('sub'));
     driver.terminate();
     expect(driver.instance.outbox).toEqual(terminated);
   });
 
-  it('that times out in a saga terminates the child once and is compensated', () => {
+  it('terminates the child once when it times out in a saga, and is compensated', () => {
     const driver = start([
       box('saga', [subWorkflow('sub', { timeout: 5, compensateWith: [noOp('-sub')] })], {
         saga: true,
@@ -279,7 +279,7 @@ scenarios('a SubWorkflow step', (start) => {
     expect(driver.ran).toEqual(['-sub']);
   });
 
-  it('that is retried starts another child', () => {
+  it('starts another child when it is retried', () => {
     const driver = start([subWorkflow('sub', { timeout: 5, retryInterval: 1 })]);
     driver.endEffect(driver.effect('sub'));
     driver.advance(6);

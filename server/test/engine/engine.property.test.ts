@@ -100,7 +100,7 @@ describe('any instance', { timeout }, () => {
     );
   });
 
-  it('that is terminated has nothing open, requests nothing and no longer changes unless it is modified', () => {
+  it('has nothing open, requests nothing and changes only by modification once terminated', () => {
     fc.assert(
       fc.property(numbers, happenings, happenings, (list, before, after) => {
         skippingExplosions(() => {

@@ -198,7 +198,7 @@ scenarios('an event', (start) => {
   });
 });
 
-describe('a wait that has not yet searched the stored events', () => {
+describe('a wait that has not searched the stored events yet', () => {
   it('does not take a delivered event, because an older one may be stored', () => {
     const run = startRun(
       define([waitFor('a')]),
@@ -278,7 +278,7 @@ scenarios('the Timeout input of a WaitFor step', (start) => {
 });
 
 scenarios('an instance that is not running', (start) => {
-  it('that is suspended keeps arriving events until it is resumed', () => {
+  it('keeps arriving events until it is resumed if it is suspended', () => {
     const driver = start(inOrder(take('wait'), noOp('after')), noEvents);
     driver.suspend();
     driver.publish('news', 'key', 1);
@@ -289,7 +289,7 @@ scenarios('an instance that is not running', (start) => {
     expect(driver.ran).toEqual(['wait', 'after']);
   });
 
-  it('that is terminated takes no events', () => {
+  it('takes no events if it is terminated', () => {
     const driver = start([take('wait')], noEvents);
     driver.terminate();
     driver.publish('news', 'key', 1);

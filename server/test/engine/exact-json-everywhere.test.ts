@@ -84,8 +84,8 @@ const OWN_JSON = [
   'testing/test-python.ts',
 ];
 
-describe('the sources of the server', () => {
-  it('parse and write user data only with exact-json.ts', () => {
+describe('the server source code', () => {
+  it('parses and writes user data only with exact-json.ts', () => {
     const found = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.startsWith('generated/'))
       .filter((file) =>

@@ -203,7 +203,7 @@ scenarios('Foreach', (start) => {
   });
 
   it.each(['context.Step.Attempt === 1', 'context.Step.Attempt > 1'])(
-    'that is retried starts with the first item, even if RunParallel has changed (%s)',
+    'starts with the first item when it is retried, even if RunParallel has changed (%s)',
     (runParallel) => {
       const inside = [
         noOp('tell', { outputs: { trail: '[...data.trail, context.Item]' }, nextStepId: 'wait' }),

@@ -29,13 +29,13 @@ scenarios('a step that has joined an open run', (start) => {
   it.each([
     ['is cancelled', { cancelCondition: 'data.stop' }],
     ['times out', { timeout: 5 }],
-  ])('and %s leaves it open, and withdraws its request', (_case, members) => {
+  ])('leaves it open and withdraws its request if it %s', (_case, members) => {
     const driver = joining(members);
     driver.advance(5);
     expect(driver.instance.outbox).toMatchObject([joins, { ...joins, left: true }]);
   });
 
-  it('and is terminated withdraws its request', () => {
+  it('withdraws its request if it is terminated', () => {
     const driver = joining();
     driver.terminate();
     expect(driver.instance.outbox).toMatchObject([joins, { ...joins, left: true }]);
@@ -66,7 +66,7 @@ scenarios('a step without Wait', (start) => {
   });
 });
 
-scenarios('a run that steps of others have joined', (start) => {
+scenarios('a run that steps in other runs have joined', (start) => {
   const step = (n: number) => ({ workflowId: `w${n}`, pointerId: 7, attempt: 1 });
 
   function joinedBy(count: number): EngineDriver {

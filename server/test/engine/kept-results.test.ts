@@ -123,7 +123,7 @@ scenarios('the result of a step', (start) => {
     });
   });
 
-  it('cannot time out any more, whatever the Timeout of its step', () => {
+  it('is kept whatever the Timeout of its step', () => {
     const world = { broken: true };
     const driver = start([waitFor('a', { outputs: fragile, timeout: 5, retryInterval: 10 })], {
       world,
@@ -134,7 +134,7 @@ scenarios('the result of a step', (start) => {
     expect(driver.records.map(({ error }) => error?.type)).not.toContain('Timeout');
   });
 
-  it('of a container is kept, so that its steps do not run again', () => {
+  it('is kept if it belongs to a container, whose steps do not run again', () => {
     const world = { broken: true };
     const driver = start([box('a', [work('in')], { outputs: fragile, retryInterval: 10 })], {
       world,
@@ -145,7 +145,7 @@ scenarios('the result of a step', (start) => {
     expect(driver.history).toEqual(['in Complete', 'a Failed', 'a Complete #2']);
   });
 
-  it('that continues in the background keeps its schedule', () => {
+  it('keeps its schedule if it continues in the background', () => {
     const world = { broken: true };
     const schedule: StepSource = {
       id: 'a',

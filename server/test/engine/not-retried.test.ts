@@ -19,9 +19,9 @@ function sagaOf(tested: ReturnType<typeof work>, members: StepMembers = {}) {
   return inOrder(box('saga', inOrder(paid, tested), { saga: true, ...members }), trace('after'));
 }
 
-scenarios('retry settings without an ErrorBehavior', (start) => {
+scenarios('a step with retry settings but no ErrorBehavior', (start) => {
   it.each<StepMembers>([{ maxRetries: 2 }, { retryBackoff: 2 }])(
-    'apply first, also inside a saga: %o',
+    'uses its retry settings first, also inside a saga: %o',
     (members) => {
       const driver = start(sagaOf(work('a', { retryInterval: 1, ...members })), noTrail);
       driver.failEffect(driver.effect('a'));
@@ -33,7 +33,7 @@ scenarios('retry settings without an ErrorBehavior', (start) => {
     },
   );
 
-  it('let the saga compensate once the retries are exhausted', () => {
+  it('lets the saga compensate once the retries are exhausted', () => {
     const driver = start(sagaOf(work('a', { retryInterval: 1, maxRetries: 2 })), noTrail);
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       expect(driver.data['trail']).toEqual([]);
@@ -48,7 +48,7 @@ scenarios('retry settings without an ErrorBehavior', (start) => {
     { defaultErrorBehavior: 'Suspend', status: 'Suspended' },
     { defaultErrorBehavior: 'Retry', status: 'Suspended' },
     { defaultErrorBehavior: 'Compensate', status: 'Complete' },
-  ])('are followed by the DefaultErrorBehavior $defaultErrorBehavior', (expected) => {
+  ])('applies the DefaultErrorBehavior after the retries: $defaultErrorBehavior', (expected) => {
     const { defaultErrorBehavior } = expected;
     const driver = start([work('a', { retryInterval: 1, maxRetries: 1 })], {
       defaultErrorBehavior,
@@ -60,7 +60,7 @@ scenarios('retry settings without an ErrorBehavior', (start) => {
     expect(driver.status).toBe(expected.status);
   });
 
-  it('are followed by OnRetriesExhausted, also inside a saga', () => {
+  it('applies OnRetriesExhausted after the retries, also inside a saga', () => {
     const members = { retryInterval: 1, maxRetries: 1, onRetriesExhausted: 'Suspend' };
     const driver = start(sagaOf(work('a', members)), noTrail);
     driver.failEffect(driver.effect('a'));
@@ -70,13 +70,13 @@ scenarios('retry settings without an ErrorBehavior', (start) => {
     expect(driver.data['trail']).toEqual([]);
   });
 
-  it('have no effect with a RetryInterval alone, as in Conductor', () => {
+  it('ignores a RetryInterval alone, as Conductor does', () => {
     const driver = start(sagaOf(work('a', { retryInterval: 1 })), noTrail);
     driver.failEffect(driver.effect('a'));
     expect(driver.data['trail']).toEqual(['-pay', 'after']);
   });
 
-  it('apply before the CompensateWith of the step, after which the step is not retried', () => {
+  it('retries before its CompensateWith, and not after it', () => {
     const undo = { compensateWith: [trace('-a')] };
     const driver = start(
       inOrder(work('a', { retryInterval: 1, maxRetries: 1, ...undo }), trace('after')),
@@ -90,7 +90,7 @@ scenarios('retry settings without an ErrorBehavior', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('of a saga run the whole saga again, then its next steps', () => {
+  it('runs the whole saga again if it is a saga, then its next steps', () => {
     const driver = start(sagaOf(work('a'), { retryInterval: 1, maxRetries: 1 }), noTrail);
     driver.failEffect(driver.effect('a'));
     expect(driver.data['trail']).toEqual(['-pay']);
@@ -211,7 +211,7 @@ scenarios('a pause requested by a remote server', (start) => {
     { asked: 30_000, waits: 30 },
     { asked: 2000, waits: 10 },
     { asked: 3 * 86_400_000, waits: 86_400 },
-  ])('of $asked ms makes the step wait for $waits s', ({ asked, waits }) => {
+  ])('makes the step wait for $waits s after a request of $asked ms', ({ asked, waits }) => {
     const driver = start([work('a', { retryInterval: 10 })]);
     const failure = { type: 'HttpError', message: 'busy', retryAfterMs: asked };
     driver.failEffect(driver.effect('a'), failure);

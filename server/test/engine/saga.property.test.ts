@@ -136,7 +136,7 @@ describe('any saga', { timeout }, () => {
     );
   });
 
-  it('that does not fail compensates nothing', () => {
+  it('compensates nothing if it does not fail', () => {
     const numbers = fc.array(fc.nat(999), { minLength: 5, maxLength: 120, size: 'max' });
     fc.assert(
       fc.property(numbers, fc.array(fc.nat(99)), (list, picks) => {

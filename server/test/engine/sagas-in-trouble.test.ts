@@ -17,7 +17,7 @@ import {
 const noTrail = { data: { trail: [] } };
 
 scenarios('a failing saga', (start) => {
-  it('that times out is compensated, then its ErrorBehavior applies', () => {
+  it('is compensated when it times out, then its ErrorBehavior applies', () => {
     const driver = start(
       [
         saga(inOrder(undoable('a'), waitFor('never')), {
@@ -34,7 +34,7 @@ scenarios('a failing saga', (start) => {
     expect(driver.instance.lastError?.type).toBe('Timeout');
   });
 
-  it('that times out before anything completed is still compensated by its own chain', () => {
+  it('runs its own chain if it times out before anything completed', () => {
     const driver = start(
       [
         saga([waitFor('never')], {
@@ -112,7 +112,7 @@ scenarios('a failing saga', (start) => {
     expect(driver.data['trail']).toEqual(['-a', '-saga']);
   });
 
-  it('can have a saga in a compensation, which is compensated on its own', () => {
+  it('compensates a saga inside its compensation on its own', () => {
     const undo = box('undoSaga', inOrder(undoable('u'), failing('v')), { saga: true });
     const driver = start(
       [saga(inOrder(undoable('a'), noOp('b', { compensateWith: [undo] }), failing('c')))],

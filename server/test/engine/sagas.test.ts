@@ -19,7 +19,7 @@ import {
 const noTrail = { data: { trail: [] } };
 
 scenarios('a saga', (start) => {
-  it('that succeeds compensates nothing', () => {
+  it('compensates nothing if it succeeds', () => {
     const driver = start(inOrder(saga([undoable('a')]), trace('after')), noTrail);
     expect(driver.data['trail']).toEqual(['after']);
     expect(driver.ran).toEqual(['a', 'saga', 'after']);
@@ -54,7 +54,7 @@ scenarios('a saga', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('with parallel branches compensates by time of completion, and cancels steps that only wait', () => {
+  it('compensates parallel branches by time of completion, and cancels waiting steps', () => {
     const driver = start(
       [
         saga([
@@ -144,7 +144,7 @@ scenarios('a saga', (start) => {
     expect(driver.data['trail']).toEqual(['after']);
   });
 
-  it('inside a container lets the container complete and its next step run', () => {
+  it("lets its container complete and the container's next step run", () => {
     const driver = start(
       inOrder(box('outer', inOrder(saga([failing('a')], {}), trace('next'))), trace('after')),
       noTrail,
@@ -167,7 +167,7 @@ scenarios('a saga', (start) => {
     expect(driver.data['trail']).toEqual(['-a', '-saga']);
   });
 
-  it('can be any container: a loop as a saga compensates all of its iterations', () => {
+  it('compensates all of its iterations if it is a loop', () => {
     const undo = noOp('undo', { outputs: { trail: "[...data.trail, '-' + data.n]" } });
     const driver = start(
       [
@@ -188,7 +188,7 @@ scenarios('a saga', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('can be a step without a Do, which is compensated by its own chain', () => {
+  it('has its own chain compensate it if it is a step without a Do', () => {
     const driver = start(
       inOrder(
         work('a', {
@@ -226,7 +226,7 @@ scenarios('a saga', (start) => {
   });
 });
 
-scenarios('after a saga was compensated', (start) => {
+scenarios('a compensated saga', (start) => {
   const steps = (members: StepMembers): StepSource[] => [
     saga(inOrder(undoable('a'), work('b', { compensateWith: [trace('-b')] })), {
       compensateWith: [trace('-saga')],
@@ -234,7 +234,7 @@ scenarios('after a saga was compensated', (start) => {
     }),
   ];
 
-  it('ErrorBehavior Retry runs the whole saga again', () => {
+  it('runs again as a whole with ErrorBehavior Retry', () => {
     const driver = start(steps({ errorBehavior: 'Retry', retryInterval: 30 }), noTrail);
     driver.failEffect(driver.effect('b'));
     expect(driver.data['trail']).toEqual(['-b', '-a', '-saga']);
@@ -248,7 +248,7 @@ scenarios('after a saga was compensated', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('a second failure compensates only the second attempt', () => {
+  it('compensates only the second attempt when it fails again', () => {
     const driver = start(steps({ errorBehavior: 'Retry', retryInterval: 30 }), noTrail);
     driver.failEffect(driver.effect('b'));
     driver.advance(30);
@@ -256,7 +256,7 @@ scenarios('after a saga was compensated', (start) => {
     expect(driver.data['trail']).toEqual(['-b', '-a', '-saga', '-b', '-a', '-saga']);
   });
 
-  it('MaxRetries limits the retries, and OnRetriesExhausted follows', () => {
+  it('retries at most MaxRetries times, then applies OnRetriesExhausted', () => {
     const driver = start(
       steps({
         errorBehavior: 'Retry',
@@ -273,7 +273,7 @@ scenarios('after a saga was compensated', (start) => {
     expect(driver.status).toBe('Terminated');
   });
 
-  it('ErrorBehavior Suspend suspends, and the resume runs the whole saga again', () => {
+  it('suspends with ErrorBehavior Suspend, and runs again as a whole at the resume', () => {
     const driver = start(steps({ errorBehavior: 'Suspend' }), noTrail);
     driver.failEffect(driver.effect('b'));
     expect(driver.status).toBe('Suspended');
@@ -284,7 +284,7 @@ scenarios('after a saga was compensated', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('ErrorBehavior Terminate terminates with the error as the reason', () => {
+  it('terminates with ErrorBehavior Terminate and the error as the reason', () => {
     const driver = start(steps({ errorBehavior: 'Terminate' }), noTrail);
     driver.failEffect(driver.effect('b'));
     expect(driver.data['trail']).toEqual(['-b', '-a', '-saga']);
@@ -294,11 +294,11 @@ scenarios('after a saga was compensated', (start) => {
   });
 });
 
-scenarios('nested sagas', (start) => {
+scenarios('an inner saga', (start) => {
   const inner = (members: StepMembers, ...inside: readonly StepSource[]): StepSource =>
     box('inner', inOrder(...inside), { saga: true, ...members });
 
-  it('compensate only the inner one, and run its next steps', () => {
+  it('is compensated alone if it fails, and its next steps run', () => {
     const driver = start(
       [
         saga(
@@ -315,7 +315,7 @@ scenarios('nested sagas', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('compensate a completed inner one together with the outer one', () => {
+  it('is compensated together with the outer one if it has completed', () => {
     const driver = start(
       [
         saga(
@@ -331,7 +331,7 @@ scenarios('nested sagas', (start) => {
     expect(driver.data['trail']).toEqual(['-inner', '-y', '-x', '-a', '-saga']);
   });
 
-  it('do not compensate the inner one again together with the outer one', () => {
+  it('is not compensated a second time together with the outer one', () => {
     const driver = start(
       [
         saga(

@@ -5,8 +5,8 @@ import { EndlessLoopError } from './support/engine-driver.js';
 import { scenarios } from './support/scenario.js';
 import { noOp, trace } from './support/steps.js';
 
-scenarios('branches', (start) => {
-  it('run one step after the other and apply outputs in order', () => {
+scenarios('a branch', (start) => {
+  it('runs one step after the other and applies outputs in order', () => {
     const driver = start(
       inOrder(
         { ...noOp('a'), outputs: { x: 'data.x + 1', y: 'data.x * 10' } },
@@ -20,7 +20,7 @@ scenarios('branches', (start) => {
     expect(driver.instance.endTime).toBe(driver.now);
   });
 
-  it('end at a step without a next step, whatever follows it in the document', () => {
+  it('ends at a step without a next step, whatever follows it in the document', () => {
     const driver = start([noOp('a'), noOp('b')]);
     expect(driver.ran).toEqual(['a']);
     expect(driver.status).toBe('Complete');
@@ -31,7 +31,7 @@ scenarios('branches', (start) => {
     { truths: [false, true], expected: ['a', 'c'] },
     { truths: [true, true], expected: ['a', 'b', 'c'] },
     { truths: [false, false], expected: ['a'] },
-  ])('follow every selected step: $truths', ({ truths, expected }) => {
+  ])('follows every selected step: $truths', ({ truths, expected }) => {
     const [b, c] = truths;
     const driver = start([
       { id: 'a', stepType: 'Decide', selectNextStep: { b: String(b), c: String(c) } },
@@ -42,7 +42,7 @@ scenarios('branches', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('follow the next step as well as the selected ones', () => {
+  it('follows the next step as well as the selected ones', () => {
     const driver = start([
       { ...noOp('a'), nextStepId: 'b', selectNextStep: { c: 'true' } },
       noOp('b'),
@@ -52,7 +52,7 @@ scenarios('branches', (start) => {
   });
 
   it.each(['1', "'text'", '[0]', '({ a: 1 })'])(
-    'select by the truth value of Python: %s is true',
+    "selects by Python's truth value: %s is true",
     (truth) => {
       const driver = start([{ ...noOp('a'), selectNextStep: { b: truth } }, noOp('b')]);
       expect(driver.ran).toEqual(['a', 'b']);
@@ -60,14 +60,14 @@ scenarios('branches', (start) => {
   );
 
   it.each(['0', "''", '[]', '({})', 'null'])(
-    'select by the truth value of Python: %s is false',
+    "selects by Python's truth value: %s is false",
     (truth) => {
       const driver = start([{ ...noOp('a'), selectNextStep: { b: truth } }, noOp('b')]);
       expect(driver.ran).toEqual(['a']);
     },
   );
 
-  it('select by data that the outputs of the same step have just written', () => {
+  it('selects by data that the outputs of the same step have just written', () => {
     const driver = start([
       { ...noOp('a'), outputs: { x: '5' }, selectNextStep: { b: 'data.x === 5' } },
       noOp('b'),
@@ -75,7 +75,7 @@ scenarios('branches', (start) => {
     expect(driver.ran).toEqual(['a', 'b']);
   });
 
-  it('jump backwards as long as a selector says so', () => {
+  it('jumps backwards as long as a selector says so', () => {
     const driver = start(
       [
         {
@@ -91,7 +91,7 @@ scenarios('branches', (start) => {
     expect(driver.data).toEqual({ n: 5 });
   });
 
-  it('do not join: two branches that lead to one step run it twice', () => {
+  it('does not join another branch: two that lead to one step run it twice', () => {
     const driver = start(
       [
         { ...trace('fork'), selectNextStep: { left: 'true', right: 'true' } },
@@ -105,7 +105,7 @@ scenarios('branches', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('run a step twice if it is both the next step and selected', () => {
+  it('runs a step twice if it is both the next step and selected', () => {
     const driver = start([
       { ...noOp('a'), nextStepId: 'b', selectNextStep: { b: 'true' } },
       noOp('b'),
@@ -113,7 +113,7 @@ scenarios('branches', (start) => {
     expect(driver.ran).toEqual(['a', 'b', 'b']);
   });
 
-  it('keep the instance Runnable until the last of them has ended', () => {
+  it('keeps the instance Runnable until the last branch has ended', () => {
     const driver = start([
       { ...noOp('a'), selectNextStep: { short: 'true', long: 'true' } },
       noOp('short'),
@@ -125,7 +125,7 @@ scenarios('branches', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('can continue inside a container with a step that is defined outside it', () => {
+  it('continues inside a container with a step that is defined outside it', () => {
     const driver = start([
       {
         id: 'box',
@@ -140,14 +140,14 @@ scenarios('branches', (start) => {
     expect(driver.ran).toEqual(['inside', 'shared', 'box', 'after']);
   });
 
-  it('without an end run until the server intervenes', () => {
+  it('runs until the server intervenes if it has no end', () => {
     const loop = () => start([{ ...noOp('a'), nextStepId: 'a' }], { stepsMax: 500 });
     expect(loop).toThrow(EndlessLoopError);
   });
 });
 
-scenarios('log lines', (start) => {
-  it('contain any value', () => {
+scenarios('a log line', (start) => {
+  it('contains any value', () => {
     const driver = start(
       inOrder(
         { id: 'a', stepType: 'EmitLog', inputs: { message: "'hello'" } },
@@ -159,7 +159,7 @@ scenarios('log lines', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('are visible to outputs with their canonical level', () => {
+  it('shows its canonical level to outputs', () => {
     const driver = start([
       {
         id: 'a',

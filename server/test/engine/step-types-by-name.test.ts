@@ -14,8 +14,8 @@ const KNOWS_NAMES = /^(?:engine\/(?:definitions|primitives)|generated|testing)\/
 /** In code, not in a comment. */
 const NAME = new RegExp(`^(?!\\s*(?:\\*|//)).*(['"])(?:${BUILT_IN_STEP_TYPES.join('|')})\\1`, 'm');
 
-describe('the sources of the server', () => {
-  it('name step types only in the engine’s definitions and primitives', () => {
+describe('the server source code', () => {
+  it('names step types only in the engine’s definitions and primitives', () => {
     const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
       .map((file) => file.replaceAll('\\', '/'))
       .filter((file) => file.endsWith('.ts'));
@@ -25,13 +25,13 @@ describe('the sources of the server', () => {
   });
 });
 
-describe('the traits of a step type', () => {
-  it('mark the steps that change something outside the server', () => {
+describe('the characteristics of a step type', () => {
+  it('marks the steps that change something outside the server', () => {
     const types = BUILT_IN_STEP_TYPES.filter((type) => traitsOf({ type }).hasSideEffects);
     expect(types).toEqual(['HttpRequest', 'SubWorkflow']);
   });
 
-  it('give a custom step the body that runs scripts', () => {
+  it('gives a custom step the body that runs scripts', () => {
     expect(traitsOf({ type: null }).body).toBe('script');
   });
 });

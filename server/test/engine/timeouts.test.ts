@@ -24,7 +24,7 @@ scenarios('Timeout', (start) => {
     { of: 'SubWorkflow', step: (members) => subWorkflow('a', members) },
     { of: 'a container', step: (members) => box('a', [waitFor('x')], members) },
     { of: 'a loop', step: (members) => foreach('a', '[1, 2]', [work('x')], members) },
-  ])('of $of fails the step, and nothing of the attempt remains', ({ step }) => {
+  ])('fails $of, and nothing of the attempt remains', ({ step }) => {
     const driver = start(
       inOrder(step({ timeout: 10, errorBehavior: 'Compensate' }), delay('after', 60)),
     );
@@ -61,18 +61,15 @@ scenarios('Timeout', (start) => {
     { period: 5, history: ['a Complete'] },
     { period: 10, history: ['a Complete'] },
     { period: 20, history: ['a Failed'] },
-  ])(
-    'of 10 s and a Delay of $period s: the one that ends first wins, even if both are checked late',
-    (c) => {
-      const step = delay('a', c.period, { timeout: 10, errorBehavior: 'Compensate' });
-      const late = start([step]);
-      late.oversleep(60);
-      expect(late.history).toEqual(c.history);
-      const healthy = start([step]);
-      healthy.advance(60);
-      expect(healthy.history).toEqual(c.history);
-    },
-  );
+  ])('wins against a Delay of $period s if it ends first, even if both are checked late', (c) => {
+    const step = delay('a', c.period, { timeout: 10, errorBehavior: 'Compensate' });
+    const late = start([step]);
+    late.oversleep(60);
+    expect(late.history).toEqual(c.history);
+    const healthy = start([step]);
+    healthy.advance(60);
+    expect(healthy.history).toEqual(c.history);
+  });
 
   it('does not affect a container that completed before it, even if it is checked late', () => {
     const driver = start([
@@ -88,7 +85,7 @@ scenarios('Timeout', (start) => {
     expect(driver.history).toEqual(['schedule Complete']);
   });
 
-  it('of another step that ends at the same check waits when the first one suspends', () => {
+  it('waits until the resume if the timeout of another step suspends the instance at the same check', () => {
     const driver = start([
       fork('f', 'a', 'b'),
       waitFor('a', { timeout: 5, errorBehavior: 'Suspend' }),
@@ -101,7 +98,7 @@ scenarios('Timeout', (start) => {
     expect(driver.status).toBe('Terminated');
   });
 
-  it('of a saga does not affect the pause before its retry, even if it is checked late', () => {
+  it('does not affect the pause before the retry of a saga, even if it is checked late', () => {
     const driver = start([
       box('saga', [waitFor('a', { timeout: 5 })], {
         saga: true,
@@ -118,7 +115,7 @@ scenarios('Timeout', (start) => {
     expect(driver.open).toEqual(['saga open', 'a event']);
   });
 
-  it('of a loop covers all its iterations', () => {
+  it('covers all iterations of a loop', () => {
     const driver = start(
       [
         {
@@ -137,7 +134,7 @@ scenarios('Timeout', (start) => {
     expect(driver.status).toBe('Terminated');
   });
 
-  it('of a background sequence covers all its rounds, and its next steps do not run a second time', () => {
+  it('covers all rounds of a background sequence, whose next steps run only once', () => {
     const driver = start(
       [
         {
@@ -159,7 +156,7 @@ scenarios('Timeout', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('of an inner step can end before that of the container, which then completes', () => {
+  it('fails an inner step without failing the container, which then completes', () => {
     const driver = start([
       box('box', [waitFor('a', { timeout: 5, errorBehavior: 'Compensate' })], { timeout: 10 }),
     ]);
@@ -167,7 +164,7 @@ scenarios('Timeout', (start) => {
     expect(driver.history).toEqual(['a Failed', 'box Complete']);
   });
 
-  it('of a container and of an inner step that end at the same time fails only the container', () => {
+  it('fails only the container if that of an inner step ends at the same time', () => {
     const timeout = { timeout: 5, errorBehavior: 'Compensate' } as const;
     const driver = start([box('box', [waitFor('a', timeout)], timeout)]);
     driver.advance(5);

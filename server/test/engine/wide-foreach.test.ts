@@ -122,7 +122,7 @@ describe('a wide Foreach', () => {
     expect(writeState(other.run.instance)).toBe(writeState(driver.run.instance));
   });
 
-  it('that is compensated opens no further items', () => {
+  it('opens no further items if it is compensated', () => {
     const broken = noOp('in', { errorBehavior: 'Compensate' });
     const each = foreach('each', '0', [broken], { compensateWith: [noOp('undo')] });
     const driver = new PlainDriver([each], { each: list(ITEMS) });
@@ -155,7 +155,7 @@ describe('a wide Foreach', () => {
     expect(driver.run.instance.status).toBe('Complete');
   });
 
-  it('that is cancelled ends even if most items were never opened', () => {
+  it('ends when it is canceled even if most items were never opened', () => {
     const members = { cancelCondition: 'data.stop', proceedOnCancel: true, nextStepId: 'after' };
     const steps = [foreach('each', '0', [noOp('in')], members), noOp('after')];
     const driver = new PlainDriver(steps, { each: list(ITEMS) });

@@ -102,8 +102,8 @@ const WARNED: readonly DocumentCase[] = [
   },
 ];
 
-describe('parseDefinition — warns about', () => {
-  it.each(WARNED)('$title', ({ document, options, found }) => {
+describe('parseDefinition', () => {
+  it.each(WARNED)('warns about $title', ({ document, options, found }) => {
     const parsed = parseDefinition(document, options);
     expect(errorsOf(parsed)).toEqual([]);
     expect(warningsOf(parsed)).toEqual(found);
@@ -111,7 +111,7 @@ describe('parseDefinition — warns about', () => {
   });
 });
 
-describe('parseDefinition — messages', () => {
+describe('a problem message of parseDefinition', () => {
   function messageOf(document: unknown): string | undefined {
     const { errors, warnings } = parseDefinition(document);
     return [...errors, ...warnings][0]?.message;
@@ -137,7 +137,7 @@ describe('parseDefinition — messages', () => {
       documentWithInputs('Delay', { Period: "'soon'" }),
       'Period: expected a duration (a number of seconds, "90s", "15m", "1h", "2d", "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"; up to 100 years), but got the string "soon".',
     ],
-  ])('say how to fix the problem (%#)', (document, message) => {
+  ])('says how to fix the problem (%#)', (document, message) => {
     expect(messageOf(document)).toBe(message);
   });
 });

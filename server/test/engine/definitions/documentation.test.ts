@@ -51,7 +51,7 @@ function label(name: string): string {
   return `\`${name.charAt(0).toUpperCase()}${name.slice(1)}\``;
 }
 
-describe('the reference of definitions', () => {
+describe('the definition reference', () => {
   it.each(yamlExamples())('has a valid example at line $line', ({ text }) => {
     const parsed = parseDefinition(toDocument(parse(text)));
     expect(parsed.errors).toEqual([]);

@@ -72,7 +72,7 @@ describe('parseDefinition — properties', () => {
     );
   });
 
-  it('never throws, and reports only paths that exist', () => {
+  it('does not throw, and reports only existing paths', () => {
     fc.assert(
       fc.property(randomDocument, (document) => {
         checkFindings(document, parseDefinition(document));

@@ -348,15 +348,15 @@ const REFUSED: readonly DocumentCase[] = [
   },
 ];
 
-describe('parseDefinition — rejects', () => {
-  it.each(REFUSED)('$title', ({ document, options, found }) => {
+describe('parseDefinition', () => {
+  it.each(REFUSED)('rejects $title', ({ document, options, found }) => {
     const parsed = parseDefinition(document, options);
     expect(errorsOf(parsed)).toEqual(found);
     expect(parsed.definition).toBeNull();
     expect(parsed.canonical).toBeNull();
   });
 
-  it('at most a hundred errors in detail', () => {
+  it('reports at most a hundred errors in detail', () => {
     const steps = Array.from({ length: 150 }, () => ({ StepType: 'NoOp' }));
     const { errors } = parseDefinition(documentWith(...steps));
     expect(errors).toHaveLength(101);

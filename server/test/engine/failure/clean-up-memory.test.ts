@@ -16,7 +16,7 @@ import { define } from '../support/define.js';
 import { START_MS } from '../support/engine-driver.js';
 import { undoable } from '../support/steps.js';
 
-describe('the completed steps that an instance records for a clean-up', () => {
+describe('the record of completed steps for a clean-up', () => {
   /** An instance in which one step has completed this often, each time with a different item. */
   const completedOften = (count: number, itemOf: (index: number) => Json): Run => {
     const definition = define([undoable('a')]);
@@ -29,7 +29,7 @@ describe('the completed steps that an instance records for a clean-up', () => {
     return run;
   };
 
-  it('are the newest ones, and the dropped ones are counted', () => {
+  it('keeps the newest steps, and counts the dropped ones', () => {
     const run = completedOften(COMPLETED_STEPS_MAX + 3, (index) => index);
     beginCleanUp(run, 'Runnable', START_MS);
     completeIfDone(run);
@@ -39,7 +39,7 @@ describe('the completed steps that an instance records for a clean-up', () => {
     expect(cleanUp?.plan?.at(-1)?.item).toBe(3);
   });
 
-  it('have items of a bounded length', () => {
+  it('limits the length of each item', () => {
     const item = 'x'.repeat(COMPLETED_ITEMS_LENGTH_MAX / 4);
     const { instance } = completedOften(5, () => item);
     expect(instance.completed.map(({ index }) => index)).toEqual([2, 3, 4]);

@@ -44,7 +44,7 @@ scenarios('a clean-up', (start) => {
     ended(driver);
   });
 
-  it('first cancels what only waits, and waits for running effects', () => {
+  it('cancels waiting steps first, and waits for running effects', () => {
     const paths = [[waitFor('e')], [activity('a')], [work('x')], [delay('d', 5)]];
     const undo = noOp('u', { compensateWith: [waitFor('undoing')] });
     const driver = start(inOrder(undo, box('all', paths)), noTrail);
@@ -131,7 +131,7 @@ scenarios('a clean-up', (start) => {
     expect(driver.data['trail']).toEqual([3, 2, 1]);
   });
 
-  it('runs one chain after another, each to its end', () => {
+  it('finishes each chain before it starts the next', () => {
     const slow = (id: string): StepSource =>
       noOp(id, {
         compensateWith: inOrder(trace(`-${id}1`), delay(`-${id}2`, 5), trace(`-${id}3`)),
@@ -288,8 +288,8 @@ scenarios('a clean-up during a compensation', (start) => {
   });
 });
 
-scenarios('a step that was cancelled or failed before a clean-up', (start) => {
-  it('still has its completed steps compensated', () => {
+scenarios('a step that was canceled or failed before a clean-up', (start) => {
+  it('has its completed steps compensated', () => {
     const saga = box('saga', inOrder(undoable('b'), trace('c'), waitFor('w')), {
       saga: true,
       cancelCondition: 'data.trail.length > 0',
@@ -320,7 +320,7 @@ scenarios('a clean-up of an instance with a child', (start) => {
     ),
   ];
 
-  it('first cleans up the child, and waits until it has ended', () => {
+  it('cleans up the child first, and waits until it has ended', () => {
     const driver = start(steps, noTrail);
     driver.endEffect(driver.effect('child'));
     driver.cleanUp();

@@ -16,7 +16,7 @@ scenarios('a step error', (start) => {
       place: 'a selector',
       step: { inputs: { message: '1' }, selectNextStep: { after: 'data.none' } },
     },
-  ])('in $place is recorded in the history', ({ step }) => {
+  ])('is recorded in the history when it occurs in $place', ({ step }) => {
     const driver = start(
       [{ id: 'a', stepType: 'EmitLog', errorBehavior: 'Suspend', ...step }, noOp('after')],
       { data: { level: 'loud' } },
@@ -35,7 +35,7 @@ scenarios('a step error', (start) => {
     expect(driver.data).toEqual({});
   });
 
-  it('in a selector also reverts the outputs, because both are applied together', () => {
+  it('reverts the outputs too when it occurs in a selector, because both are applied together', () => {
     const driver = start([
       noOp('a', {
         errorBehavior: 'Suspend',
@@ -161,7 +161,7 @@ scenarios('Suspend', (start) => {
     expect(endTime - startTime).toBe(9000);
   });
 
-  it('also stops the other branches, which later continue where they were', () => {
+  it('stops the other branches too, which continue later where they were', () => {
     const driver = start([
       fork('f', 'a', 'b'),
       work('a', { errorBehavior: 'Suspend' }),

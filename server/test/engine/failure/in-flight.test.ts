@@ -214,7 +214,7 @@ scenarios('a saga with work in flight', (start) => {
     );
   });
 
-  it('that retries as a whole makes new calls once everything is undone', () => {
+  it('makes new calls after everything is undone if it retries as a whole', () => {
     const retry = { errorBehavior: 'Retry', retryInterval: 1, maxRetries: 1 };
     const driver = start([saga([[call('bad')], [call('slow')]], retry)], noTrail);
     driver.failEffect(driver.effect('bad'));
@@ -229,7 +229,7 @@ function undo(id: string): Partial<StepSource> {
   return { compensateWith: undoneBy(id) };
 }
 
-scenarios('a cancelled container with compensations inside', (start) => {
+scenarios('a canceled container with compensations inside', (start) => {
   const cancelled = (members: Partial<StepSource> = {}): StepSource =>
     box('c', [[call('x')], [waitFor('w')]], { cancelCondition: 'data.stop === true', ...members });
   const stopper = waitFor('stop', { outputs: { stop: 'true' } });

@@ -97,7 +97,7 @@ scenarios('Retry', (start) => {
     expect(pausesOf()).toEqual(pauses);
   });
 
-  it('with an interval of 0 retries ten times at once, then every 100 ms, whatever RetryBackoff says', () => {
+  it('runs ten times at once with an interval of 0, then every 100 ms, whatever RetryBackoff says', () => {
     const driver = start([work('a', { retryInterval: 0, retryBackoff: 1000 })]);
     for (let retry = 0; retry < 10; retry += 1) driver.failEffect(driver.effect('a'));
     for (let retry = 10; retry < 200; retry += 1) {
@@ -112,7 +112,7 @@ scenarios('Retry', (start) => {
     { onRetriesExhausted: 'Suspend', status: 'Suspended', ran: [] },
     { onRetriesExhausted: 'Terminate', status: 'Terminated', ran: [] },
     { onRetriesExhausted: 'Compensate', status: 'Complete', ran: ['undo', 'after'] },
-  ])('after MaxRetries does what OnRetriesExhausted says: $onRetriesExhausted', (expected) => {
+  ])('applies OnRetriesExhausted after MaxRetries: $onRetriesExhausted', (expected) => {
     const { onRetriesExhausted } = expected;
     const retry = { errorBehavior: 'Retry', retryInterval: 1, maxRetries: 2, onRetriesExhausted };
     const driver = start(
@@ -142,7 +142,7 @@ scenarios('Retry', (start) => {
     expect(driver.history.at(-1)).toBe('a Failed #4');
   });
 
-  it('never runs again with MaxRetries 0', () => {
+  it('does not run again with MaxRetries 0', () => {
     const driver = start([work('a', { maxRetries: 0 })]);
     driver.failEffect(driver.effect('a'));
     expect(driver.status).toBe('Suspended');
@@ -161,7 +161,7 @@ scenarios('Retry', (start) => {
     expect(driver.open).toEqual(['a sleeping']);
   });
 
-  it('of a container cancels everything inside, then runs the container again', () => {
+  it('cancels everything inside a container, then runs the container again', () => {
     const driver = start([
       box('box', [[waitFor('x')], [work('y')]], {
         timeout: 10,

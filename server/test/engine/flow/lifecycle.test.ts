@@ -54,7 +54,7 @@ const WAITS: readonly {
 ];
 
 scenarios('suspend and resume', (start) => {
-  it.each(WAITS)('a waiting step ($kind) continues where it was', ({ kind, step, answer }) => {
+  it.each(WAITS)('continues a waiting step ($kind) where it was', ({ kind, step, answer }) => {
     const driver = start(inOrder(step, noOp('after')));
     driver.suspend();
     expect(driver.status).toBe('Suspended');
@@ -68,7 +68,7 @@ scenarios('suspend and resume', (start) => {
   });
 
   it.each(WAITS.slice(0, 7))(
-    'a result that arrives while suspended ($kind) is kept, and nothing runs until it is resumed',
+    'keeps a result that arrives while suspended ($kind), and runs nothing until the resume',
     ({ step, answer }) => {
       const driver = start(inOrder(step, noOp('after')));
       driver.suspend();
@@ -80,7 +80,7 @@ scenarios('suspend and resume', (start) => {
     },
   );
 
-  it('timers do not fire while suspended, and fire at the resume', () => {
+  it('keeps timers from firing while suspended, and fires them at the resume', () => {
     const driver = start(inOrder(delay('a', 5), noOp('after')));
     driver.suspend();
     driver.advance(60);
@@ -89,7 +89,7 @@ scenarios('suspend and resume', (start) => {
     expect(driver.ran).toEqual(['a', 'after']);
   });
 
-  it('can be repeated many times', () => {
+  it('works any number of times', () => {
     const driver = start(inOrder(waitFor('a'), noOp('after')));
     for (let round = 0; round < 5; round += 1) {
       driver.suspend();
@@ -101,7 +101,7 @@ scenarios('suspend and resume', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('an instance whose last branch ended while suspended is Complete at the resume', () => {
+  it('completes an instance at the resume if its last branch ended while suspended', () => {
     const driver = start([work('a', { errorBehavior: 'Compensate' })]);
     const effect = driver.effect('a');
     driver.suspend();
@@ -144,7 +144,7 @@ scenarios('termination', (start) => {
     expect(driver.ran).toEqual(['a']);
   });
 
-  it('also ends a compensation that is in progress', () => {
+  it('ends a compensation in progress too', () => {
     const driver = start([failing('a', { compensateWith: inOrder(waitFor('x'), noOp('y')) })]);
     driver.terminate();
     expect(driver.history).toEqual(['a Failed', 'x Cancelled', 'a Cancelled']);
@@ -235,7 +235,7 @@ describe('an instance', () => {
     expect(orphan.instance.outbox).toEqual([]);
   });
 
-  it('whose end is superseded by a suspension notifies its parent once, when it really ends', () => {
+  it('notifies its parent once, at its real end, if a suspension supersedes an earlier end', () => {
     const run = startRun(define([noOp('a')]), { id: 'w', data: {}, reference: null, parent }, 0);
     enterStep(run, nextWork(run)!.pointer, {}, {});
     leaveStep(run, nextWork(run)!.pointer, { outputs: [], selected: [], shown: {} });
@@ -248,7 +248,7 @@ describe('an instance', () => {
     expect(run.instance.outbox).toEqual(news);
   });
 
-  it('whose end is superseded by a termination notifies its parent once', () => {
+  it('notifies its parent once if a termination supersedes its end', () => {
     const run = startRun(define([noOp('a')]), { id: 'w', data: {}, reference: null, parent }, 0);
     enterStep(run, nextWork(run)!.pointer, {}, {});
     leaveStep(run, nextWork(run)!.pointer, { outputs: [], selected: [], shown: {} });
@@ -258,7 +258,7 @@ describe('an instance', () => {
   });
 
   it.each(['Suspended', 'Runnable'] as const)(
-    'that a step error has terminated stays Terminated, whatever status is requested: %s',
+    'stays Terminated after a step error has terminated it, whatever status is requested: %s',
     (status) => {
       const run = startRun(
         define([failing('a', { errorBehavior: 'Terminate' })]),
@@ -274,7 +274,7 @@ describe('an instance', () => {
     },
   );
 
-  it('that is suspended schedules and fires no timer', () => {
+  it('schedules and fires no timer while suspended', () => {
     const run = startRun(
       define([delay('a', 5)]),
       { id: 'w', data: {}, reference: null, parent: null },
@@ -289,7 +289,7 @@ describe('an instance', () => {
     expect(run.instance.pointers.get(1)?.state.kind).toBe('sleeping');
   });
 
-  it('that was terminated while not in memory is cleaned up when it is next loaded', () => {
+  it('is cleaned up when it is next loaded if it was terminated while not in memory', () => {
     const driver = new EngineDriver(define([fork('f', 'a', 'b'), waitFor('a'), activity('b')]));
     const terminated = { ...driver.instance, status: 'Terminated', endTime: START_MS + 9 } as const;
     const run = takeUpRun(driver.definition, terminated, START_MS + 20);
@@ -300,7 +300,7 @@ describe('an instance', () => {
     expect(run.instance.recent.map(({ status }) => status)).toEqual(['Cancelled', 'Cancelled']);
   });
 
-  it('that was resumed while not in memory, with nothing left to do, is Complete', () => {
+  it('completes if it was resumed while not in memory, with nothing left to do', () => {
     const driver = new EngineDriver(define([work('a', { errorBehavior: 'Compensate' })]));
     const effect = driver.effect('a');
     driver.suspend();
@@ -309,7 +309,7 @@ describe('an instance', () => {
     expect(takeUpRun(driver.definition, resumed, START_MS).instance.status).toBe('Complete');
   });
 
-  it('that is halted records the reason, and continues after a resume', () => {
+  it('records the reason when it is halted, and continues after a resume', () => {
     const run = begin();
     haltRun(run, 'StepLimit', 'too many steps');
     expect(run.instance.status).toBe('Suspended');
@@ -320,8 +320,8 @@ describe('an instance', () => {
   });
 });
 
-scenarios('branches and the end of an instance', (start) => {
-  it('the instance is Complete when the last branch has ended, however the others ended', () => {
+scenarios('an instance with several branches', (start) => {
+  it('completes when the last branch has ended, however the others ended', () => {
     const driver = start([
       fork('f', 'fails', 'cancelled', 'waits'),
       failing('fails', { errorBehavior: 'Compensate' }),

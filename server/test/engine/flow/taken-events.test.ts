@@ -17,14 +17,14 @@ const instance = () =>
   startRun(define([noOp('a')]), { id: 'w', data: {}, reference: null, parent: null }, 0).instance;
 const at = (publishedAt: number, id = 'e'): EventPosition => ({ publishedAt, id });
 
-describe('taken events', () => {
-  it('are kept separately for each combination of name and key', () => {
+describe('the set of taken events', () => {
+  it('separates the events by name and key', () => {
     expect(eventKey('a', 'b')).not.toBe(eventKey('ab', ''));
     expect(eventKey('a,', 'b')).not.toBe(eventKey('a', ',b'));
     expect(eventKey('a"', 'b')).not.toBe(eventKey('a', '"b'));
   });
 
-  it('are found by id in any order', () => {
+  it('finds an event by id in any order', () => {
     const taker = instance();
     markTaken(taker, key, at(20, 'b'));
     markTaken(taker, key, at(10, 'a'));
@@ -34,7 +34,7 @@ describe('taken events', () => {
     expect(isTaken(taker, eventKey('name', 'other'), at(10, 'a'))).toBe(false);
   });
 
-  it('are searched from the effective date on, skipping the part that is known to be taken', () => {
+  it('searches from the effective date on, and skips the part that is known to be taken', () => {
     const taker = instance();
     expect(searchStart(taker, key, 5)).toEqual(at(5, ''));
     for (let time = 1; time <= 150; time += 1) markTaken(taker, key, at(time));
@@ -51,7 +51,7 @@ describe('taken events', () => {
     { a: at(1, 'a'), b: at(1, 'b'), order: -1 },
     { a: at(1, 'b'), b: at(1, 'a'), order: 1 },
     { a: at(1, 'a'), b: at(1, 'a'), order: 0 },
-  ])('are ordered by time, then id', ({ a, b, order }) => {
+  ])('sorts by time, then id', ({ a, b, order }) => {
     expect(Math.sign(comparePositions(a, b))).toBe(order);
   });
 });

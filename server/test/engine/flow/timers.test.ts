@@ -24,7 +24,7 @@ scenarios('Delay', (start) => {
     expect(driver.ran).toEqual(['d', 'after']);
   });
 
-  it('of zero length continues at once', () => {
+  it('continues at once if it has zero length', () => {
     expect(start(inOrder(delay('d', 0), noOp('after'))).ran).toEqual(['d', 'after']);
   });
 
@@ -39,7 +39,7 @@ scenarios('Delay', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('several that are due at the same time fire in the order of their due times', () => {
+  it('fires in order of due time if several are due at the same time', () => {
     const driver = start([
       { ...noOp('fork'), selectNextStep: { late: 'true', early: 'true' } },
       delay('late', 5),
@@ -104,7 +104,7 @@ scenarios('Schedule', (start) => {
     expect(driver.ran).toEqual(['after', 'inside', 'schedule', 'box', 'end']);
   });
 
-  it('without steps ends after the interval', () => {
+  it('ends after the interval if it has no steps', () => {
     const driver = start([{ ...schedule({ background: true }), do: [] }, noOp('after')]);
     driver.advance(10);
     expect(driver.ran).toEqual(['after', 'schedule']);
@@ -188,7 +188,7 @@ scenarios('Recur', (start) => {
     expect(driver.ran.slice(-2)).toEqual(['recur', 'after']);
   });
 
-  it('never overlaps rounds: a round that exceeds the interval is followed at once by the next', () => {
+  it('starts the next round at once after one that exceeds the interval, and never overlaps rounds', () => {
     const driver = start([recur({}, ...inOrder(delay('work', 25), count)), noOp('after')], none);
     driver.advance(25);
     expect(driver.data['n']).toBe(1);
@@ -205,7 +205,7 @@ scenarios('Recur', (start) => {
     expect(driver.data['n']).toBe(2);
   });
 
-  it('without StopCondition recurs until the instance ends', () => {
+  it('continues without StopCondition until the instance ends', () => {
     const driver = start(
       [{ id: 'recur', stepType: 'Recur', inputs: { interval: 10 }, do: [count] }],
       none,
@@ -216,7 +216,7 @@ scenarios('Recur', (start) => {
     expect(driver.open).toEqual([]);
   });
 
-  it('in the background of a container delays the end of the container', () => {
+  it('delays the end of its container while it is in the background', () => {
     const driver = start(
       [
         {
@@ -235,7 +235,7 @@ scenarios('Recur', (start) => {
     expect(driver.ran.slice(-3)).toEqual(['recur', 'box', 'end']);
   });
 
-  it('in the background of a loop runs once for each iteration, in parallel', () => {
+  it('runs once per loop iteration in the background, in parallel', () => {
     const driver = start(
       [
         {
@@ -260,7 +260,7 @@ scenarios('Recur', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('that missed several rounds does not catch up on them', () => {
+  it('does not catch up on missed rounds', () => {
     const driver = start([recur({}, count), noOp('after')], none);
     driver.oversleep(60);
     expect(driver.data['n']).toBe(2);

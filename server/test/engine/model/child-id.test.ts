@@ -33,7 +33,7 @@ describe('the id of a child', () => {
   });
 });
 
-describe('workflows that start themselves', () => {
+describe('a workflow that starts itself', () => {
   /** The number of generations, including the first, before a start fails; at most `max`. */
   function generations(wait: boolean, max: number): { count: number; failure: string | null } {
     let parent: ParentLink | null = null;
@@ -52,7 +52,7 @@ describe('workflows that start themselves', () => {
     return { count: max, failure: null };
   }
 
-  it('reach a limit if they wait for their children', () => {
+  it('reaches a limit if it waits for its children', () => {
     expect(generations(true, 1000)).toEqual({
       count: 51,
       failure:
@@ -60,11 +60,11 @@ describe('workflows that start themselves', () => {
     });
   });
 
-  it('have no limit if they do not wait', () => {
+  it('has no limit if it does not wait', () => {
     expect(generations(false, 1000)).toEqual({ count: 1000, failure: null });
   });
 
-  it('do not count generations from before the count was recorded', () => {
+  it('does not count generations from before the count was recorded', () => {
     const parent = { workflowId: 'p', pointerId: 1, attempt: 1 };
     const pointer = { id: 2, attempt: 1, stepId: 'self' };
     expect(parentLinkOf({ id: ROOT, parent }, pointer, true)).toMatchObject({ waiting: 1 });

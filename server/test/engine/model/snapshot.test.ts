@@ -24,14 +24,14 @@ const begin = (data = {}) =>
   startRun(definition, { id: 'w', data, reference: null, parent: null }, 5);
 
 describe('writeState and readState', () => {
-  it('store what the store has no column for, and restore the rest from the columns', () => {
+  it('stores the state that has no column, and restores the rest from the columns', () => {
     const { instance } = begin({ a: [1, { b: null }] });
     expect(readState(columns, writeState(instance))).toEqual(instance);
     const ended = { ...columns, status: 'Terminated', endTime: 9, outcome: 'Failed' } as const;
     expect(readState(ended, writeState(instance))).toMatchObject({ ...ended });
   });
 
-  it('keep fields with names that have a special meaning in JavaScript', () => {
+  it('keeps fields with names that have a special meaning in JavaScript', () => {
     const data = JSON.parse('{"__proto__": {"x": 1}, "constructor": 2, "toString": 3}') as object;
     const copy = readState(columns, writeState(begin(data).instance));
     expect(JSON.stringify(copy.data)).toBe(JSON.stringify(data));
@@ -47,7 +47,7 @@ describe('writeState and readState', () => {
     '{"data": [], "pointers": [], "queue": [], "taken": [], "recent": [], "outbox": []}',
     '{"data": {}, "pointers": [], "queue": [], "taken": [], "recent": [], "outbox": []}',
     '{"data": {}, "pointers": [], "taken": [], "recent": [], "outbox": [], "nextPointerId": 1}',
-  ])('reject invalid state: %s', (text) => {
+  ])('rejects invalid state: %s', (text) => {
     expect(() => readState(columns, text)).toThrow(Error);
   });
 });

@@ -22,7 +22,7 @@ const applied = (count = 1) =>
 
 const keyed = { requestHash: 'hash', repeats: [], warnings: [] };
 
-it('results with a key are kept for ever, others for a minute', () => {
+it('keeps results with a key for ever, others for a minute', () => {
   const run = newRun();
   keepAnswer(run, { id: 'once', result: applied() });
   keepAnswer(run, { id: 'keyed', keyed, result: applied() });
@@ -32,7 +32,7 @@ it('results with a key are kept for ever, others for a minute', () => {
   expect(answerTo(run.instance, 'keyed')).toMatchObject({ keyed, result: applied() });
 });
 
-it('the newest 100 keys are kept, and what they cost is limited', () => {
+it('keeps the newest 100 keys, and limits their total size', () => {
   const run = newRun();
   for (let n = 1; n <= 150; n += 1) {
     keepAnswer(run, { id: `k${n}`, keyed, result: applied(n === 149 ? 10_000 : 90) });
@@ -42,7 +42,7 @@ it('the newest 100 keys are kept, and what they cost is limited', () => {
   expect(JSON.stringify(answers).length).toBeLessThan(300 * 1024);
 });
 
-it('a long result is kept whole for its caller, and in short for repetitions', () => {
+it('keeps a long result whole for its caller, and in short for repetitions', () => {
   const run = newRun();
   keepAnswer(run, { id: 'long', keyed, result: applied(5000) });
   expect(answerTo(run.instance, 'long')?.result).toEqual(applied(5000));
@@ -54,7 +54,7 @@ it('a long result is kept whole for its caller, and in short for repetitions', (
   });
 });
 
-it('a modification with a known key is not applied again, unless it was impossible', () => {
+it('does not apply a modification with a known key again, unless it was impossible', () => {
   const run = newRun();
   const modify = (requestHash: string, start: string): void =>
     applyMessage(run, {

@@ -7,7 +7,7 @@ import { define, inOrder } from '../support/define.js';
 import { EngineDriver } from '../support/engine-driver.js';
 import { box, foreach, noOp, waitFor } from '../support/steps.js';
 
-it('the reason in the audit is whole, however long the names of the steps are', () => {
+it('records the whole reason in the audit, however long the step names are', () => {
   const executions = Array.from({ length: 5 }, (_, at) => ({
     executionId: at,
     stepId: `${at}`.padEnd(200, 'x'),
@@ -20,7 +20,7 @@ it('the reason in the audit is whole, however long the names of the steps are', 
   expect(detail.startsWith(`reason: ${reason}; cancelled 0xx`)).toBe(true);
 });
 
-it('at most 100 obstacles are reported, each with at most 100 executions', () => {
+it('reports at most 100 obstacles, each with at most 100 executions', () => {
   const items = `[${Array.from({ length: 120 }, (_, at) => at).join(', ')}]`;
   const inside = [box('box', inOrder(waitFor('a'), noOp('b')))];
   const driver = new EngineDriver(define([foreach('each', items, inside)]));
@@ -39,7 +39,7 @@ it('at most 100 obstacles are reported, each with at most 100 executions', () =>
   }
 });
 
-it('answers count as growth of the run, and long earlier ones are not kept', () => {
+it('counts answers as growth of the run, and drops long earlier ones', () => {
   const begin = { id: 'w', data: {}, reference: null, parent: null };
   const run = startRun(define([waitFor('a')]), begin, 0);
   run.grown = 0;

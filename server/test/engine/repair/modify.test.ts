@@ -64,7 +64,7 @@ scenarios('a modification', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('that cancels everything completes the instance, also while it is suspended', () => {
+  it('completes the instance if it cancels everything, also while suspended', () => {
     for (const isSuspended of [false, true]) {
       const driver = start(inOrder(waitFor('a'), trace('b')), noTrail);
       if (isSuspended) driver.suspend();

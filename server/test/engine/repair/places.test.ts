@@ -7,12 +7,12 @@ import { box, failing, foreach, noOp, saga, trace, undoable, waitFor } from '../
 const noTrail = { data: { trail: [] } };
 
 scenarios('a modification', (start) => {
-  describe('starts a step that nothing leads to where it stands:', () => {
+  describe('the start of a step that no path leads to', () => {
     const spare = trace('spare', {
       outputs: { trail: '[...data.trail, `spare ${context.Item}`]' },
     });
 
-    it('in its only open container, with its item', () => {
+    it('takes place in its only open container, with its item', () => {
       const driver = start(
         inOrder(
           foreach('each', '[1, 2]', [waitFor('a'), spare], { inputs: { runParallel: false } }),
@@ -28,7 +28,7 @@ scenarios('a modification', (start) => {
       expect(driver.data['trail']).toEqual(['spare 1']);
     });
 
-    it('in the execution that is chosen', () => {
+    it('takes place in the chosen execution', () => {
       const driver = start(
         inOrder(foreach('each', '[1, 2]', [box('box', [waitFor('a'), spare])]), trace('z')),
         noTrail,
@@ -45,7 +45,7 @@ scenarios('a modification', (start) => {
       expect(driver.data['trail']).toEqual(['spare 2']);
     });
 
-    it('so that its saga undoes it', () => {
+    it('lets the saga around the step undo it', () => {
       const inner = [waitFor('a'), undoable('spare', { nextStepId: 'bad' }), failing('bad')];
       const driver = start([saga(inner)], noTrail);
       driver.modify({
@@ -56,7 +56,7 @@ scenarios('a modification', (start) => {
       expect(driver.history).toContain('-spare Complete');
     });
 
-    it('and nowhere else', () => {
+    it('is impossible anywhere else', () => {
       const driver = start([box('box', [noOp('a'), spare]), waitFor('b')], noTrail);
       driver.modify({ cancel: 'all', start: [{ stepId: 'b', inside: null }] });
       const result = driver.modify({ start: [{ stepId: 'spare', inside: null }] });
@@ -68,10 +68,10 @@ scenarios('a modification', (start) => {
     });
   });
 
-  describe('starts a step that has several places', () => {
+  describe('the start of a step that can run in several places', () => {
     const startOf = (stepId: string, inside: number | null = null) => [{ stepId, inside }];
 
-    it('where it stands if that is open, otherwise where a path leads to it', () => {
+    it("takes place in the step's own container if that is open, otherwise where a path leads to it", () => {
       const driver = start([
         box('a', [waitFor('x', { nextStepId: 'y' }), waitFor('y')], { nextStepId: 'b' }),
         waitFor('b', { nextStepId: 'y' }),
@@ -82,7 +82,7 @@ scenarios('a modification', (start) => {
       expect(driver.pointer('y').parentId).toBeNull();
     });
 
-    it('in a container from which a path leads to it, if that is chosen', () => {
+    it('takes place in the chosen container if a path leads from there to the step', () => {
       const driver = start([
         box('a', [waitFor('x', { nextStepId: 'out' })], { nextStepId: 'out' }),
         waitFor('out'),
