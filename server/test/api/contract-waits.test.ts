@@ -48,8 +48,8 @@ describe('the event endpoint', () => {
   });
 });
 
-describe('the activity endpoints', () => {
-  it('hand out work, accept a result, and accept it again', async () => {
+describe('the worker protocol', () => {
+  it('hands out work, accepts a result, and accepts it again', async () => {
     const name = freshName('act');
     const { workflowId } = await start(await define([activityStep(name)]), { n: 5 });
     const pulled = await call<WorkItem>(`GET /api/activity/${name}?workerId=me&timeout=10`);
@@ -76,7 +76,7 @@ describe('the activity endpoints', () => {
     });
   });
 
-  it('answer a waiting poll as soon as work appears', async () => {
+  it('answers a waiting poll as soon as work appears', async () => {
     const name = freshName('act');
     const definition = await define([activityStep(name)]);
     const poll = call<WorkItem>(`GET /api/activity/${name}?timeout=20`);
@@ -86,14 +86,14 @@ describe('the activity endpoints', () => {
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 
-  it('answer 404 when the timeout of a poll has passed', async () => {
+  it('answers 404 when the poll timeout has passed', async () => {
     const began = performance.now();
     const { status, body } = await call(`GET /api/activity/${freshName('act')}?timeout=1`);
     expect([status, body['code']]).toEqual([404, 'no_work']);
     expect(performance.now() - began).toBeGreaterThan(950);
   });
 
-  it('fail the step with the error that the worker reports', async () => {
+  it('fails the step with the error that the worker reports', async () => {
     const name = freshName('act');
     const { workflowId } = await start(await define([activityStep(name)]), { n: 5 });
     const { body } = await call<WorkItem>(`GET /api/activity/${name}?timeout=10`);
@@ -106,7 +106,7 @@ describe('the activity endpoints', () => {
     expect(steps.items).toMatchObject([{ stepId: 'work', error: { data: reason } }]);
   });
 
-  it('lease a work item, extend the lease and release the item', async () => {
+  it('leases a work item, extends the lease and releases the item', async () => {
     const name = freshName('act');
     const { workflowId } = await start(await define([activityStep(name)]), { n: 5 });
     const first = await call<WorkItem>(`GET /api/activity/${name}?timeout=10&lease=60`);
@@ -132,7 +132,7 @@ describe('the activity endpoints', () => {
     expect(await ended(workflowId)).toMatchObject({ status: 'Complete', data: { result: null } });
   });
 
-  it('lose no work item when a worker disconnects during a poll', async () => {
+  it('loses no work item when a worker disconnects during a poll', async () => {
     const name = freshName('act');
     const definition = await define([activityStep(name)]);
     const hangUp = new AbortController();
@@ -151,15 +151,15 @@ describe('the activity endpoints', () => {
   });
 
   it.each(['nonsense', 'a.b', '%2F', 'x'.repeat(3_000)])(
-    'reject the unknown token %s',
+    'rejects the unknown token %s',
     async (token) => {
       expect((await call(`POST /api/activity/success/${token}`)).status).toBe(404);
     },
   );
 });
 
-describe('requests repeated with the same Idempotency-Key', () => {
-  it('start one run', async () => {
+describe('a request repeated with the same Idempotency-Key', () => {
+  it('starts one run', async () => {
     const id = await define([GREET]);
     const headers = { 'idempotency-key': freshName('key') };
     const line = `POST /api/workflow/${id}`;
@@ -172,7 +172,7 @@ describe('requests repeated with the same Idempotency-Key', () => {
     expect((await call<Items>(`GET /api/workflow?definitionId=${id}`)).body.items).toHaveLength(1);
   });
 
-  it('publish one event', async () => {
+  it('publishes one event', async () => {
     const headers = { 'idempotency-key': freshName('key') };
     const line = `POST /api/event/answered/${freshName('k')}`;
     const first = await call(line, { json: 1, headers });
@@ -180,7 +180,7 @@ describe('requests repeated with the same Idempotency-Key', () => {
     expect((await call(line, { json: 2, headers })).status).toBe(409);
   });
 
-  it('store one version', async () => {
+  it('stores one version', async () => {
     const id = freshName('d');
     const headers = { 'idempotency-key': freshName('key') };
     const post = (steps: unknown[]) =>

@@ -15,8 +15,8 @@ import type { JsonBody } from './support/real-server.js';
 
 const { baseUrl, call, define, ended, freshName, start } = contractServer();
 
-describe('the definition endpoints', () => {
-  it('assign the next version to each posted definition', async () => {
+describe('the definition API', () => {
+  it('assigns the next version to each posted definition', async () => {
     const id = freshName('d');
     const first = await call('POST /api/definition', { json: { id, steps: [GREET] } });
     expect([first.status, first.body]).toEqual([201, { id, version: 1, warnings: [] }]);
@@ -33,7 +33,7 @@ describe('the definition endpoints', () => {
     expect(older.body).toMatchObject({ version: 1, steps: [{ outputs: GREET.outputs }] });
   });
 
-  it('reject a document with every problem, its pointer and its position', async () => {
+  it('rejects a document with every problem, its pointer and its position', async () => {
     const yaml = [
       'Id: broken',
       'Steps:',
@@ -60,7 +60,7 @@ describe('the definition endpoints', () => {
     expect((await call('GET /api/definition/broken')).status).toBe(404);
   });
 
-  it('validate a document without storing it', async () => {
+  it('validates a document without storing it', async () => {
     const id = freshName('d');
     const good = await call('POST /api/definition/validate', { json: { id, steps: [GREET] } });
     expect([good.status, good.body]).toEqual([
@@ -73,7 +73,7 @@ describe('the definition endpoints', () => {
     expect((await call(`GET /api/definition/${id}`)).status).toBe(404);
   });
 
-  it('list definitions in pages', async () => {
+  it('lists definitions in pages', async () => {
     const ids = [await define([GREET]), await define([GREET]), await define([GREET])];
     const seen: unknown[] = [];
     let cursor: string | null = null;
@@ -89,7 +89,7 @@ describe('the definition endpoints', () => {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  it('answer 404 for an unknown definition', async () => {
+  it('answers 404 for an unknown definition', async () => {
     const id = await define([GREET]);
     for (const path of ['nope', `${id}?version=9`]) {
       const { status, body } = await call(`GET /api/definition/${path}`);
@@ -98,8 +98,8 @@ describe('the definition endpoints', () => {
   });
 });
 
-describe('the workflow endpoints', () => {
-  it('start a run that completes', async () => {
+describe('the workflow API', () => {
+  it('starts a run that completes', async () => {
     const id = await define([GREET]);
     const started = await call<Workflow>(`POST /api/workflow/${id}?reference=mine`, {
       yaml: 'name: Ada',
@@ -120,13 +120,13 @@ describe('the workflow endpoints', () => {
     expect(workflow['endTime']).toMatch(/Z$/);
   });
 
-  it('start a run with {} if there is no body', async () => {
+  it('starts a run with {} if there is no body', async () => {
     const id = await define([{ id: 'a', stepType: 'NoOp' }]);
     const { status, body } = await call<Workflow>(`POST /api/workflow/${id}`);
     expect([status, body.data]).toEqual([201, {}]);
   });
 
-  it('return data as it was sent', async () => {
+  it('returns data as it was sent', async () => {
     const id = await define([{ id: 'a', stepType: 'NoOp' }]);
     const text = '{"B":1,"__proto__":{"x":[null]},"a.b":{"$gt":""},"n":9007199254740992,"f":1.5}';
     const response = await fetch(`${baseUrl()}/api/workflow/${id}`, {
@@ -139,14 +139,14 @@ describe('the workflow endpoints', () => {
     expect((await call(`GET /api/workflow/${workflowId}`)).text).toContain(`"data":${text}`);
   });
 
-  it('reject a start with an unknown definition or with data that is not an object', async () => {
+  it('rejects a start with an unknown definition or with data that is not an object', async () => {
     const unknown = await call('POST /api/workflow/nope', { json: {} });
     expect([unknown.status, unknown.body['code']]).toEqual([404, 'definition_not_found']);
     const id = await define([GREET]);
     expect((await call(`POST /api/workflow/${id}`, { json: [1] })).status).toBe(400);
   });
 
-  it('answer 404 for an unknown run on every endpoint', async () => {
+  it('answers 404 for an unknown run on every endpoint', async () => {
     const lines = [
       'GET /api/workflow/nope',
       'GET /api/workflow/nope?wait=1',
@@ -161,7 +161,7 @@ describe('the workflow endpoints', () => {
     }
   });
 
-  it('wait for the end of a run until the timeout', async () => {
+  it('waits for the end of a run until the timeout', async () => {
     const { workflowId } = await start(await define([WAIT]), { key: freshName('k') });
     const began = performance.now();
     const { status, body } = await call<Workflow>(`GET /api/workflow/${workflowId}?wait=1`);
@@ -169,7 +169,7 @@ describe('the workflow endpoints', () => {
     expect(performance.now() - began).toBeGreaterThan(950);
   });
 
-  it('suspend, resume and terminate a run if its status allows it', async () => {
+  it('suspends, resumes and terminates a run if its status allows it', async () => {
     const key = freshName('k');
     const { workflowId } = await start(await define([WAIT]), { key });
     const at = (action: string) => call<Workflow>(`PUT /api/workflow/${workflowId}/${action}`);
@@ -193,14 +193,14 @@ describe('the workflow endpoints', () => {
     expect((await at('suspend')).status).toBe(400);
   });
 
-  it('keep a completed run Complete', async () => {
+  it('keeps a completed run Complete', async () => {
     const { workflowId } = await start(await define([GREET]), { name: 'A' });
     await ended(workflowId);
     const { status, body } = await call<Workflow>(`DELETE /api/workflow/${workflowId}`);
     expect([status, body.status]).toEqual([200, 'Complete']);
   });
 
-  it('list runs newest first, filtered', async () => {
+  it('lists runs newest first, filtered', async () => {
     const id = await define([GREET]);
     const started: string[] = [];
     for (const name of ['a', 'b', 'c']) started.push((await start(id, { name })).workflowId);
@@ -222,7 +222,7 @@ describe('the workflow endpoints', () => {
     expect((await call('GET /api/workflow?cursor=nonsense')).status).toBe(400);
   });
 
-  it('show completed and open steps', async () => {
+  it('shows completed and open steps', async () => {
     const key = freshName('k');
     const steps = [{ id: 'first', stepType: 'NoOp', nextStepId: 'ask' }, WAIT];
     const { workflowId } = await start(await define(steps), { key });
@@ -240,7 +240,7 @@ describe('the workflow endpoints', () => {
       ]);
   });
 
-  it('show the error that suspended a run', async () => {
+  it('shows the error that suspended a run', async () => {
     const steps = [{ id: 'bad', stepType: 'NoOp', outputs: { x: 'data.nothing' } }];
     const id = await define(steps, { defaultErrorBehavior: 'Suspend' });
     const { workflowId } = await start(id);
@@ -256,8 +256,8 @@ describe('the workflow endpoints', () => {
   });
 });
 
-describe('the custom step endpoints', () => {
-  it('store, use, list and return a script', async () => {
+describe('the custom step API', () => {
+  it('stores, uses, lists and returns a script', async () => {
     const name = freshName('add');
     const script = 'total = a + b\n';
     const first = await call(`POST /api/step/${name}`, { python: 'total = 0' });
@@ -282,20 +282,20 @@ describe('the custom step endpoints', () => {
     expect(await ended(workflowId)).toMatchObject({ data: { sum: 42 } });
   });
 
-  it('reject a script with the line of its syntax error', async () => {
+  it('rejects a script with the line of its syntax error', async () => {
     const { status, body } = await call('POST /api/step/bad', { python: 'a = 1\nb = = 2\n' });
     expect([status, body['code'], body['line']]).toEqual([400, 'invalid_script', 2]);
     expect((await call('GET /api/step/bad')).status).toBe(404);
   });
 
-  it('reject the name of a built-in step type, in any casing', async () => {
+  it('rejects the name of a built-in step type, in any casing', async () => {
     const { status, body } = await call('POST /api/step/emitLOG', { python: 'a = 1' });
     expect([status, body['code']]).toEqual([409, 'reserved_step_name']);
   });
 });
 
-describe('the server endpoints', () => {
-  it('describe the server', async () => {
+describe('the server API', () => {
+  it('describes the server', async () => {
     const { status, body } = await call('GET /api/info');
     expect(status).toBe(200);
     expect(Object.keys(body).sort()).toEqual([
@@ -312,7 +312,7 @@ describe('the server endpoints', () => {
     expect(body).toMatchObject({ store: 'sqlite', backplane: 'local' });
   });
 
-  it('report liveness, readiness and metrics', async () => {
+  it('reports liveness, readiness and metrics', async () => {
     expect((await call('GET /health/live')).status).toBe(200);
     expect((await call('GET /health/ready')).body).toEqual({ ready: true, reasons: [] });
     const metrics = await call('GET /metrics');
@@ -320,7 +320,7 @@ describe('the server endpoints', () => {
     expect(metrics.text).toMatch(/^# HELP /m);
   });
 
-  it('answer in YAML with the same names', async () => {
+  it('answers in YAML with the same names', async () => {
     const { workflowId } = await start(await define([GREET]), { name: 'A' });
     const json = await ended(workflowId);
     const { text, headers } = await call(`GET /api/workflow/${workflowId}`, {

@@ -7,7 +7,7 @@ import { problemOf, startApi } from './support/api-server.js';
 
 const publishing = { 'events.publish': async () => ({ id: 'e1', deliveredTo: 0 }) };
 
-describe('names in paths', () => {
+describe('a name in a path', () => {
   it.each([
     ['paid', '7'],
     ['größe', '日本'],
@@ -16,7 +16,7 @@ describe('names in paths', () => {
     ['..', '.'],
     ['__proto__', 'constructor'],
     ['x'.repeat(200), 'y'.repeat(512)],
-  ])('reach the host decoded: %j and %j', async (name, key) => {
+  ])('reaches the host decoded: %j and %j', async (name, key) => {
     const api = await startApi({ host: publishing });
     // Every client removes a path segment of dots; an encoded one is kept.
     const encoded = (text: string) => encodeURIComponent(text).replaceAll('.', '%252E');
@@ -33,7 +33,7 @@ describe('names in paths', () => {
     ['a', '%C2%85'],
     ['x'.repeat(201), 'k'],
     ['a', 'y'.repeat(513)],
-  ])('are rejected: %j and %j', async (name, key) => {
+  ])('is rejected if it is invalid: %j and %j', async (name, key) => {
     const api = await startApi({ host: publishing });
     const response = await api.post(`/api/event/${name}/${key}`, 'null', 'application/json');
     expect(response.status).toBe(400);
@@ -52,14 +52,14 @@ describe('names in paths', () => {
     ['GET', '/api/activity/%00'],
     ['GET', '/api/step/%00'],
     ['POST', '/api/workflow/a?reference=%00'],
-  ])('are validated by %s %s', async (method, path) => {
+  ])('is validated by %s %s', async (method, path) => {
     const api = await startApi();
     expect((await api.fetch(path, { method })).status).toBe(400);
   });
 });
 
-describe('names that are later in paths', () => {
-  it.each(['.', '..'])('are rejected if every client would remove them: %s', (name) => {
+describe('a name that later becomes part of a path', () => {
+  it.each(['.', '..'])('is rejected if every client would remove it: %s', (name) => {
     const reason = `is ${name}, which no client can put into a URL`;
     expect(() => checkedPathName(name, 'step name')).toThrow(`The step name ${reason}`);
     expect(() => checkedEventName(name, 'k')).toThrow(`The event name ${reason}`);
@@ -67,7 +67,7 @@ describe('names that are later in paths', () => {
     expect(() => checkedNotificationName(name)).toThrow(reason);
   });
 
-  it.each(['...', '.a', 'a..', 'a/..'])('may contain dots: %s', (name) => {
+  it.each(['...', '.a', 'a..', 'a/..'])('accepts dots: %s', (name) => {
     expect(checkedEventName(name, name)).toEqual({ name, key: name });
   });
 });

@@ -41,7 +41,7 @@ describe('a position in JSON', () => {
     ['/Steps/1/Id', 5, 9],
     ['/Steps/1/NextStepId', 3, 68],
     ['/Steps/7', 2, 30],
-  ])('of %j is line %i, column %i', (pointer, line, column) => {
+  ])('points for %j to line %i, column %i', (pointer, line, column) => {
     expect(jsonLocator(JSON_TEXT)(pointer)).toEqual({ line, column });
   });
 
@@ -68,7 +68,7 @@ describe('a position in YAML', () => {
     ['/Steps/1/Inputs/z/first', 3, 10],
     ['/Steps/1/NextStepId', 10, 5],
     ['/Nothing', 1, 1],
-  ])('of %j is line %i, column %i', (pointer, line, column) => {
+  ])('points for %j to line %i, column %i', (pointer, line, column) => {
     const locate = parseYaml(YAML_TEXT, DEFAULT_API_LIMITS)?.locator();
     expect(locate?.(pointer)).toEqual({ line, column });
   });
@@ -93,7 +93,7 @@ loop: &l {<<: {r: 1}}
     ['/l/y', 1, 20],
     ['/loop/r', 7, 19],
     ['/loop/s', 7, 1],
-  ])('of %j is line %i, column %i', (pointer, line, column) => {
+  ])('points for %j to line %i, column %i', (pointer, line, column) => {
     const locate = parseYaml(text, DEFAULT_API_LIMITS)?.locator();
     expect(locate?.(pointer)).toEqual({ line, column });
   });
@@ -125,8 +125,8 @@ describe('a number as it is written', () => {
   });
 });
 
-describe('line and column', () => {
-  it('are the same whether they are computed together or for each offset', () => {
+describe('the line and column of an offset', () => {
+  it('has the same values whether computed together or for each offset', () => {
     const text = '\nab\n\nc\r\n\u2028d';
     const locate = positionsIn(text);
     for (let offset = 0; offset <= text.length; offset += 1) {

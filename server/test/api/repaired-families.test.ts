@@ -37,7 +37,7 @@ async function family(childSteps: readonly object[]): Promise<{ parent: string; 
   return { parent, child: (await childOf()) ?? '' };
 }
 
-it('a cancelled SubWorkflow step terminates its child', async () => {
+it('terminates the child of a canceled SubWorkflow step', async () => {
   const { child, parent } = await family([wait('ask')]);
   await waiting(child, 'ask');
   const answer = await modify(parent, {
@@ -50,7 +50,7 @@ it('a cancelled SubWorkflow step terminates its child', async () => {
   expect(await ended(parent)).toMatchObject({ status: 'Complete', data: { other: 1 } });
 });
 
-it('a parent that has taken the result is not told again, and a warning says so', async () => {
+it('warns that a parent which has taken the result is not told again', async () => {
   const { child, parent } = await family([set('work', 'n')]);
   await waiting(parent, 'hold');
   const preview = await rerun(child, { reason: 'again', dryRun: true });
@@ -64,7 +64,7 @@ it('a parent that has taken the result is not told again, and a warning says so'
   expect((await waiting(parent, 'hold')).stepId).toBe('hold');
 });
 
-it('a parent that still waits is told, without a warning', async () => {
+it('tells a parent that still waits, without a warning', async () => {
   const { child, parent } = await family([wait('ask', 'work'), set('work', 'n')]);
   await waiting(child, 'ask');
   const answer = await modify(child, {
@@ -138,7 +138,7 @@ it('warns of data that does not fit the Input', async () => {
   expect((await modify(run, { reason: 'r', data: { n: 2 } })).body.warnings).toEqual([]);
 });
 
-it('an event that was accepted before the modification is applied first', async () => {
+it('applies an event first that was accepted before the modification', async () => {
   const name = fresh('ordered');
   await define(name, [wait('ask', 'hold'), wait('hold'), set('other', 'other')]);
   for (let round = 0; round < 20; round += 1) {

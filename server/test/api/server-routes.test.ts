@@ -25,8 +25,8 @@ describe('GET /api/info', () => {
   });
 });
 
-describe('the probes', () => {
-  it('answer live without calling the host', async () => {
+describe('the monitoring API', () => {
+  it('answers live without calling the host', async () => {
     const api = await startApi();
     const response = await api.fetch('/health/live');
     expect(response.status).toBe(200);
@@ -36,14 +36,14 @@ describe('the probes', () => {
   it.each([
     [200, { ready: true, reasons: [] }],
     [503, { ready: false, reasons: ['The store is not responding'] }],
-  ])('answer ready with %i', async (status, readiness) => {
+  ])('answers ready with %i', async (status, readiness) => {
     const api = await startApi({ host: { readiness: () => readiness } });
     const response = await api.fetch('/health/ready');
     expect(response.status).toBe(status);
     expect(await response.json()).toEqual(readiness);
   });
 
-  it('include metrics with the media type of the host', async () => {
+  it('returns metrics with the media type of the host', async () => {
     const contentType = 'text/plain; version=0.0.4; charset=utf-8';
     const api = await startApi({ host: { metrics: async () => ({ text: 'a 1\n', contentType }) } });
     const response = await api.fetch('/metrics', { headers: { accept: 'application/json' } });

@@ -56,7 +56,7 @@ describe('a worker whose run is being undone', () => {
     ]);
   });
 
-  it('may give the work back, and nobody else gets it', async () => {
+  it('gives the work back, and no other worker gets it', async () => {
     const { name, stored, token } = await withdrawn();
     expect((await server.call(`DELETE /api/activity/${token}`)).status).toBe(202);
     expect((await server.call(`DELETE /api/activity/${token}`)).status).toBe(202);

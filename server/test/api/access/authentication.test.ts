@@ -68,8 +68,8 @@ async function callWith(
   });
 }
 
-describe('bearer tokens', () => {
-  it.each(TOKEN_ALGORITHMS)('signed with %s are accepted', async (algorithm) => {
+describe('a bearer token', () => {
+  it.each(TOKEN_ALGORITHMS)('is accepted if it is signed with %s', async (algorithm) => {
     const curve = CURVES[algorithm];
     const { publicKey, privateKey } =
       curve === undefined ? RSA : generateKeyPairSync('ec', { namedCurve: curve });
@@ -80,7 +80,7 @@ describe('bearer tokens', () => {
     }
   });
 
-  it('signed with an RSA key in the PKCS #1 format are accepted', async () => {
+  it('is accepted if it is signed with an RSA key in PKCS #1 format', async () => {
     const keys = { publicKey: der(RSA.publicKey, 'pkcs1') };
     expect((await callWith(`Bearer ${await makeToken()}`, { ...AUTH, keys })).status).toBe(200);
   });
@@ -89,7 +89,7 @@ describe('bearer tokens', () => {
     ['text', 'conductor:viewer conductor:worker'],
     ['a list', ['conductor:worker', 'conductor:viewer']],
     ['admin', 'conductor:admin'],
-  ])('may contain their scopes as %s', async (_form, scope) => {
+  ])('contains its scopes as %s', async (_form, scope) => {
     expect((await callWith(`bearer ${await makeToken({ scope })}`)).status).toBe(200);
   });
 
@@ -100,14 +100,14 @@ describe('bearer tokens', () => {
     ['a number', 5],
     ['an object', { 'conductor:viewer': true }],
     ['a nested list', [['conductor:viewer']]],
-  ])('with %s as scope are rejected with 403', async (_form, scope) => {
+  ])('is rejected with 403 if it has %s as scope', async (_form, scope) => {
     const response = await callWith(`Bearer ${await makeToken({ scope })}`);
     expect(response.status).toBe(403);
     expect(response.headers.get('www-authenticate')).toContain('insufficient_scope');
     expect(await problemOf(response)).toMatchObject({ code: 'forbidden' });
   });
 
-  it('are required', async () => {
+  it('is required', async () => {
     for (const header of [null, '', 'Basic abc', 'Bearer', 'Bearer ', 'Bearer a b']) {
       const response = await callWith(header);
       expect(response.status, String(header)).toBe(401);
@@ -116,7 +116,7 @@ describe('bearer tokens', () => {
     }
   });
 
-  it('that are expired, not yet valid or signed with another key are rejected', async () => {
+  it('is rejected if it is expired, not valid yet or signed with another key', async () => {
     const now = Date.now() / 1000;
     const secret = new TextEncoder().encode(pem(RSA.publicKey));
     const unsigned = [{ alg: 'none' }, { scope: 'conductor:admin' }]
@@ -159,21 +159,21 @@ describe('bearer tokens', () => {
     [-0, '0'],
     [undefined, null],
     [null, null],
-  ])('with the subject %j belong to %j', async (sub, subject) => {
+  ])('belongs with the subject %j to %j', async (sub, subject) => {
     const verify = createTokenVerifier(AUTH, { publicKey: der(RSA.publicKey) });
     const token = await verify(await makeToken({ claims: { sub } }));
     expect(token.subject).toBe(subject);
   });
 
   it.each([[{ id: 7 }], [[7]], [true], [1.5], [2 ** 53], [1e300]])(
-    'with the subject %j are rejected by every call',
+    'is rejected by every call if its subject is %j',
     async (sub) => {
       const response = await callWith(`Bearer ${await makeToken({ claims: { sub } })}`);
       expect(await problemOf(response)).toMatchObject({ status: 401, code: 'unauthenticated' });
     },
   );
 
-  it('with a duplicate claim use its last value, as JSON parsers do', async () => {
+  it('uses the last value of a duplicate claim, as JSON parsers do', async () => {
     const { privateKey, publicKey } = RSA;
     const exp = Math.floor(Date.now() / 1000) + 60;
     const signed = (payload: string) => {
@@ -192,7 +192,7 @@ describe('bearer tokens', () => {
     await expect(verify(signed(`{"exp":${exp},"exp":1}`))).rejects.toThrow(/exp/);
   });
 
-  it('must match issuer and audience if these are set', async () => {
+  it('has to match issuer and audience if these are set', async () => {
     const auth = { ...AUTH, issuer: 'us', audience: 'here' };
     const right = await makeToken({ claims: { iss: 'us', aud: ['there', 'here'] } });
     expect((await callWith(`Bearer ${right}`, auth)).status).toBe(200);
@@ -201,11 +201,11 @@ describe('bearer tokens', () => {
     }
   });
 
-  it('are ignored if authentication is off', async () => {
+  it('is ignored if authentication is off', async () => {
     expect((await callWith('Bearer nonsense', null)).status).toBe(200);
   });
 
-  it('are not written to the log', async () => {
+  it('is not written to the log', async () => {
     const api = await startApi({ auth: AUTH });
     const token = await makeToken({ key: OTHER_RSA.privateKey });
     await api.fetch('/api/workflow/w1', { headers: { authorization: `Bearer ${token}` } });
@@ -231,7 +231,7 @@ describe('createTokenVerifier', () => {
   });
 });
 
-describe('the scopes of the operations', () => {
+describe('the scope check', () => {
   const CONTROLS = [
     ['PUT', '/suspend'],
     ['PUT', '/resume'],
@@ -257,7 +257,7 @@ describe('the scopes of the operations', () => {
   /** After the access check the scripted host fails: any status except 401 and 403 means that access was granted. */
   const isAdmitted = (status: number) => status !== 401 && status !== 403;
 
-  it.each(operations)('allow $scopes to call $method $path', async ({ method, path, scopes }) => {
+  it.each(operations)('lets $scopes call $method $path', async ({ method, path, scopes }) => {
     const api = await startApi({ auth: AUTH });
     const withoutToken = await api.fetch(path, { method });
     expect(isAdmitted(withoutToken.status)).toBe(scopes.length === 0);
@@ -269,7 +269,7 @@ describe('the scopes of the operations', () => {
     }
   });
 
-  it('are required for all operations except info, probes, metrics, the schemas and calls of webhooks', () => {
+  it('applies to all operations except info, probes, metrics, the schemas and webhook calls', () => {
     const open = operations.filter(({ scopes }) => scopes.length === 0).map(({ path }) => path);
     expect(open).toEqual([
       '/api/info',
@@ -287,7 +287,7 @@ describe('the scopes of the operations', () => {
     ['conductor:controller conductor:worker conductor:author', false],
     ['conductor:controller conductor:viewer', true],
     ['conductor:admin', true],
-  ])('with %s: control actions return data: %s', async (scope, isReadable) => {
+  ])('decides by %s whether control actions return data: %s', async (scope, isReadable) => {
     const control = () => Promise.resolve(SOME_INSTANCE);
     const api = await startApi({ auth: AUTH, host: { 'instances.control': control } });
     const headers = { authorization: `Bearer ${await makeToken({ scope })}` };
@@ -301,7 +301,7 @@ describe('the scopes of the operations', () => {
     }
   });
 
-  it('are not needed for the data in control responses if access control is off', async () => {
+  it('lets control actions return data if access control is off', async () => {
     const control = () => Promise.resolve(SOME_INSTANCE);
     const api = await startApi({ host: { 'instances.control': control } });
     for (const [method, action] of CONTROLS) {
@@ -310,7 +310,7 @@ describe('the scopes of the operations', () => {
     }
   });
 
-  it('are checked before the body', async () => {
+  it('comes before the body is read', async () => {
     const api = await startApi({ auth: AUTH });
     const response = await api.post('/api/event/a/b', '{'.repeat(2_000_000), 'application/json');
     expect(response.status).toBe(401);

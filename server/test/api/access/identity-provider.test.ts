@@ -82,15 +82,15 @@ class KeyServer {
   }
 }
 
-describe('the keys of a provider', () => {
-  it('are read once for many tokens', async () => {
+describe('the key set of a provider', () => {
+  it('is read once for many tokens', async () => {
     const server = await KeyServer.start();
     const answers = await Promise.all(Array.from({ length: 20 }, () => server.accepts(FIRST)));
     expect(answers).toEqual(Array.from({ length: 20 }, () => true));
     expect(server.reads).toBe(1);
   });
 
-  it('are read again for a token with a new key, at once', async () => {
+  it('is read again at once for a token with a new key', async () => {
     const server = await KeyServer.start();
     expect(await server.accepts(FIRST)).toBe(true);
     server.keys = [FIRST, SECOND_KEY];
@@ -103,7 +103,7 @@ describe('the keys of a provider', () => {
     expect(server.reads).toBe(2);
   });
 
-  it('are asked for an unknown key at most every 30 s', async () => {
+  it('is read at most every 30 s for an unknown key', async () => {
     const server = await KeyServer.start();
     expect(await server.accepts(FIRST)).toBe(true);
     for (let seconds = 0; seconds < 60; seconds += 1) {
@@ -113,7 +113,7 @@ describe('the keys of a provider', () => {
     expect(server.reads).toBe(1 + 2);
   });
 
-  it('stay known while the provider is down, and unknown ones are refused', async () => {
+  it('stays valid while the provider is down, and unknown keys are refused', async () => {
     const server = await KeyServer.start();
     expect(await server.accepts(FIRST)).toBe(true);
     server.isDown = true;
@@ -128,7 +128,7 @@ describe('the keys of a provider', () => {
     expect(await server.accepts(SECOND_KEY)).toBe(true);
   });
 
-  it('are asked for at most every 30 s while the provider is down', async () => {
+  it('is requested at most every 30 s while the provider is down', async () => {
     const server = await KeyServer.start();
     server.isDown = true;
     for (let seconds = 0; seconds < 60; seconds += 1) {
@@ -141,7 +141,7 @@ describe('the keys of a provider', () => {
     expect(await server.accepts(FIRST)).toBe(true);
   });
 
-  it('are rotated under load: no token with a key that the provider has is refused', async () => {
+  it('accepts every current key during rotations under load', async () => {
     const server = await KeyServer.start();
     const refused: string[] = [];
     let isOver = false;
@@ -168,7 +168,7 @@ describe('the keys of a provider', () => {
     expect(refused).toEqual([]);
   });
 
-  it('are refused within the hour after the provider has withdrawn them', async () => {
+  it('refuses a withdrawn key within the hour', async () => {
     const server = await KeyServer.start();
     expect(await server.accepts(FIRST)).toBe(true);
     server.keys = [SECOND_KEY];
@@ -177,7 +177,7 @@ describe('the keys of a provider', () => {
     expect(await server.accepts(SECOND_KEY)).toBe(true);
   });
 
-  it('are read again in the background when they are ten minutes old', async () => {
+  it('is read again in the background when it is ten minutes old', async () => {
     const server = await KeyServer.start();
     expect(await server.accepts(FIRST)).toBe(true);
     server.keys = [SECOND_KEY];
@@ -189,8 +189,8 @@ describe('the keys of a provider', () => {
   });
 });
 
-describe('the documents of a provider', () => {
-  it('give the addresses of an issuer', async () => {
+describe('a provider document', () => {
+  it('gives the addresses of an issuer', async () => {
     const issuer: string = await listen((_request, response) =>
       response.end(
         JSON.stringify({
@@ -220,7 +220,7 @@ describe('the documents of a provider', () => {
     ],
     ['an address with a password', { jwks_uri: 'https://a:b@id.example' }, 'jwks_uri must be'],
     ['an address that is a number', { jwks_uri: 7 }, 'jwks_uri must be an https: address'],
-  ])('are refused with %s', async (_what, members, problem) => {
+  ])('is refused with %s', async (_what, members, problem) => {
     const issuer: string = await listen((_request, response) =>
       response.end(JSON.stringify({ issuer, ...members })),
     );
@@ -236,7 +236,7 @@ describe('the documents of a provider', () => {
     ['a response that never ends', (_q, r) => void r.write('{'), 'cannot be read'],
     ['an empty response', (_q, r) => r.end(), 'did not respond with a JSON object'],
     ['a lost connection', (q) => void q.socket.destroy(), 'cannot be read'],
-  ])('are refused with %s', async (_what, handle, problem) => {
+  ])('is refused with %s', async (_what, handle, problem) => {
     const url = await listen(handle);
     await expect(readKeys(url)).rejects.toThrow(problem);
   });

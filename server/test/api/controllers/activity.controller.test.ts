@@ -176,14 +176,14 @@ describe('GET /api/activity/{name}', () => {
   });
 });
 
-describe('the calls of workers', () => {
+describe('a worker call', () => {
   it.each([
     ['success', '{"paid":true}', { succeeded: true, data: { paid: true } }],
     ['success', 'null', { succeeded: true, data: null }],
     ['success', '', { succeeded: true, data: null }],
     ['fail', '"no funds"', { succeeded: false, data: 'no funds', retryable: true }],
     ['fail', '', { succeeded: false, data: null, retryable: true }],
-  ])('%s with %j', async (outcome, body, expected) => {
+  ])('reports %s with %j', async (outcome, body, expected) => {
     const api = await startApi({ host: { 'activities.complete': async () => undefined } });
     const response = await api.post(`/api/activity/${outcome}/t-1`, body, 'application/json');
     expect(response.status).toBe(202);
@@ -195,7 +195,7 @@ describe('the calls of workers', () => {
     ['retry=false', false],
     ['Retry=false', false],
     ['retry=true', true],
-  ])('fail?%s determines whether another attempt is allowed', async (query, retryable) => {
+  ])('decides with fail?%s whether another attempt is allowed', async (query, retryable) => {
     const api = await startApi({ host: { 'activities.complete': async () => undefined } });
     const response = await api.post(`/api/activity/fail/t-1?${query}`, '1', 'application/json');
     expect(response.status).toBe(202);
@@ -203,7 +203,7 @@ describe('the calls of workers', () => {
   });
 
   it.each(['retry=no', 'retry=', 'retry=0', 'retry=true&retry=false'])(
-    'reject fail?%s',
+    'rejects fail?%s',
     async (query) => {
       const api = await startApi();
       const response = await api.post(`/api/activity/fail/t-1?${query}`, '1', 'application/json');
@@ -212,7 +212,7 @@ describe('the calls of workers', () => {
     },
   );
 
-  it('answer 404 for a stale token', async () => {
+  it('answers 404 for a stale token', async () => {
     const api = await startApi({
       host: {
         'activities.complete': async () => {
@@ -226,7 +226,7 @@ describe('the calls of workers', () => {
   });
 
   it.each([true, false])(
-    'extend a lease, and say whether the work shall end: %s',
+    'extends a lease, and says whether the work should end: %s',
     async (cancelRequested) => {
       const extended = { tokenExpiresAt: Date.UTC(2026, 0, 1), cancelRequested };
       const api = await startApi({ host: { 'activities.extend': async () => extended } });
@@ -240,7 +240,7 @@ describe('the calls of workers', () => {
     },
   );
 
-  it('extend a lease by its original duration if they give none', async () => {
+  it('extends a lease by its original duration if it gives none', async () => {
     const extended = { tokenExpiresAt: Date.UTC(2026, 0, 1), cancelRequested: false };
     const api = await startApi({ host: { 'activities.extend': async () => extended } });
     const response = await api.fetch('/api/activity/t-1/heartbeat', { method: 'PUT' });
@@ -248,7 +248,7 @@ describe('the calls of workers', () => {
     expect(api.calls[0]!.args).toEqual(['t-1', null]);
   });
 
-  it('release an item', async () => {
+  it('releases an item', async () => {
     const api = await startApi({ host: { 'activities.release': async () => undefined } });
     const response = await api.fetch('/api/activity/t-1', { method: 'DELETE' });
     expect(response.status).toBe(202);

@@ -62,7 +62,7 @@ describe('POST /api/definition', () => {
     });
   });
 
-  it('also gives line and column in JSON', async () => {
+  it('gives line and column in JSON too', async () => {
     const api = await startApi({
       host: {
         'definitions.register': async () => {

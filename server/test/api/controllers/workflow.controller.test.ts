@@ -147,13 +147,13 @@ describe('GET /api/workflow/{id}', () => {
   });
 });
 
-describe('the control actions', () => {
+describe('a control action', () => {
   it.each([
     ['PUT', '/api/workflow/w1/suspend', 'suspend'],
     ['PUT', '/api/workflow/w1/resume', 'resume'],
     ['PUT', '/api/workflow/w1/retry', 'retry'],
     ['DELETE', '/api/workflow/w1', 'terminate'],
-  ])('%s %s returns the run', async (method, path, action) => {
+  ])('returns the run: %s %s', async (method, path, action) => {
     const api = await startApi({ host: { 'instances.control': async () => SOME_INSTANCE } });
     const response = await api.fetch(path, { method });
     expect(response.status).toBe(200);

@@ -7,7 +7,7 @@ import { SOME_INSTANCE } from '../support/scripted-host.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-describe('responses', () => {
+describe('a response', () => {
   it.each([
     [null, JSON_TYPE],
     ['*/*', JSON_TYPE],
@@ -25,7 +25,7 @@ describe('responses', () => {
     ['application/json; charset=utf-8', JSON_TYPE],
     ['application/xml', JSON_TYPE],
     ['nonsense', JSON_TYPE],
-  ])('to Accept: %s have the media type %s', async (accept, type) => {
+  ])('answers Accept: %s with the media type %s', async (accept, type) => {
     const api = await startApi({ host: { 'instances.get': async () => SOME_INSTANCE } });
     // fetch sends */* by itself; an empty value stands for no header.
     const headers = accept === null ? { accept: '' } : { accept };
@@ -36,7 +36,7 @@ describe('responses', () => {
     expect(value).toMatchObject({ workflowId: 'w1', data: { name: 'Ada' } });
   });
 
-  it('preserve own __proto__ members in both formats', async () => {
+  it('preserves own __proto__ members in both formats', async () => {
     const data = JSON.parse('{"__proto__":{"x":1}}') as typeof SOME_INSTANCE.data;
     const api = await startApi({
       host: { 'instances.get': async () => ({ ...SOME_INSTANCE, data }) },
@@ -47,7 +47,7 @@ describe('responses', () => {
     expect(await (await api.fetch('/api/workflow/w1', accept)).text()).toContain('__proto__:\n');
   });
 
-  it('are compressed for clients that accept gzip, unless they are short', async () => {
+  it('is compressed for clients that accept gzip, unless it is short', async () => {
     const rows = Array.from({ length: 300 }, (_, at) => ({ at, name: `row ${at}` }));
     const long = { ...SOME_INSTANCE, data: { rows } };
     const api = await startApi({
@@ -74,7 +74,7 @@ describe('responses', () => {
     expect(await load('short', 'gzip')).toMatchObject({ encoding: null, vary: null });
   });
 
-  it('have the same content if they are long', async () => {
+  it('has the same content if it is long', async () => {
     const data = { rows: Array.from({ length: 30_000 }, (_, at) => ({ at, name: `row ${at}` })) };
     const api = await startApi({
       host: { 'instances.get': async () => ({ ...SOME_INSTANCE, data }) },
@@ -89,7 +89,7 @@ describe('responses', () => {
     expect(text).toContain('\n    - at: 29999\n      name: "row 29999"\n'.replaceAll('"', ''));
   });
 
-  it('are JSON if they are too long for YAML', async () => {
+  it('is JSON if it is too long for YAML', async () => {
     // Each of a few values adds the indentation of a hundred levels.
     let deep: Json = Array.from({ length: 60_000 }, () => 1);
     for (let depth = 0; depth < 90; depth += 1) deep = [deep];
@@ -103,14 +103,14 @@ describe('responses', () => {
     expect(((await response.json()) as { data: unknown }).data).toEqual(data);
   });
 
-  it('are not cacheable', async () => {
+  it('is not cacheable', async () => {
     const api = await startApi({ host: { 'instances.get': async () => SOME_INSTANCE } });
     const response = await api.fetch('/api/workflow/w1');
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(response.headers.get('etag')).toBeNull();
   });
 
-  it('to HEAD have no body', async () => {
+  it('has no body for HEAD', async () => {
     const api = await startApi({ host: { 'instances.get': async () => SOME_INSTANCE } });
     const response = await api.fetch('/api/workflow/w1', { method: 'HEAD' });
     expect(response.status).toBe(200);

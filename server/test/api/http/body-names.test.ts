@@ -5,8 +5,8 @@ import { readJson as parseJson } from '../../../src/engine/values/exact-json.js'
 
 const MODIFY = ['POST', '/api/workflow/:id/modify'] as const;
 
-describe('the members of a body', () => {
-  it('get the casing of the call, at every depth and in lists', () => {
+describe('a member of a body', () => {
+  it('gets the casing of the call, at every depth and in lists', () => {
     const body = {
       REASON: 'r',
       Data: { Reason: 1, StepId: 2 },
@@ -32,7 +32,7 @@ describe('the members of a body', () => {
     });
   });
 
-  it('stay if they are unknown, or given in two spellings', () => {
+  it('stays if it is unknown, or given in two spellings', () => {
     for (const body of [
       { reason: 'r', Reason: 's' },
       { Reasons: 'r' },
@@ -54,12 +54,12 @@ describe('the members of a body', () => {
     ['POST', '/api/activity/success/:token'],
     ['POST', '/api/definition'],
     ['POST', '/api/unknown'],
-  ])('stay in bodies that belong to the caller: %s %s', (method, path) => {
+  ])('stays in a body that belongs to the caller: %s %s', (method, path) => {
     const body = { Reason: 1, StepId: { Start: [{ Name: 2 }] }, Steps: [{ stepID: 'a' }] };
     expect(withKnownNames(method, path, body)).toBe(body);
   });
 
-  it('may have names that JavaScript gives a meaning', () => {
+  it('keeps a name that has a meaning in JavaScript', () => {
     const body = parseJson('{"__proto__":{"Reason":1},"constructor":2,"Reason":"r"}');
     const renamed = withKnownNames(...MODIFY, body);
     expect(JSON.stringify(renamed)).toBe('{"__proto__":{"Reason":1},"constructor":2,"reason":"r"}');

@@ -34,7 +34,7 @@ describe('the media type of a body', () => {
     ['application/yaml', 'a: 1'],
     ['application/x-yaml; charset=utf-8', 'a: 1'],
     ['text/yaml', 'a: 1'],
-  ])('may be %s', async (type, body) => {
+  ])('is accepted as %s', async (type, body) => {
     const api = await startEventApi();
     const response = await api.post('/api/event/paid/7', body, type);
     expect(response.status).toBe(202);
@@ -78,7 +78,7 @@ describe('the value of a body', () => {
     ['false', false],
     ['[1,[2]]', [1, [2]]],
     ['{}', {}],
-  ])('may be the JSON %s', async (body, value) => {
+  ])('is accepted as the JSON %s', async (body, value) => {
     const api = await startEventApi();
     expect((await api.post('/api/event/paid/7', body, 'application/json')).status).toBe(202);
     expect(publishedData(api)).toEqual(value);
@@ -88,7 +88,7 @@ describe('the value of a body', () => {
     ['null', null],
     ['2026-05-04', '2026-05-04'],
     ['- 1\n- b', [1, 'b']],
-  ])('may be the YAML %j', async (body, value) => {
+  ])('is accepted as the YAML %j', async (body, value) => {
     const api = await startEventApi();
     expect((await api.post('/api/event/paid/7', body, 'application/yaml')).status).toBe(202);
     expect(publishedData(api)).toEqual(value);
@@ -102,7 +102,7 @@ describe('the value of a body', () => {
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
-  it('may follow a byte order mark', async () => {
+  it('is read after a byte order mark', async () => {
     const api = await startEventApi();
     await api.post('/api/event/paid/7', '\uFEFF{"a":1}', 'application/json');
     expect(publishedData(api)).toEqual({ a: 1 });
@@ -149,7 +149,7 @@ describe('the value of a body', () => {
 describe('the size of a body', () => {
   const limits = { bodyBytesMax: 1_000, yamlBytesMax: 500, scriptBytesMax: 300 };
 
-  it('may be exactly the limit, but not one byte more', async () => {
+  it('is accepted up to exactly the limit', async () => {
     const api = await startEventApi({ limits });
     const atLimit = JSON.stringify('x'.repeat(998));
     expect((await api.post('/api/event/paid/7', atLimit, 'application/json')).status).toBe(202);
@@ -244,7 +244,7 @@ function rawExchange(port: number, lines: readonly string[]): Promise<string> {
   });
 }
 
-describe('large bodies that arrive at once (BR1)', () => {
+describe('a large body that arrives together with others (BR1)', () => {
   const COUNT = 12;
   const item = '{"name":"a","amount":12.5,"tags":["x","y"]}';
   const json = `[${Array.from({ length: 3000 }, () => item).join(',')}]`;
@@ -273,7 +273,7 @@ describe('large bodies that arrive at once (BR1)', () => {
   it.each([
     ['JSON', json, 'application/json'],
     ['YAML', `- name: a\n  amount: 12.5\n`.repeat(150), 'application/yaml'],
-  ])('are read one in a turn of the event loop: %s', async (_format, body, type) => {
+  ])('is read alone in its turn of the event loop: %s', async (_format, body, type) => {
     let turn = 0;
     let isCounting = true;
     const count = (): void => {

@@ -28,8 +28,8 @@ function expectedOffset(root: Node, path: readonly (string | number)[]): number 
   return isNamed ? node.parent.offset : node.offset;
 }
 
-describe('positions in a JSON text', () => {
-  it('match those of an independent parser, whatever the layout of the text', () => {
+describe('a position in a JSON text', () => {
+  it('matches that of an independent parser, whatever the layout of the text', () => {
     const text = fc
       .tuple(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'))
       .map(([value, indent]) => `\n ${JSON.stringify(value, null, indent)} `);
@@ -45,7 +45,7 @@ describe('positions in a JSON text', () => {
     );
   });
 
-  it('of a missing member are those of its parent, and of a duplicate name those of the last', () => {
+  it('is that of the parent for a missing member, and that of the last for a duplicate name', () => {
     const json = '{"a": {"b": [1, {"c": 2}]}, "x": 1, "x" : [0]}';
     const locate = jsonLocator(json);
     const columnOf = (pointer: string): number | undefined => locate(pointer)?.column;

@@ -65,8 +65,8 @@ function failingWith(error: Error) {
   });
 }
 
-describe('problem documents', () => {
-  it.each(Object.entries(STATUSES))('map %s to status %i', async (code, status) => {
+describe('a problem document', () => {
+  it.each(Object.entries(STATUSES))('maps %s to status %i', async (code, status) => {
     const api = await failingWith(new AppError(code as ErrorCode, 'So it is'));
     const response = await api.fetch('/api/workflow/w1');
     expect(response.status).toBe(status);
@@ -80,7 +80,7 @@ describe('problem documents', () => {
     });
   });
 
-  it('include ids, which never replace the standard members', async () => {
+  it('includes ids, which do not replace the standard members', async () => {
     const fields = { workflowId: 'w1', status: 'mine', code: 'mine' };
     const api = await failingWith(new AppError('workflow_not_found', 'No', { fields }));
     expect(await problemOf(await api.fetch('/api/workflow/w1'))).toMatchObject({
@@ -90,19 +90,19 @@ describe('problem documents', () => {
     });
   });
 
-  it('start with the standard members', async () => {
+  it('starts with the standard members', async () => {
     const fields = { workflowId: 'w1' };
     const api = await failingWith(new AppError('workflow_not_found', 'No', { fields }));
     const names = Object.keys(await problemOf(await api.fetch('/api/workflow/w1')));
     expect(names).toEqual(['type', 'title', 'status', 'detail', 'code', 'workflowId']);
   });
 
-  it('include Retry-After', async () => {
+  it('includes Retry-After', async () => {
     const api = await failingWith(new AppError('overloaded', 'Busy', { retryAfterSeconds: 1.2 }));
     expect((await api.fetch('/api/workflow/w1')).headers.get('retry-after')).toBe('2');
   });
 
-  it('report an unavailable store with 503', async () => {
+  it('reports an unavailable store with 503', async () => {
     const api = await failingWith(new StoreUnavailableError('connection refused at db:27017'));
     const response = await api.fetch('/api/workflow/w1');
     expect(response.status).toBe(503);
@@ -110,13 +110,13 @@ describe('problem documents', () => {
     expect(await response.text()).not.toContain('27017');
   });
 
-  it('are JSON even if the client accepts YAML', async () => {
+  it('is JSON even if the client accepts YAML', async () => {
     const api = await failingWith(new AppError('workflow_not_found', 'No'));
     const response = await api.fetch('/api/workflow/w1', { headers: { accept: 'text/yaml' } });
     expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
   });
 
-  it('contain an id for an unexpected error, which the log contains too', async () => {
+  it('contains an id for an unexpected error, which the log contains too', async () => {
     const api = await failingWith(new Error('secret detail'));
     const response = await api.fetch('/api/workflow/w1');
     expect(response.status).toBe(500);
@@ -133,7 +133,7 @@ describe('problem documents', () => {
     );
   });
 
-  it('report an unknown path', async () => {
+  it('reports an unknown path', async () => {
     const api = await startApi();
     const response = await api.fetch('/api/nothing?x=1');
     expect(response.status).toBe(404);
@@ -148,7 +148,7 @@ describe('problem documents', () => {
     ['GET', '/api/event/a/b', 'POST'],
     ['PUT', '/API/Info/', 'GET'],
     ['POST', '/swagger', 'GET'],
-  ])('list the allowed methods for %s %s', async (method, path, allow) => {
+  ])('lists the allowed methods for %s %s', async (method, path, allow) => {
     const api = await startApi();
     const response = await api.fetch(path, { method });
     expect(response.status).toBe(405);
@@ -156,7 +156,7 @@ describe('problem documents', () => {
     expect(await problemOf(response)).toMatchObject({ code: 'method_not_allowed' });
   });
 
-  it('reject HEAD where GET hands out work', async () => {
+  it('rejects HEAD where GET hands out work', async () => {
     const api = await startApi();
     const response = await api.fetch('/api/activity/charge', { method: 'HEAD' });
     expect(response.status).toBe(405);
@@ -164,7 +164,7 @@ describe('problem documents', () => {
   });
 
   it.each(['/api/workflow/%E0%A4%A', '/api/workflow/%', '/api/definition/%ff'])(
-    'reject the path %s',
+    'rejects the path %s',
     async (path) => {
       const api = await startApi();
       const response = await api.fetch(path);
@@ -173,7 +173,7 @@ describe('problem documents', () => {
     },
   );
 
-  it('reveal nothing about the server', async () => {
+  it('reveals nothing about the server', async () => {
     const api = await startApi();
     const { headers } = await api.fetch('/api/nothing');
     expect(headers.get('x-powered-by')).toBeNull();

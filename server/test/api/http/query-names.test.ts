@@ -20,7 +20,7 @@ async function problemAt(path: string, method = 'GET') {
   return problemOf(response);
 }
 
-describe('query parameters', () => {
+describe('a query parameter', () => {
   const calls = Object.entries(DOCUMENT.paths)
     .filter(([path]) => path.startsWith('/api/'))
     .flatMap(([path, operations]) =>
@@ -30,7 +30,7 @@ describe('query parameters', () => {
       })),
     );
 
-  it.each(calls)('with an unknown name are rejected by $call', async ({ call, names }) => {
+  it.each(calls)('is rejected by $call if its name is unknown', async ({ call, names }) => {
     const [method = '', path = ''] = call.split(' ');
     const api = await startApi();
     const response = await api.fetch(`${path}?refrence=1`, { method });
@@ -48,7 +48,7 @@ describe('query parameters', () => {
   });
 
   it.each(['workerId=w&timeout=7&lease=9', 'WorkerId=w&Timeout=7&LEASE=9'])(
-    'are read from %s',
+    'is read from %s',
     async (query) => {
       const polls: unknown[] = [];
       const api = await startApi({
@@ -65,7 +65,7 @@ describe('query parameters', () => {
   );
 
   it.each(['__proto__=1', 'constructor=2', '_=3', '=', 'x'.repeat(5000)])(
-    'with an unusual name are rejected: %j',
+    'is rejected if its name is unusual: %j',
     async (query) => {
       const problem = await problemAt(`/api/workflow/w1?${query}`);
       expect(String(problem['detail'])).toMatch(/ is not a query parameter of this call\./);
@@ -73,19 +73,19 @@ describe('query parameters', () => {
     },
   );
 
-  it('with an unknown name are rejected only after authentication', async () => {
+  it('is rejected only after authentication if its name is unknown', async () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const api = await startApi({ auth: authWith(publicKey) });
     expect((await api.fetch('/api/workflow?refrence=1')).status).toBe(401);
   });
 
-  it('are ignored by the probes', async () => {
+  it('is ignored by the probes', async () => {
     const api = await startApi();
     expect((await api.fetch('/health/live?time=1')).status).toBe(200);
   });
 
   it.each(['reference=a&reference=b', 'reference=a&Reference=b'])(
-    'are rejected if they are repeated, as in %s',
+    'is rejected if it is repeated, as in %s',
     async (query) => {
       const problem = await problemAt(`/api/workflow?${query}`);
       expect(problem['detail']).toBe('reference is given more than once');
@@ -99,7 +99,7 @@ describe('query parameters', () => {
     },
   );
 
-  it('are rejected with the list of valid values', async () => {
+  it('is rejected with the list of valid values', async () => {
     const problem = await problemAt('/api/workflow?status=running');
     expect(problem['detail']).toBe(
       'status must be one of Runnable, Suspended, Complete, Terminated',
@@ -111,7 +111,7 @@ describe('query parameters', () => {
     ['startedFrom', 'startedFrom=yesterday'],
     ['limit', 'limit=0'],
   ])(
-    'are rejected with %s as the invalid parameter, in the same member of the response',
+    'is rejected with %s as the invalid parameter, in the same member of the response',
     async (name, query) => {
       const problem = await problemAt(`/api/workflow?${query}`);
       expect(problem['errors']).toMatchObject([{ code: 'invalid_parameter', parameter: name }]);
