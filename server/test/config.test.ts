@@ -94,7 +94,7 @@ describe('visibleEnvironment', () => {
     expect(visible([], auth)).toEqual([]);
   });
 
-  it.each(Object.keys(SETTINGS))('never contains the setting %s, in any casing', (name) => {
+  it.each(Object.keys(SETTINGS))('does not contain the setting %s, in any casing', (name) => {
     const own = { [name]: 'a', [name.toUpperCase()]: 'b' };
     for (const environment_allow of [['*'], Object.keys(own), null]) {
       expect(visibleEnvironment(own, { environment_allow, auth: false })).toEqual({});

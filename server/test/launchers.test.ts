@@ -137,7 +137,7 @@ async function isFree(url: string): Promise<boolean> {
 const NPX = ['npx', '--no-install', 'stepwright', 'start'];
 const OLD_NODE = ['node_modules/.bin/stepwright', 'start'];
 
-describe('the server ends', () => {
+describe('a server in the foreground', () => {
   it.each([
     { app: 'new', name: 'npx', command: NPX, signal: 'SIGTERM' },
     { app: 'new', name: 'npx', command: NPX, signal: 'SIGKILL' },
@@ -146,7 +146,7 @@ describe('the server ends', () => {
     { app: 'old', name: 'the launcher for an old Node', command: OLD_NODE, signal: 'SIGKILL' },
     { app: 'old', name: 'npx in front of that launcher', command: NPX, signal: 'SIGTERM' },
     { app: 'old', name: 'npx in front of that launcher', command: NPX, signal: 'SIGKILL' },
-  ] as const)('when $name gets $signal', async ({ app, command, signal }) => {
+  ] as const)('ends when $name gets $signal', async ({ app, command, signal }) => {
     const { launcher, pid, url } = await launch(command, { app });
     launcher.kill(signal);
     await eventually('the port is free', () => isFree(url));
@@ -154,7 +154,7 @@ describe('the server ends', () => {
   });
 
   it.skipIf(!PNPM.includes('pnpm')).each(['SIGTERM', 'SIGKILL'] as const)(
-    'when pnpm start gets %s',
+    'ends when pnpm start gets %s',
     async (signal) => {
       const { launcher, pid, url } = await launch([PNPM, 'start']);
       launcher.kill(signal);
@@ -164,8 +164,8 @@ describe('the server ends', () => {
   );
 });
 
-describe('the server goes on', () => {
-  it('when a script has put it into the background', async () => {
+describe('a server in the background', () => {
+  it('continues after its script has ended', async () => {
     const { launcher, pid, url } = await launch(['npm', 'run', 'background'], {
       log: 'background.log',
     });
@@ -176,7 +176,7 @@ describe('the server goes on', () => {
   });
 });
 
-describe('a script is in the foreground', () => {
+describe('isInForeground', () => {
   it.each([
     'stepwright start',
     "'stepwright'",
@@ -192,7 +192,7 @@ describe('a script is in the foreground', () => {
     'node node_modules/stepwright/bin/stepwright.js start',
     "'pnpm'",
     'npm run server',
-  ])('if it waits for the server: %s', (script) => {
+  ])('returns true for a script that waits for the server: %s', (script) => {
     expect(isInForeground(script)).toBe(true);
   });
 
@@ -209,7 +209,7 @@ describe('a script is in the foreground', () => {
     'node start.js',
     './start-stepwright.sh',
     'concurrently "stepwright start" vite',
-  ])('unless it may leave the server behind: %s', (script) => {
+  ])('returns false for a script that may leave the server behind: %s', (script) => {
     expect(isInForeground(script)).toBe(false);
   });
 });

@@ -26,8 +26,8 @@ function* parts(count: number, ran: () => void): Generator<undefined, string> {
   return 'done';
 }
 
-describe('long computations in slices', () => {
-  it('share one queue: each turn of the event loop runs slices of only one of them', async () => {
+describe('a long computation in slices', () => {
+  it('shares one queue with others: each event loop turn runs slices of only one of them', async () => {
     const counted = countTurns();
     const workOfTurn = new Map<number, number>();
     const works = Array.from({ length: 20 }, (_, work) =>
@@ -42,7 +42,7 @@ describe('long computations in slices', () => {
     expect(workOfTurn.size).toBeGreaterThanOrEqual(20);
   });
 
-  it('run in the order in which they were queued', async () => {
+  it('runs in the order in which it was queued', async () => {
     const order: number[] = [];
     const asked = [0, 1, 2, 3].map(async (work) => {
       await nextSlice();
@@ -54,7 +54,7 @@ describe('long computations in slices', () => {
     expect(order).toEqual([0, 1, 2, 3, 0, 1, 2, 3]);
   });
 
-  it('end before the next slice if their result is no longer needed', async () => {
+  it('ends before the next slice if its result is no longer needed', async () => {
     let isWanted = true;
     let ran = 0;
     const endless = parts(Infinity, () => {

@@ -12,8 +12,8 @@ const OPEN = {
 } as const;
 const tip = (settings: object): string => startTip(PLACE, { ...OPEN, ...settings }).join('\n');
 
-describe('the first calls that a server suggests', () => {
-  it('have no token without auth', () => {
+describe('the first call that a server suggests', () => {
+  it('has no token without auth', () => {
     expect(tip({})).toContain(`curl -X POST ${PLACE}/api/definition -H 'Content-Type`);
     expect(tip({})).not.toMatch(/token/i);
   });
@@ -26,7 +26,7 @@ describe('the first calls that a server suggests', () => {
     ],
     [{ issuer: 'https://login.example' }, 'a token of https://login.example'],
     [{ jwks_url: 'https://login.example/keys' }, 'the keys at https://login.example/keys'],
-  ])('have a token with auth, and say where it comes from: %j', (settings, from) => {
+  ])('has a token with auth, and says where it comes from: %j', (settings, from) => {
     const text = tip({ auth: true, ...settings });
     expect(text).toContain(from);
     const calls = text.split('\n').filter((line) => line.startsWith('  curl '));

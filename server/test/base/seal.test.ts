@@ -39,7 +39,7 @@ describe('A seal', () => {
     expect(readdirSync(join(keyFile, '..'))).toEqual(['sealing-key']);
   });
 
-  it('never replaces a key that another process has created', () => {
+  it('does not replace a key that another process has created', () => {
     const keyFile = newKeyFile();
     const [one, other] = [created(keyFile), created(keyFile)];
     const sealed = one.seal(SECRET, PLACE);

@@ -43,7 +43,7 @@ describe('a thread that runs from its source', () => {
     expect(code).not.toContain(',wasm-to-js,');
   });
 
-  it('would have V8 compile them otherwise', async () => {
+  it('leaves the compilation to V8 without its flags', async () => {
     const change = `setFlagsFromString('--wasm-wrapper-tiering-budget=1000');`;
     expect(await compiledCode('default', change)).toContain(',wasm-to-js,');
   });

@@ -6,7 +6,7 @@ import { Turns } from '../../src/base/turns.js';
 /** Lets settled promises run on. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-it('turns: takeAll gives all turns to one instance once nobody else holds one, while the others wait', async () => {
+it('gives all turns to one instance by takeAll once no other holds one, while the others wait', async () => {
   const turns = new Turns(2);
   const order: string[] = [];
   const endFirst = await turns.take('a', 'a');
@@ -31,7 +31,7 @@ it('turns: takeAll gives all turns to one instance once nobody else holds one, w
   expect(order).toEqual(['suspect', 'b']);
 });
 
-it('turns: other instances get theirs between two calls of takeAll', async () => {
+it('lets other instances have theirs between two calls of takeAll', async () => {
   const turns = new Turns(1);
   const order: string[] = [];
   const endFirst = await turns.takeAll('one');
@@ -48,7 +48,7 @@ it('turns: other instances get theirs between two calls of takeAll', async () =>
   expect(order).toEqual(['b', 'two']);
 });
 
-it('the load gate admits loads by number and by size, and always at least one', async () => {
+it('admits loads by number and by size, and always at least one, through the load gate', async () => {
   const gate = new LoadGate({ countMax: 3, lengthMax: 100 });
   const first = await gate.enter();
   first.loaded(500);
@@ -75,7 +75,7 @@ it('the load gate admits loads by number and by size, and always at least one', 
   expect(gate.underWay).toBe(0);
 });
 
-it('turns go to the roots in rotation, in order within each root', async () => {
+it('serves the roots in rotation, in order within each root', async () => {
   const turns = new Turns(1);
   const order: string[] = [];
   const end = await turns.take('first', 'first');
@@ -94,7 +94,7 @@ it('turns go to the roots in rotation, in order within each root', async () => {
   expect(order.slice(5)).toEqual(Array.from({ length: 998 }, (_, n) => `bomb ${n + 2}`));
 });
 
-it('a root that requests turns all the time gets no more of them than another', async () => {
+it('gives a root that requests turns all the time no more of them than another', async () => {
   const turns = new Turns(1);
   const served: string[] = [];
   const end = await turns.take('first', 'first');

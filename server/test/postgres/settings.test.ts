@@ -21,8 +21,8 @@ const empty = file('empty', '\n');
 const missing = path.join(folder, 'missing');
 const dbhost = 'postgres://user@db/data';
 
-describe('settings for PostgreSQL', () => {
-  it('have defaults', () => {
+describe('the PostgreSQL configuration', () => {
+  it('has defaults', () => {
     expect(readConfig({ dbhost })).toMatchObject({
       dbhost,
       dbhost_listen: null,
@@ -38,7 +38,7 @@ describe('settings for PostgreSQL', () => {
     [{ dbhost: `${dbhost}?sslmode=verify-ca&sslrootcert=${certificate}` }],
     [{ dbhost, dbhost_listen: 'postgres://user@db-direct:5432/data' }],
     [{ dbhost, dbhost_pool_max: '1', dbhost_statement_timeout_ms: '1000' }],
-  ])('accept %j', (environment) => {
+  ])('accepts %j', (environment) => {
     expect(() => readConfig(environment)).not.toThrow();
   });
 
@@ -72,13 +72,13 @@ describe('settings for PostgreSQL', () => {
     ],
     [{ dbhost, dbhost_pool_max: '0' }, 'dbhost_pool_max must be a whole number from 1 to 1000'],
     [{ dbhost, dbhost_statement_timeout_ms: '1s' }, 'dbhost_statement_timeout_ms must be a whole'],
-  ])('reject %j', (environment, message) => {
+  ])('rejects %j', (environment, message) => {
     expect(() => readConfig(environment)).toThrow(ConfigError);
     expect(() => readConfig(environment)).toThrow(message);
     expect(() => readConfig(environment)).not.toThrow('hunter2');
   });
 
-  it('are hidden from expressions, like copies of the addresses', () => {
+  it('is hidden from expressions, like copies of the addresses', () => {
     const environment = {
       dbhost: 'postgres://user:hunter2@db',
       DBHOST_LISTEN: 'postgres://user:hunter2@direct',

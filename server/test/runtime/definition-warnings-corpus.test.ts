@@ -52,13 +52,13 @@ const inTexts = [
   });
 });
 
-describe('the definitions in the documentation and the examples', () => {
-  it('are found', () => {
+describe('the corpus of definitions from documentation and examples', () => {
+  it('contains all definitions', () => {
     expect(inFiles.length).toBeGreaterThan(20);
     expect(inTexts.length).toBeGreaterThan(10);
   });
 
-  it.each([...inFiles, ...inTexts])('have no warnings: $place', async ({ document }) => {
+  it.each([...inFiles, ...inTexts])('has no warning: $place', async ({ document }) => {
     const { errors, warnings } = await checkDocument(document);
     // Other tests check whether it is valid; an invalid one cannot be checked for warnings.
     if (errors.length === 0) expect(warnings).toEqual([]);

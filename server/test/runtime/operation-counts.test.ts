@@ -168,8 +168,8 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
     return tries.reduce((least, each) => (each.length < least.length ? each : least));
   };
 
-  describe.skipIf(!available)('counted per workload', { timeout: 120_000 }, () => {
-    it('a start with three pure steps takes at most two writes, and no read once the definition is cached', async () => {
+  describe.skipIf(!available)('the number per workload', { timeout: 120_000 }, () => {
+    it('is at most two writes for a start with three pure steps, and no read once the definition is cached', async () => {
       const Steps = chain(
         compute('a', { x: 'data.n' }),
         step('b', 'EmitLog', { Message: 'data.x' }),
@@ -194,7 +194,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       ['a worker that is already waiting', true],
       ['a worker that comes later', false],
     ])(
-      'an activity takes at most seven writes and one read from start to end, with %s',
+      'is at most seven writes and one read for an activity from start to end, with %s',
       async (_, waits) => {
         const name = fresh('work');
         const Steps = [
@@ -229,7 +229,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       },
     );
 
-    it('an event that wakes a run takes at most three writes and one read, on PostgreSQL three and two, on MongoDB four and three', async () => {
+    it('is at most three writes and one read for an event that wakes a run, on PostgreSQL three and two, on MongoDB four and three', async () => {
       const name = fresh('event');
       const definition = await client.define([
         step(
@@ -259,7 +259,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       expect((await fewest(roundTrip, POSTGRES_STATEMENTS)).length).toBeLessThanOrEqual(6);
     });
 
-    it('operations per iteration and the document do not grow in a While of 10,000 iterations', async () => {
+    it('does not grow with the iterations of a While of 10,000 iterations, nor does the document', async () => {
       const definition = await client.define([
         step(
           'loop',
@@ -289,7 +289,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       expect(Math.max(...commits.map(({ state }) => state.length))).toBeLessThan(20_000);
     });
 
-    it('operations do not grow with the items of a sequential Foreach of 5,000', async () => {
+    it('does not grow with the items of a sequential Foreach of 5,000', async () => {
       const definition = await client.define([
         step(
           'each',
@@ -321,7 +321,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       expect(many).toBeLessThan(1000);
     });
 
-    it('operations of a parallel Foreach over 2,000 items stay far below one per item', async () => {
+    it('stays far below one per item in a parallel Foreach over 2,000 items', async () => {
       const definition = await client.define([
         step(
           'each',
@@ -336,7 +336,7 @@ describe.each(COUNTED)('store operations on $kind', ({ available, kind, open }) 
       expect(commitsOf(calls.slice(callsBefore), id).length).toBeLessThan(400);
     });
 
-    it('fifty waiting polls on an idle node take at most one operation, and two statements, a second', async () => {
+    it('is at most one operation, and two statements, per second for fifty waiting polls on an idle node', async () => {
       const gone = new AbortController();
       const polls = Array.from({ length: 50 }, (_, n) =>
         client

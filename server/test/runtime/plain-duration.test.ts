@@ -13,6 +13,6 @@ it.each([
   [3 * 3_600_000 + 5 * 60_000, '3 h 5 min'],
   [2 * 86_400_000 + 4 * 3_600_000 + 60_000, '2 d 4 h'],
   [400 * 86_400_000, '400 d'],
-])('a duration of %i ms is written as %s', (ms, text) => {
+])('writes %i ms as %s', (ms, text) => {
   expect(plainDuration(ms)).toBe(text);
 });

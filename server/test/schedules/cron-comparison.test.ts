@@ -87,14 +87,14 @@ function timesOf(expression: CronExpression): readonly number[] {
 const pick = randomOf(20_261_123);
 const expressions = Array.from({ length: EXPRESSIONS }, () => expressionOf(pick));
 
-describe.each(ZONES.slice(0, ZONES_USED))('the due times in %s', (zone) => {
+describe.each(ZONES.slice(0, ZONES_USED))('the schedule in %s', (zone) => {
   const timeZone = timeZoneOf(zone)!;
   const offsetAt = (time: number): number => timeZone.localOf(time) - time;
   const isSteady = (time: number): boolean =>
     offsetAt(time - NEAR_MS) === offsetAt(time + NEAR_MS) &&
     offsetAt(time) === offsetAt(time + NEAR_MS);
 
-  it('are those of another library', { timeout: 1_800_000 }, () => {
+  it('has the due times of another library', { timeout: 1_800_000 }, () => {
     let compared = 0;
     for (const expression of expressions) {
       const schedule = parseCronSchedule(expression, zone);

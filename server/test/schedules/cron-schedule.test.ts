@@ -28,7 +28,7 @@ describe('a cron expression', () => {
     ['0 0 25 * fri', ['2026-11-25T00:00:00.000Z', '2026-11-27T00:00:00.000Z']],
     ['0 0 29 2 *', ['2028-02-29T00:00:00.000Z', '2032-02-29T00:00:00.000Z']],
     ['0 0 1 JAN *', ['2027-01-01T00:00:00.000Z', '2028-01-01T00:00:00.000Z']],
-  ])('%s', (cron, expected) => {
+  ])('gives the due times of %s', (cron, expected) => {
     expect(times(cron, '2026-11-23T10:00:00Z', 2)).toEqual(expected);
   });
 
@@ -149,7 +149,7 @@ describe('a change of the clocks', () => {
     );
   });
 
-  it('may be of half an hour, or a whole day', () => {
+  it('shifts due times by half an hour, or by a whole day', () => {
     expect(times('15 2 * * *', '2026-10-03T00:00:00Z', 1, 'Australia/Lord_Howe')).toEqual([
       '2026-10-03T15:30:00.000Z',
     ]);

@@ -176,7 +176,7 @@ describe('InputSchemas', () => {
     TEST_MS,
   );
 
-  it('never lets schemas or data reach the prototypes of the server', async () => {
+  it("keeps schemas and data away from the server's prototypes", async () => {
     const schema = JSON.parse(
       '{"properties":{"a":{"default":{"__proto__":{"polluted":1}}},"__proto__":{"default":{"polluted":1}}}}',
     ) as JsonObject;

@@ -29,8 +29,8 @@ async function firstViolation(
   return null;
 }
 
-describe('the simulation finds a violation if', () => {
-  it.each(Object.keys(SPOILERS))('%s', { timeout: 120_000 }, async (spoil) => {
+describe('the simulation', () => {
+  it.each(Object.keys(SPOILERS))('finds a violation if %s', { timeout: 120_000 }, async (spoil) => {
     const violation = await firstViolation(SEEDS_MAX, spoil);
     console.info(`${spoil}: ${violation ?? 'NOT NOTICED'}`);
     expect(violation).not.toBeNull();

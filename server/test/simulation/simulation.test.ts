@@ -44,13 +44,13 @@ const FOUND: readonly (readonly [number, string])[] = [
   [21849, 'a message that was posted again hid the suspension that had come after it'],
 ];
 
-describe('simulated nodes', () => {
+describe('a simulated fleet', () => {
   it.each(FOUND)('pass seed %i: %s', async (seed) => {
     const { violation } = await simulate(seed);
     expect(violation ?? '').toBe('');
   });
 
-  it('behave the same with the same seed', async () => {
+  it('behaves the same with the same seed', async () => {
     for (let seed = 1; seed <= 25; seed += 1) {
       const first = await simulate(seed);
       const second = await simulate(seed);
@@ -59,7 +59,7 @@ describe('simulated nodes', () => {
     }
   });
 
-  it('keep every guarantee, whatever happens to them', { timeout: 3_600_000 }, async () => {
+  it('keeps every guarantee, whatever happens to its nodes', { timeout: 3_600_000 }, async () => {
     const only = setting('SIMULATION_SEED');
     const count = setting('SIMULATION_SEEDS');
     const first = only ?? setting('SIMULATION_FIRST') ?? 1;

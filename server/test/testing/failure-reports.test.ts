@@ -104,13 +104,13 @@ describe('a failure report of the test kit', () => {
     [{ message: 'x', type: 'OutOfStock' }, new ActivityFailure('x', { type: 'OutOfStock' })],
     [{ data: { left: 0 }, message: 'x' }, new ActivityFailure('x', { data: { left: 0 } })],
     [{ message: 'x', name: 'OutOfStock' }, new NAMED('x')],
-  ])('of the mock %j is that of a handler in the worker SDK', (fail, thrown) => {
+  ])('equals that of a handler in the worker SDK for the mock %j', (fail, thrown) => {
     const { data } = reportOfMock(fail, true);
     expect(JSON.stringify(data)).toBe(JSON.stringify(describeFailure(thrown)));
   });
 
   it.each<Json>([{ code: 7, message: 'x' }, { type: 'OutOfStock' }, ['x'], null, 5])(
-    'of the mock %j is this value, as a worker without the SDK sends it',
+    'equals the mock %j, as a worker without the SDK sends it',
     (fail) => {
       expect(reportOfMock(fail, false)).toEqual({ succeeded: false, data: fail, retryable: false });
     },

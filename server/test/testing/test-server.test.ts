@@ -238,7 +238,7 @@ describe('a test server', () => {
   });
 });
 
-describe('handlers of workers', () => {
+describe('a worker handler', () => {
   const definition = {
     Id: 'pay',
     Steps: [
@@ -265,7 +265,7 @@ describe('handlers of workers', () => {
     },
   };
 
-  it('get what the schema of their parameters makes of them', async () => {
+  it('gets its parameters as their schema converts them', async () => {
     const handler = ({ amount }: { readonly amount: number }) => amount;
     await using server = await createTestServer({
       definitions: [definition],
@@ -281,7 +281,7 @@ describe('handlers of workers', () => {
     expect(refused.waiting).toEqual(['charge']);
   });
 
-  it('are not repeated after a failure that says so', async () => {
+  it('is not repeated after a failure that says so', async () => {
     await using server = await createTestServer({
       definitions: [definition],
       python,

@@ -19,7 +19,7 @@ describe('the header traceparent', () => {
     }
   });
 
-  it('may have a later version with more parts, and other flags', () => {
+  it('accepts a later version with more parts, and other flags', () => {
     const expected = { traceId: TRACE, spanId: SPAN, sampled: true, random: true };
     expect(readTraceparent(`cc-${TRACE}-${SPAN}-03-more`)).toEqual(expected);
   });

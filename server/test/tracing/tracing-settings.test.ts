@@ -13,7 +13,7 @@ describe('tracing', () => {
     [{ ...COLLECTOR, OTEL_SDK_DISABLED: 'true' }, false],
     [{ ...COLLECTOR, OTEL_TRACES_EXPORTER: 'none' }, false],
     [{ ...COLLECTOR, OTEL_TRACES_EXPORTER: 'otlp' }, true],
-  ])('with %o: is on: %s', (environment, isOn) => {
+  ])('depends on %o: on is %s', (environment, isOn) => {
     expect(isTracingOn(environment)).toBe(isOn);
   });
 

@@ -123,7 +123,7 @@ describe('a poll', () => {
     expect(counted).toEqual(['handed_out']);
   });
 
-  it('that does not wait returns at once if there is no work', async () => {
+  it('returns at once without work if it does not wait', async () => {
     expect(await poll(startBroker(), { timeoutMs: 0 }).over).toBeNull();
     expect(clock.pending).toBe(0);
   });
@@ -174,8 +174,8 @@ describe('a poll', () => {
   });
 });
 
-describe('many polls for one name', () => {
-  it('get one item each, and the others keep waiting', async () => {
+describe('each of many polls for one name', () => {
+  it('gets one item, and the others keep waiting', async () => {
     const broker = startBroker();
     const polls = Array.from({ length: 5 }, () => poll(broker));
     await settled();
@@ -187,7 +187,7 @@ describe('many polls for one name', () => {
     expect(broker.waiting).toBe(2);
   });
 
-  it('share one query of the store if there is no work', async () => {
+  it('shares one store query with the others if there is no work', async () => {
     const broker = startBroker();
     for (let at = 0; at < 8; at += 1) poll(broker);
     await settled();
@@ -197,7 +197,7 @@ describe('many polls for one name', () => {
     expect(claimsAsked).toBe(1);
   });
 
-  it('do not get the work of another name', async () => {
+  it('does not get the work of another name', async () => {
     const broker = startBroker();
     const other = poll(broker, { name: 'charge' });
     await offerWork('i');

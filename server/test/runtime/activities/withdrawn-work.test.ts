@@ -56,7 +56,7 @@ describe('a heartbeat', () => {
 });
 
 describe('withdrawn work', () => {
-  it('can be completed', async () => {
+  it('accepts a result', async () => {
     const { claims, posted, token, withdraw } = await heldWork();
     await withdraw();
     await claims.complete(token, DONE);
@@ -64,7 +64,7 @@ describe('withdrawn work', () => {
     expect(JSON.parse(posted[0]!)).toEqual({ kind: 'activity', activityId: 'i/1/0', ...DONE });
   });
 
-  it('that is given back is a result, which can be sent again', async () => {
+  it('turns into a result when it is given back, which can be sent again', async () => {
     const { claims, counted, offered, posted, store, token, withdraw } = await heldWork();
     await withdraw();
     await claims.release(token);
@@ -87,14 +87,14 @@ describe('withdrawn work', () => {
     });
   });
 
-  it('that is not withdrawn is given back to the queue', async () => {
+  it('returns to the queue when it is given back without a withdrawal', async () => {
     const { claims, offered, posted, token } = await heldWork();
     await claims.release(token);
     expect([offered, posted]).toEqual([['ship'], []]);
     await expect(claims.release(token)).rejects.toMatchObject({ code: 'activity_not_found' });
   });
 
-  it('cannot be given back after its result was reported', async () => {
+  it('rejects a release after its result was reported', async () => {
     const { claims, token, withdraw } = await heldWork();
     await withdraw();
     await claims.complete(token, DONE);

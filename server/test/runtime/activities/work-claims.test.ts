@@ -228,7 +228,7 @@ describe('a work item that cannot be read', () => {
     '{"stepId":"s","attempt":"1","parameters":1}',
     '{"stepId":"s","attempt":1}',
     '{"__proto__":{"stepId":"s","attempt":1,"parameters":1}}',
-  ])('(%j) fails its step, and the next one is handed out', async (parameters) => {
+  ])('fails its step, and the next one is handed out: %j', async (parameters) => {
     await offer('a-bad', parameters);
     await offer('b-bad', parameters);
     await offer('good');

@@ -100,7 +100,7 @@ async function isClaimed(id: string): Promise<boolean> {
   return item!.tokenHash !== null;
 }
 
-it('a poll beyond the memory of its caller waits, its item is not claimed, and others are served', async () => {
+it("keeps a poll beyond its caller's memory waiting without claiming its item, and serves others", async () => {
   await offer('i', 'j');
   const first = poll('a');
   expect(await first.over).toBe('i');
@@ -117,7 +117,7 @@ it('a poll beyond the memory of its caller waits, its item is not claimed, and o
   expect(account.used).toBe(0);
 });
 
-it('a poll that waits for memory ends with its timeout, and without one is refused', async () => {
+it('ends a poll that waits for memory with its timeout, and refuses one without a timeout', async () => {
   await offer('i', 'j');
   const first = poll('a');
   await first.over;
@@ -129,7 +129,7 @@ it('a poll that waits for memory ends with its timeout, and without one is refus
   expect([broker.waiting, account.waiting, await isClaimed('j')]).toEqual([0, 0, false]);
 });
 
-it('a poll whose caller leaves while it waits for memory claims nothing', async () => {
+it('claims nothing for a poll whose caller leaves while it waits for memory', async () => {
   await offer('i', 'j');
   const first = poll('a');
   await first.over;
@@ -152,7 +152,7 @@ it('polls that wait for memory end when the node stops', async () => {
   expect(await waiting.over).toBeNull();
 });
 
-it('a poll that got memory and found no item any more waits for the next one', async () => {
+it('keeps a poll waiting for the next item if it got memory but its item was gone', async () => {
   await offer('i', 'j');
   const first = poll('a');
   await first.over;
@@ -168,7 +168,7 @@ it('a poll that got memory and found no item any more waits for the next one', a
   expect(await second.over).toBe('k');
 });
 
-it('a new item is reserved for a waiting poll only if it fits into the memory of its caller', async () => {
+it('reserves a new item for a waiting poll only if it fits into the memory of its caller', async () => {
   await offer('i');
   const first = poll('a');
   await first.over;

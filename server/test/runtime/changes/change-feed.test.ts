@@ -130,7 +130,7 @@ describe('a listener of changes', () => {
     watch.close();
   });
 
-  it('that does not read buffers a limited number of changes, then gets a lag', async () => {
+  it('buffers a limited number of changes without being read, then gets a lag', async () => {
     const { node } = feed();
     const watch = node.watch({});
     for (let n = 0; n < 1000; n += 1) node.committed(instance(`w${n}`));
@@ -148,7 +148,7 @@ describe('a listener of changes', () => {
     [{ definitionId: 'd' }, ['a d', 'b d'], ['d']],
     [{ workflowId: 'a' }, ['a d'], []],
     [{ workflowId: 'a', definitionId: 'e' }, [], []],
-  ])('that filters by %j gets matching changes only', async (filter, workflows, definitions) => {
+  ])('gets only the changes that match its filter %j', async (filter, workflows, definitions) => {
     const { node } = feed();
     const watch = node.watch(filter);
     node.committed(instance('a'));

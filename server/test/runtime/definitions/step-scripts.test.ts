@@ -8,7 +8,7 @@ import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 
 const MIB = 1024 * 1024;
 
-it('the cache of scripts keeps the newest ones, and at most 16 million characters', async () => {
+it('keeps the newest scripts in the cache, and at most 16 million characters', async () => {
   const store = createMemoryStore();
   const names = Array.from({ length: 20 }, (_, index) => `step ${index}`);
   for (const name of names) {

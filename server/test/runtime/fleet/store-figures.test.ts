@@ -58,7 +58,7 @@ it.each([
   expect(figures.ageMs).toBe(0);
 });
 
-it('concurrent calls share one read, and one that fails is not kept', async () => {
+it('shares one read between concurrent calls, and does not keep a failed one', async () => {
   const { figures, reads, statistics } = figuresOf(1_000_000);
   const both = [figures.read(), figures.read()];
   expect(reads).toHaveLength(1);

@@ -40,7 +40,7 @@ function environmentOf(loaded: string[] = []) {
   };
 }
 
-it('an inbox applies each message once for each commit', async () => {
+it('applies each message once per commit', async () => {
   const inbox = new ActorInbox('w', 0);
   const kinds = async () => (await inbox.takeIn(environmentOf())).map(({ kind }) => kind);
   inbox.replace({ inSeq: 2, inbox: [RETRY, OVERFLOW_MESSAGE] });
@@ -54,7 +54,7 @@ it('an inbox applies each message once for each commit', async () => {
   expect(await kinds()).toEqual(['overflow']);
 });
 
-it('an inbox applies a modification after everything that arrived before it', async () => {
+it('applies a modification after everything that arrived before it', async () => {
   const inbox = new ActorInbox('w', 0);
   const modify = (id: string): InboxMessage =>
     inboxMessage(id, {
@@ -85,7 +85,7 @@ it('an inbox applies a modification after everything that arrived before it', as
   expect(names).toEqual(['retry-now', 'e1', 'first', 'e2', 'second']);
 });
 
-it('an inbox takes messages that do not fit for the overflow message, and need not be read again', async () => {
+it('replaces messages that do not fit by the overflow message, and needs no second read', async () => {
   const inbox = new ActorInbox('w', 0);
   const overflowed = (inSeq: number) => inbox.deliver({ ...OVERFLOW_MESSAGE, inSeq });
   inbox.replace({ inSeq: 1, inbox: [RETRY] });
@@ -99,7 +99,7 @@ it('an inbox takes messages that do not fit for the overflow message, and need n
   expect(overflowed(3)).toBe(false);
 });
 
-it('an inbox resolves only as many references at a time as fit into memory, and finally all', async () => {
+it('resolves only as many references at a time as fit into memory, and finally all', async () => {
   const loaded: string[] = [];
   const inbox = new ActorInbox('w', 0);
   const cost = REFERRED_BYTES_MAX / 4;
@@ -116,7 +116,7 @@ it('an inbox resolves only as many references at a time as fit into memory, and 
   expect(atOnce).toBeLessThan(6 * cost);
 });
 
-it('an inbox resolves a single reference of any size', async () => {
+it('resolves a single reference of any size', async () => {
   const loaded: string[] = [];
   const inbox = new ActorInbox('w', 0);
   const cost = REFERRED_BYTES_MAX * 3;

@@ -15,7 +15,7 @@ function scene() {
 
 const FIRST_PASS = {} as FirstPass; // Only passed on.
 
-it('the first insertion stores the result of the first pass', async () => {
+it('stores the result of the first pass', async () => {
   const { insertion, stored } = scene();
   expect(await insertion.withFirstPass(FIRST_PASS, NO_SIDE)).toBe('inserted');
   insertion.early();
@@ -23,14 +23,14 @@ it('the first insertion stores the result of the first pass', async () => {
   expect(await insertion.result).toEqual({ outcome: 'inserted' });
 });
 
-it('the first insertion stores a run in its initial state if the first pass takes long, and tells the pass', async () => {
+it('stores a run in its initial state if the first pass takes long, and notifies the pass', async () => {
   const { insertion, stored } = scene();
   insertion.early();
   expect(await insertion.withFirstPass(FIRST_PASS, NO_SIDE)).toBe('inserted-before');
   expect(stored).toEqual([null]);
 });
 
-it('the first insertion reports an unavailable store to both the caller and the first pass', async () => {
+it('reports an unavailable store to both the caller and the first pass', async () => {
   const insertion = new FirstInsertion(() => Promise.reject(new StoreUnavailableError('down')));
   insertion.early();
   await expect(insertion.withFirstPass(FIRST_PASS, NO_SIDE)).rejects.toThrow('down');

@@ -105,7 +105,7 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
 
 const noAnswer = (): Promise<never> => Promise.reject(new StoreUnavailableError('no answer'));
 
-it('an actor repeats a commit that did not reach the store', async () => {
+it('repeats a commit that did not reach the store', async () => {
   const { actor, stored, told } = await scene(DELAY, [noAnswer]);
   actor.wake();
   await actor.idle();
@@ -113,7 +113,7 @@ it('an actor repeats a commit that did not reach the store', async () => {
   expect((await stored()).revision).toBe(1);
 });
 
-it('an actor treats a commit as done that reached the store without a response', async () => {
+it('treats a commit as done that reached the store without a response', async () => {
   const uncertain = async (commit: Commit) => (await commit(), noAnswer());
   const { actor, stored, told } = await scene(DELAY, [uncertain]);
   actor.wake();
@@ -123,7 +123,7 @@ it('an actor treats a commit as done that reached the store without a response',
   expect((await stored()).state).toBe(writeState(actor.run.instance));
 });
 
-it('an actor abandons an instance that another node has claimed', async () => {
+it('abandons an instance that another node has claimed', async () => {
   const { actor, store, stored, told } = await scene(DELAY);
   await store.claimInstance({ id: 'w', epoch: 1, owner: 'other', suspected: false });
   const before = await stored();
@@ -135,7 +135,7 @@ it('an actor abandons an instance that another node has claimed', async () => {
   expect(actor.isParked).toBe(false);
 });
 
-it('an actor becomes outdated if its own node claims the instance once more', async () => {
+it('becomes outdated if its own node claims the instance again', async () => {
   const { actor, store, told } = await scene(DELAY);
   await store.claimInstance({ id: 'w', epoch: 1, owner: 'node', suspected: true });
   actor.wake();
@@ -143,7 +143,7 @@ it('an actor becomes outdated if its own node claims the instance once more', as
   expect(told).toEqual(['lost', 'fenced', 'outdated']);
 });
 
-it('an actor becomes outdated if an earlier commit arrives late', async () => {
+it('becomes outdated if an earlier commit arrives late', async () => {
   let late: Commit = () => Promise.resolve('lost' as never);
   const { actor, told } = await scene(DELAY, [
     (commit) => ((late = commit), noAnswer()),
@@ -154,7 +154,7 @@ it('an actor becomes outdated if an earlier commit arrives late', async () => {
   expect(told).toEqual(['lost', 'fenced', 'outdated']);
 });
 
-it('an actor commits again, with the message, if one arrives during a commit', async () => {
+it('commits again, with the message, if one arrives during a commit', async () => {
   let arrive = (): Promise<unknown> => Promise.resolve();
   const { actor, post, stored, told } = await scene(DELAY, [
     async (commit) => {
@@ -170,7 +170,7 @@ it('an actor commits again, with the message, if one arrives during a commit', a
   expect({ inbox, revision }).toEqual({ inbox: [], revision: 1 });
 });
 
-it('an actor starts no effect before the commit that contains it', async () => {
+it('starts no effect before the commit that contains it', async () => {
   const atCommit: string[][] = [];
   const { actor, told } = await scene(CALL, [(commit) => (atCommit.push([...told]), commit())]);
   actor.wake();
@@ -179,7 +179,7 @@ it('an actor starts no effect before the commit that contains it', async () => {
   expect(told).toEqual(['committed', 'effect', 'parked']);
 });
 
-it('an actor is woken by its timer, but not after it was abandoned', async () => {
+it('wakes up by its timer, but not after it was abandoned', async () => {
   const ended = await scene(DELAY);
   ended.actor.wake();
   await ended.actor.idle();
@@ -195,7 +195,7 @@ it('an actor is woken by its timer, but not after it was abandoned', async () =>
   expect(left.clock.pending).toBe(0);
 });
 
-it('an actor counts the memory of a result until the commit that contains it is written', async () => {
+it('counts the memory of a result until the commit that contains it is written', async () => {
   const seen = { told: [] as string[] };
   const unanswered = () => (seen.told.push('unanswered'), noAnswer());
   const { actor, call, told } = await scene(CALL, [(commit) => commit(), unanswered]);
@@ -209,7 +209,7 @@ it('an actor counts the memory of a result until the commit that contains it is 
 });
 
 it.each(['a result that has arrived', 'a call under way'])(
-  'an actor releases the memory of %s when it abandons the instance',
+  'releases the memory of %s when it abandons the instance',
   async (what) => {
     const { actor, call, store, told } = await scene(CALL);
     actor.wake();

@@ -58,14 +58,14 @@ function scene() {
   };
 }
 
-it('the loader uses the whole gate while no client is served', async () => {
+it('uses the full load limit while no client is served', async () => {
   const { bring, reading } = scene();
   bring(40, 'background');
   await settle();
   expect(reading.size).toBe(GATE_MAX);
 });
 
-it('the loader reduces background loads while clients are served, but never stops them', async () => {
+it('reduces background loads while clients are served, but never stops them', async () => {
   const { bring, finishOne, loads, reading } = scene();
   loads.served();
   bring(40, 'background');
@@ -77,7 +77,7 @@ it('the loader reduces background loads while clients are served, but never stop
   }
 });
 
-it('the loader prefers loads that a client is waiting for to background loads', async () => {
+it('prefers loads that a client is waiting for to background loads', async () => {
   const { bring, loads, reading } = scene();
   loads.served();
   bring(40, 'background');
@@ -86,7 +86,7 @@ it('the loader prefers loads that a client is waiting for to background loads', 
   expect([...reading.keys()].filter((id) => id.startsWith('foreground'))).toHaveLength(4);
 });
 
-it('the loader speeds up again once no client has called for a while', async () => {
+it('speeds up again after a while without client calls', async () => {
   const { bring, clock, finishOne, loads, reading } = scene();
   loads.served();
   bring(40, 'background');

@@ -42,7 +42,7 @@ function referenceTo(end: ChildMessage): ChildReference {
   return readMessage(body) as ChildReference;
 }
 
-it('a purged child leaves its outcome and its error to its parent', async () => {
+it('keeps the outcome and the error of a purged child for its parent', async () => {
   expect(await outbox.loadEnd(referenceTo(END))).toEqual({
     ...END,
     error: { ...END.error, data: null },
@@ -52,7 +52,7 @@ it('a purged child leaves its outcome and its error to its parent', async () => 
   expect(await outbox.loadEnd(referenceTo(succeeded))).toEqual({ ...succeeded, data: null });
 });
 
-it('a reference of an earlier version of the server tells that the child is gone', async () => {
+it('reports a child as gone for a reference of an earlier server version', async () => {
   const { attempt, cost, kind, pointerId, status, workflowId } = referenceTo(END);
   const older: ChildReference = { attempt, cost, kind, pointerId, status, workflowId };
   const end = await outbox.loadEnd(older);
@@ -60,7 +60,7 @@ it('a reference of an earlier version of the server tells that the child is gone
   expect(end).not.toHaveProperty('outcome');
 });
 
-it('a message of a later version of the server is ignored', async () => {
+it('ignores a message of a later server version', async () => {
   const definition = define([{ id: 'a', stepType: 'NoOp' }]);
   const start = { id: 'w', data: {}, reference: null, parent: null };
   const { instance } = startRun(definition, start, 0);
@@ -69,7 +69,7 @@ it('a message of a later version of the server is ignored', async () => {
   expect(readMessage('{"kind":"wave","workflowId":"w"}')).toBeNull();
 });
 
-it('the reference to a child is short, however long its error is', () => {
+it('writes a short reference to a child, however long its error is', () => {
   const long = 'x'.repeat(100_000);
   const end = { ...END, error: { stepId: long, type: long, message: long, data: long } };
   const message = childReference(inboxMessage('child/child', end), end);

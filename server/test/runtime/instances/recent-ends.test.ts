@@ -36,7 +36,7 @@ function viewOf(
   };
 }
 
-it('the end of a run is known for half a minute', () => {
+it('keeps the end of a run for half a minute', () => {
   const clock = new ManualClock();
   const ends = new RecentEnds(clock);
   const view = viewOf('a');
@@ -48,7 +48,7 @@ it('the end of a run is known for half a minute', () => {
   expect(ends.get('b')).toBeNull();
 });
 
-it('only the last 32 runs are kept', () => {
+it('keeps only the last 32 runs', () => {
   const ends = new RecentEnds(new ManualClock());
   for (let n = 0; n < 33; n += 1) ends.add(viewOf(`${n}`));
   expect(ends.get('0')).toBeNull();
@@ -59,14 +59,14 @@ it.each([
   ['50 kB of text', { text: 'x'.repeat(50_000) }, true],
   ['200 kB of text', { text: 'x'.repeat(200_000) }, false],
   ['2,000 empty lists', { lists: Array.from({ length: 2000 }, () => []) }, false],
-])('a run with %s', (_, data, isKept) => {
+])('decides by its size whether it keeps a run with %s', (_, data, isKept) => {
   const ends = new RecentEnds(new ManualClock());
   ends.add(viewOf('a'));
   ends.add(viewOf('a', data));
   expect(ends.get('a')?.data).toEqual(isKept ? data : undefined);
 });
 
-it('a run with a large error is not kept', () => {
+it('does not keep a run with a large error', () => {
   const ends = new RecentEnds(new ManualClock());
   const error = {
     stepId: 's',
@@ -85,7 +85,7 @@ it('a run with a large error is not kept', () => {
 it.each([
   ['somebody asks for it', (ends: RecentEnds) => ends.get('a')],
   ['another run ends', (ends: RecentEnds) => ends.add(viewOf('b'))],
-])('an end that has expired is removed when %s', (_, act) => {
+])('removes an expired end when %s', (_, act) => {
   const clock = new ManualClock();
   const ends = new RecentEnds(clock);
   ends.add(viewOf('a'));

@@ -10,7 +10,7 @@ import { InstanceTooLargeError } from '../../../src/runtime/passes/instance-boun
 import { define } from '../../engine/support/define.js';
 import { waitFor } from '../../engine/support/steps.js';
 
-it('a state that only old answers make too long can be written', () => {
+it('writes a state that only old answers make too long', () => {
   const begin = { id: 'w', data: {}, reference: null, parent: null };
   const run = startRun(define([waitFor('a')]), begin, 0);
   const started = [{ executionId: 1, stepId: 'x'.repeat(20_000) }];

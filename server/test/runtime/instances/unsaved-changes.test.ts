@@ -56,8 +56,8 @@ function scene(claim: ActivityClaim | null = null) {
   return { collect, endSteps, released, run, unsaved };
 }
 
-describe('the changes of a run', () => {
-  it('become records that refer to the instance', () => {
+describe('the collected changes of a run', () => {
+  it('refers to the instance in each record', () => {
     const { collect, unsaved } = scene();
     collect({ subscriptions: [SUBSCRIPTION], activities: [OFFER] });
     expect(unsaved.side).toEqual({
@@ -77,7 +77,7 @@ describe('the changes of a run', () => {
     });
   });
 
-  it('are collected once, except effects, which follow the commit', () => {
+  it('contains each change once, except effects, which follow the commit', () => {
     const { collect, run, unsaved } = scene();
     collect({ subscriptions: [SUBSCRIPTION], effects: [4], abortedEffects: [5] });
     expect(run.changes).toEqual({ ...noChanges(), effects: [4], abortedEffects: [5] });
@@ -85,7 +85,7 @@ describe('the changes of a run', () => {
     expect(unsaved.side.subscriptions).toHaveLength(1);
   });
 
-  it('accumulate over several passes, each in order', () => {
+  it('accumulates over several passes, each in order', () => {
     const { collect, unsaved } = scene();
     const record: StepRecord = {
       pointerId: 1,
@@ -146,7 +146,7 @@ describe('an activity', () => {
     expect(unsaved.activityIds).toEqual([OFFER.id]);
   });
 
-  it('that is removed releases its worker', () => {
+  it('releases its worker when it is removed', () => {
     const { collect, released, unsaved } = scene(claimBy('anna'));
     collect({ activities: [OFFER] });
     collect({ removedActivities: [OFFER.id] });
@@ -155,15 +155,15 @@ describe('an activity', () => {
   });
 });
 
-describe('step records', () => {
-  it('stay in the state up to 64', () => {
+describe('the list of step records', () => {
+  it('stays in the state up to 64 records', () => {
     const { endSteps, run, unsaved } = scene();
     endSteps(64);
     expect(run.instance.recent).toHaveLength(64);
     expect(unsaved.side.history).toEqual([]);
   });
 
-  it('move to the history together beyond 64, with consecutive numbers', () => {
+  it('moves to the history together beyond 64, with consecutive numbers', () => {
     const { endSteps, run, unsaved } = scene();
     endSteps(65);
     endSteps(10);

@@ -28,8 +28,8 @@ describe.each([
     false,
     ['insertInstance', 'insertDeliveries', 'insertDeliveries', 'commitInstance'],
   ],
-])('messages that are stored %s', (_, storesDeliveries, expected) => {
-  it(`take these writes: ${expected.join(', ')}`, async () => {
+])('a message stored %s', (_, storesDeliveries, expected) => {
+  it(`takes these writes: ${expected.join(', ')}`, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'stepwright-told-'));
     const writes: string[] = [];
     const server = await startServer({

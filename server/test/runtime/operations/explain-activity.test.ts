@@ -22,6 +22,6 @@ it.each([
   [NOW - 60_000, 0, 'no worker has polled for it for 1 min'],
   [NOW - 720_000, 0, 'no worker has polled for it for 12 min'],
   [NOW - 720_000, 1, 'waiting for the worker that polls for it'],
-])('the last poll at %s, %i polls: %s', (lastPollTime, pollers, text) => {
+])('tells from the last poll at %s and %i polls: %s', (lastPollTime, pollers, text) => {
   expect(waiting(lastPollTime, pollers)).toBe(text);
 });

@@ -26,6 +26,6 @@ it.each([
   ['is held beside one that nobody held', [NEVER_HELD, HELD], 'undoing: waits for 1 step'],
   ['was never held', [NEVER_HELD], 'undoing: waits for compensations and results'],
   ['has been withdrawn meanwhile', [null], 'undoing: waits for compensations and results'],
-])('an item that %s', (_, items, text) => {
+])('explains an item that %s', (_, items, text) => {
   expect(explained(items)).toContain(text);
 });

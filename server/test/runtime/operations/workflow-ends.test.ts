@@ -33,11 +33,11 @@ function scene() {
   return { endWaiters, state, tags: async () => (await ends.wait('w', 5000, SIGNAL)).tags };
 }
 
-it('an end is known without a read while the node is alone', async () => {
+it('returns an end without a read while the node is alone', async () => {
   expect(await scene().tags()).toEqual({});
 });
 
-it('late news of an end before the wait began is not taken for the end', async () => {
+it('ignores late news of an end before the wait began', async () => {
   const clock = new ManualClock();
   const endWaiters = new EndWaiters(clock);
   const wait = () => endWaiters.wait('w', () => () => undefined, SIGNAL).over;
@@ -50,13 +50,13 @@ it('late news of an end before the wait began is not taken for the end', async (
   expect(await late).toBeNull();
 });
 
-it('the store is read after a change on this node', async () => {
+it('reads the store after a change on this node', async () => {
   const { endWaiters, tags } = scene();
   endWaiters.changed('w');
   expect(await tags()).toEqual({ from: 'store' });
 });
 
-it('the store is read while other nodes may change the run', async () => {
+it('reads the store while other nodes may change the run', async () => {
   const { state, tags } = scene();
   state.isShared = true;
   expect(await tags()).toEqual({ from: 'store' });

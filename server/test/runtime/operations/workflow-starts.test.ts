@@ -57,7 +57,7 @@ function unused(): never {
   throw new Error('not used here');
 }
 
-it('a child is started when the server is no longer overloaded', async () => {
+it('starts a child when the server is no longer overloaded', async () => {
   let attempts = 0;
   const { clock, start, store } = scene((_, data) => {
     attempts += 1;
@@ -74,7 +74,7 @@ it('a child is started when the server is no longer overloaded', async () => {
   expect(await store.getInstance('child')).not.toBeNull();
 });
 
-it('a child whose start is repeated is started, even if its definition refuses its data now', async () => {
+it('starts a child whose start is repeated, even if its definition refuses its data now', async () => {
   let isStrict = false;
   const refusal = new AppError('invalid_data', 'n is missing');
   const { start, store } = scene((_, data) =>

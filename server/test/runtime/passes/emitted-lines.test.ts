@@ -40,7 +40,7 @@ describe('a line of EmitLog', () => {
     expect(JSON.stringify(lines[0]).length).toBeLessThan(70_000);
   });
 
-  it('beyond the number per definition is only counted, in one line', () => {
+  it('is only counted beyond the number per definition, in one line', () => {
     const { clock, lines, write } = linesOf();
     for (let index = 0; index < 1000; index += 1) write('again');
     write('of another', 'other');
@@ -57,7 +57,7 @@ describe('a line of EmitLog', () => {
     expect(lines.filter(({ message }) => message === 'later')).toHaveLength(50);
   });
 
-  it('beyond the amount of text per definition is only counted', () => {
+  it('is only counted beyond the amount of text per definition', () => {
     const { clock, emitted, lines, write } = linesOf(1_000_000);
     for (let index = 0; index < 1000; index += 1) write('x'.repeat(65_536));
     expect(lines).toHaveLength(160);

@@ -35,7 +35,7 @@ describe('the log line of a failed attempt', () => {
     [{ kind: 'terminated' }, 'error', 'terminated'],
     [{ kind: 'compensating' }, 'warn', 'compensating'],
     [{ kind: 'goes-on' }, 'warn', 'goes on'],
-  ])('followed by %j has the level %s', (action, level, next) => {
+  ])('has before %j the level %s', (action, level, next) => {
     const { counted, lines, log } = logOf();
     log.note(instance('w1'), [failed(2, action)]);
     expect(lines).toEqual([
@@ -63,16 +63,13 @@ describe('the log line of a failed attempt', () => {
     [{ kind: 'terminated' }, 1, 'warn'],
     [{ kind: 'terminated' }, 0, 'error'],
     [{ kind: 'suspended' }, 1, 'error'],
-  ])(
-    'followed by %j in a run that %i waits depend on has the level %s',
-    (action, waiting, level) => {
-      const { lines, log } = logOf();
-      log.note(instance('w1', { workflowId: 'p', pointerId: 1, attempt: 1, waiting }), [
-        failed(1, action),
-      ]);
-      expect(lines).toMatchObject([{ level }]);
-    },
-  );
+  ])('has before %j in a run that %i waits depend on the level %s', (action, waiting, level) => {
+    const { lines, log } = logOf();
+    log.note(instance('w1', { workflowId: 'p', pointerId: 1, attempt: 1, waiting }), [
+      failed(1, action),
+    ]);
+    expect(lines).toMatchObject([{ level }]);
+  });
 
   it('is written once a minute if it repeats, with the number of omitted lines', () => {
     const { clock, counted, lines, log } = logOf();

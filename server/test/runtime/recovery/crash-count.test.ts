@@ -11,12 +11,12 @@ function instanceOf() {
   return startRun(definition, start, START_MS).instance;
 }
 
-it('a crash count is cleared by a commit after which the instance is idle', () => {
+it('clears the count at a commit after which the instance is idle', () => {
   const instance = instanceOf();
   expect(new CrashCount(3, instance).next(instance, false)).toBe(0);
 });
 
-it('a crash count is kept by a commit after which the instance continues at once', () => {
+it('keeps the count at a commit after which the instance continues at once', () => {
   const instance = instanceOf();
   expect(new CrashCount(3, instance).next(instance, true)).toBe(3);
   expect(new CrashCount(0, instance).next(instance, true)).toBe(0);

@@ -57,7 +57,7 @@ function scene({ nodeId = 'node', ready, waitsOutside = () => false }: Options =
   return { begun, counts, pass, suspectEpochs, trials };
 }
 
-it('a crash trial starts only after the node has been up for a while and Python is ready', async () => {
+it('starts only after the node has been up for a while and Python is ready', async () => {
   let boot: () => void = () => undefined;
   const booted = new Promise<void>((resolve) => (boot = resolve));
   const { begun, pass, trials } = scene({ ready: () => booted });
@@ -73,7 +73,7 @@ it('a crash trial starts only after the node has been up for a while and Python 
   expect(begun).toEqual(['one']);
 });
 
-it('a crash trial lasts while an expression or a script is running, up to a limit', async () => {
+it('lasts while an expression or a script is running, up to a limit', async () => {
   const { begun, counts, pass, trials } = scene();
   trials.add('slow', 3);
   trials.add('other', null);
@@ -88,7 +88,7 @@ it('a crash trial lasts while an expression or a script is running, up to a limi
   expect(counts).toEqual([[first, 1]]);
 });
 
-it('a crash trial ends with a commit that clears the instance, which keeps no count', async () => {
+it('ends with a commit that clears the instance, which keeps no count', async () => {
   const { begun, counts, pass, trials } = scene();
   trials.add('a', null);
   trials.add('b', null);
@@ -103,7 +103,7 @@ it('a crash trial ends with a commit that clears the instance, which keeps no co
   expect(counts).toEqual([]);
 });
 
-it('a crash trial waits only briefly for a response from outside, and again after each idle time', async () => {
+it('waits only briefly for a response from outside, and again after each idle time', async () => {
   let isOutside = false;
   const { counts, pass, trials } = scene({ waitsOutside: () => isOutside });
   trials.add('caller', null);
@@ -122,14 +122,14 @@ it('a crash trial waits only briefly for a response from outside, and again afte
   expect(counts).toEqual([['caller', 1]]);
 });
 
-it('the start of a crash trial is given the epoch known when the instance arrived', async () => {
+it('passes the epoch known when the instance arrived to the start of the trial', async () => {
   const { pass, suspectEpochs, trials } = scene();
   trials.add('one', 12);
   await pass(QUIET_MS);
   expect(suspectEpochs).toEqual([12]);
 });
 
-it('the next crash trial starts with another instance on another node', async () => {
+it('starts the next trial with another instance on another node', async () => {
   const ids = Array.from({ length: 10 }, (_, at) => `instance-${at}`);
   const firsts = new Set<string | undefined>();
   for (let node = 0; node < 10; node += 1) {

@@ -103,7 +103,7 @@ async function scene(): Promise<Scene> {
   return made;
 }
 
-it('one of two nodes does it, when the other nodes have had time to read the new version', async () => {
+it('runs on one of two nodes, when the other nodes have had time to read the new version', async () => {
   const at = await scene();
   const [a, b] = [at.node('a'), at.node('b')];
   for (const node of [a, b]) {
@@ -119,7 +119,7 @@ it('one of two nodes does it, when the other nodes have had time to read the new
   expect([a.pending, a.refreshed, b.refreshed]).toEqual([0, INSTANCES, 0]);
 });
 
-it('another node continues when the chosen one dies in the middle', async () => {
+it('continues on another node when the chosen one dies in the middle', async () => {
   const at = await scene();
   at.clock.advance(GRACE_MS);
   let count = 0;
@@ -136,7 +136,7 @@ it('another node continues when the chosen one dies in the middle', async () => 
   expect(a.refreshed + b.refreshed).toBe(INSTANCES);
 });
 
-it('a node that starts again continues without a hint', async () => {
+it('continues without a hint on a node that starts again', async () => {
   const at = await scene();
   at.isShared = false;
   await at.round(at.node('a'));
@@ -147,7 +147,7 @@ it('a node that starts again continues without a hint', async () => {
   expect([again.pending, again.refreshed]).toEqual([0, 0]);
 });
 
-it('a definition that cannot be read does not hold up the others, and is tried again', async () => {
+it('retries an unreadable definition without holding up the others', async () => {
   const at = await scene();
   at.isShared = false;
   for (const field of ['old', 'new']) await at.post('a-broken', field);
@@ -163,7 +163,7 @@ it('a definition that cannot be read does not hold up the others, and is tried a
   expect([node.pending, await at.indexes('a-broken')]).toEqual([0, ['new']]);
 });
 
-it('an earlier version that cannot be read may have indexed anything', async () => {
+it('assumes that an unreadable earlier version indexed anything', async () => {
   const at = await scene();
   at.isShared = false;
   at.broken.add('order/1');

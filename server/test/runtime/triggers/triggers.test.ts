@@ -77,7 +77,7 @@ Reference: '"nightly-" + context.Trigger.Time[:10]'
     ['Queue', 1],
     ['Allow', 3],
     ['Terminate', 3],
-  ])('with Overlap %s has started %i runs after three due times', (overlap, count) =>
+  ])('has started with Overlap %s %i runs after three due times', (overlap, count) =>
     withServer(definition(`Cron: "@hourly"\nOverlap: ${overlap}`, WAIT), async (server) => {
       await server.advance('3h');
       const runs = await server.runs('job');

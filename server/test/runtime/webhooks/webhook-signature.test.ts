@@ -179,7 +179,7 @@ describe('a signature', () => {
   });
 });
 
-describe('what is signed', () => {
+describe('the signed text', () => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const now = 1_614_265_330;
   const sign = (signed: string): string =>
@@ -203,7 +203,7 @@ describe('what is signed', () => {
     ['several times', 'a', `${now}.${now}.${now}.rest`],
     ['an id that has a full stop', 'a.b', `${now}.rest`],
     ['an id that is a time', 'a.1', `${now}.rest`],
-  ])('can be read in one way: %s', (_title, id, rest) => {
+  ])('has at most one valid reading: %s', (_title, id, rest) => {
     const text = `${id}.${rest}`;
     const signature = sign(text);
     const parts = text.split('.');

@@ -182,7 +182,7 @@ describe('isMultipleOf', () => {
     [-4, 2, true],
     [0, 5, true],
     [9_007_199_254_740_993n, 2, false],
-  ])('%s of %s: %s', (value, divisor, expected) => {
+  ])('returns for %s of %s: %s', (value, divisor, expected) => {
     expect(isMultipleOf(value, divisor)).toBe(expected);
   });
 });
