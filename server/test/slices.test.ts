@@ -65,7 +65,7 @@ describe('a long computation in slices', () => {
     expect(ran).toBeGreaterThan(0);
   });
 
-  it('pass on their errors', async () => {
+  it('passes its error on', async () => {
     const failing = parts(1, () => {
       throw new Error('broken');
     });

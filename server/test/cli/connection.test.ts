@@ -67,7 +67,7 @@ describe('the server of a command', () => {
     { options: { url: 'http://ada:secret@host' }, message: 'must not contain a password' },
     { options: { url: 'http://a', profile: 'b' }, message: 'give only one' },
     { options: { profile: 'nope' }, message: 'there is no profile nope' },
-  ])('$message', async ({ message, options }) => {
+  ])('rejects the options: $message', async ({ message, options }) => {
     await expect(findServer(options, {})).rejects.toMatchObject({
       ...misused,
       message: expect.stringContaining(message) as string,
@@ -75,8 +75,8 @@ describe('the server of a command', () => {
   });
 });
 
-describe('stored profiles', () => {
-  it('can be read by their owner only, and leave no drafts behind', async () => {
+describe('the profile file', () => {
+  it('is readable for its owner only, and leaves no drafts behind', async () => {
     await writeProfiles(PROFILES);
     await writeProfiles(PROFILES);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -85,14 +85,14 @@ describe('stored profiles', () => {
     expect(await readProfiles()).toEqual(PROFILES);
   });
 
-  it('are not used if others can read them', async () => {
+  it('is not used if others can read it', async () => {
     await writeProfiles(PROFILES);
     chmodSync(file, 0o644);
     await expect(readProfiles()).rejects.toThrow(/other users may open it/);
   });
 
   it.each(['{', '[]', '{"profiles":[]}', '{"profiles":{"a":{}}}', '{"current":1}'])(
-    'that are broken are reported: %s',
+    'is reported if it is broken: %s',
     async (text) => {
       await writeProfiles(PROFILES);
       writeFileSync(file, text);

@@ -17,7 +17,7 @@ function file(name: string, text: string): string {
   return `@${place}`;
 }
 
-describe('data in arguments', () => {
+describe('the data in arguments', () => {
   it.each([
     ['{"a": 1}', { a: 1 }],
     ['{"a": "b=c"}', { a: 'b=c' }],
@@ -29,7 +29,7 @@ describe('data in arguments', () => {
     ['text="12"', { text: '12' }],
     ['url=http://x/?a=b', { url: 'http://x/?a=b' }],
     ['empty=', { empty: '' }],
-  ])('%s', async (text, value) => {
+  ])('is read from %s', async (text, value) => {
     expect(await readObject([text], '--data')).toEqual(value);
   });
 
@@ -49,7 +49,7 @@ describe('data in arguments', () => {
     expect(data).toEqual({ name: 'Ada', id: 12345678901234567890n, small: 7 });
   });
 
-  it('may be any value for an event', async () => {
+  it('contains any value for an event', async () => {
     expect(await readValue('[1]', '--data')).toEqual([1]);
     expect(await readValue('"text"', '--data')).toBe('text');
   });

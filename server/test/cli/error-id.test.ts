@@ -29,7 +29,7 @@ function loggedIds(server: TestServer): unknown[] {
   return server.logLines.map((line) => line['errorId']).filter((id) => id !== undefined);
 }
 
-it('of a call', async () => {
+it('names the error id of a call', async () => {
   const server = await serverWithout('listInstances');
   const client = new ServerClient({ url: server.url, token: null });
   const { message } = await client.get('/api/workflow').then(
@@ -39,7 +39,7 @@ it('of a call', async () => {
   expect(loggedIds(server)).toEqual([/^ {2}errorId: (\S+)$/m.exec(message)?.[1]]);
 });
 
-it('of a run in a bulk job', async () => {
+it('names the error id of a run in a bulk job', async () => {
   const server = await serverWithout('removeInstances');
   const client = new Client(server.url);
   const { workflowId: id } = await client.run([mark('a')]);

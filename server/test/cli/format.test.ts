@@ -140,7 +140,7 @@ describe('JSON', () => {
   });
 });
 
-describe('random definitions', () => {
+describe('a random definition', () => {
   /** Prettier takes a second for the largest ones. */
   const document = validDocument.filter((each) => JSON.stringify(each).length < 3000);
   const STYLES: readonly Options[] = [{}, { singleQuote: true, printWidth: 100 }];
@@ -152,7 +152,7 @@ describe('random definitions', () => {
     flowCollectionPadding: fc.boolean(),
   } as const);
 
-  it('are left by Prettier as fmt has made them, and by fmt as Prettier has', async () => {
+  it('is left by Prettier as fmt has made it, and by fmt as Prettier has', async () => {
     await fc.assert(
       fc.asyncProperty(document, layout, fc.constantFrom(...STYLES), async (random, how, style) => {
         const text = stringify(random, how);
@@ -167,7 +167,7 @@ describe('random definitions', () => {
     );
   });
 
-  it('are left in JSON, too', async () => {
+  it('is left in JSON too', async () => {
     await fc.assert(
       fc.asyncProperty(document, fc.constantFrom(undefined, 2), async (random, indent) => {
         const once = await formatJson(writeJson(random, indent), {});
@@ -179,7 +179,7 @@ describe('random definitions', () => {
   });
 });
 
-describe('files', () => {
+describe('a file', () => {
   let folder = '';
   beforeAll(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'fmt-'));
@@ -192,7 +192,7 @@ describe('files', () => {
     return file;
   };
 
-  it('keep their line endings and their byte order mark', async () => {
+  it('keeps its line endings and its byte order mark', async () => {
     const formatted = '\uFEFFId: a\r\nSteps:\r\n  - Id: b\r\n    StepType: NoOp\r\n';
     const good = write('good.yaml', formatted);
     expect(await fmt([good], { check: true, json: true })).toBe(0);
@@ -202,7 +202,7 @@ describe('files', () => {
     expect(readFileSync(bad, 'utf8')).toBe(formatted);
   });
 
-  it('get the style that the project has chosen for Prettier', async () => {
+  it('gets the style that the project has chosen for Prettier', async () => {
     const text = `Id: a\nSteps:\n  - Id: b\n    StepType: NoOp\n    Name: "b"\n    Outputs: { x: data.a + data.b }\n`;
     const file = write('styled.yaml', text);
     write(

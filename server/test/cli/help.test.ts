@@ -23,7 +23,7 @@ function helpOf(command: Command): string {
 
 const commands = commandsBelow(createProgram());
 
-it('every command, argument and option is explained', () => {
+it('explains every command, argument and option', () => {
   expect(commands.length).toBeGreaterThan(60);
   const unexplained = commands.flatMap((command) => [
     ...(command.description() === '' ? [command.name()] : []),
@@ -34,7 +34,7 @@ it('every command, argument and option is explained', () => {
   expect(unexplained).toEqual([]);
 });
 
-it('the help of every command fits 80 columns', () => {
+it('fits 80 columns for every command', () => {
   for (const command of commands) {
     const wide = helpOf(command)
       .split('\n')

@@ -121,7 +121,7 @@ async function registerStale(url: string, id: string): Promise<void> {
 }
 
 it.each(['before', 'after'] as const)(
-  'stopped %s any of its requests and repeated, ends right',
+  'ends right when it is stopped %s any of its requests and repeated',
   async (moment) => {
     await withOfflineServer(async ({ url }) => {
       const gate = await Gate.inFrontOf(url);

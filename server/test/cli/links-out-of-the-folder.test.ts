@@ -62,7 +62,7 @@ async function found(given: string): Promise<Record<string, string>> {
   );
 }
 
-describe('the files of a folder', () => {
+describe('a file of a folder', () => {
   it('refuses, with its name, each whose real path is outside', async () => {
     link(secret, 'absolute.py');
     link('../profiles.json', 'relative.py');
@@ -111,7 +111,7 @@ describe('the files of a folder', () => {
     expect(await found(folder)).toEqual({ 'hard.py': SECRET });
   });
 
-  it('never returns what is outside while a file becomes a link and a file again', async () => {
+  it('is never read from outside while it becomes a link and a file again', async () => {
     const file = write('swapped.py', 'harmless');
     const swaps = { go: true };
     const swapping = (async (): Promise<void> => {
@@ -134,7 +134,7 @@ describe('the files of a folder', () => {
   });
 });
 
-describe('files of tests', () => {
+describe('a test file', () => {
   const project = async (name: string): Promise<unknown> => {
     const [file] = await readTestFiles([folder]);
     if (file === undefined) throw new Error('there is no file of tests');
@@ -175,7 +175,7 @@ describe('files of tests', () => {
   });
 });
 
-describe('what commands write', () => {
+describe('the output of a command', () => {
   it('is not written through a link out of the folder', async () => {
     const file = link(secret, 'report.xml');
     await expect(writeOutput(file, 'x')).rejects.toThrow('its real path is outside');

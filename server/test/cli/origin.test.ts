@@ -28,19 +28,19 @@ function commit(): string {
   return git('rev-parse', '--short=12', 'HEAD');
 }
 
-describe('the repository', () => {
+describe('the repository name', () => {
   it.each([
     'git@github.com:acme/shop.git',
     'https://github.com/acme/shop',
     'https://GitHub.com/acme/shop.git/',
     'https://user:secret@github.com/acme/shop.git',
     'ssh://git@github.com/acme/shop.git',
-  ])('of %s', (address) => {
+  ])('is read from %s', (address) => {
     expect(repositoryOf(address)).toBe('github.com/acme/shop');
   });
 
   it.each(['', '/srv/git/shop.git', '../shop', 'file:///srv/shop', 'C:\\shop', '/'])(
-    'of the local path %j has no name',
+    'is absent for the local path %j',
     (address) => {
       expect(repositoryOf(address)).toBeNull();
     },
@@ -93,7 +93,7 @@ describe('the origin of a folder', () => {
     ['a\u001b[2J@1', 'control character'],
     ['@1', 'names no source'],
     [`${'x'.repeat(200)}@1`, 'longer than 200'],
-  ])('cannot be %j', async (given, reason) => {
+  ])('rejects %j', async (given, reason) => {
     await expect(findOrigin(flows, given, {})).rejects.toThrow(reason);
   });
 

@@ -17,18 +17,18 @@ const COLUMNS: readonly Column<(typeof ROWS)[number]>[] = [
   { title: 'NOTHING', text: () => '' },
 ];
 
-describe('texts of others', () => {
+describe('a text from outside', () => {
   it.each([
     ['colors and the cursor', '\u001b[31mred\u001b[2J', '\\u001b[31mred\\u001b[2J'],
     ['a title', '\u001b]0;title\u0007', '\\u001b]0;title\\u0007'],
     ['one byte for two', '\u009b31m', '\\u009b31m'],
     ['the direction of text', 'a\u202eb', 'a\\u202eb'],
     ['the line', 'a\rb\nc\td\bx', 'a\\rb\\nc\\td\\u0008x'],
-  ])('cannot change %s', (_, text, shown) => {
+  ])('does not change %s', (_, text, shown) => {
     expect(plain(text)).toBe(shown);
   });
 
-  it('cannot forge a line, nor a command to GitHub Actions', () => {
+  it('does not forge a line, nor a command to GitHub Actions', () => {
     const message = 'wrong\nother.yaml:1:1: error: forged\n  ::stop-commands::x\r::add-mask::y';
     const file = {
       path: 'a\n::error::b.yaml',
@@ -47,7 +47,7 @@ describe('texts of others', () => {
   });
 
   it.each(['line', 'note'] as const)(
-    'cannot control the terminal, whatever a command gives to %s',
+    'does not control the terminal, whatever a command gives to %s',
     (method) => {
       const stream = method === 'line' ? process.stdout : process.stderr;
       const write = vi.spyOn(stream, 'write').mockReturnValue(true);
@@ -64,12 +64,12 @@ describe('texts of others', () => {
     },
   );
 
-  it('stay as they are otherwise', () => {
+  it('stays as it is otherwise', () => {
     expect(plain('naïve – 漢字 👩‍🚀')).toBe('naïve – 漢字 👩‍🚀');
     expect(plainLines('a\n\tb\u001b')).toBe('a\n\tb\\u001b');
   });
 
-  it('are the same in JSON that is printed, and cannot change anything there', () => {
+  it('is the same in JSON that is printed, and changes nothing there', () => {
     const value = { text: '\u001b[31m\u009b2J\u202e', big: 12345678901234567890n };
     const printed = jsonText(value, 2);
     expect(printed).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
@@ -110,7 +110,7 @@ describe('a table', () => {
   });
 });
 
-describe('times', () => {
+describe('a time', () => {
   const now = Date.parse('2026-05-04T12:00:00Z');
   it.each([
     [0, 'now'],
@@ -118,11 +118,11 @@ describe('times', () => {
     [-3 * 60_000, '3 minutes ago'],
     [2 * 3_600_000, 'in 2 hours'],
     [-3 * 86_400_000, '3 days ago'],
-  ])('%d ms away: %s', (distance, text) => {
+  ])('is written %d ms away as %s', (distance, text) => {
     expect(relativeTime(new Date(now + distance).toISOString(), now)).toBe(text);
   });
 
-  it('that are more than a week away are dates', () => {
+  it('is a date if it is more than a week away', () => {
     expect(relativeTime('2026-01-02T12:00:00Z', now)).toMatch(/^2026-01-02 \d\d:\d\d$/);
     expect(fullTime('2026-01-02T12:00:05Z', now)).toMatch(/^2026-01-02 \d\d:\d\d:05$/);
   });
@@ -134,7 +134,7 @@ describe('times', () => {
     [185_000, '3 min 5 s'],
     [7_800_000, '2 h 10 min'],
     [86_400_000, '1 d'],
-  ])('%d ms last %s', (ms, text) => {
+  ])('is written for a duration of %d ms as %s', (ms, text) => {
     expect(duration(ms)).toBe(text);
   });
 });

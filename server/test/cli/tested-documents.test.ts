@@ -42,8 +42,8 @@ async function run(...paths: readonly string[]): Promise<number> {
   return test(paths, { filter: '', update: false, watch: false, json: false }, pythons);
 }
 
-describe('files of tests', () => {
-  it('of the examples hold', async () => {
+describe('a test file', () => {
+  it('passes in the examples', async () => {
     const examples = path.join(ROOT, 'examples');
     const tested = readdirSync(examples, { recursive: true, encoding: 'utf8' }).filter(
       (file) => file.endsWith('.test.yaml') && !file.includes('node_modules'),
@@ -53,7 +53,7 @@ describe('files of tests', () => {
     expect({ code, printed }).toMatchObject({ code: 0 });
   });
 
-  it('of docs/testing.md hold', async () => {
+  it('passes in docs/testing.md', async () => {
     expect({ code: await run(folder), printed }).toMatchObject({ code: 0 });
     expect(printed).toContain('1 passed');
   });

@@ -64,7 +64,7 @@ describe('the line endings of a checkout', () => {
     ['Id: a\r\nSteps:\n', 'Id: a\nSteps:\r\n', true],
     ['Id: a\n', 'Id: b\r\n', false],
     [null, '', false],
-  ])('are no change: %j and %j', (stored, text, isSame) => {
+  ])('decides whether a change is none: %j and %j', (stored, text, isSame) => {
     expect(isSameText(stored, text)).toBe(isSame);
   });
 });
@@ -77,7 +77,7 @@ describe('the duration of an option', () => {
     ['2h30m', 9_000_000],
     ['PT5S', 5000],
     ['00:01:00', 60_000],
-  ])('may be %s', (text, ms) => {
+  ])('is read from %s', (text, ms) => {
     expect(readDuration(text)).toBe(ms);
   });
 

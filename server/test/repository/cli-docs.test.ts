@@ -38,7 +38,7 @@ function withPart(text: string, name: string, content: string): string {
   return `${before}<!-- ${name} -->\n\n${content}\n\n<!-- end of ${name} -->${after}`;
 }
 
-it('the page of the command line contains the help of every command, and every exit code', () => {
+it('documents the help of every command, and every exit code', () => {
   const text = readFileSync(FILE, 'utf8');
   const commands = reference(createProgram(), 'stepwright');
   expect(commands.length).toBeGreaterThan(25);

@@ -13,7 +13,7 @@ function table(): string {
   return ['| Name | Default | Meaning |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-it('the configuration page contains every setting with its default and meaning', () => {
+it('documents every setting with its default and meaning', () => {
   const text = readFileSync(FILE, 'utf8');
   const [before = '', rest = ''] = text.split('<!-- settings -->\n');
   const [, after = ''] = rest.split('\n<!-- end of settings -->');

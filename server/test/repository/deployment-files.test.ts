@@ -103,8 +103,8 @@ describe.each(['compose.yaml', 'compose-mongodb.yaml'])('deploy/%s', (file) => {
   });
 });
 
-describe('the passwords in the Compose files', () => {
-  it('are asked for and given as files with PostgreSQL', () => {
+describe('a password in the Compose files', () => {
+  it('is requested and given as a file with PostgreSQL', () => {
     const { secrets, services } = parse(read('deploy/compose.yaml'), { merge: true }) as Compose;
     expect(secrets).toEqual({ postgres_password: { environment: 'POSTGRES_PASSWORD' } });
     for (const service of Object.values(services)) {
@@ -118,30 +118,30 @@ describe('the passwords in the Compose files', () => {
     expect(readPostgresAddress(dbhost)).toMatchObject({ password: null, user: 'stepwright' });
   });
 
-  it('are asked for with MongoDB', () => {
+  it('is requested with MongoDB', () => {
     const text = read('deploy/compose-mongodb.yaml');
     expect(text).toContain('mongodb://stepwright:${MONGO_PASSWORD:?');
     expect(text).toContain('redis://:${REDIS_PASSWORD:?');
   });
 });
 
-describe('the Kubernetes manifests', () => {
+describe('the set of Kubernetes manifests', () => {
   const POD = 'spec.template.spec.containers.0';
   const [portName, labels] = [
     valueIn('Deployment', `${POD}.ports.0.name`),
     valueIn('Deployment', 'spec.template.metadata.labels'),
   ];
 
-  it('run the image of this version and set its pull policy', () => {
+  it('runs the image of this version and sets its pull policy', () => {
     expect(valueIn('Deployment', `${POD}.image`)).toBe(`stepwright:${VERSION}`);
     expect(valueIn('Deployment', `${POD}.imagePullPolicy`)).toBe('IfNotPresent');
   });
 
-  it('require tokens, because the service is reachable from the cluster', () => {
+  it('requires tokens, because the service is reachable from the cluster', () => {
     expect(valueIn('Deployment', `${POD}.env`)).toContainEqual({ name: 'auth', value: 'true' });
   });
 
-  it('mount the password of PostgreSQL where the instructions say', () => {
+  it('mounts the PostgreSQL password where the instructions say', () => {
     const mounts = valueIn('Deployment', `${POD}.volumeMounts`);
     expect(mounts).toContainEqual({
       name: 'postgres',
@@ -153,7 +153,7 @@ describe('the Kubernetes manifests', () => {
     );
   });
 
-  it('select the pods by their labels', () => {
+  it('selects the pods by their labels', () => {
     expect(labels).toMatchObject(valueIn('Service', 'spec.selector') as object);
     expect(labels).toMatchObject(
       valueIn('NetworkPolicy', 'spec.podSelector.matchLabels') as object,
@@ -163,7 +163,7 @@ describe('the Kubernetes manifests', () => {
     );
   });
 
-  it('refer to named ports that exist', () => {
+  it('refers to named ports that exist', () => {
     expect(valueIn('Service', 'spec.ports.0.targetPort')).toBe(portName);
     for (const rule of [0, 1]) {
       expect(valueIn('NetworkPolicy', `spec.ingress.${rule}.ports.0.port`)).toBe(portName);

@@ -13,7 +13,7 @@ const documents = FOLDERS.flatMap((folder) =>
     .map((name) => path.join(folder, name)),
 );
 
-it.each(documents)('%s links only to files that exist', (document) => {
+it.each(documents)('links in %s only to files that exist', (document) => {
   const text = readFileSync(path.join(ROOT, document), 'utf8');
   const missing = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
     .map((match) => match[1] ?? '')

@@ -14,13 +14,13 @@ const lengths = TRACKED.filter((file) => /\.(ts|tsx|mjs|js|css|py|sql|sh)$/.test
   (file) => ({ file, lines: textOf(file).split('\n').length - 1 }),
 );
 
-describe('source files', () => {
-  it('have at most 400 lines', () => {
+describe('a source file', () => {
+  it('has at most 400 lines', () => {
     const tooLong = lengths.filter(({ file, lines }) => lines > LINES_MAX && !LONGER.has(file));
     expect(tooLong).toEqual([]);
   });
 
-  it('lose their exception when they become shorter', () => {
+  it('loses its exception when it becomes shorter', () => {
     const long = lengths.filter(({ lines }) => lines > LINES_MAX).map(({ file }) => file);
     expect([...LONGER.keys()].filter((file) => !long.includes(file))).toEqual([]);
   });

@@ -44,20 +44,20 @@ function citations(): readonly { readonly id: string; readonly at: string }[] {
   return [...inText, ...inTitles];
 }
 
-describe('invariants', () => {
-  it('are found at their definitions and citations', () => {
+describe('an invariant', () => {
+  it('is found at its definition and citations', () => {
     expect(definitions.size).toBeGreaterThan(100);
     expect([...definitions.keys()]).toEqual(expect.arrayContaining(['E1', 'E10', 'S5', 'R2']));
     const cited = new Set(citations().map(({ id }) => id));
     expect([...cited]).toEqual(expect.arrayContaining(['E4', 'S5', 'SR2']));
   });
 
-  it('are defined once', () => {
+  it('is defined once', () => {
     const twice = [...definitions].filter(([, lines]) => lines.length > 1);
     expect(twice.map(([id, lines]) => `${id}: ${lines.map(place).join(', ')}`)).toEqual([]);
   });
 
-  it('are defined if they are cited', () => {
+  it('is defined if it is cited', () => {
     const unknown = citations().filter(({ id }) => !definitions.has(id));
     expect(unknown.map(({ id, at }) => `${at}: ${id}`)).toEqual([]);
   });

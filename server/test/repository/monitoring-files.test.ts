@@ -65,9 +65,9 @@ describe('the dashboard', () => {
   });
 });
 
-describe('the alerts', () => {
+describe('the set of alert rules', () => {
   it.each(rules.map((rule) => [rule.alert, rule] as const))(
-    'are about metrics that exist, and say what is wrong: %s',
+    'asks for metrics that exist, and says what is wrong: %s',
     (_name, { annotations, expr, labels }) => {
       for (const name of metricsIn(expr)) expect(KNOWN).toContain(name);
       expect(expr).toMatch(/stepwright/);
@@ -77,7 +77,7 @@ describe('the alerts', () => {
     },
   );
 
-  it('cover what docs/operations.md says to alert on', () => {
+  it('covers the alerts that docs/operations.md advises', () => {
     const advised = read('docs/operations.md')
       .split('\n')
       .filter((line) => line.includes('alert on'))

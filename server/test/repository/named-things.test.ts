@@ -77,26 +77,26 @@ function missingNames(lines: readonly Line[], form: RegExp): readonly string[] {
   );
 }
 
-describe('comments', () => {
-  it('name only files that exist', () => expect(missingFiles(comments)).toEqual([]));
+describe('a comment', () => {
+  it('names only files that exist', () => expect(missingFiles(comments)).toEqual([]));
 
-  it('name only folders that exist', () => expect(missingFolders(comments)).toEqual([]));
+  it('names only folders that exist', () => expect(missingFolders(comments)).toEqual([]));
 
-  it('name only functions that exist', () => expect(missingNames(comments, CALL)).toEqual([]));
+  it('names only functions that exist', () => expect(missingNames(comments, CALL)).toEqual([]));
 
-  it('name only types and members that exist', () =>
+  it('names only types and members that exist', () =>
     expect(missingNames(comments, MIXED_CASE)).toEqual([]));
 
-  it('cite no section of a missing document', () => {
+  it('cites no section of a missing document', () => {
     const cited = comments.filter(({ text }) => /\bSection \d/.test(text));
     expect(cited.map(place)).toEqual([]);
   });
 });
 
-describe('documents', () => {
-  it('name only files that exist', () => expect(missingFiles(documents)).toEqual([]));
+describe('a document', () => {
+  it('names only files that exist', () => expect(missingFiles(documents)).toEqual([]));
 
-  it('name only folders that exist', () => expect(missingFolders(documents)).toEqual([]));
+  it('names only folders that exist', () => expect(missingFolders(documents)).toEqual([]));
 
-  it('name only functions that exist', () => expect(missingNames(documents, CALL)).toEqual([]));
+  it('names only functions that exist', () => expect(missingNames(documents, CALL)).toEqual([]));
 });

@@ -60,8 +60,8 @@ function closureOf(start: string): ReadonlyMap<string, Manifest> {
   return known;
 }
 
-describe('the requirement of Node', () => {
-  it.each(['server', 'sdk', 'worker-sdk'])('of %s holds for all of its dependencies', (folder) => {
+describe('the Node requirement', () => {
+  it.each(['server', 'sdk', 'worker-sdk'])('holds in %s for all of its dependencies', (folder) => {
     const refusing = [...closureOf(folder)].flatMap(([place, { engines }]) =>
       engines?.node === undefined || isIn(lowestOf(folder), engines.node) === true
         ? []
@@ -77,7 +77,7 @@ describe('the requirement of Node', () => {
     'docs/testing.md',
     'server/README.md',
     'examples/README.md',
-  ])('of the server is what %s says', (file) => {
+  ])('is documented for the server in %s', (file) => {
     expect(text(file)).toMatch(new RegExp(`Node \\(?${lowestOf('server')} or later`));
   });
 
@@ -86,7 +86,7 @@ describe('the requirement of Node', () => {
     ['sdk', 'docs/sdk.md'],
     ['worker-sdk', 'worker-sdk/README.md'],
     ['worker-sdk', 'docs/worker-sdk.md'],
-  ])('of %s is what %s says', (folder, file) => {
+  ])('is documented for %s in %s', (folder, file) => {
     expect(text(file)).toMatch(new RegExp(`Node(?:\\.js)? ${lowestOf(folder)}\\s+or later`));
   });
 

@@ -61,8 +61,8 @@ function unaligned(text: string): string {
   return text.replaceAll(/ {2,}/g, ' ').replaceAll(/-{3,}/g, '---');
 }
 
-describe('the scopes of calls', () => {
-  it('are documented, with what a prefix does', () => {
+describe('the scope of a call', () => {
+  it('is documented, with the effect of a prefix', () => {
     const text = readFileSync(FILE, 'utf8');
     const [before = '', rest = ''] = text.split('<!-- scopes -->\n');
     const [, after = ''] = rest.split('<!-- end of scopes -->');
@@ -73,12 +73,12 @@ describe('the scopes of calls', () => {
     else expect(unaligned(text), 'run with UPDATE_DOCS=1 to update it').toBe(unaligned(fresh));
   });
 
-  it('are none only where everybody may call', () => {
+  it('is absent only where everyone may call', () => {
     const open = OPERATIONS.filter(({ scopes }) => scopes.length === 0).map(({ name }) => name);
     expect(new Set(open)).toEqual(PUBLIC);
   });
 
-  it('can be narrowed only for calls that exist', () => {
+  it('is narrowed only for calls that exist', () => {
     const routes = new Set(OPERATIONS.map(({ name }) => routeOf(name)));
     expect(Object.keys(NARROWED_CALLS).filter((name) => !routes.has(name))).toEqual([]);
   });

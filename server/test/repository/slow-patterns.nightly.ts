@@ -115,13 +115,13 @@ const PATTERNS = FOLDERS.flatMap((folder) =>
   globSync(`${ROOT}/${folder}/**/*.ts`, { exclude: ['**/generated/**'] }).flatMap(patternsOf),
 );
 
-describe('regular expressions', () => {
+describe('a regular expression', () => {
   beforeAll(() => {
     // The same everywhere: the binaries are not installed.
     process.env['RECHECK_BACKEND'] = 'pure';
   });
 
-  it('are found in the sources, including composed ones', () => {
+  it('is found in the sources, even if it is composed', () => {
     expect(PATTERNS.length).toBeGreaterThan(60);
     const places = new Set(PATTERNS.map(({ place }) => place));
     expect(places).toContain('server/src/engine/values/durations.ts');
@@ -129,13 +129,13 @@ describe('regular expressions', () => {
   });
 
   it.each(['[ \\t\\n\\f]+$', '^(a+)+$', '(\\d+)-\\1x|\\s+,'])(
-    'are detected if they are slow: %s',
+    'is detected if it is slow: %s',
     (source) => {
       expect(complexityOf({ source, flags: '' })).not.toBe('safe');
     },
   );
 
-  it('take linear time', { timeout: 300_000 }, () => {
+  it('takes linear time', { timeout: 300_000 }, () => {
     const distinct = new Map(
       PATTERNS.map((pattern) => [`/${pattern.source}/${pattern.flags}`, pattern]),
     );

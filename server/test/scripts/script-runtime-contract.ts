@@ -24,8 +24,8 @@ export function describeScriptRuntime(
     describeExpressions(test);
     describeCustomScripts(test);
 
-    describe('many concurrent calls', () => {
-      it('of one definition do not delay another, and leave the queue when they are aborted', async () => {
+    describe('each of many concurrent calls', () => {
+      it('does not delay the calls of another definition, and leaves the queue when it is aborted', async () => {
         const abort = new AbortController();
         const ended: string[] = [];
         const evaluate = async (source: string, definitionId: string, signal?: AbortSignal) => {

@@ -93,9 +93,9 @@ const LARGE = {
   ],
 } as unknown as JsonObject & { readonly Id: string };
 
-describe('responses as large as states may be (S-46)', () => {
+describe('a response as large as a state may be (S-46)', () => {
   it(
-    'are sent in YAML and JSON while other requests are served',
+    'is sent in YAML and JSON while other requests are served',
     { timeout: 300_000, retry: 2 },
     async () => {
       const { pid, url } = await start();
@@ -118,7 +118,7 @@ describe('responses as large as states may be (S-46)', () => {
   );
 
   it(
-    'explain 20,000 open steps while other requests are served',
+    'explains 20,000 open steps while other requests are served',
     { timeout: 300_000 },
     async () => {
       const { pid, url } = await start();
@@ -148,8 +148,8 @@ describe('responses as large as states may be (S-46)', () => {
   );
 });
 
-describe('states of the maximum size (S-47)', () => {
-  it('are stored and read while other requests are served', { timeout: 300_000 }, async () => {
+describe('a state of the maximum size (S-47)', () => {
+  it('is stored and read while other requests are served', { timeout: 300_000 }, async () => {
     const { pid, url } = await start();
     const measured = await worstLiveLatency({ pid, url }, async () => {
       const workflow = await startWorkflow(url, LARGE);

@@ -75,8 +75,8 @@ const HEALTHY: JsonObject = {
   script: [1],
 };
 
-describe('attacks on Python from a client of the built server', () => {
-  it('reach neither the host nor other runs', { timeout: 1_800_000 }, async () => {
+describe('an attack on Python from a client of the built server', () => {
+  it('reaches neither the host nor other runs', { timeout: 1_800_000 }, async () => {
     const folder = await temporaryFolder();
     const connections: string[] = [];
     const listener = createServer((socket) => {

@@ -31,7 +31,7 @@ async function replacedInterpreters(url: string): Promise<number> {
 }
 
 describe('unlimited padding in an expression (S-25)', () => {
-  it.each([20_000, 200_000])('of %i characters delays no other request', async (length) => {
+  it.each([20_000, 200_000])('delays no other request with %i characters', async (length) => {
     const { pid, url } = await start();
     const Outputs = {
       a: `1${' '.repeat(length)}.`,
@@ -49,7 +49,7 @@ describe('unlimited padding in an expression (S-25)', () => {
   });
 });
 
-describe('expressions that are hard to parse or to compile (S-26)', () => {
+describe('an expression that is hard to parse or to compile (S-26)', () => {
   const LENGTH = 16_000;
   const HARD: Readonly<Record<string, (text: string) => string>> = {
     'stars for the parser': () => '*a,'.repeat(LENGTH / 3),
@@ -71,7 +71,7 @@ describe('expressions that are hard to parse or to compile (S-26)', () => {
   ];
 
   it.each(Object.entries(HARD))(
-    '%s delay no other request and cost no interpreter',
+    'delays no other request and costs no interpreter: %s',
     { timeout: 120_000 },
     async (_, make) => {
       const { pid, url } = await start();
@@ -92,7 +92,7 @@ describe('expressions that are hard to parse or to compile (S-26)', () => {
   );
 
   it(
-    'delay no other request and cost no interpreter when they are evaluated',
+    'delays no other request and costs no interpreter when it is evaluated',
     { timeout: 240_000 },
     async () => {
       // With a spare, an interpreter that has grown is replaced.
@@ -119,7 +119,7 @@ describe('expressions that are hard to parse or to compile (S-26)', () => {
     },
   );
 
-  it('are rejected with their position if they are longer', async () => {
+  it('is rejected with its position if it is longer', async () => {
     const { url } = await start();
     const long = `data.a${' + 1'.repeat(5_000)}`;
     const { status, body } = await post(`${url}/api/definition`, definitionOf({ fine: '1', long }));

@@ -33,8 +33,8 @@ async function startRuns(client: Client, definition: string): Promise<readonly s
   return Promise.all(Array.from({ length: RUNS }, () => client.start(definition)));
 }
 
-describe('endless evaluations of one definition', () => {
-  it('delay no other definition while they run until they time out (S-27)', TIMEOUT, async () => {
+describe('an endless evaluation of one definition', () => {
+  it('delays no other definition while it runs until it times out (S-27)', TIMEOUT, async () => {
     const { pid, url } = await start();
     const client = new Client(url);
     const endless = await client.define({
@@ -51,7 +51,7 @@ describe('endless evaluations of one definition', () => {
     expectLively(measured);
   });
 
-  it('delay no other definition while their runs are terminated (S-36)', TIMEOUT, async () => {
+  it('delays no other definition while its run is terminated (S-36)', TIMEOUT, async () => {
     const { pid, url } = await start();
     const client = new Client(url);
     const endless = await client.define([compute('s', { x: ENDLESS })]);
@@ -65,8 +65,8 @@ describe('endless evaluations of one definition', () => {
   });
 });
 
-describe('calls of one definition that hang', () => {
-  it('delay no other definition, and end at their Timeout (S-40)', TIMEOUT, async () => {
+describe('a call of one definition that hangs', () => {
+  it('delays no other definition, and ends at its Timeout (S-40)', TIMEOUT, async () => {
     const sockets: { destroy(): void }[] = [];
     const callee = createServer(() => undefined).on('connection', (socket) => sockets.push(socket));
     await new Promise<void>((resolve) => callee.listen(0, '127.0.0.1', resolve));

@@ -34,7 +34,7 @@ function talk(text: string, { waitMs = 15_000, more = '' } = {}): Promise<string
 const statusLines = (answer: string): string[] => answer.match(/HTTP\/1\.1 \d{3}/g) ?? [];
 
 describe('a page in a browser', () => {
-  it('from this server loads and runs only files from this server', async () => {
+  it('loads and runs only files from this server if it comes from it', async () => {
     const { headers, text } = await at.client.get('/swagger');
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
@@ -71,7 +71,7 @@ describe('a page in a browser', () => {
     ['OPTIONS', { 'access-control-request-method': 'POST' }],
     ['GET', {}],
     ['POST', { 'content-type': 'text/plain' }],
-  ])('from another origin gets no permission through %s', async (method, extra) => {
+  ])('gets no permission through %s if it comes from another origin', async (method, extra) => {
     for (const path of ['/api/workflow', '/api/definition', '/api/info', '/metrics']) {
       const headers = { origin: 'https://evil.example', ...extra };
       const answer = await at.client.call(method, path, { headers });
@@ -82,7 +82,7 @@ describe('a page in a browser', () => {
   });
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
-    'from another origin cannot post a form as %s, which needs no preflight',
+    'posts no form from another origin as %s, which needs no preflight',
     async (type) => {
       const definition = await at.client.define([mark('a')]);
       const body = '{"a":1}';
@@ -138,7 +138,7 @@ describe('a raw socket', () => {
       'long headers',
       `GET /api/info HTTP/1.1\r\nHost: localhost\r\nX: ${'a'.repeat(70_000)}\r\n\r\n`,
     ],
-  ])('with %s is rejected once, and no second request is smuggled in', async (_what, text) => {
+  ])('is rejected once with %s, and smuggles in no second request', async (_what, text) => {
     const answer = await talk(text);
     expect(statusLines(answer).length).toBeLessThanOrEqual(1);
     expect(answer.slice(0, 12)).toMatch(/^HTTP\/1\.1 4\d\d$|^$/);
@@ -146,7 +146,7 @@ describe('a raw socket', () => {
     expect((await at.client.get('/health/live')).status).toBe(200);
   });
 
-  it('can pipeline requests: responses arrive in order', async () => {
+  it('pipelines requests: responses arrive in order', async () => {
     const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
     const answer = await talk(
       `${request('/health/live')}${request('/api/definition/none')}GET /api/info HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
@@ -154,16 +154,16 @@ describe('a raw socket', () => {
     expect(statusLines(answer)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200']);
   });
 
-  it('can use HTTP/1.0', async () => {
+  it('uses HTTP/1.0', async () => {
     expect(await talk('GET /health/live HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200/);
   });
 
-  it('with thousands of query parameters gets a response', async () => {
+  it('gets a response to thousands of query parameters', async () => {
     const query = Array.from({ length: 2_000 }, (_, index) => `a${index}=1`).join('&');
     expect((await at.client.get(`/api/workflow?${query}`)).status).toBeLessThan(500);
   });
 
-  it('that stalls within the headers or the body delays no other client', async () => {
+  it('delays no other client if it stalls within the headers or the body', async () => {
     const { port } = new URL(at.client.url);
     const halves = [
       'GET /api/info HTTP/1.1\r\nHost: localhost\r\nX-Slow: ',

@@ -76,14 +76,14 @@ describe('guessing the tokens of work items', () => {
     ],
     ['that is long', 'F'.repeat(12_000)],
     ['in a different casing', encodeURIComponent('ключ.ключ')],
-  ])('with a token %s gives 404 and reveals nothing', async (_what, token) => {
+  ])('gives 404 with a token %s and reveals nothing', async (_what, token) => {
     const answer = await complete(token === '' ? '%20' : token, '192.0.2.6');
     expect(answer.status, answer.text).toBe(404);
     expect(answer.body.code).toBe('activity_not_found');
     expect(answer.text.length).toBeLessThan(400);
   });
 
-  it('with the secret of another item fails, because the secret belongs to the name', async () => {
+  it('fails with the secret of another item, because the secret belongs to the name', async () => {
     await at.client.defineAndStart([step('a', 'Activity', { ActivityName: "'one'" })]);
     await at.client.defineAndStart([step('a', 'Activity', { ActivityName: "'two'" })]);
     const [one, two] = [await at.client.work('one'), await at.client.work('two')];
@@ -107,7 +107,7 @@ describe('the address of a client without a trusted proxy', () => {
   });
 });
 
-describe('invalid bearer tokens', () => {
+describe('an invalid bearer token', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const at = serverForTests({
     AUTH: 'true',
@@ -130,7 +130,7 @@ describe('invalid bearer tokens', () => {
       },
     });
 
-  it('get 429 beyond the limit, but valid ones never do', async () => {
+  it('gets 429 beyond the limit, but a valid one never does', async () => {
     const statuses = [];
     for (let guess = 0; guess < 6; guess += 1) {
       statuses.push((await call(`${await valid()}x`, '192.0.2.20')).status);
@@ -144,7 +144,7 @@ describe('invalid bearer tokens', () => {
     expect((await call('nonsense', '192.0.2.21')).status).toBe(401);
   });
 
-  it('count once for a call that accepts several scopes, and not for a missing scope or token', async () => {
+  it('counts once for a call that accepts several scopes, and not for a missing scope or token', async () => {
     for (let time = 0; time < 4; time += 1) {
       const headers = { 'x-forwarded-for': '192.0.2.22', authorization: 'Bearer nonsense' };
       expect((await at.client.call('GET', '/api/workflow/x', { headers })).status).toBe(401);
@@ -157,7 +157,7 @@ describe('invalid bearer tokens', () => {
     expect((await call('nonsense', '192.0.2.22')).status).toBe(429);
   });
 
-  it('beyond the limit are not even logged', async () => {
+  it('is not even logged beyond the limit', async () => {
     const lines = () =>
       at.server.logLines.filter(({ msg }) => msg === 'rejected a bearer token').length;
     const before = lines();
@@ -166,7 +166,7 @@ describe('invalid bearer tokens', () => {
   });
 });
 
-describe('waiting calls', () => {
+describe('a waiting call', () => {
   const at = serverForTests({ WAITING_PER_ADDRESS_MAX: '2', POLL_TIMEOUT_SECONDS_MAX: '25' });
 
   const pollers = async (): Promise<number> => {
@@ -174,7 +174,7 @@ describe('waiting calls', () => {
     return Number(/^stepwright_pollers (\d+)$/m.exec(text)?.[1]);
   };
 
-  it('are limited for each address, and rejected with 429 beyond that', async () => {
+  it('is limited for each address, and rejected with 429 beyond that', async () => {
     const id = await at.client.defineAndStart([step('a', 'Activity', { ActivityName: "'later'" })]);
     const hangUp = new AbortController();
     const poll = () =>
@@ -214,7 +214,7 @@ describe('the timeout of a poll', () => {
   );
 });
 
-describe('the tables of the limits', () => {
+describe('the address table of the limits', () => {
   const notFound = () => Promise.reject(new AppError('activity_not_found', 'no'));
   const codeOf = (call: Promise<unknown>) =>
     call.then(
@@ -222,7 +222,7 @@ describe('the tables of the limits', () => {
       (error: unknown) => (error instanceof AppError ? error.code : 'other'),
     );
 
-  it('forget failures after a minute', async () => {
+  it('forgets failures after a minute', async () => {
     let now = 0;
     const limit = new GuessLimit({ perMinuteMax: 1, now: () => now });
     expect(await codeOf(limit.guard('a', notFound))).toBe('activity_not_found');
@@ -231,7 +231,7 @@ describe('the tables of the limits', () => {
     expect(await codeOf(limit.guard('a', notFound))).toBe('activity_not_found');
   });
 
-  it('count only wrong tokens', async () => {
+  it('counts only wrong tokens', async () => {
     const limit = new GuessLimit({ perMinuteMax: 1, now: () => 0 });
     for (const code of ['store_unavailable', 'invalid_request', 'status_conflict'] as const) {
       const failing = () => Promise.reject(new AppError(code, 'no'));
@@ -240,7 +240,7 @@ describe('the tables of the limits', () => {
     expect(await codeOf(limit.guard('a', () => Promise.resolve(1)))).toBe('fine');
   });
 
-  it('have a maximum size: the oldest address is dropped', async () => {
+  it('has a maximum size: the oldest address is dropped', async () => {
     const limit = new GuessLimit({ perMinuteMax: 1, now: () => 0 });
     await codeOf(limit.guard('first', notFound));
     for (let index = 0; index < 9_999; index += 1) await codeOf(limit.guard(`x${index}`, notFound));
@@ -249,7 +249,7 @@ describe('the tables of the limits', () => {
     expect(await codeOf(limit.guard('first', notFound))).toBe('activity_not_found');
   });
 
-  it('free their slots, even after failures', async () => {
+  it('frees its permits, even after failures', async () => {
     const limit = new WaitingLimit(1);
     expect(await codeOf(limit.guard('a', notFound))).toBe('activity_not_found');
     expect(await codeOf(limit.guard('a', () => Promise.resolve()))).toBe('fine');

@@ -23,7 +23,7 @@ describe('S-56 a flood of one caller', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it.for(OPERATIONS)('of %s harms no other caller', { timeout: 240_000 }, async (operation) => {
+  it.for(OPERATIONS)('harms no other caller with %s', { timeout: 240_000 }, async (operation) => {
     expectUnharmed(await server!.flood(operation));
   });
 });

@@ -60,7 +60,7 @@ async function metric(url: string, name: string): Promise<number> {
 }
 
 it.each(Object.entries(BOMBS))(
-  'a fork bomb (%s) stays within the budget and delays no other run',
+  'keeps a fork bomb (%s) within the budget and delays no other run',
   { timeout: 240_000 },
   async (_, { definitions, roots }) => {
     const server = await startProcess({ PORT: '0', DATA_DIR: await temporaryFolder() });

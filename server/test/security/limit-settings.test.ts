@@ -28,7 +28,7 @@ describe('a request body', () => {
     ['JSON of body_bytes_max plus one byte', () => event(text(4097), JSON_TYPE), 413, 4096],
     ['YAML of yaml_bytes_max', () => event(text(2048), YAML), 202, null],
     ['YAML of yaml_bytes_max plus one byte', () => event(text(2049), YAML), 413, 2048],
-  ])('%s gives %s', async (_what, call, status, bytesMax) => {
+  ])('is answered with its size limit: %s', async (_what, call, status, bytesMax) => {
     const answer = await call();
     expect(answer.status, answer.text).toBe(status);
     if (bytesMax !== null) expect(answer.body).toMatchObject({ bytesMax });
@@ -37,14 +37,14 @@ describe('a request body', () => {
   it.each([
     [1024, 200],
     [1025, 413],
-  ])('with a script of %i bytes gives %i', async (bytes, status) => {
+  ])('gives with a script of %i bytes the status %i', async (bytes, status) => {
     const body = `#${'x'.repeat(bytes - 1)}`;
     const answer = await at.client.call('POST', '/api/step/s', { body, type: 'text/x-python' });
     expect(answer.status, answer.text).toBe(status);
   });
 
   it.each([JSON_TYPE, YAML])(
-    'may be as deep as body_depth_max, but no deeper, as %s',
+    'is accepted as deep as body_depth_max, but no deeper, as %s',
     async (type) => {
       expect((await event(nested(8), type)).status).toBe(202);
       const refused = await event(nested(9), type);
@@ -109,7 +109,7 @@ describe('a lease', () => {
   });
 });
 
-describe('the Python limits', () => {
+describe('the Python configuration', () => {
   async function startWith(environment: Readonly<Record<string, string>>) {
     const server = await startServer({
       store: createMemoryStore(),
@@ -131,7 +131,7 @@ describe('the Python limits', () => {
     return { server, runScript, errorOf };
   }
 
-  it('for recursion, result, output and memory are those of the settings', async () => {
+  it('sets the limits for recursion, result, output and memory', async () => {
     const { errorOf, runScript, server } = await startWith({
       PYTHON_RECURSION_MAX: '200',
       PYTHON_RESULT_BYTES_MAX: '20000',
@@ -151,7 +151,7 @@ describe('the Python limits', () => {
     expect(printed?.['output']).toBe('0123456789');
   });
 
-  it('for time are those of the settings', async () => {
+  it('sets the time limits', async () => {
     const { errorOf, runScript } = await startWith({
       EXPRESSION_TIMEOUT_MS: '200',
       SCRIPT_TIMEOUT_MS: '300',

@@ -38,14 +38,14 @@ async function measured(...paths: readonly string[]): Promise<LiveLatency<void>>
   });
 }
 
-it('the probe detects requests that keep the main thread busy for 300 ms', TIMEOUT, async () => {
+it('detects requests that keep the main thread busy for 300 ms', TIMEOUT, async () => {
   // On a busy machine the probe may miss a part of one.
   const latency = await measured(...Array.from({ length: 5 }, () => '/busy/300'));
   expect(() => expectLively(latency)).toThrow(/in CPU time/);
 });
 
 it(
-  'the probe detects a main thread that is blocked without any work for a second or more',
+  'detects a main thread that is blocked without any work for a second or more',
   TIMEOUT,
   async () => {
     const latency = await measured('/asleep/1200');
@@ -53,7 +53,7 @@ it(
   },
 );
 
-it('the probe tolerates many requests that take less time each', TIMEOUT, async () => {
+it('tolerates many requests that take less time each', TIMEOUT, async () => {
   const latency = await measured(...Array.from({ length: 30 }, () => '/busy/10'));
   expectLively(latency);
 });

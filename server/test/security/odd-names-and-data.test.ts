@@ -45,9 +45,9 @@ const ODD_NAMES = [
 ];
 
 everyStore(
-  'unusual names and data',
+  'unusual input',
   (at) => {
-    it('keep members that resemble prototypes as ordinary data, on every path', async () => {
+    it('keeps members that resemble prototypes as ordinary data, on every path', async () => {
       const { client } = at;
       const definition = await client.define(
         chain(
@@ -98,7 +98,7 @@ everyStore(
     });
 
     it.each(ODD_NAMES)(
-      'with the name %j are accepted or rejected, but never interpreted',
+      'is accepted or rejected as the name %j, but never interpreted',
       async (name) => {
         const { client } = at;
         const encoded = encodeURIComponent(name);
@@ -141,7 +141,7 @@ everyStore(
       },
     );
 
-    it('match only events with an identical key', async () => {
+    it('matches only events with an identical key', async () => {
       const { client } = at;
       const key = fresh('key');
       const id = await client.defineAndStart([
@@ -183,7 +183,7 @@ everyStore(
       'constructor[prototype][polluted]=1',
       'startedAfter[$gt]=2020-01-01',
       '$where=sleep(1000)',
-    ])('in the filter %s give 400, or are taken literally', async (query) => {
+    ])('gives 400 or is taken literally in the filter %s', async (query) => {
       const { client } = at;
       const marked = await client.run([mark('a')]);
       const answer = await client.get<WorkflowPage>(`/api/workflow?${query}`);
@@ -200,7 +200,7 @@ everyStore(
       '{"$gt":""}',
       '{"$where":"sleep(10000)"}',
       '{"a.b":{"$set":1},"$unset":{"x":1},"":{"":0}}',
-    ])('keep %s as data', async (body) => {
+    ])('keeps %s as data', async (body) => {
       const definition = await at.client.define([mark('a')]);
       const { text } = await at.client.call('POST', `/api/workflow/${definition}`, {
         body,
@@ -212,7 +212,7 @@ everyStore(
   { dialects: [CAMEL_JSON] },
 );
 
-describe('paths', () => {
+describe('a path', () => {
   const at = serverForTests();
 
   it.each([
@@ -231,13 +231,13 @@ describe('paths', () => {
     '/api/definition/%00',
     `/api/definition/${'a'.repeat(8000)}`,
     '//evil.example/api/info',
-  ])('outside the served ones are rejected: %s', async (path) => {
+  ])('is rejected outside the served ones: %s', async (path) => {
     const answer = await rawGet(at.client.url, path);
     expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /);
     expect(answer).not.toMatch(/root:|"dependencies"/);
   });
 
-  it('are encoded in Location, so that names cannot split a header', async () => {
+  it('is encoded in Location, so that names cannot split a header', async () => {
     const id = 'x\u2028y"é';
     const answer = await at.client.postDefinition({ Id: id, Steps: [mark('a')] });
     expect([201, 400]).toContain(answer.status);
@@ -249,7 +249,7 @@ describe('paths', () => {
     }
   });
 
-  it('and messages of EmitLog take one line each in the log', async () => {
+  it('takes one line in the log, as does a message of EmitLog', async () => {
     const message = '"first\\nsecond\\r\\n{\\"level\\":\\"fatal\\"}\\u001b[31m\\u2028end"';
     await at.client.run([step('log', 'EmitLog', { Message: message })]);
     const lines = at.server.logLines.filter((line) => JSON.stringify(line).includes('second'));

@@ -24,7 +24,7 @@ describe('an Idempotency-Key', () => {
       type: 'application/json',
     });
 
-  it('of another caller starts a separate run and does not return the first one', async () => {
+  it('starts a separate run for another caller and does not return the first one', async () => {
     const stored = await post('ada', '/api/definition', { Id: 'keys', Steps: [mark('a')] });
     expect(stored.status).toBe(201);
     const first = await post('ada', '/api/workflow/keys', { secret: 1 });

@@ -30,7 +30,7 @@ const target = useCallee((request, response) => {
 });
 
 everyStore(
-  'parts of secrets',
+  'a part of a secret',
   (at) => {
     const http = (Inputs: JsonObject, rest: JsonObject = {}): JsonObject =>
       step('call', 'HttpRequest', { BaseUrl: `"${target.url}"`, ...Inputs }, rest);
@@ -38,7 +38,7 @@ everyStore(
     const shown = async (id: string): Promise<string> =>
       (await at.client.get(`/api/workflow/${id}/export`)).text + JSON.stringify(at.server.logLines);
 
-    it('are masked where an error has cut it', async () => {
+    it('is masked where an error has cut it', async () => {
       for (const length of [461, 466, 471]) {
         const run = await at.client.run([
           http(
@@ -56,7 +56,7 @@ everyStore(
       }
     });
 
-    it('are not quoted by the error of an input', async () => {
+    it('is not quoted by the error of an input', async () => {
       const secret = fresh('LONG').replaceAll('-', '_');
       const long = 'Qx7'.repeat(40);
       put(secret, long);
@@ -71,7 +71,7 @@ everyStore(
       }
     });
 
-    it('are not at the end of a text that Python has cut', async () => {
+    it('is not at the end of a text that Python has cut', async () => {
       const name = fresh('Script');
       const source = 'print("y" * count + token)\nraise ValueError("x" * count + token)\n';
       await at.client.call('POST', `/api/step/${name}`, { body: source, type: 'text/x-python' });
@@ -85,7 +85,7 @@ everyStore(
       expect(JSON.stringify(at.server.logLines)).toContain('yyy');
     });
 
-    it('cannot be guessed letter by letter by a caller who sees what is masked', async () => {
+    it('is not guessed letter by letter by a caller who sees the masks', async () => {
       const work = fresh('work');
       const id = await at.client.defineAndStart([activity('work', work)]);
       const item = await at.client.work(work);

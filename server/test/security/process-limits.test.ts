@@ -172,7 +172,7 @@ describe.runIf(runsOnLinux)('the process', () => {
   });
 });
 
-describe('slow requests', () => {
+describe('a slow request', () => {
   /** The response, and the time after which the server closed the connection. */
   const trickle = (url: string, head: string, drop: string) =>
     new Promise<{ answer: string; tookMs: number }>((resolve) => {
@@ -188,7 +188,7 @@ describe('slow requests', () => {
       socket.write(head);
     });
 
-  it('get 408 after the configured time, however steadily the bytes arrive', async () => {
+  it('gets 408 after the configured time, however steadily the bytes arrive', async () => {
     const { url } = await start({ HEADERS_TIMEOUT_MS: '500', REQUEST_TIMEOUT_MS: '2500' });
     const [headers, body] = await Promise.all([
       trickle(url, 'GET /api/info HTTP/1.1\r\nHost: localhost\r\nX: ', 'a'),
@@ -205,7 +205,7 @@ describe('slow requests', () => {
     expect((await fetch(`${url}/health/ready`)).status).toBe(200);
   });
 
-  it('do not include polls that wait longer', async () => {
+  it('is not a poll that waits longer', async () => {
     const { url } = await start({ HEADERS_TIMEOUT_MS: '100', REQUEST_TIMEOUT_MS: '100' });
     const poll = await fetch(`${url}/api/activity/nothing?timeout=3`);
     expect(poll.status).toBe(404);

@@ -82,7 +82,7 @@ describe('the environment in expressions and scripts', () => {
     expect(text).not.toContain('-secret');
   });
 
-  it('can be sent to a remote server, and is not shown with the step that sent it', async () => {
+  it('reaches a remote server, and is not shown with the step that sent it', async () => {
     const received: string[] = [];
     const callee = createServer((request, response) => {
       received.push(String(request.headers.authorization), String(request.url));
@@ -260,8 +260,8 @@ describe('the log at trace level', () => {
   });
 });
 
-describe('connection strings', () => {
-  it('are not logged when their databases are unavailable', async () => {
+describe('a connection string', () => {
+  it('is not logged when its database is unavailable', async () => {
     const lines: string[] = [];
     const logger = createLogger({
       level: 'trace',

@@ -116,7 +116,7 @@ describe('an instance with a corrupt state', () => {
         pointer['scope'] = [pointer['id']];
       }),
     ],
-  ])('consisting of %s affects no other instance', async (_what, spoil) => {
+  ])('affects no other instance if it consists of %s', async (_what, spoil) => {
     await withCorruptStore(spoil, async (prepared) => {
       const { client, victim } = prepared;
       // A due instance is loaded, and so is one with an event.
@@ -159,7 +159,7 @@ describe('a definition with a corrupt body', () => {
     ['null', 'null'],
     ['a document that is not a definition', '{"Steps": 1}'],
     ['__proto__', '{"__proto__": {"Steps": []}}'],
-  ])('consisting of %s stops only its own instances', async (_what, body) => {
+  ])('stops only its own instances if it consists of %s', async (_what, body) => {
     const spoil = (database: DatabaseSync, victim: string): void => {
       const row = database.prepare('SELECT definitionId FROM instances WHERE id = ?').get(victim)!;
       database
@@ -184,7 +184,7 @@ describe('a definition with a corrupt body', () => {
   });
 });
 
-describe('corrupt messages in an inbox', () => {
+describe('a corrupt message in an inbox', () => {
   it.each([
     ['nothing', ''],
     ['invalid JSON', 'x'],
@@ -198,7 +198,7 @@ describe('corrupt messages in an inbox', () => {
       'a child that does not exist',
       '{"kind":"child","pointerId":77,"attempt":1,"workflowId":"x","status":"Complete"}',
     ],
-  ])('consisting of %s are skipped, and the instance continues', async (_what, body) => {
+  ])('is skipped if it consists of %s, and the instance continues', async (_what, body) => {
     const spoil = (database: DatabaseSync, victim: string): void => {
       database.prepare('INSERT INTO inbox VALUES (?, ?, 1, ?)').run(victim, 'rubbish', body);
       database
@@ -217,7 +217,7 @@ describe('corrupt messages in an inbox', () => {
 
 describe('a work item with corrupt parameters', () => {
   it.each([['x'], ['null'], ['[]'], ['{"stepId":1}'], ['']])(
-    '(%j) fails its step, and affects no other item',
+    'fails its step, and affects no other item: %j',
     async (text) => {
       const sqlite = await sqliteFile();
       const before = await startServer({ store: sqlite.open() });

@@ -45,7 +45,7 @@ const FOUND: readonly (readonly [number, string])[] = [
 ];
 
 describe('a simulated fleet', () => {
-  it.each(FOUND)('pass seed %i: %s', async (seed) => {
+  it.each(FOUND)('passes seed %i: %s', async (seed) => {
     const { violation } = await simulate(seed);
     expect(violation ?? '').toBe('');
   });

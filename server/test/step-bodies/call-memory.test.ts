@@ -43,7 +43,7 @@ describe('the memory of calls', () => {
     expect(memory).toMatchObject({ used: 264 * KB, waiting: 0 });
   });
 
-  it('always continues with the oldest response, so that all are read (CM3)', async () => {
+  it('continues with the oldest response each time, so that all are read (CM3)', async () => {
     const { begin, memory, wanted } = setUp(1000 * KB);
     const answers = Array.from({ length: 4 }, () => begin('same'));
     for (const answer of answers) await answer.grow(180 * KB);
@@ -98,7 +98,7 @@ describe('the memory of calls', () => {
     expect(memory).toMatchObject({ used: 0, waiting: 0 });
   });
 
-  it('never exceeds the limit by more than one result, however long nothing is saved', async () => {
+  it('exceeds the limit by at most one result, however long nothing is saved', async () => {
     const { begin, memory } = setUp(1000 * KB);
     const answers = Array.from({ length: 50 }, (_, at) => begin(`definition ${at}`));
     for (const answer of answers) {
@@ -133,10 +133,10 @@ describe('the memory of calls', () => {
   });
 });
 
-describe('calls with large responses', () => {
+describe('each of many calls with large responses', () => {
   const { body, serve } = useCalls();
 
-  it('all succeed, one after the other if they need much memory', async () => {
+  it('succeeds, one after the other if they need much memory', async () => {
     // 300 kB that become about 9 MB of objects, as plain text or compressed.
     const text = `[${'{},'.repeat(100_000)}0]`;
     const server = await serve((request, response) => {

@@ -52,7 +52,7 @@ describe('an address in BaseUrl', () => {
 
 describe('a host name', () => {
   it.each(['169.254.169.254', 'fd00:ec2::254', '0.0.0.0', 'fe80::1%1', '::ffff:a9fe:a9fe'])(
-    'that resolves to %s is rejected with the most permissive policy',
+    'is rejected with the most permissive policy if it resolves to %s',
     async (address) => {
       const { lookup } = lookupOf([address]);
       const failure = failureOf(
@@ -64,7 +64,7 @@ describe('a host name', () => {
   );
 
   it.each(['10.0.0.1', '192.168.0.1', '100.64.0.1', 'fd00::1', '::ffff:10.0.0.1'])(
-    'that resolves to the private address %s is rejected by a setting',
+    'is rejected by a setting if it resolves to the private address %s',
     async (address) => {
       const { lookup } = lookupOf([address]);
       const result = await body({ lookup, allowPrivate: false }).run(
@@ -88,14 +88,14 @@ describe('a host name', () => {
     expect(server.requests[0]?.headers.host).toBe(`a.test:${server.port}`);
   });
 
-  it('without an address gives no response', async () => {
+  it('gives no response without an address', async () => {
     const { lookup } = lookupOf([]);
     const values = valuesOf(await body({ lookup }).run({ BaseUrl: 'http://a.test' }, contextOf()));
     expect(values['ResponseCode']).toBe(0);
     expect(values['ErrorMessage']).toMatch(/a\.test has no address/);
   });
 
-  it('that changes its address between two connections is checked once for each', async () => {
+  it('is checked once per connection if it changes its address between two', async () => {
     const server = await serve((_request, response) => {
       response.setHeader('Connection', 'close').end('ok');
     });
@@ -132,7 +132,7 @@ describe('a redirect', () => {
     'http://inner.test/',
     'file:///etc/passwd',
     'gopher://127.0.0.1:6379/_x',
-  ])('to %s is rejected', async (location) => {
+  ])('is rejected if it leads to %s', async (location) => {
     const server = await serve((_request, response) => {
       response.writeHead(302, { Location: location }).end();
     });
@@ -161,7 +161,7 @@ describe('a redirect', () => {
     expect(target.requests).toHaveLength(1);
   });
 
-  it('to a scheme other than HTTP is not read to its end', async () => {
+  it('is not read to its end if it leads to a scheme other than HTTP', async () => {
     const closed = occurrence();
     const server = await serve((_request, response) => {
       response.on('close', () => closed.happen());
@@ -172,7 +172,7 @@ describe('a redirect', () => {
     await closed.happened;
   });
 
-  it('to a host that is not on the list is rejected', async () => {
+  it('is rejected if it leads to a host that is not on the list', async () => {
     const target = await serve((_request, response) => response.end());
     const server = await serve((_request, response) => {
       response.writeHead(302, { Location: target.url }).end();
@@ -186,7 +186,7 @@ describe('a redirect', () => {
     expect(target.connections).toBe(0);
   });
 
-  it('to a private address behind a public name is rejected by a setting', async () => {
+  it('is rejected by a setting if it leads to a private address behind a public name', async () => {
     const server = await serve((_request, response) => {
       response.writeHead(307, { Location: 'http://inner.test/' }).end();
     });

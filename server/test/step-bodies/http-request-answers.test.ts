@@ -50,7 +50,7 @@ const A = '{"a":1}';
 const FINAL = head(OK, JSON_FIELD, LENGTH) + A;
 const CHUNKED = `7\r\n${A}\r\n0\r\n\r\n`;
 
-describe('the body {"a":1} is read', () => {
+describe('the reader of the body {"a":1}', () => {
   it.each<[string, readonly Bytes[]]>([
     ['after 100 that nobody asked for', ['HTTP/1.1 100 Continue\r\n\r\n', FINAL]],
     ['after 102 and 103', [head('HTTP/1.1 102 P'), head('HTTP/1.1 103 E', 'Link: <x>'), FINAL]],
@@ -153,7 +153,7 @@ describe('the body {"a":1} is read', () => {
       'compressed, and followed by zeros',
       [head(OK, JSON_FIELD, 'Content-Encoding: gzip'), gzipSync(A), Buffer.alloc(8)],
     ],
-  ])('%s', async (_name, parts) => {
+  ])('reads it %s', async (_name, parts) => {
     expect(await answerOf(parts)).toMatchObject({
       ResponseCode: 200,
       ResponseBody: { a: 1 },
@@ -196,7 +196,7 @@ describe('an answer without a body', () => {
 });
 
 describe('a status', () => {
-  it.each([600, 777, 999])('of %i is a result', async (status) => {
+  it.each([600, 777, 999])('is a result if it is %i', async (status) => {
     const values = await answerOf([head(`HTTP/1.1 ${status} X`, JSON_FIELD, LENGTH), A]);
     expect(values).toMatchObject({
       ResponseCode: status,
@@ -213,15 +213,15 @@ describe('a status', () => {
     'HTTP/1.1 -20 OK',
     'HTTP/1.1 OK',
     'HTTP/x 200 OK',
-  ])('that is none is no answer: %s', async (line) => {
+  ])('is no answer if it is invalid: %s', async (line) => {
     const values = await answerOf([head(line, LENGTH), A]);
     expect(values).toMatchObject({ ResponseCode: 0, ResponseBody: null });
     expect(values['ErrorMessage']).toMatch(/the response is not valid HTTP/);
   });
 });
 
-describe('fields beyond ASCII', () => {
-  it('are UTF-8, or else Latin-1', async () => {
+describe('a field beyond ASCII', () => {
+  it('is read as UTF-8, or else as Latin-1', async () => {
     const values = await answerOf([
       head(OK, `X-U: ${Buffer.from('Zoë').toString('latin1')}`, 'X-L: Zo\xeb'),
       '',
@@ -233,7 +233,7 @@ describe('fields beyond ASCII', () => {
     ['/\xc3\xbc/\xe2\x98\x83?q=\xc3\xa9', '/%C3%BC/%E2%98%83?q=%C3%A9'],
     ['/\xfc', '/%FC'],
     ['/a%20b/\xc3\xbc c#\xc3\xbc', '/a%20b/%C3%BC%20c'],
-  ])('in Location go back as they came: %j', async (location, expected) => {
+  ])('is sent back from Location as it came: %j', async (location, expected) => {
     const lines: string[] = [];
     const server = await serveTcp((socket) => {
       socket.on('data', (bytes: Buffer) => {
@@ -248,7 +248,7 @@ describe('fields beyond ASCII', () => {
   });
 });
 
-describe('chunks', () => {
+describe('a chunked body', () => {
   it.each([
     ['without a size', 'x\r\n', /not valid HTTP/],
     ['with a size that is too large', `${'f'.repeat(17)}\r\n`, /not valid HTTP/],
@@ -256,13 +256,13 @@ describe('chunks', () => {
     ['with an endless line', `2;${'x'.repeat(100_000)}`, /connection was closed/],
     ['with an endless trailer', `0\r\n${'X: y\r\n'.repeat(100_000)}`, /are too large/],
     ['that do not end', '2\r\nab\r\n', /connection was closed/],
-  ])('are incomplete: %s', async (_name, bytes, problem) => {
+  ])('is incomplete with chunks %s', async (_name, bytes, problem) => {
     const values = await answerOf([head(OK, 'Transfer-Encoding: chunked') + bytes]);
     expect(values).toMatchObject({ ResponseCode: 200, ResponseBody: null, IsSuccessful: false });
     expect(values['ErrorMessage']).toMatch(problem);
   });
 
-  it('end the body, so that the connection serves the next call', async () => {
+  it('ends, so that the connection serves the next call', async () => {
     const server = await serveTcp((socket) => {
       socket.on('data', () => {
         socket.write(
@@ -290,7 +290,7 @@ describe('a head that does not end', () => {
     expect(values['ErrorMessage']).toMatch(/header fields of the response are too large/);
   });
 
-  it('may have 60 kB', async () => {
+  it('is accepted up to 60 kB', async () => {
     const values = await answerOf([head(OK, `X: ${'y'.repeat(60_000)}`, LENGTH, JSON_FIELD), A]);
     expect(values).toMatchObject({ ResponseCode: 200, ResponseBody: { a: 1 } });
   });

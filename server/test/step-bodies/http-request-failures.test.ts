@@ -80,7 +80,7 @@ describe('a misbehaving server', () => {
     expect(values['ErrorMessage']).toMatch(/the host was not found/);
   });
 
-  it('never responds: no response at the time limit, and the connection is closed', async () => {
+  it('leads to the time limit if it never responds, and the connection is closed', async () => {
     const closed = occurrence();
     const server = await serveTcp((socket) => {
       socket.on('close', () => closed.happen()).resume();
@@ -97,7 +97,7 @@ describe('a misbehaving server', () => {
     await closed.happened;
   });
 
-  it('never responds: the time limit of the server applies if the step has none', async () => {
+  it("leads to the server's time limit if it never responds and the step has none", async () => {
     const server = await serveTcp((socket) => socket.resume());
     const values = valuesOf(
       await body({ timeoutMs: 100 }).run({ BaseUrl: server.url }, contextOf()),
@@ -167,7 +167,7 @@ describe('a misbehaving server', () => {
       0,
       /does not match its Content-Length|not valid HTTP/,
     ],
-  ])('%s', async (_name, bytes, code, message) => {
+  ])('leads to an error message if it %s', async (_name, bytes, code, message) => {
     const server = await serveTcp((socket) => {
       socket.once('data', () => socket.end(bytes));
     });

@@ -5,8 +5,8 @@ import { createLogRecorder } from './support/log-recorder.js';
 
 const { serve, serveTcp, body } = useCalls();
 
-describe('redirects', () => {
-  it('are followed, keeping method and body if the status says so', async () => {
+describe('a redirect', () => {
+  it('is followed, keeping method and body if the status says so', async () => {
     const server = await serve((request, response) => {
       if (request.url === '/a') response.writeHead(308, { Location: '/b' }).end();
       else if (request.url === '/b') response.writeHead(303, { Location: 'c?d=1' }).end('ignored');
@@ -26,7 +26,7 @@ describe('redirects', () => {
     ]);
   });
 
-  it('are followed at most five times', async () => {
+  it('is followed at most five times', async () => {
     const server = await serve((request, response) => {
       const left = Number(request.url?.slice(1));
       if (left === 0) response.end('there');
@@ -40,7 +40,7 @@ describe('redirects', () => {
     expect(server.requests).toHaveLength(12);
   });
 
-  it('pass no credentials to another origin', async () => {
+  it('passes no credentials to another origin', async () => {
     const target = await serve((_request, response) => response.end('there'));
     const server = await serve((_request, response) => {
       response.writeHead(307, { Location: `${target.url}/x` }).end();
@@ -64,7 +64,7 @@ describe('redirects', () => {
     expect(target.requests[0]?.headers.host).toBe(`127.0.0.1:${target.port}`);
   });
 
-  it('share one time limit', async () => {
+  it('shares one time limit with the others', async () => {
     const server = await serve((_request, response) => {
       setTimeout(() => response.writeHead(302, { Location: '/' }).end(), 90);
     });
@@ -74,8 +74,8 @@ describe('redirects', () => {
   });
 });
 
-describe('many calls', () => {
-  it('to one host are limited, and all of them succeed', async () => {
+describe('each of many calls', () => {
+  it('waits until its host has a free connection, and succeeds', async () => {
     let underWay = 0;
     let most = 0;
     const waiting: (() => void)[] = [];
@@ -100,7 +100,7 @@ describe('many calls', () => {
     expect(server.connections).toBe(2);
   });
 
-  it('reuse connections', async () => {
+  it('reuses a connection', async () => {
     const server = await serve((_request, response) => response.end('ok'));
     const http = body();
     for (let i = 0; i < 5; i += 1) valuesOf(await http.run({ BaseUrl: server.url }, contextOf()));

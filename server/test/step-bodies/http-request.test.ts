@@ -23,7 +23,7 @@ describe('an HTTP request', () => {
   });
 
   it.each(['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH', 'MERGE', 'COPY'])(
-    'can be a %s, in any casing',
+    'has the method %s, in any casing',
     async (method) => {
       const server = await echo();
       const spelled = method.charAt(0) + method.slice(1).toLowerCase();
@@ -82,7 +82,7 @@ describe('an HTTP request', () => {
     expect(server.requests[0]?.headers['content-length']).toBe(String(Buffer.byteLength(sent)));
   });
 
-  it('can be a form', async () => {
+  it('sends a form', async () => {
     const server = await echo();
     await body().run(
       {
@@ -96,7 +96,7 @@ describe('an HTTP request', () => {
     expect(server.requests[0]?.body).toBe('grant_type=client_credentials&scope=a%20b&scope=c%26d');
   });
 
-  it('also has a body with GET and DELETE', async () => {
+  it('has a body with GET and DELETE too', async () => {
     const server = await echo();
     for (const method of ['GET', 'DELETE']) {
       await body().run({ BaseUrl: server.url, Method: method, Body: { a: 1 } }, contextOf());
@@ -105,7 +105,7 @@ describe('an HTTP request', () => {
   });
 });
 
-describe('invalid inputs', () => {
+describe('an invalid input', () => {
   it.each([
     [{}, /BaseUrl is missing/],
     [{ BaseUrl: 'api' }, /BaseUrl/],
@@ -131,7 +131,7 @@ describe('invalid inputs', () => {
     [{ BaseUrl: 'http://api', Timeout: 'soon' }, /Timeout/],
     [{ BaseUrl: 'http://api', Timeout: 0 }, /Timeout/],
     [{ BaseUrl: 'http://api', Timeout: -1 }, /Timeout/],
-  ])('fail the step: %j', async (inputs, message) => {
+  ])('fails the step: %j', async (inputs, message) => {
     const failure = failureOf(await body().run(inputs, contextOf()));
     expect(failure.type).toBe('InputError');
     expect(failure.message).toMatch(message);
@@ -139,7 +139,7 @@ describe('invalid inputs', () => {
 });
 
 describe('an HTTP response', () => {
-  it.each([200, 201, 204, 299])('with status %i is successful', async (status) => {
+  it.each([200, 201, 204, 299])('is successful with status %i', async (status) => {
     const server = await serve((_request, response) => response.writeHead(status).end());
     const values = valuesOf(await body().run({ BaseUrl: server.url }, contextOf()));
     expect(values).toMatchObject({ ResponseCode: status, IsSuccessful: true, ErrorMessage: null });
@@ -147,7 +147,7 @@ describe('an HTTP response', () => {
   });
 
   it.each([300, 304, 400, 404, 418, 500, 503])(
-    'with status %i is a result, but not successful',
+    'is a result with status %i, but not successful',
     async (status) => {
       const server = await serve((_request, response) => response.writeHead(status).end());
       const values = valuesOf(await body().run({ BaseUrl: server.url }, contextOf()));
@@ -201,7 +201,7 @@ describe('an HTTP response', () => {
     expect(values['ResponseBody']).toEqual({ a: 1 });
   });
 
-  it('to HEAD has no body, whatever its headers say', async () => {
+  it('has no body for HEAD, whatever its headers say', async () => {
     const server = await serve((_request, response) => {
       response.writeHead(200, {
         'Content-Type': 'application/json',

@@ -142,7 +142,7 @@ it('claims nothing for a poll whose caller leaves while it waits for memory', as
   expect([account.used, account.waiting, await isClaimed('j')]).toEqual([0, 0, false]);
 });
 
-it('polls that wait for memory end when the node stops', async () => {
+it('ends polls that wait for memory when the node stops', async () => {
   await offer('i', 'j');
   const first = poll('a');
   await first.over;

@@ -26,7 +26,7 @@ function figuresOf(complete: number, nodes = 1) {
   return { clock, figures, reads, statistics };
 }
 
-it('figures of a small store are read each time', async () => {
+it('reads the figures of a small store each time', async () => {
   const { figures, reads, statistics } = figuresOf(19_000);
   const first = figures.read();
   reads[0]!(statistics());
@@ -41,7 +41,7 @@ it.each([
   [1_000_000, 3, 60_000],
   [100_000, 1, 2000],
   [1_000_000_000, 1, 600_000],
-])('figures of %i instances on %i nodes are kept for %i ms', async (count, nodes, keptMs) => {
+])('keeps the figures of %i instances on %i nodes for %i ms', async (count, nodes, keptMs) => {
   const { clock, figures, reads, statistics } = figuresOf(count, nodes);
   const first = figures.read();
   reads[0]!(statistics());

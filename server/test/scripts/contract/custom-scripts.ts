@@ -5,8 +5,8 @@ import type { RuntimeUnderTest } from './runtime-under-test.js';
 export function describeCustomScripts(test: RuntimeUnderTest): void {
   const { valueOf, run } = test;
 
-  describe('errors', () => {
-    it('contain type, message, line and the frames of user code', async () => {
+  describe('a script error', () => {
+    it('contains type, message, line and the frames of user code', async () => {
       const result = await test.runtime.runScript(
         'def total(rows):\n    return sum(r.price / r.count for r in rows)\n\nx = total(rows)',
         { rows: [{ price: 1, count: 0 }] },
@@ -22,7 +22,7 @@ export function describeCustomScripts(test: RuntimeUnderTest): void {
       expect(traceback).not.toContain('runner');
     });
 
-    it('limit the traceback to 4 kB', async () => {
+    it('limits the traceback to 4 kB', async () => {
       const result = await test.runtime.runScript(
         'def f(n):\n    return f(n + 1) if n < 900 else 1 / 0 + len("' +
           'x'.repeat(500) +
@@ -34,7 +34,7 @@ export function describeCustomScripts(test: RuntimeUnderTest): void {
       expect(Buffer.byteLength(traceback)).toBeLessThanOrEqual(4096);
     });
 
-    it('name exception types that scripts define', async () => {
+    it('names an exception type that the script defines', async () => {
       const result = await test.runtime.runScript(
         'class OutOfStock(Exception):\n    pass\nraise OutOfStock("none left")',
         {},
@@ -45,14 +45,14 @@ export function describeCustomScripts(test: RuntimeUnderTest): void {
       });
     });
 
-    it('keep what was printed before the failure', async () => {
+    it('keeps the output from before the failure', async () => {
       const result = await test.runtime.runScript('print("before")\n1 / 0', {});
       expect(result).toMatchObject({ ok: false, output: 'before\n' });
     });
   });
 
-  describe('scripts', () => {
-    it('get inputs as variables and return all remaining variables', async () => {
+  describe('a script', () => {
+    it('gets inputs as variables and returns all remaining variables', async () => {
       const result = await run('c = a + b.x\nb.y = 1\nd = {"k": {1}}\n_private = 1\ndel a', {
         a: 1,
         b: { x: 2 },
@@ -60,7 +60,7 @@ export function describeCustomScripts(test: RuntimeUnderTest): void {
       expect(result.variables).toEqual({ b: { x: 2, y: 1 }, c: 3, d: { k: [1] } });
     });
 
-    it('do not return modules, functions and classes', async () => {
+    it('does not return modules, functions and classes', async () => {
       const result = await run(
         [
           'from __future__ import annotations',
@@ -91,7 +91,7 @@ export function describeCustomScripts(test: RuntimeUnderTest): void {
       ['objects = {object()}', 'objects', /type object/],
       ['it = iter([1])', 'it', /list\(\)/],
       ['class C: pass\nc = C()', 'c', /type C/],
-    ])('name a variable that cannot be stored: %s', async (source, variable, reason) => {
+    ])('names a variable that cannot be stored: %s', async (source, variable, reason) => {
       const result = await test.runtime.runScript(`import re\nok = 1\n${source}`, {});
       if (result.ok) throw new Error(JSON.stringify(result.variables));
       expect(result.error.message).toMatch(reason);
@@ -99,7 +99,7 @@ export function describeCustomScripts(test: RuntimeUnderTest): void {
       expect(result.error.message).toContain('underscore');
     });
 
-    it('prefer dict methods to fields, and library code works on objects with any keys', async () => {
+    it('prefers dict methods to fields, and library code works on objects with any keys', async () => {
       const { variables } = await run(
         [
           'import json, copy, csv, io, pprint',
@@ -146,7 +146,7 @@ export function describeCustomScripts(test: RuntimeUnderTest): void {
         /'zoneinfo' cannot be imported: there are no named time zones; use an offset/,
       ],
       ['from . import x', /relative/],
-    ])('get a suggestion for %s', async (source, message) => {
+    ])('gets a suggestion for %s', async (source, message) => {
       const result = await test.runtime.runScript(source, {});
       if (result.ok) throw new Error('the import succeeded');
       expect(result.error).toMatchObject({ type: 'ImportError', line: 1 });
@@ -156,12 +156,12 @@ export function describeCustomScripts(test: RuntimeUnderTest): void {
     it.each([
       ['raise NonRetryableError("no such order")', 'no such order'],
       ['class Gone(NonRetryableError): pass\nraise Gone("no such order")', 'Gone: no such order'],
-    ])('can raise NonRetryableError: %s', async (source, message) => {
+    ])('raises NonRetryableError: %s', async (source, message) => {
       const result = await test.runtime.runScript(source, {});
       expect(result).toMatchObject({ ok: false, error: { type: 'NonRetryableError', message } });
     });
 
-    it('can import from the standard library, including datetime', async () => {
+    it('imports from the standard library, including datetime', async () => {
       const { variables } = await run(
         'import datetime\nfrom collections import Counter\nimport urllib.parse as u\n' +
           'd = datetime.date(2024, 1, 1)\nc = Counter("aab")\nq = u.quote("a b")',
@@ -179,23 +179,23 @@ export function describeCustomScripts(test: RuntimeUnderTest): void {
       'pathlib',
       'importlib',
       'nonsense',
-    ])('cannot import %s', async (module) => {
+    ])('fails to import %s', async (module) => {
       const result = await test.runtime.runScript(`import ${module}`, {});
       expect(result).toMatchObject({ ok: false, error: { type: 'ImportError', line: 1 } });
     });
 
-    it('have their output captured', async () => {
+    it('has its output captured', async () => {
       const result = await run('print("a", 1, sep="-")\nprint("é😀", end="")');
       expect(result.output).toBe('a-1\né😀');
     });
 
-    it('run as the main module', async () => {
+    it('runs as the main module', async () => {
       expect((await run('x = 0\nif __name__ == "__main__":\n    x = 1')).variables).toEqual({
         x: 1,
       });
     });
 
-    it('accept inputs with any name', async () => {
+    it('accepts inputs with any name', async () => {
       const inputs = { 'not a name': 1, __builtins__: 'x', class: 2, len: 3 };
       expect((await run('y = sorted([2, 1])', inputs)).variables).toEqual({
         'not a name': 1,
@@ -205,12 +205,12 @@ export function describeCustomScripts(test: RuntimeUnderTest): void {
       });
     });
 
-    it('that exit with SystemExit fail, and end nothing else', async () => {
+    it('fails when it exits with SystemExit, and ends nothing else', async () => {
       const result = await test.runtime.runScript('raise SystemExit(3)', {});
       expect(result).toMatchObject({ ok: false, error: { type: 'SystemExit' } });
     });
 
-    it('are cancelled when the caller aborts', async () => {
+    it('is canceled when the caller aborts', async () => {
       const abort = new AbortController();
       const running = test.runtime.runScript('while True: pass', {}, { signal: abort.signal });
       abort.abort();

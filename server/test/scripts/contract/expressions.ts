@@ -104,20 +104,20 @@ export function describeExpressions(test: RuntimeUnderTest): void {
     });
   });
 
-  describe('batches', () => {
-    it('return one value for each expression, in order', async () => {
+  describe('a batch', () => {
+    it('returns one value for each expression, in order', async () => {
       const result = await evaluateAll(['1', 'abs(data.count) + 1', '"x"']);
       expect(result).toEqual({ ok: true, values: [1, 4, 'x'] });
     });
 
-    it('return nothing for no expressions', async () => {
+    it('returns nothing for no expressions', async () => {
       expect(await evaluateAll([])).toEqual({ ok: true, values: [] });
     });
 
     it.each([
       ['without Python', 'data.count', 'data.a'],
       ['in Python', 'abs(data.count)', 'abs(data.a)'],
-    ])('let later expressions read assigned values, %s', async (_, first, second) => {
+    ])('lets later expressions read assigned values, %s', async (_, first, second) => {
       const data = { count: 3 };
       const result = await evaluateAll(
         [
@@ -131,7 +131,7 @@ export function describeExpressions(test: RuntimeUnderTest): void {
       expect(data).toEqual({ count: 3 });
     });
 
-    it('let later expressions read what will be stored, not what was computed', async () => {
+    it('lets later expressions read the value as stored, not as computed', async () => {
       const result = await evaluateAll([
         { source: '{1, 2}', assignTo: 's' },
         { source: 'datetime(2024, 1, 1)', assignTo: 'd' },
@@ -147,16 +147,16 @@ export function describeExpressions(test: RuntimeUnderTest): void {
       ['in Python', ['1 + 0', '1 / 0', '2 + 0'], 1],
       ['for a value that cannot be stored', ['1', '2', '10 ** 1000', '3'], 2],
       ['for a syntax error', ['1', '(', '3'], 1],
-    ])('stop at the first failure and name it, %s', async (_, sources, index) => {
+    ])('stops at the first failure and names it, %s', async (_, sources, index) => {
       expect(await evaluateAll(sources)).toMatchObject({ ok: false, index });
     });
 
-    it('name the expression that timed out', async () => {
+    it('names the expression that timed out', async () => {
       const result = await evaluateAll(['1', '2', 'sum(range(10 ** 12))', '3']);
       expect(result).toMatchObject({ ok: false, index: 2, error: { type: 'Timeout' } });
     });
 
-    it('assign to fields with any name', async () => {
+    it('assigns to fields with any name', async () => {
       const result = await evaluateAll([
         { source: '"evil"', assignTo: '__proto__' },
         'data["__proto__"]',
@@ -166,7 +166,7 @@ export function describeExpressions(test: RuntimeUnderTest): void {
       expect(({} as Record<string, unknown>)['evil']).toBeUndefined();
     });
 
-    it('never modify the variables of the caller', async () => {
+    it("does not modify the caller's variables", async () => {
       const data = { list: [1], object: { a: 1 } };
       await evaluateAll(
         [

@@ -126,7 +126,7 @@ export function describeVariables(test: RuntimeUnderTest): void {
     });
   });
 
-  describe('names', () => {
+  describe('a name', () => {
     it.each<[string, Json]>([
       ['math.floor(2.7)', 2],
       ['json.loads(json.dumps({"a": [1]}))', { a: [1] }],
@@ -142,7 +142,7 @@ export function describeVariables(test: RuntimeUnderTest): void {
       ['datetime.fromisoformat("2024-01-01T00:00:00Z").timestamp()', 1704067200],
       ['datetime.strptime("2024-05-06", "%Y-%m-%d").weekday()', 0],
       ['Decimal("1.10") + Decimal("2.2")', 3.3],
-    ])('are available without an import: %s', async (source, expected) => {
+    ])('is available without an import: %s', async (source, expected) => {
       expect(await valueOf(source)).toEqual(expected);
     });
   });

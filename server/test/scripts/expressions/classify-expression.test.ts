@@ -255,7 +255,7 @@ describe('classifyExpression', () => {
     expect(readsOf(source).sort()).toEqual([...expected].sort());
   });
 
-  it('never classifies an expression with an unknown name as pure', () => {
+  it('does not classify an expression with an unknown name as pure', () => {
     const name = fc.constantFrom(
       'eval',
       'getattr',

@@ -9,7 +9,7 @@ import {
 
 const unknownNames = (source: string) => examineExpression(source)?.unknownNames;
 
-describe('the names in an expression', () => {
+describe('the list of names in an expression', () => {
   it.each([
     'data.x + context.Item - environment["A"]',
     'step.Result',
@@ -37,7 +37,7 @@ describe('the names in an expression', () => {
     '(lambda f: f(f))(lambda g: g)',
     '{**data, "a": 1}',
     'print(*data.l, sep=",")',
-  ])('are all known in %j', (source) => {
+  ])('contains only known names in %j', (source) => {
     expect(unknownNames(source)).toEqual([]);
   });
 
@@ -59,7 +59,7 @@ describe('the names in an expression', () => {
     ['items[0].price', ['items']],
     ['sum(o.total for o in orders)', ['orders']],
     ['data.x if ready else other', ['ready', 'other']],
-  ])('that are undefined in %j are %j', (source, names) => {
+  ])('shows for %j the undefined names %j', (source, names) => {
     expect(unknownNames(source)).toEqual(names);
   });
 
@@ -70,12 +70,12 @@ describe('the names in an expression', () => {
     '',
     `${'('.repeat(90)}x${')'.repeat(90)}`,
     `x${' '.repeat(5000)}y`,
-  ])('are not checked in unparsable source: %#', (source) => {
+  ])('is not checked in unparsable source: %#', (source) => {
     expect(examineExpression(source)).toBeNull();
   });
 });
 
-describe('changes in place', () => {
+describe('a change in place', () => {
   it.each([
     ['data.l.append(4)', ['data.l.append']],
     ['data["l"][0].update({"a": 1})', ['data["l"][0].update']],
@@ -84,7 +84,7 @@ describe('changes in place', () => {
       'context.Item.setdefault("a", step.Result.sort())',
       ['context.Item.setdefault', 'step.Result.sort'],
     ],
-  ])('are detected in %j', (source, changes) => {
+  ])('is detected in %j', (source, changes) => {
     expect(examineExpression(source)?.changes).toEqual(changes);
   });
 
@@ -96,12 +96,12 @@ describe('changes in place', () => {
     '[l.append(1) for l in data.lists]',
     '(lambda data: data.pop())([1])',
     'data.append + data.sort',
-  ])('are not reported in %j, which changes no variable', (source) => {
+  ])('is not reported in %j, which changes no variable', (source) => {
     expect(examineExpression(source)?.changes).toEqual([]);
   });
 });
 
-describe('the dependencies of an expression', () => {
+describe('the dependency list of an expression', () => {
   it.each([
     [
       'data.a.b == step["Result"].x',
@@ -121,7 +121,7 @@ describe('the dependencies of an expression', () => {
     ],
     ['random.random() > 0.5', [], true],
     ['datetime.now() > data.due', [{ variable: 'data', keys: ['due'] }], true],
-  ])('include data and clock: %j', (source, reads, varies) => {
+  ])('includes data and clock: %j', (source, reads, varies) => {
     expect(examineExpression(source)).toMatchObject({ reads, varies });
   });
 
@@ -137,23 +137,23 @@ describe('the dependencies of an expression', () => {
     ['len("abc") > 2 and data.x', undefined],
     ['environment["X"] == "y"', undefined],
     ['step.x', undefined],
-  ])('are empty for a constant: %j is %j', (source, constant) => {
+  ])('is empty for a constant: %j is %j', (source, constant) => {
     expect(examineExpression(source)?.constant).toEqual(constant);
   });
 });
 
-describe('the lists of names', () => {
+describe('the list of known names', () => {
   const runner = readFileSync(
     new URL('../../../src/scripts/pyodide/runner.py', import.meta.url),
     'utf8',
   );
 
-  it('contain the modules that scripts can import', () => {
+  it('contains the modules that scripts can import', () => {
     const [, modules = ''] = /IMPORTABLE = frozenset\(\'\'\'(.*?)\'\'\'/s.exec(runner)!;
     expect([...IMPORTABLE_MODULES].sort()).toEqual(modules.trim().split(/\s+/).sort());
   });
 
-  it('contain the names that expressions are given, and none that is hidden from them', () => {
+  it('contains the names that expressions are given, and none that is hidden from them', () => {
     const [, given = ''] = /_EXPRESSION_BUILTINS = _SCRIPT_BUILTINS \| \{(.*?)\}/s.exec(runner)!;
     const names = [...given.matchAll(/'(\w+)':/g)].map(([, name]) => name!);
     expect(names.length).toBeGreaterThan(10);

@@ -7,7 +7,7 @@ const found = async (script: string): Promise<string[]> =>
     ({ column, line, module }) => `${module} ${line}:${column}`,
   );
 
-describe('imports that will fail', () => {
+describe('findImports', () => {
   it.each([
     ['import os', ['os 1:8']],
     ['x = 1\nimport json, requests as r, os.path\n', ['requests 2:14', 'os.path 2:29']],
@@ -23,7 +23,7 @@ describe('imports that will fail', () => {
     ['from ..shop.prices import price', ['..shop.prices 1:6']],
     ['try:\n  x = 1\nexcept ImportError:\n  import numpy\n', ['numpy 4:10']],
     ['try:\n  import numpy\nfinally:\n  x = 1\n', ['numpy 2:10']],
-  ])('are reported: %j', async (script, imports) => {
+  ])('reports imports that will fail: %j', async (script, imports) => {
     expect(await found(script)).toEqual(imports);
   });
 
@@ -38,16 +38,16 @@ describe('imports that will fail', () => {
     'text = "import os"  # import sys',
     'import os (',
     '',
-  ])('do not include valid imports: %j', async (script) => {
+  ])('accepts valid imports: %j', async (script) => {
     expect(await found(script)).toEqual([]);
   });
 
-  it('are reported up to a hundred', async () => {
+  it('reports up to a hundred imports', async () => {
     const script = Array.from({ length: 150 }, (_, n) => `import m${n}`).join('\n');
     expect(await found(script)).toHaveLength(100);
   });
 
-  it('are found at the end of a long script without blocking the event loop', async () => {
+  it('reads the end of a long script without blocking the event loop', async () => {
     const script = 'x = data["a"] + 1\n'.repeat(2_000) + 'import os\n';
     let others = 0;
     const count = (): void => {

@@ -41,7 +41,7 @@ function evaluate(source: string): Json | undefined {
   });
 }
 
-describe('expressions evaluated without Python', () => {
+describe('an expression evaluated without Python', () => {
   it.each<[string, Json]>([
     ['"text"', 'text'],
     ["'te\"xt'", 'te"xt'],
@@ -75,7 +75,7 @@ describe('expressions evaluated without Python', () => {
     ['data.big in [data.i, data.big]', true],
     ['data.big if data.big else 0', 2n ** 64n],
     ['data.float == 10000', false],
-  ])('return the value of %s', (source, expected) => {
+  ])('returns the value of %s', (source, expected) => {
     expect(evaluate(source)).toEqual(expected);
   });
 
@@ -130,11 +130,11 @@ describe('expressions evaluated without Python', () => {
     ['len(data.text)', 5],
     ['len(data.a) - 1', 3],
     ['(data.i\n+ 1)', 2],
-  ])('compute %s', (source, expected) => {
+  ])('computes %s', (source, expected) => {
     expect(evaluate(source)).toBe(expected);
   });
 
-  it('return `data` as it was read, even if it changes later', () => {
+  it('returns `data` as it was read, even if it changes later', () => {
     expect(evaluate('data')).not.toBe(DATA);
     expect(evaluate('None or data')).not.toBe(DATA);
   });
@@ -253,7 +253,7 @@ describe('expressions evaluated without Python', () => {
     'data.é',
     '',
     `1${' + 1'.repeat(100)}`,
-  ])('leave %s to Python', (source) => {
+  ])('leaves %s to Python', (source) => {
     expect(evaluate(source)).toBeUndefined();
   });
 });

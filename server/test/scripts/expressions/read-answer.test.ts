@@ -126,8 +126,8 @@ describe('readExpressionAnswer', () => {
   });
 });
 
-describe('the bytes of a response', () => {
-  it('are rejected if they are not UTF-8', () => {
+describe('the encoding of a response', () => {
+  it('is rejected if it is not UTF-8', () => {
     expect(readExpressionAnswer(answer('{}', '"é漢😀\\ud83d"'), 1)).toEqual({
       ok: true,
       values: ['é漢😀\ud83d'],

@@ -32,7 +32,7 @@ describe('CallQueue', () => {
     expect(order).toHaveLength(42);
   });
 
-  it('never lets two scripts in a row overtake an expression', () => {
+  it('lets at most one script in a row overtake an expression', () => {
     const queue = new CallQueue<string>(1000);
     fill(queue, 'expressions', 200);
     fill(queue, 'scripts', 50);

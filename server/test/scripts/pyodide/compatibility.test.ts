@@ -88,14 +88,14 @@ x.append(f'{1.5:n}')
   });
 });
 
-describe('ordinary scripts', () => {
-  it.each([...LIBRARY_SCRIPTS, ...LANGUAGE_SCRIPTS])('work: $name', async ({ source, leaves }) => {
+describe('an ordinary script', () => {
+  it.each([...LIBRARY_SCRIPTS, ...LANGUAGE_SCRIPTS])('works: $name', async ({ source, leaves }) => {
     const result = await started.runtime.runScript(source, structuredClone(INPUTS));
     const expected = { ok: true, variables: { ...INPUTS, ...leaves }, output: '' };
     expect(result).toEqual({ ...expected, memoryBytes: expect.any(Number) as number });
   });
 
-  it('never request anything from outside the sandbox', () => {
+  it('requests nothing from outside the sandbox', () => {
     expect(started.lines.filter(({ level }) => level !== 'info')).toEqual([]);
     expect(started.runtime.statistics()).toMatchObject({ replaced: 0, timeouts: 0 });
   });

@@ -172,7 +172,7 @@ assert_ if False else "lazy", 0 and undefined, 1 or undefined
   .filter((line) => line !== '')
   .map((line) => line.replaceAll('\\\\', '\\'));
 
-describe.runIf(hasPython)('Pyodide and CPython', () => {
+describe.runIf(hasPython)('the comparison of Pyodide and CPython', () => {
   let started: StartedRuntime;
   beforeAll(async () => {
     started = await startRuntime({ expressionTimeoutMs: 10_000 });
@@ -192,11 +192,11 @@ describe.runIf(hasPython)('Pyodide and CPython', () => {
     expect(actual).toEqual(sources.map((source, index) => ({ source, ...expected[index] })));
   }
 
-  it(`agree on ${SOURCES.length} expressions`, async () => {
+  it(`shows equal results for ${SOURCES.length} expressions`, async () => {
     await expectSame(DATA, SOURCES);
   });
 
-  it('agree on random arithmetic, comparisons, strings and lists', async () => {
+  it('shows equal results for random arithmetic, comparisons, strings and lists', async () => {
     const leaf = fc.oneof(
       fc.integer({ min: -50, max: 50 }).map(String),
       fc.constantFrom('0.5', '2.25', '-1.5', '"a"', '"Bc"', '""', '[1, 2]', '[]', 'True', 'None'),
@@ -248,14 +248,14 @@ describe.runIf(hasPython)('Pyodide and CPython', () => {
   });
 });
 
-describe('the evaluators with and without Python', () => {
+describe('the comparison of the evaluators with and without Python', () => {
   let started: StartedRuntime;
   beforeAll(async () => {
     started = await startRuntime({ expressionTimeoutMs: 10_000 });
   });
   afterAll(() => started.runtime.stop());
 
-  it('return the same for every constant and every path', async () => {
+  it('shows equal results for every constant and every path', async () => {
     const key = fc.constantFrom(
       'a',
       'b',

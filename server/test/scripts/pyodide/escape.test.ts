@@ -197,7 +197,7 @@ describe('the script runtime', () => {
       'max([x for x in [data.clear]], key=lambda f: f())',
       'isinstance(1, data)',
       'json.dumps(data, default=data.clear)',
-    ])('%s', async (source) => {
+    ])('changes nothing: %s', async (source) => {
       const data = { a: 1, list: [1] };
       await started.evaluate(source, data);
       expect(data).toEqual({ a: 1, list: [1] });
@@ -235,7 +235,7 @@ describe('the script runtime', () => {
     expect(await runtime.runScript(memory, {})).toMatchObject({ ok: true, variables: { x: 0 } });
   });
 
-  it('never repeats its random numbers', async () => {
+  it('does not repeat its random numbers', async () => {
     const draw = async (): Promise<string> =>
       JSON.stringify([
         await started.value('random.random()'),

@@ -74,15 +74,15 @@ const emptyReply: ReplyFrame = {
   result: Buffer.alloc(0),
 };
 
-describe('request headers', () => {
-  it('contain the time and the random numbers of a call that can be repeated', () => {
+describe('a request header', () => {
+  it('contains the time and the random numbers of a call that can be repeated', () => {
     const moment = { time: 1_800_000_000_000.5, seed: 2 ** 32 - 1 };
     const nothing = Buffer.alloc(0);
     const frame = { request: nothing, variables: nothing, timeoutMs: 1, pure: false, moment };
     expect(decodeRequestHeader(encodeRequestHeader(frame)).moment).toEqual(moment);
   });
 
-  it('contain lengths, limit and purity', () => {
+  it('contains lengths, limit and purity', () => {
     const frame = {
       request: Buffer.alloc(3),
       variables: Buffer.alloc(70_000),

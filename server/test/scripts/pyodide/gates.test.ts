@@ -27,14 +27,14 @@ function install(names: readonly string[], guestCalls: Record<string, HostFuncti
 }
 
 describe('Gates', () => {
-  it('allow everything until they are sealed', () => {
+  it('allows everything until sealed', () => {
     const { call, reached } = install(['f', '__syscall_openat']);
     call('f');
     call('__syscall_openat');
     expect(reached).toEqual(['f', '__syscall_openat']);
   });
 
-  it('then deny everything except the calls that the guest may make', () => {
+  it('denies everything after that except the calls that the guest may make', () => {
     const { gates, call, reached } = install(['f', 'clock'], { clock: () => 42 });
     gates.seal();
     expect(call('clock')).toBe(42);
@@ -44,7 +44,7 @@ describe('Gates', () => {
     expect(gates.deniedNames).toEqual(['f']);
   });
 
-  it('answer system calls with errors that Python understands', () => {
+  it('answers system calls with errors that Python understands', () => {
     const { gates, call } = install(['__syscall_openat', '__syscall_socket', 'fd_read']);
     gates.seal();
     expect(call('__syscall_openat')).toBe(-44);
@@ -54,7 +54,7 @@ describe('Gates', () => {
     expect(gates.deniedNames).toEqual(['__syscall_socket', 'fd_read']);
   });
 
-  it('count denied calls and record three names', () => {
+  it('counts denied calls and records three names', () => {
     const names = ['fd_a', 'fd_b', 'fd_c', 'fd_d'];
     const { gates, call } = install(names);
     gates.seal();
@@ -65,7 +65,7 @@ describe('Gates', () => {
     expect([gates.deniedCalls, gates.deniedNames]).toEqual([0, []]);
   });
 
-  it('detect whether a module can reach anything else', () => {
+  it('detects whether a module can reach anything else', () => {
     const { gates, imports } = install(['f']);
     expect(() => gates.assertComplete(imports, IMPORTER)).not.toThrow();
     imports['env']!['f'] = () => 'not a gate';

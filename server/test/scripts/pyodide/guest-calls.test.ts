@@ -40,8 +40,8 @@ function create(limitBytes = 4 * PAGE) {
   };
 }
 
-describe('guest calls', () => {
-  it('show the time and the random numbers of a call that can be repeated, and those of the machine otherwise', () => {
+describe('the set of guest calls', () => {
+  it('shows the time and the random numbers of a call that can be repeated, and those of the machine otherwise', () => {
     const { call, memory, moment } = create();
     const look = (): readonly unknown[] => {
       call('random_get', 64, 8);
@@ -62,11 +62,11 @@ describe('guest calls', () => {
     expect(look()[1]).not.toEqual(look()[1]);
   });
 
-  it('are few', () => {
+  it('has only 15 members', () => {
     expect(create().names).toHaveLength(15);
   });
 
-  it('grow the memory up to the limit but not beyond', () => {
+  it('grows the memory up to the limit but not beyond', () => {
     const { memory, call } = create();
     expect(call('emscripten_resize_heap', 2 * PAGE)).toBe(1);
     expect(memory.buffer.byteLength).toBe(2 * PAGE);
@@ -77,7 +77,7 @@ describe('guest calls', () => {
     expect(call('emscripten_get_heap_max')).toBe(4 * PAGE);
   });
 
-  it('write random bytes only into valid memory', () => {
+  it('writes random bytes only into valid memory', () => {
     const { memory, call } = create();
     expect(call('random_get', 8, 16)).toBe(0);
     expect(new Uint8Array(memory.buffer, 8, 16).some((byte) => byte !== 0)).toBe(true);
@@ -86,7 +86,7 @@ describe('guest calls', () => {
     expect(call('random_get', 0, 2 ** 30)).toBe(28);
   });
 
-  it('print to standard output and error, up to a limit', () => {
+  it('prints to standard output and error, up to a limit', () => {
     const { memory, output, denied, call, view } = create();
     new Uint8Array(memory.buffer).set(Buffer.from('hello world'), 100);
     view().setUint32(0, 100, true);
@@ -100,7 +100,7 @@ describe('guest calls', () => {
     expect(denied).toEqual(['fd_write']);
   });
 
-  it('reject strings that extend beyond the memory', () => {
+  it('rejects strings that extend beyond the memory', () => {
     const { output, call, view } = create();
     view().setUint32(0, PAGE - 1, true);
     view().setUint32(4, 2 ** 32 - 1, true);
@@ -113,7 +113,7 @@ describe('guest calls', () => {
     [1_709_210_096, [56, 34, 12, 29, 1, 124, 4, 59]],
     [-62_135_596_800, [0, 0, 0, 1, 0, -1899, 1, 0]],
     [253_402_300_799, [59, 59, 23, 31, 11, 8099, 5, 364]],
-  ])('break down the time %d as C does', (seconds, expected) => {
+  ])('breaks down the time %d as C does', (seconds, expected) => {
     const { call, view } = create();
     call('_gmtime_js', BigInt(seconds), 128);
     expect(expected.map((_, word) => view().getInt32(128 + 4 * word, true))).toEqual(expected);
@@ -122,7 +122,7 @@ describe('guest calls', () => {
     expect(expected.map((_, word) => view().getInt32(256 + 4 * word, true))).toEqual(expected);
   });
 
-  it('return or throw RangeError, whatever their arguments', () => {
+  it('returns or throws RangeError, whatever the arguments', () => {
     const number = fc.oneof(
       fc.integer(),
       fc.constantFrom(0, -1, PAGE, PAGE - 1, 2 ** 31, -(2 ** 31), NaN, 1.5),

@@ -32,7 +32,7 @@ it.each([
   // Entering is enough: nobody lists it.
   ['a', 0o711, null],
   ['a/b/file', 0o604, null],
-])('with the mode of %s %o, finds %s', (changed, mode, found) => {
+])('returns with the mode of %s %o the path %s', (changed, mode, found) => {
   chmodSync(path.join(folder, changed), mode);
   expect(findHiddenPath([path.join(folder, 'a/b/file')])).toBe(
     found === null ? null : path.join(folder, found),

@@ -356,7 +356,7 @@ describe('InterpreterPool', () => {
 });
 
 describe('the script runtime', () => {
-  it('can be stopped before the start, while it boots, and twice', async () => {
+  it('stops before the start, while it boots, and twice', async () => {
     const { logger } = createLogCollector();
     const never = createPyodideRuntime({ ...DEFAULT_PYTHON_LIMITS, environment: {}, logger });
     await never.stop();

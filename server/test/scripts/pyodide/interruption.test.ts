@@ -116,8 +116,8 @@ describe('an interpreter that is interrupted', () => {
   });
 });
 
-describe('expressions that always time out', () => {
-  it('do not delay others once this is known', async () => {
+describe('an expression that always times out', () => {
+  it('does not delay others once this is known', async () => {
     const started = await startRuntime({ expressionTimeoutMs: 300 });
     onTestFinished(() => started.runtime.stop());
     expect(await started.evaluate(ENDLESS)).toMatchObject({

@@ -26,7 +26,7 @@ function samples(arbitrary: fc.Arbitrary<string>, seed: number): [JsonObject, st
   ]);
 }
 
-describe('expressions evaluated without Python', () => {
+describe('an expression evaluated without Python', () => {
   let started: StartedRuntime;
   beforeAll(async () => {
     started = await startRuntime({ expressionTimeoutMs: 10_000 });
@@ -36,7 +36,7 @@ describe('expressions evaluated without Python', () => {
   it.each([
     ['expressions', plainSource, 0.2],
     ['words in random order', wordSalad, 0.03],
-  ])('have the value that Pyodide returns, for %s', async (_what, arbitrary, share) => {
+  ])('has the value that Pyodide returns, for %s', async (_what, arbitrary, share) => {
     let count = 0;
     for (const [data, sources] of samples(arbitrary, 8_000)) {
       count += await expectAgreement(started.runtime, sources, data);
@@ -44,7 +44,7 @@ describe('expressions evaluated without Python', () => {
     expect(count).toBeGreaterThan(share * SETS * SOURCES_EACH);
   });
 
-  it.runIf(hasPython)('have the value that CPython returns', () => {
+  it.runIf(hasPython)('has the value that CPython returns', () => {
     const answered = samples(plainSource, 9_000).map(
       ([data, sources]) => [data, answerHere(sources, data)] as const,
     );

@@ -167,8 +167,8 @@ function pureExpressions(count: number): readonly string[] {
     .filter((source) => classifyExpression(source).pure);
 }
 
-describe('pure expressions', () => {
-  it('leave no trace', async () => {
+describe('the inspection of pure expressions', () => {
+  it('finds no trace of a pure expression', async () => {
     const before = await fingerprint(false);
     expect(Object.keys(before).length).toBeGreaterThan(100);
     // The inspection is repeatable.
@@ -184,7 +184,7 @@ describe('pure expressions', () => {
     expect(await fingerprint(true)).toEqual(before);
   });
 
-  it('would be detected if they left a trace', async () => {
+  it('finds the trace of an expression that is not pure', async () => {
     const before = await fingerprint(false);
     for (const change of [
       'json.dumps = 5',
@@ -201,7 +201,7 @@ describe('pure expressions', () => {
     }
   });
 
-  it('are rejected by the interpreter if they are not pure', async () => {
+  it('shows that the interpreter rejects expressions that are not pure', async () => {
     for (const source of ['data.__class__', '(lambda: 1)()', '[x.__dict__ for x in data.l]']) {
       expect(await evaluatePure(source)).toBe('{"unproven":true}');
     }

@@ -31,7 +31,7 @@ interface Subjects {
 
 describe.each(
   STORE_KINDS.filter(({ available, kind }) => available && (IS_NIGHTLY || kind === 'memory')),
-)('values of every type ($kind)', (kind) => {
+)('a value of any type ($kind)', (kind) => {
   let server: TestServer;
   let client: Client;
   let subjects: Subjects;
@@ -57,7 +57,7 @@ describe.each(
   });
 
   it(
-    `are answered without a failure, in bodies (FUZZ_SEED=${SEED})`,
+    `is answered without a failure, in bodies (FUZZ_SEED=${SEED})`,
     async () => {
       await sendAll(bodyCases(), ({ method, path, body }) =>
         client.call(method, pathOf(path, subjects), { body, type: 'application/json' }),
@@ -68,7 +68,7 @@ describe.each(
   );
 
   it(
-    `are answered without a failure, in parameters (FUZZ_SEED=${SEED})`,
+    `is answered without a failure, in parameters (FUZZ_SEED=${SEED})`,
     async () => {
       const cases = parameterCases().filter(({ path }) => path !== STREAM);
       await sendAll(cases, (parameter) => sendParameter(client, parameter, subjects));

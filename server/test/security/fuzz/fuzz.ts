@@ -77,7 +77,7 @@ export function itSurvives(
 ): void {
   const seconds = SECONDS / shares;
   it(
-    `${what} (${seconds} s from FUZZ_SEED=${SEED})`,
+    `survives ${what} (${seconds} s from FUZZ_SEED=${SEED})`,
     async () => {
       const watching = startWatchdog(SEED);
       watchdog = watching;

@@ -89,11 +89,11 @@ async function start(): Promise<SpawnedServer> {
   });
 }
 
-describe.runIf(process.platform === 'linux')('growing inputs', () => {
+describe.runIf(process.platform === 'linux')('a growing input', () => {
   const LIMIT = (SECONDS + 300) * 1000;
 
   it(
-    `do not block other requests (FUZZ_SEED=${SEED})`,
+    `does not block other requests (FUZZ_SEED=${SEED})`,
     async () => {
       const server = await start();
       await growAll(growths(), (grown) =>
@@ -106,7 +106,7 @@ describe.runIf(process.platform === 'linux')('growing inputs', () => {
   );
 
   it(
-    `do not block other requests when runs use them (FUZZ_SEED=${SEED})`,
+    `does not block other requests when runs use it (FUZZ_SEED=${SEED})`,
     async () => {
       const server = await start();
       const runs = new Runs(server.url);

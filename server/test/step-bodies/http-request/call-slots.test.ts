@@ -23,8 +23,8 @@ function queueAt(perHostMax: number, totalMax = 1000) {
   return { count, granted, settle, take };
 }
 
-describe('slots for calls', () => {
-  it('remain available for a definition that has none', async () => {
+describe('a call permit', () => {
+  it('remains available for a definition that has none', async () => {
     const { count, settle, take } = queueAt(32);
     for (let index = 0; index < 500; index += 1) void take('greedy');
     void take('other');
@@ -33,7 +33,7 @@ describe('slots for calls', () => {
     expect(count('other')).toBe(1);
   });
 
-  it('go to the definitions in rotation', async () => {
+  it('goes to the definitions in rotation', async () => {
     const { granted, settle, take } = queueAt(1);
     for (const by of ['x', 'a', 'a', 'a', 'b', 'b', 'c']) void take(by);
     for (let turn = 1; turn <= 7; turn += 1) {
@@ -44,7 +44,7 @@ describe('slots for calls', () => {
     expect(granted.map(({ by }) => by)).toEqual(['x', 'a', 'b', 'c', 'a', 'b', 'a']);
   });
 
-  it('are limited over all hosts, and a slot that one host frees can be used by another', async () => {
+  it('is limited over all hosts, and moves from one host to another', async () => {
     const { count, granted, settle, take } = queueAt(32, 8);
     for (let index = 0; index < 100; index += 1) void take('greedy', `http://host-${index}`);
     void take('other', 'http://other');
@@ -58,7 +58,7 @@ describe('slots for calls', () => {
     expect(granted).toHaveLength(101);
   });
 
-  it('are released once, however often release is called', async () => {
+  it('is released once, however often release is called', async () => {
     const { granted, settle, take } = queueAt(1);
     for (const by of ['a', 'b', 'c']) void take(by);
     await settle();
@@ -68,7 +68,7 @@ describe('slots for calls', () => {
     expect(granted.map(({ by }) => by)).toEqual(['a', 'b']);
   });
 
-  it('are not kept by a cancelled call that was waiting', async () => {
+  it('is not kept by a canceled call that was waiting', async () => {
     const { granted, settle, take } = queueAt(1);
     void take('a');
     const controller = new AbortController();

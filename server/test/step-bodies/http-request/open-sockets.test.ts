@@ -25,7 +25,7 @@ async function countingServer(answerAfter: () => Promise<void>) {
   return { port: server.port, seen, open };
 }
 
-it('the pool of sockets closes the connection that has been idle the longest when another host needs one', async () => {
+it('closes the connection that has been idle the longest when another host needs one', async () => {
   const { port, seen, open } = await countingServer(() => Promise.resolve());
   const calls = body({ connectionsMax: CONNECTIONS_MAX, lookup });
   for (let host = 0; host < HOSTS; host += 8) {
@@ -42,7 +42,7 @@ it('the pool of sockets closes the connection that has been idle the longest whe
   expect(open.size).toBeGreaterThan(0);
 });
 
-it('the pool of sockets closes no connection in use', async () => {
+it('closes no connection in use', async () => {
   const waiting: (() => void)[] = [];
   const { port, seen } = await countingServer(
     () => new Promise((resolve) => waiting.push(resolve)),

@@ -112,7 +112,7 @@ describe('buildRequestUrl', () => {
     expect(() => urlOf('http://api', 'x'.repeat(20_000))).toThrow(/longer than/);
   });
 
-  it('never leaves the host and path of BaseUrl, whatever the resource and the parameters', () => {
+  it('stays on the host and path of BaseUrl, whatever the resource and the parameters', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         '@',
