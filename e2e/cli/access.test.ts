@@ -77,8 +77,8 @@ describe('stepwright token', () => {
   });
 });
 
-describe('a server', () => {
-  it('that wants a token says so', async () => {
+describe('a server error', () => {
+  it('says that the server requires a token', async () => {
     const { code, stderr } = await line.pipe(['list']);
     expect(code).toBe(4);
     expect(stderr).toMatch(/--token, STEPWRIGHT_TOKEN, or stepwright profile set\n$/);
@@ -88,7 +88,7 @@ describe('a server', () => {
     expect((await line.pipe(['list', '--token', admin])).code).toBe(0);
   });
 
-  it('that is not there', async () => {
+  it('names a server that is not there', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const { code, stderr } = await line.pipe(['list', '--url', url]);
     expect(code).toBe(3);
@@ -97,7 +97,7 @@ describe('a server', () => {
     expect((await line.terminal(['run', 'order', '--url', url])).code).toBe(3);
   });
 
-  it('that is something else', async () => {
+  it('names a server that is something else', async () => {
     const other = createServer((_request, response) => {
       response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
     });
@@ -116,8 +116,8 @@ describe('a server', () => {
   });
 });
 
-describe('profiles', () => {
-  it('store a server and its token, and never print it', async () => {
+describe('the profile list', () => {
+  it('stores a server and its token, and never prints the token', async () => {
     const set = ['profile', 'set', 'shop', '--url', line.url, '--token-stdin', '--use'];
     const stored = await line.pipe(set, { input: `${admin}\n` });
     expect(stored).toMatchObject({ code: 0, stdout: '' });
@@ -143,7 +143,7 @@ describe('profiles', () => {
     expect((await line.pipe(['list', '--profile', 'shop'])).code).toBe(0);
   });
 
-  it('lose their token with their server', async () => {
+  it('drops the token of a profile whose server changes', async () => {
     await line.pipe(['profile', 'set', 'moved', '--url', line.url, '--token', admin]);
     await line.pipe(['profile', 'set', 'moved', '--url', 'http://127.0.0.1:9']);
     const { items } = await line.json<{ items: { name: string; hasToken: boolean }[] }>([
@@ -153,7 +153,7 @@ describe('profiles', () => {
     expect(items.find(({ name }) => name === 'moved')).toMatchObject({ hasToken: false });
   });
 
-  it('are selected and removed', async () => {
+  it('selects and removes profiles', async () => {
     await line.pipe(['profile', 'set', 'other', '--url', line.url]);
     expect((await line.terminal(['profile', 'use', 'other'])).code).toBe(0);
     expect((await line.pipe(['profile', 'list'])).stdout).toMatch(/^\* other .* none$/m);

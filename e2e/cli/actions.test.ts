@@ -31,8 +31,8 @@ async function statusOf(id: string): Promise<string> {
   return (await line.client.workflows.get(id)).status;
 }
 
-describe('suspend, resume, terminate', () => {
-  it('act on one run and print its status', async () => {
+describe('a control command', () => {
+  it('acts on one run and prints its status', async () => {
     const id = await startOrder('C1');
     expect(await line.pipe(['suspend', id])).toEqual({
       code: 0,
@@ -48,7 +48,7 @@ describe('suspend, resume, terminate', () => {
     });
   });
 
-  it('act on several runs, and end with 1 if one is refused or missing', async () => {
+  it('acts on several runs, and ends with 1 if one is refused or missing', async () => {
     const ids = [await startOrder('C2'), await startOrder('C3')];
     const good = await line.pipe(['suspend', ...ids]);
     expect(good.code).toBe(0);
@@ -58,7 +58,7 @@ describe('suspend, resume, terminate', () => {
     expect(bad.screen).toMatch(/^nope +.*missing/m);
   });
 
-  it('terminate takes a reason, for one run and for several', async () => {
+  it('terminates with a reason, for one run and for several', async () => {
     const ids = [await startOrder('C5'), await startOrder('C6'), await startOrder('C7')];
     const [one, ...others] = ids;
     const reason = ['--reason', 'sold out'];
@@ -70,7 +70,7 @@ describe('suspend, resume, terminate', () => {
     }
   });
 
-  it('say why a run refuses', async () => {
+  it('says why a run refuses', async () => {
     const id = await startOrder('C4');
     const { code, stderr } = await line.pipe(['resume', id]);
     expect({ code, stderr }).toEqual({
@@ -81,7 +81,7 @@ describe('suspend, resume, terminate', () => {
   });
 });
 
-it('retry attempts a waiting step now', async () => {
+it('attempts a waiting step now with retry', async () => {
   const { id } = await line.client.workflows.start('retrying', {});
   const retries = async (): Promise<boolean> =>
     (await line.client.workflows.explain(id)).reasons.some(({ kind }) => kind === 'retry');
@@ -94,8 +94,8 @@ it('retry attempts a waiting step now', async () => {
   expect((await line.terminal(['retry', id])).code).toBe(0);
 });
 
-describe('repairs', () => {
-  it('rerun shows what it would do, and does it', async () => {
+describe('a repair command', () => {
+  it('shows with rerun what it would do, and does it', async () => {
     const id = await suspended('broken');
     const args = ['rerun', id, '--reason', 'fixed', '-d', 'how=succeed'];
     const dry = await line.terminal([...args, '--dry-run']);
@@ -112,7 +112,7 @@ describe('repairs', () => {
     });
   });
 
-  it('modify cancels and starts steps, and changes data', async () => {
+  it('cancels and starts steps with modify, and changes data', async () => {
     const id = await startOrder('M1');
     const changes = ['--cancel', '*', '--start', 'finish', '-d', '{"approved":"by hand"}'];
     const { code, stdout } = await line.pipe(['modify', id, '--reason', 'r', ...changes]);
@@ -122,7 +122,7 @@ describe('repairs', () => {
     expect(ended).toMatchObject({ outcome: 'Succeeded', data: { approved: 'by hand' } });
   });
 
-  it('modify takes the body that explain proposes', async () => {
+  it('takes for modify the body that explain proposes', async () => {
     const id = await suspended("it's broken");
     const { stdout } = await line.pipe(['explain', id]);
     const [, proposed = ''] = /^ +stepwright modify .*? --body '(.*)'$/m.exec(stdout) ?? [];
@@ -131,7 +131,7 @@ describe('repairs', () => {
     expect(result).toMatchObject({ workflow: { workflowId: id } });
   });
 
-  it('modify says what is impossible', async () => {
+  it('says with modify why a change is impossible', async () => {
     const id = await startOrder('M2');
     const none = await line.pipe(['modify', id, '--reason', 'r', '--start', 'nope']);
     expect(none.code).toBe(1);
@@ -142,7 +142,7 @@ describe('repairs', () => {
     expect((await line.terminal(['modify', id, '--reason', 'r', '--cancel', 'x'])).code).toBe(2);
   });
 
-  it('restart starts a new run with the same input', async () => {
+  it('starts a new run with the same input with restart', async () => {
     const id = await startOrder('M3');
     const { code, stdout } = await line.pipe(['restart', id, '--reason', 'again']);
     expect(code).toBe(0);

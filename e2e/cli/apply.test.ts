@@ -88,7 +88,7 @@ describe('stepwright apply', () => {
     expect(others).toEqual([expect.stringMatching(/^ {2}\| ::error::forged\\u001b\[2J/)]);
   });
 
-  it('killed between two files and repeated, ends right', async () => {
+  it('ends right when it is killed between two files and repeated', async () => {
     const folder = writeFolder('killed', 'killed', 'one');
     expect(await killedAfterFirstWrite(folder)).toBe('SIGKILL');
     expect(await stateOf('killed')).toEqual(['one', 'none']);

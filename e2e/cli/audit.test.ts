@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => line.stop());
 
-it('the audit log is listed, filtered and continued', async () => {
+it('lists, filters and continues the audit log', async () => {
   const steps = [{ id: 'a', stepType: 'NoOp' }];
   for (const id of ['first', 'second']) await line.client.definitions.register({ id, steps });
   const { id: key } = await line.client.keys.create({

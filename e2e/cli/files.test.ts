@@ -53,12 +53,12 @@ describe('stepwright fmt', () => {
   });
 });
 
-describe('control characters in files of others', () => {
+describe('a control character in a file of another user', () => {
   // It would clear the screen, move the cursor and reverse text.
   const HOSTILE = 'Id:  flow\nSteps:\n  - Id: "\u001b[2J\u009b\u202e"\n    StepType: \u202e"a" b\n';
   const HARMFUL = /\u001b\[2J|\u009b|\u202e/u;
 
-  it.each(['terminal', 'pipe'] as const)('are shown as escapes in a %s', async (place) => {
+  it.each(['terminal', 'pipe'] as const)('is shown as an escape in a %s', async (place) => {
     const file = write('hostile/flow\u202e.yaml', HOSTILE);
     for (const args of [
       ['validate', path.dirname(file)],

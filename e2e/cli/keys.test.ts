@@ -14,7 +14,7 @@ afterAll(() => line.stop());
 
 const call = (...args: readonly string[]) => line.pipe(['keys', ...args]);
 
-it('API keys are created, listed and removed', async () => {
+it('creates, lists and removes API keys', async () => {
   const scopes = ['--scope', 'conductor:worker', '--scope', 'conductor:viewer'];
   const created = await call('create', 'billing', ...scopes, '--expires', '2099-01-01T00:00:00Z');
   expect(created.code).toBe(0);

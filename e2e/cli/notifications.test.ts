@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const call = (...args: readonly string[]) => line.pipe(['notifications', ...args]);
 
-it('notifications are set up, tested, followed, delivered again, paused and removed', async () => {
+it('sets up, tests, follows, delivers again, pauses and removes notifications', async () => {
   expect(await call('list')).toMatchObject({ code: 0, stderr: 'There are no notifications.\n' });
   const put = await call('put', 'billing', '--body', `@${settings}`);
   expect([put.code, put.stdout]).toEqual([0, expect.stringMatching(/^State +active$/m)]);
@@ -72,7 +72,7 @@ it('notifications are set up, tested, followed, delivered again, paused and remo
   expect(await call('remove', 'billing')).toMatchObject({ code: 0, stdout: '' });
 });
 
-it('wrong names and settings are reported', async () => {
+it('reports wrong names and settings', async () => {
   expect((await call('show', 'nope')).code).toBe(5);
   expect((await call('put', 'billing')).code).toBe(2);
   const invalid = await call('put', 'billing', '--body', 'url=http://x.example');

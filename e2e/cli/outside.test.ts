@@ -18,8 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => line.stop());
 
-describe('events', () => {
-  it('are published and reach their run', async () => {
+describe('an event command', () => {
+  it('publishes an event, which reaches its run', async () => {
     const run = await line.client.workflows.start('order', { order: 'E1' });
     const waiting = ['events', '--waiting', '--name', 'approved', '--key', 'E1'];
     await eventually('it waits', async () => (await line.pipe(waiting)).stdout.includes(run.id));
@@ -43,7 +43,7 @@ describe('events', () => {
     expect(await line.json(['events', id])).toMatchObject({ id, data: { by: 'Ada' } });
   });
 
-  it('can be published for one run, without data, once for each key', async () => {
+  it('publishes an event for one run, without data, once per key', async () => {
     const run = await line.client.workflows.start('order', { order: 'E2' });
     const args = ['publish', 'approved', 'E2', '--run', run.id, '--idempotency-key', 'once'];
     const first = await line.terminal(args);
@@ -52,7 +52,7 @@ describe('events', () => {
     expect((await line.json<{ id: string }>(args)).id).toBe(first.screen.split('\n')[0]);
   });
 
-  it('that do not exist, and wrong arguments', async () => {
+  it('rejects an unknown event, and wrong arguments', async () => {
     expect((await line.pipe(['events', 'nope'])).code).toBe(5);
     expect((await line.pipe(['events', '--waiting'])).code).toBe(2);
     expect((await line.pipe(['publish', 'approved'])).code).toBe(2);
@@ -77,7 +77,7 @@ it('activities lists queues and their items', async () => {
   });
 });
 
-it('types prints a TypeScript module', async () => {
+it('prints a TypeScript module with types', async () => {
   const { code, stdout } = await line.pipe(['types', 'order', '--version', '1']);
   expect(code).toBe(0);
   expect(stdout).toContain('export type Input');

@@ -170,7 +170,7 @@ describe('the package', () => {
   });
 });
 
-it('stepwright/testing says on an old Node which one it needs', () => {
+it('names the required Node version when an old Node imports stepwright/testing', () => {
   const file = path.join(installation.folder, 'old.mjs');
   writeFileSync(file, "import 'stepwright/testing';\n");
   const { status, stderr } = spawnSync(nodeOf('20'), [file], { encoding: 'utf8' });
@@ -180,7 +180,7 @@ it('stepwright/testing says on an old Node which one it needs', () => {
   });
 });
 
-it('stepwright/testing runs under jest', () => {
+it('runs stepwright/testing under jest', () => {
   const folder = install('jest', 'jest@30', ...installation.tarballs);
   writeFileSync(path.join(folder, 'tea.test.js'), JEST_TEST);
   const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];

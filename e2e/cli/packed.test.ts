@@ -106,7 +106,7 @@ describe('stepwright', () => {
     expect(stderr).toContain('start');
   });
 
-  it('migrate-store passes its arguments on', () => {
+  it('passes the arguments of migrate-store on', () => {
     const { code, stderr } = installation.run(['migrate-store', '--from=sqlite:./none']);
     expect(code).toBe(2);
     expect(stderr).toContain('--to is missing');
@@ -206,7 +206,7 @@ describe('every command', () => {
     return place === 'json' ? piped.stdout : piped.stdout + piped.stderr;
   }
 
-  it.for(TRIALS)('$command, in a terminal and in a pipe', async (trial) => {
+  it.for(TRIALS)('behaves the same in a terminal and in a pipe: $command', async (trial) => {
     const { command, hasJsonLines, isPlain = false, isWide = false, shows } = trial;
     const places = scenes.filter(
       ({ place }) => place !== 'json' || !WITHOUT_JSON.includes(command),

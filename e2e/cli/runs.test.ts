@@ -95,7 +95,7 @@ describe('stepwright run', () => {
     { how: 'succeed', code: 0, status: 'Succeeded' },
     { how: 'fail', code: 10, status: 'Failed' },
     { how: 'suspend', code: 13, status: 'Suspended' },
-  ])('--wait ends with $code if the run is $status', async ({ code, how, status }) => {
+  ])('ends --wait with $code if the run is $status', async ({ code, how, status }) => {
     const args = ['run', 'ending', '--wait', '-d', `how=${how}`, '-d', 'message=broken'];
     const piped = await line.pipe(args);
     expect(piped).toMatchObject({ code, stderr: expect.stringContaining(status) as string });
@@ -104,14 +104,14 @@ describe('stepwright run', () => {
     expect((await line.terminal(args)).code).toBe(code);
   });
 
-  it('--timeout ends the wait, not the run', async () => {
+  it('ends the wait with --timeout, not the run', async () => {
     const args = ['run', 'order', '-d', 'order=A5', '--wait', '--timeout', '1s', '--json'];
     const { code, stdout } = await line.pipe(args);
     expect(code).toBe(14);
     expect(JSON.parse(stdout)).toMatchObject({ status: 'Runnable', data: { order: 'A5' } });
   });
 
-  it('--follow prints the steps as they run, in a terminal and in a pipe', async () => {
+  it('prints the steps with --follow as they run, in a terminal and in a pipe', async () => {
     const args = ['run', 'order', '-d', 'order=A6', '--follow'];
     const both = [line.terminal(args), line.pipe(args)] as const;
     await eventually('both runs wait', async () => {
@@ -139,7 +139,7 @@ describe('stepwright run', () => {
     expect(pipe.stdout).not.toContain(ESCAPE);
   });
 
-  it('--follow goes on when the connection was lost', async () => {
+  it('continues --follow after a lost connection', async () => {
     const proxy = await TcpProxy.start(line.url);
     const { id } = await line.client.workflows.start('order', { order: 'A7' });
     let shown = '';
@@ -158,7 +158,7 @@ describe('stepwright run', () => {
     expect(stdout).toContain('✓ finish');
   });
 
-  it('--follow --json prints a line for each change, and the run', async () => {
+  it('prints with --follow --json one line per change, and the run', async () => {
     const args = ['run', 'ending', '--follow', '--json', '-d', 'how=succeed'];
     const { code, stdout } = await line.pipe(args);
     expect(code).toBe(0);
@@ -245,7 +245,7 @@ describe('stepwright list', () => {
     expect(screen).not.toContain(ESCAPE);
   });
 
-  it('--json has the shape of the API, with as many items as are wanted', async () => {
+  it('prints with --json the shape of the API, with as many items as requested', async () => {
     const page = await line.json<{ items: object[]; nextCursor: string | null }>([
       'list',
       '--limit',
@@ -269,8 +269,8 @@ describe('stepwright list', () => {
   });
 });
 
-describe('one run', () => {
-  it('show prints it with its data', async () => {
+describe('a command for one run', () => {
+  it('prints the run with its data for show', async () => {
     const id = await start('-d', 'order=S1', '--tag', 'team=billing');
     const { code, stdout } = await line.pipe(['show', id]);
     expect(code).toBe(0);
@@ -286,7 +286,7 @@ describe('one run', () => {
     });
   });
 
-  it('show ends quietly when nobody reads on', async () => {
+  it('ends show quietly when its output is no longer read', async () => {
     // More than a pipe holds.
     const list = Array.from({ length: 20_000 }, (_, index) => index);
     const { id } = await line.client.workflows.start('order', { order: 'S5', list });
@@ -294,7 +294,7 @@ describe('one run', () => {
     expect({ code, stderr, stdout }).toEqual({ code: 0, stderr: '', stdout: '{\n' });
   });
 
-  it('steps lists its steps, and follows them to the end', async () => {
+  it('lists the steps for steps, and follows them to the end', async () => {
     const id = await start('-d', 'order=S2');
     const { stdout } = await line.pipe(['steps', id]);
     expect(stdout).toMatch(
@@ -311,7 +311,7 @@ describe('one run', () => {
     expect((await line.terminal(['steps', id])).screen).toContain('finish');
   });
 
-  it('explain says why it waits, and what could repair it', async () => {
+  it('says for explain why the run waits, and how to repair it', async () => {
     const id = await start('-d', 'order=S3');
     const waiting = await line.pipe(['explain', id]);
     expect(waiting.stdout).toMatch(/^Runnable: ask: has been waiting for event approved\/S3 /);
@@ -328,7 +328,7 @@ describe('one run', () => {
     );
   });
 
-  it('export prints everything, or writes it to a file', async () => {
+  it('prints everything for export, or writes it to a file', async () => {
     const id = await start('-d', 'order=S4');
     const file = path.join(line.folder, 'export.json');
     const expected = { workflow: { workflowId: id }, input: { order: 'S4' }, steps: [{}, {}] };
@@ -338,7 +338,7 @@ describe('one run', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject(expected);
   });
 
-  it('that does not exist ends with 5', async () => {
+  it('ends with 5 for a run that does not exist', async () => {
     for (const command of ['show', 'steps', 'explain', 'export']) {
       const { code, stderr } = await line.pipe([command, 'nope']);
       expect({ command, code }).toEqual({ command, code: 5 });
@@ -348,7 +348,7 @@ describe('one run', () => {
 });
 
 describe('hostile text', () => {
-  it('never reaches the terminal', async () => {
+  it('does not reach the terminal', async () => {
     const data = JSON.stringify({ how: 'fail', message: HOSTILE });
     const started = await line.pipe(['run', 'ending', '-d', data, '--reference', 'hostile']);
     const id = started.stdout.trim();

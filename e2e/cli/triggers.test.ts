@@ -45,7 +45,7 @@ it('triggers are listed, paused, fired, resumed and made up for', async () => {
   expect(JSON.parse(json.stdout)).toHaveLength(2);
 });
 
-it('the schedule of all definitions is listed', async () => {
+it('lists the schedule of all definitions', async () => {
   await line.client.definitions.register({
     ...REPORT,
     id: 'sweep',
@@ -62,7 +62,7 @@ it('the schedule of all definitions is listed', async () => {
   expect((await call('schedule', '--hours', '0')).code).toBe(2);
 });
 
-it('wrong names and periods are reported', async () => {
+it('reports wrong names and periods', async () => {
   expect((await call('list', 'nope')).code).toBe(5);
   expect((await call('fire', 'report', 'nope')).code).toBe(5);
   expect((await call('backfill', 'report', 'yearly', '--from', 'soon', '--to', '1d')).code).toBe(2);

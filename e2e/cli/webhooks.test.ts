@@ -16,7 +16,7 @@ afterAll(() => line.stop());
 const SECRET = 'a secret of 16 or more';
 const call = (...args: readonly string[]) => line.pipe(['webhooks', ...args]);
 
-it('webhooks are set up, called, listed, shown and removed', async () => {
+it('sets up, calls, lists, shows and removes webhooks', async () => {
   await line.client.definitions.register({ id: 'shop', steps: [{ id: 's', stepType: 'NoOp' }] });
   const body = {
     scheme: 'github',

@@ -8,7 +8,7 @@ import { Workload } from './support/workload.js';
 describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
   'T-04 all nodes die with full queues, on $store',
   ({ store }) => {
-    it('a single new node ends every run', async () => {
+    it('leaves every run to a single new node, which ends them all', async () => {
       await withFleet({ count: 3, store }, async ({ fleet, ledger, random }) => {
         // No run with an external call can end before the nodes die.
         ledger.respond = () => undefined;

@@ -49,9 +49,9 @@ const LOOP = definition('loop', [
 ]);
 
 describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
-  'T-06 races in joins and loops on $store',
+  'T-06 a race in a join or loop on $store',
   ({ store }) => {
-    it('a join continues once, whichever branch ends last', async () => {
+    it('continues a join once, whichever branch ends last', async () => {
       await withFleet({ count: NODES, store }, async ({ fleet }) => {
         // Each worker calls a node of its own choice, so that all nodes take part in every join.
         const clients = fleet.urls.map((url) => new PersistentClient(() => [url]));
@@ -98,7 +98,7 @@ describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] a
       });
     });
 
-    it('a loop runs one iteration after the other, in whatever order its events arrive', async () => {
+    it('runs one loop iteration after the other, in whatever order its events arrive', async () => {
       await withFleet({ count: NODES, store }, async ({ fleet }) => {
         const client = new PersistentClient(() => fleet.urls);
         await client.call('POST', '/api/definition', { body: LOOP });

@@ -14,9 +14,9 @@ const WRITES = {
 };
 
 describe.each(REMOTE_STORES)(
-  'T-09 writes to %s that succeed but whose response is lost',
+  'T-09 a write to %s that succeeds but whose response is lost',
   (store) => {
-    it('start no run twice and commit nothing twice', async ({ skip }) => {
+    it('starts no run twice and commits nothing twice', async ({ skip }) => {
       const server = serverOf(store) ?? skip(`this test run has no ${store}`);
       const links = await Promise.all([0, 1].map(() => TcpProxy.start(linkOf(server))));
       try {

@@ -66,7 +66,7 @@ describe.each([
   { store: 'mongo', count: 100 },
   { store: 'postgres', count: 100 },
 ] as const)('T-10 an event and its wait at the same time on $store', ({ store, count }) => {
-  it('every wait gets its event once', async () => {
+  it('gives every wait its event once', async () => {
     await withFleet({ count: 2, store }, async ({ fleet, random }) => {
       const starter = new PersistentClient(() => [fleet.node(0).url]);
       const publisher = new PersistentClient(() => [fleet.node(1).url]);

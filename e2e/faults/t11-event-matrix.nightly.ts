@@ -39,13 +39,13 @@ describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] a
       cells.filter(({ actions }) => isLong(actions) === wanted),
     );
 
-    it.each(short ?? [])('$workflow: $actions', async ({ key, taken, ...cell }) => {
+    it.each(short ?? [])('holds for $workflow: $actions', async ({ key, taken, ...cell }) => {
       const scenario = new EventScenario(client, { ...cell, taken }, { key, passRetention });
       for (const action of cell.actions) await scenario.do(action);
       expect(await scenario.end()).toEqual(taken);
     });
 
-    it('events are not taken after their retention', async () => {
+    it('takes no event after its retention', async () => {
       expect(long?.length).toBeGreaterThan(0);
       let passing: Promise<void> | null = null;
       // All cases wait during the same minute.

@@ -80,7 +80,7 @@ describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] a
       });
     });
 
-    it('can have only one of two simultaneous results on two nodes accepted', async () => {
+    it('has only one of two simultaneous results on two nodes accepted', async () => {
       await withFleet({ count: 2, store }, async ({ fleet }) => {
         const [one, other] = clients(fleet);
         const count = scaled(60);

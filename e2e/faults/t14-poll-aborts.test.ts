@@ -43,8 +43,8 @@ async function allEnd(client: PersistentClient, ids: readonly string[]): Promise
   }
 }
 
-describe('T-14 polls that are aborted', () => {
-  it('hold no work, with or without a lease', async () => {
+describe('T-14 an aborted poll', () => {
+  it('holds no work, with or without a lease', async () => {
     await withFleet({ count: 2, store: 'sqlite' }, async ({ fleet }) => {
       const client = new PersistentClient(() => fleet.urls);
       const count = scaled(200);
@@ -72,7 +72,7 @@ describe('T-14 polls that are aborted', () => {
     });
   });
 
-  it('lose no work if they disconnect while it is handed out', async () => {
+  it('loses no work if it disconnects while the work is handed out', async () => {
     await withFleet({ count: 2, store: 'sqlite' }, async ({ fleet, random }) => {
       const client = new PersistentClient(() => fleet.urls);
       let isOver = false;

@@ -28,7 +28,7 @@ describe('T-16 nodes of two versions on one store', () => {
   afterAll(() => previous?.remove());
 
   it.each([{ store: 'sqlite' }, { store: 'mongo' }] as const)(
-    'nodes are upgraded one after the other, and one is downgraded, on $store',
+    'upgrades nodes one after the other, and downgrades one, on $store',
     async ({ store }) => {
       if (previous === null) return;
       const { main } = previous;

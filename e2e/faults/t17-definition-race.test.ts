@@ -12,9 +12,9 @@ function content(n: number): object {
 }
 
 describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
-  'T-17 concurrent versions of a definition on $store',
+  'T-17 each concurrent version of a definition on $store',
   ({ store }) => {
-    it('get consecutive numbers, and every run uses its own version', async () => {
+    it('gets a consecutive number, and every run uses its own version', async () => {
       await withFleet({ count: 3, store }, async ({ fleet }) => {
         const client = new PersistentClient(() => fleet.urls);
         const count = scaled(50);

@@ -85,8 +85,8 @@ async function untilClocksAreRight(urls: readonly string[]): Promise<void> {
   }
 }
 
-describe.each(REMOTE_STORES)('T-18 wrong clocks with %s', (store) => {
-  it('nodes 90 s ahead and 90 s behind share their work, and one of them dies', async ({
+describe.each(REMOTE_STORES)('T-18 a fleet with wrong clocks and %s', (store) => {
+  it('shares work between nodes 90 s ahead and 90 s behind, and one of them dies', async ({
     skip,
   }) => {
     if (serverOf(store) === null) skip(`this test run has no ${store}`);
@@ -111,7 +111,7 @@ describe.each(REMOTE_STORES)('T-18 wrong clocks with %s', (store) => {
     }
   }, 400_000);
 
-  it('an event is never older than a run that was started before it', async ({ skip }) => {
+  it('dates no event before a run that was started before it', async ({ skip }) => {
     if (serverOf(store) === null) skip(`this test run has no ${store}`);
     const clocks = [400, -400].map((wrongMs) => new WrongClock(wrongMs));
     const settingsOf = (index: number): Readonly<Record<string, string>> =>
@@ -138,7 +138,9 @@ describe.each(REMOTE_STORES)('T-18 wrong clocks with %s', (store) => {
     }
   }, 400_000);
 
-  it('a clock jumps one hour ahead and then back while timers are running', async ({ skip }) => {
+  it('survives a clock that jumps one hour ahead and then back while timers are running', async ({
+    skip,
+  }) => {
     if (serverOf(store) === null) skip(`this test run has no ${store}`);
     const clock = new WrongClock(0);
     const settingsOf = (index: number): Readonly<Record<string, string>> =>
@@ -160,8 +162,8 @@ describe.each(REMOTE_STORES)('T-18 wrong clocks with %s', (store) => {
   }, 400_000);
 });
 
-describe('T-18 wrong clocks on one machine', () => {
-  it('runs continue and are taken over after the clock was set one hour ahead and then back', async () => {
+describe('T-18 a machine with a wrong clock', () => {
+  it('continues runs and takes them over after its clock was set one hour ahead and then back', async () => {
     const clock = new WrongClock(0);
     try {
       await withFleet({ count: 2, store: 'sqlite', settings: clock.settings }, async (scene) => {

@@ -53,9 +53,9 @@ function poisoned({ expression, name, script }: Poison): object {
 }
 
 describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
-  'T-22 poisoned runs among healthy ones on $store',
+  'T-22 a poisoned run among healthy ones on $store',
   ({ store }) => {
-    it('all end in a visible state with a short reason; the other runs and the nodes continue', async () => {
+    it('ends in a visible state with a short reason; the other runs and the nodes continue', async () => {
       await withFleet({ count: 2, store, settings }, async ({ fleet }) => {
         const client = new PersistentClient(() => fleet.urls);
         const nodeIds = (): Promise<readonly unknown[]> =>

@@ -84,8 +84,8 @@ describe.each([
   { store: 'sqlite', count: 10_000 },
   { store: 'mongo', count: 2000 },
   { store: 'postgres', count: 2000 },
-] as const)('T-24 very many waiting runs on $store', ({ store, count }) => {
-  it('are each woken once by their own event', { timeout: 1_800_000 }, async () => {
+] as const)('T-24 each of very many waiting runs on $store', ({ store, count }) => {
+  it('wakes up once by its own event', { timeout: 1_800_000 }, async () => {
     await withFleet({ count: 2, store }, async ({ fleet }) => {
       const runs = scaled(count);
       const scene = await startWaiting(fleet, runs, (name) => name);
@@ -110,7 +110,7 @@ describe.each([
   });
 
   it(
-    'all take one event, although its node dies during the delivery',
+    'takes the same event, although its node dies during the delivery',
     { timeout: 1_800_000 },
     async () => {
       await withFleet({ count: 2, store }, async ({ fleet }) => {

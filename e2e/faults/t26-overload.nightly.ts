@@ -7,8 +7,8 @@ import { scaled } from './support/random.js';
 import { withFleet } from './support/with-fleet.js';
 import type { Instance } from './support/wire.js';
 
-describe('T-26 more starts than the server accepts', () => {
-  it('are rejected with Retry-After, and accepted runs end', async () => {
+describe("T-26 a start beyond the server's capacity", () => {
+  it('is rejected with Retry-After, and accepted runs end', async () => {
     const settings = { STARTS_CONCURRENT_MAX: '10' };
     await withFleet({ count: 1, store: 'sqlite', settings }, async ({ fleet, ledger }) => {
       ledger.respond = answerAfter(50);

@@ -56,9 +56,9 @@ async function inDisorder(
 }
 
 describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
-  'T-30 repeated and reordered calls on $store',
+  'T-30 each repeated or reordered call on $store',
   ({ store }) => {
-    it('have one effect each, and a documented response', async () => {
+    it('has one effect, and a documented response', async () => {
       await withFleet({ count: 2, store }, async ({ fleet, random }) => {
         const client = new PersistentClient(() => fleet.urls);
         const names = Array.from({ length: scaled(30) }, (_, at) => `run-${at}`);

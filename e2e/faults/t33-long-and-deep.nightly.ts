@@ -38,9 +38,9 @@ function nested(containers: number): object {
 }
 
 describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] as const)(
-  'T-33 long and deep instances on $store',
+  'T-33 a long or deep instance on $store',
   ({ store }) => {
-    it('a loop with many iterations keeps a small state and a complete history', async () => {
+    it('keeps a small state and a complete history in a loop with many iterations', async () => {
       await withFleet({ count: 1, store }, async ({ fleet }) => {
         const client = new PersistentClient(() => fleet.urls);
         const turns = scaled(10_000);
@@ -71,7 +71,7 @@ describe.each([{ store: 'sqlite' }, { store: 'mongo' }, { store: 'postgres' }] a
       });
     });
 
-    it('containers can be nested up to a limit, and the error beyond it says so', async () => {
+    it('nests containers up to a limit, and the error beyond it says so', async () => {
       await withFleet({ count: 1, store }, async ({ fleet }) => {
         const client = new PersistentClient(() => fleet.urls);
         await client.call('POST', '/api/definition', { body: nested(DEPTH_MAX) });

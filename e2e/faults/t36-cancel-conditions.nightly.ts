@@ -36,8 +36,8 @@ const CANCELLED = definition('cancelled', [
   { Id: 'end', StepType: 'NoOp', Outputs: { ended: 'True' } },
 ]);
 
-describe.each(['sqlite', 'mongo', 'postgres'] as const)('T-36 cancel conditions on %s', (store) => {
-  it('take effect in every run, however busy the server is', { timeout: 1_200_000 }, async () => {
+describe.each(['sqlite', 'mongo', 'postgres'] as const)('T-36 CancelCondition on %s', (store) => {
+  it('takes effect in every run, however busy the server is', { timeout: 1_200_000 }, async () => {
     await withFleet({ count: 1, store }, async ({ fleet }) => {
       const client = new PersistentClient(() => fleet.urls);
       await client.call('POST', '/api/definition', { body: CANCELLED });

@@ -142,8 +142,8 @@ describe.each([
   { store: 'sqlite', runs: 10_000 },
   { store: 'mongo', runs: 2000 },
   { store: 'postgres', runs: 10_000 },
-] as const)('T-39 bulk jobs whose nodes die, on $store', ({ store, runs }) => {
-  it('act once on each run', { timeout: 1_800_000 }, async () => {
+] as const)('T-39 a bulk job whose nodes die, on $store', ({ store, runs }) => {
+  it('acts once on each run', { timeout: 1_800_000 }, async () => {
     await withFleet({ count: 2, store }, async ({ fleet }) => {
       const client = new PersistentClient(() => fleet.urls);
       const count = scaled(runs);

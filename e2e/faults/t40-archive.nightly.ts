@@ -82,9 +82,9 @@ async function killWhileArchiving(
 }
 
 describe.each(['sqlite', 'mongo', 'postgres'] as const)(
-  'T-40 archiving servers that die, on %s',
+  'T-40 an archiving server that dies, on %s',
   (store) => {
-    it('remove no run that is not whole in the archive', { timeout: 1_200_000 }, async () => {
+    it('removes no run that is not whole in the archive', { timeout: 1_200_000 }, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'stepwright-archive-'));
       const settings = { archive_dir: folder };
       try {

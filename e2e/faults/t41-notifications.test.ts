@@ -60,8 +60,8 @@ describe.each(
   process.env['FAULTS'] === 'all'
     ? [{ store: 'sqlite' as const }, { store: 'mongo' as const }, { store: 'postgres' as const }]
     : [{ store: 'sqlite' as const }],
-)('T-41 notifications on $store', ({ store }) => {
-  it('are not lost, and keep their ids, when nodes are killed while runs complete', async () => {
+)('T-41 a notification on $store', ({ store }) => {
+  it('is not lost, and keeps its id, when nodes are killed while runs complete', async () => {
     await withFleet({ count: 2, store }, async ({ fleet, random }) => {
       const target = await startTarget(random);
       const client = new PersistentClient(() => fleet.urls);

@@ -49,8 +49,8 @@ describe.each(
   IS_ALL
     ? [{ store: 'sqlite' as const }, { store: 'mongo' as const }, { store: 'postgres' as const }]
     : [{ store: 'sqlite' as const }],
-)('T-42 triggers on $store', ({ store }) => {
-  it('start one run for each due time, however often nodes are killed', async () => {
+)('T-42 a trigger on $store', ({ store }) => {
+  it('starts one run per due time, however often nodes are killed', async () => {
     await withFleet({ count: 3, store }, async ({ fleet, random }) => {
       const client = new PersistentClient(() => fleet.urls);
       const registered = client.call('POST', '/api/definition', { body: DEFINITION });

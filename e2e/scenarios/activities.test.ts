@@ -32,8 +32,8 @@ async function withWorker<Result>(
   }
 }
 
-scenarios('activities', {
-  'are done by a worker, with parameters and result': async (environment) => {
+scenarios('an activity', {
+  'is done by a worker, with parameters and result': async (environment) => {
     const name = environment.unique('work');
     const handle = await run(environment, [activity('result', name)]);
     await reached(handle, 'result');
@@ -46,7 +46,7 @@ scenarios('activities', {
     expect(data).toEqual({ result: { seen: handle.id } });
   },
 
-  'are each done once, by whichever worker is free': async (environment) => {
+  'is done once, by whichever worker is free': async (environment) => {
     const name = environment.unique('many');
     const done: string[] = [];
     const work = async ({ from }: { from: string }): Promise<number> => done.push(from);
@@ -62,7 +62,7 @@ scenarios('activities', {
     expect(done.sort()).toEqual(handles.map(({ id }) => id).sort());
   },
 
-  'go to another worker if one is lost': async (environment) => {
+  'goes to another worker if one is lost': async (environment) => {
     const { activities } = environment.client;
     const name = environment.unique('lost');
     const handle = await run(environment, [activity('result', name)]);
@@ -78,7 +78,7 @@ scenarios('activities', {
     expect((await handle.wait({ timeoutMs: 30_000 })).data).toEqual({ result: 'done' });
   },
 
-  'fail with the error of the worker, and are offered again': async (environment) => {
+  'fails with the error of the worker, and is offered again': async (environment) => {
     const { activities } = environment.client;
     const name = environment.unique('failing');
     const handle = await run(environment, [activity('result', name, { RetryInterval: 0.5 })]);
@@ -98,7 +98,7 @@ scenarios('activities', {
     });
   },
 
-  'return to the queue when they are released': async (environment) => {
+  'returns to the queue when it is released': async (environment) => {
     const { activities } = environment.client;
     const name = environment.unique('released');
     const handle = await run(environment, [

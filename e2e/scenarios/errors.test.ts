@@ -6,8 +6,8 @@ import { scenarios } from '../environment/test-environment.js';
 const fails = (id: string, more: object = {}): Step => assign(id, { never: 'data.missing' }, more);
 const after = assign('after', { after: true });
 
-scenarios('errors', {
-  'are retried until the step succeeds': async (environment) => {
+scenarios('a step error', {
+  'is retried until the step succeeds': async (environment) => {
     const handle = await run(environment, [
       assign(
         'flaky',
@@ -23,7 +23,7 @@ scenarios('errors', {
     });
   },
 
-  'suspend the run, and the resume runs the step again': async (environment) => {
+  'suspends the run, and the resume runs the step again': async (environment) => {
     const handle = await run(environment, [
       assign(
         'once',
@@ -40,7 +40,7 @@ scenarios('errors', {
     expect((await handle.wait({ timeoutMs: 30_000 })).data).toEqual({ ok: 1 });
   },
 
-  'terminate the run with the error as its reason': async (environment) => {
+  'terminates the run with the error as its reason': async (environment) => {
     const handle = await run(environment, [
       waitFor('go', 'go', { NextStepId: 'bad' }),
       fails('bad', { ErrorBehavior: 'Terminate' }),
@@ -55,7 +55,7 @@ scenarios('errors', {
     });
   },
 
-  'compensate a step, then the run continues': async (environment) => {
+  'compensates a step, then the run continues': async (environment) => {
     const undo = waitFor('undo', 'undo', { NextStepId: 'undone' });
     const handle = await run(environment, [
       fails('bad', {
@@ -74,7 +74,7 @@ scenarios('errors', {
     });
   },
 
-  'compensate a saga in reverse order, one step after another': async (environment) => {
+  'compensates a saga in reverse order, one step after another': async (environment) => {
     const name = environment.unique('undo');
     const reserve = (id: string, next: string): Step =>
       assign(
@@ -115,7 +115,7 @@ scenarios('errors', {
     expect(data).toMatchObject({ undone: ['flight', 'hotel', 'saga'], after: true });
   },
 
-  'cancel a waiting step when its condition becomes true': async (environment) => {
+  'cancels a waiting step when its condition becomes true': async (environment) => {
     const handle = await run(environment, [
       {
         Id: 'both',

@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import { assign, reached, run, waitFor } from '../environment/steps.js';
 import { scenarios } from '../environment/test-environment.js';
 
-scenarios('events', {
-  'reach an existing wait': async (environment) => {
+scenarios('an event', {
+  'reaches an existing wait': async (environment) => {
     const handle = await run(environment, [waitFor('answer', 'asked')]);
     await reached(handle, 'answer');
     await environment.checkpoint();
@@ -16,7 +16,7 @@ scenarios('events', {
     expect((await handle.wait({ timeoutMs: 30_000 })).data).toEqual({ answer: { yes: true } });
   },
 
-  'are kept for a later wait in the same run': async (environment) => {
+  'is kept for a later wait in the same run': async (environment) => {
     const handle = await run(environment, [
       waitFor('first', 'first', { NextStepId: 'second' }),
       waitFor('second', 'second'),
@@ -28,7 +28,7 @@ scenarios('events', {
     expect((await handle.wait({ timeoutMs: 30_000 })).data).toEqual({ first: 1, second: 2 });
   },
 
-  'from before the start of the run are not taken': async (environment) => {
+  'is not taken if it is older than the run': async (environment) => {
     const key = environment.unique('key');
     await environment.client.events.publish('shared', key, 'old');
     const step = {
@@ -44,7 +44,7 @@ scenarios('events', {
     expect((await handle.wait({ timeoutMs: 30_000 })).data).toEqual({ taken: 'new' });
   },
 
-  'reach every waiting run': async (environment) => {
+  'reaches every waiting run': async (environment) => {
     const key = environment.unique('key');
     const step = {
       Id: 'all',
@@ -63,7 +63,7 @@ scenarios('events', {
     }
   },
 
-  'are taken in order by a loop, each once': async (environment) => {
+  'is taken once by a loop, in order': async (environment) => {
     const handle = await run(
       environment,
       [
@@ -88,7 +88,7 @@ scenarios('events', {
     expect((await handle.wait({ timeoutMs: 30_000 })).data).toMatchObject({ seen: [1, 2, 3, 4] });
   },
 
-  'are not needed after the timeout of a wait': async (environment) => {
+  'is not needed after the timeout of a wait': async (environment) => {
     const handle = await run(environment, [
       {
         Id: 'late',

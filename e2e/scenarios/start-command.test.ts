@@ -14,7 +14,7 @@ import { eventually } from '../../sdk/test/support/eventually.js';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const START_TIMEOUT_MS = 120_000;
 
-it.each(['SIGTERM', 'SIGINT'] as const)('the server stops when npx receives %s', async (signal) => {
+it.each(['SIGTERM', 'SIGINT'] as const)('stops the server when npx receives %s', async (signal) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-start-'));
   const npx = spawn('npx', ['-y', 'pnpm@12', 'start'], {
     cwd: ROOT,

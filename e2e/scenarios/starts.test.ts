@@ -54,11 +54,11 @@ function leavesOneRun(onConflict: Rule): (environment: TestEnvironment) => Promi
 }
 
 scenarios(
-  `${STARTS} simultaneous starts with one reference`,
+  `a set of ${STARTS} simultaneous starts with one reference`,
   {
-    'leave one run open with fail': leavesOneRun('fail'),
-    'leave one run open with existing': leavesOneRun('existing'),
-    'leave one run open with terminate': leavesOneRun('terminate'),
+    'leaves one run open with fail': leavesOneRun('fail'),
+    'leaves one run open with existing': leavesOneRun('existing'),
+    'leaves one run open with terminate': leavesOneRun('terminate'),
   },
   // On one node, the starts of a reference take turns in memory.
   ['two nodes'],

@@ -67,7 +67,7 @@ function casesFor(service: string): readonly Case[] {
   ];
 }
 
-describe('secrets in traces', () => {
+describe('a secret in traces', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-traced-secrets-'));
   const seen: string[] = [];
   let service: Server;
@@ -128,7 +128,7 @@ describe('secrets in traces', () => {
       .toContain(`run ${id}`);
   };
 
-  it('are nowhere: not in calls, scripts, errors, work and the log', async () => {
+  it('is absent: from calls, scripts, errors, work and the log', async () => {
     const { port } = service.address() as AddressInfo; // It listens on TCP.
     for (const each of casesFor(`http://127.0.0.1:${port}`)) await run(each);
     // Calls arrived with the values, and spans of all kinds were received.
@@ -140,7 +140,7 @@ describe('secrets in traces', () => {
     expect(leaksIn(server.output, SECRETS)).toEqual([]);
   });
 
-  it('are not in the spans of workers and of what they return', async () => {
+  it('is absent from the spans of workers and of their results', async () => {
     const id = 'traced work';
     await client.definitions.register(
       JSON.stringify({

@@ -51,7 +51,7 @@ function parentOf(service: string): object {
   };
 }
 
-describe('spans', () => {
+describe('the trace of a run', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-spans-'));
   const received: string[] = [];
   const states: (string | undefined)[] = [];
@@ -88,7 +88,7 @@ describe('spans', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('show calls, retries, waits with their reasons, and links to events and children', async () => {
+  it('shows calls, retries, waits with their reasons, and links to events and children', async () => {
     const client = createClient({ baseUrl: server.url });
     const { port } = service.address() as AddressInfo; // It listens on TCP.
     await client.definitions.register(JSON.stringify(CHILD));
@@ -145,7 +145,7 @@ describe('spans', () => {
     expect(info.traceUrl).toBe('https://traces.example.com/{trace_id}');
   });
 
-  it('pass the state and the flags of the caller on, but not to children', async () => {
+  it("passes the caller's state and flags on, but not to children", async () => {
     const { port } = service.address() as AddressInfo;
     const BaseUrl = `"http://127.0.0.1:${port}"`;
     const call = { Id: 'call', StepType: 'HttpRequest', Inputs: { BaseUrl } };
@@ -184,7 +184,7 @@ describe('spans', () => {
     expect(own).toBe(headers.traceparent);
   });
 
-  it('of runs that the SDK starts belong to the trace of the caller', async () => {
+  it("belongs to the caller's trace if the SDK starts the run", async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
     const headers = () => ({ traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
     const client = createClient({ baseUrl: server.url, headers });

@@ -13,7 +13,7 @@ const DEFINITION = {
   Steps: [{ Id: 'listen', StepType: 'WaitFor', Inputs: { EventName: "'go'", EventKey: "'1'" } }],
 };
 
-describe('calls of the store', () => {
+describe('a store call', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-store-calls-'));
   let collector: Collector;
   let server: SpawnedServer;
@@ -36,7 +36,7 @@ describe('calls of the store', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('are in the trace of the run, inside the run or the request', async () => {
+  it('is in the trace of the run, inside the run or the request', async () => {
     const client = createClient({ baseUrl: server.url });
     await client.definitions.register(JSON.stringify(DEFINITION));
     const run = await client.workflows.start('stored', { word: 'secret-data' });
@@ -70,7 +70,7 @@ describe('calls of the store', () => {
     expect(collector.received).not.toContain('secret-data');
   });
 
-  it('of requests that have ended are in no trace', async () => {
+  it('is in no trace if its request has ended', async () => {
     const client = createClient({ baseUrl: server.url });
     const before = await client.workflows.start('stored', {});
     const { traceId = '' } = await client.workflows.get(before.id);

@@ -17,7 +17,7 @@ function read(path: string): string {
   return readFileSync(join(repository, path), 'utf8');
 }
 
-describe('shell blocks', () => {
+describe('the list of shell blocks', () => {
   let server: RunningServer;
   beforeAll(async () => {
     server = await prepareServer();
@@ -34,11 +34,11 @@ describe('shell blocks', () => {
     fencedBlocks(read(path)).some(({ words }) => words.join(' ') === 'sh run'),
   );
 
-  it('include the first commands of a reader', () => {
+  it('includes the first commands of a reader', () => {
     expect(withCommands).toContain('examples/01-hello-world/README.md');
   });
 
-  it.each(withCommands)('of %s run as printed', async (path) => {
+  it.each(withCommands)('runs as printed in %s', async (path) => {
     expect(await runDocument({ markdown: read(path), server })).toBeGreaterThan(0);
   });
 });
@@ -55,8 +55,8 @@ describe.each(['README.md', 'docs/tutorial.md'])('%s', (path) => {
   });
 });
 
-describe('the READMEs of examples', () => {
-  it.each(examples)('$name quotes its files literally', (example) => {
+describe('the README of an example', () => {
+  it.each(examples)('quotes the files of $name literally', (example) => {
     for (const { words, text, line } of example.blocks) {
       const endings = ENDINGS[words[0] ?? ''];
       if (endings === undefined) continue;
@@ -69,7 +69,7 @@ describe('the READMEs of examples', () => {
     }
   });
 
-  it('are all listed in the overview, with their step types', () => {
+  it('appears in the overview, with its step types', () => {
     const rows = read('examples/README.md').split('\n');
     for (const { name, number, stepTypes } of examples) {
       const row = rows.find((each) => each.includes(`(${name}/)`)) ?? '';

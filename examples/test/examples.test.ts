@@ -31,8 +31,8 @@ function runExample(argument: string, url = server.url) {
   });
 }
 
-describe('examples', () => {
-  it.each(examples)('$name does what its README describes', async ({ number, blocks }) => {
+describe('the collection of examples', () => {
+  it.each(examples)('does in $name what the README describes', async ({ number, blocks }) => {
     const documented = blocks.findIndex(({ text }) => text === `pnpm example ${number}`);
     const shown = blocks[documented + 1];
     expect(hasWords(blocks[documented], 'sh')).toBe(true);
@@ -44,23 +44,23 @@ describe('examples', () => {
     if (!matchesShown(stdout, shown?.text ?? '')) expect(stdout).toBe(shown?.text);
   });
 
-  it('cause no errors in the log of the server', () => {
+  it('causes no errors in the server log', () => {
     expect(server.failures()).toEqual([]);
   });
 
-  it('can be selected by their topic', async () => {
+  it('selects examples by their topic', async () => {
     const { exitCode, stdout } = await runExample('hello-world');
     expect(exitCode).toBe(0);
     expect(stdout).toContain('Hello Ada');
   });
 
-  it('are listed if none matches the name', async () => {
+  it('lists all examples if none matches the name', async () => {
     const { exitCode, stderr } = await runExample('99');
     expect(exitCode).toBe(2);
     for (const { name } of examples) expect(stderr).toContain(name);
   });
 
-  it('report that the server is not running', async () => {
+  it('reports that the server is not running', async () => {
     const { exitCode, stderr } = await runExample('01', 'http://127.0.0.1:9');
     expect(exitCode).toBe(1);
     expect(stderr).toContain('pnpm start');

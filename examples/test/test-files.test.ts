@@ -7,12 +7,12 @@ import { repository, runCommand } from './support/run-command.ts';
 
 const files = globSync('examples/*/*.test.yaml', { cwd: repository });
 
-describe('the files of tests', () => {
-  it.each(readExamples().map(({ name }) => name))('of %s exist', (name) => {
+describe('a test file', () => {
+  it.each(readExamples().map(({ name }) => name))('exists for %s', (name) => {
     expect(files.map((file) => dirname(file))).toContain(join('examples', name));
   });
 
-  it('pass', async () => {
+  it('passes', async () => {
     const { exitCode, stdout } = await runCommand('node server/bin/stepwright.js test examples');
     expect({ exitCode, failed: stdout.match(/^.*✗.*$/gm) ?? [] }).toEqual({
       exitCode: 0,

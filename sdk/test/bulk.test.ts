@@ -5,7 +5,7 @@ import { startServer } from './support/started-server.js';
 
 const RUNNING_JOBS_MAX = 20;
 
-it('client.bulk.create fails at once while too many jobs are running', async () => {
+it('fails at once in client.bulk.create while too many jobs are running', async () => {
   const { client, server } = await startServer();
   onTestFinished(() => server.remove());
   // Such a job takes minutes.

@@ -161,7 +161,7 @@ describe('client.stream with scripted responses', () => {
     }
   });
 
-  describe('parses the stream as the SSE standard defines, with', () => {
+  describe('the SSE parser', () => {
     const CHANGED = { type: 'workflow', workflow: { reference: 'Größe 🚀' } } as const;
     const EVENT = `event: workflow\ndata: ${JSON.stringify(CHANGED.workflow)}\n\n`;
 
@@ -196,7 +196,7 @@ describe('client.stream with scripted responses', () => {
         `: hello\n\n${EVENT.replace('\n', '\n: x\n')}:\n${lag}`,
       ],
       ['a byte order mark', `\uFEFF${EVENT}${lag}`],
-    ])('%s, in one chunk and byte by byte', async (_what, text) => {
+    ])('accepts %s, in one chunk and byte by byte', async (_what, text) => {
       const expected = [CHANGED, { type: 'lag' }];
       expect(await firstTwo([bytesOf(text)])).toEqual(expected);
       // Byte by byte, chunks end inside characters and between CR and LF.

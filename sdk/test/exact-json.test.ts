@@ -25,7 +25,7 @@ async function clientOf(integers?: 'number' | 'bigint') {
   return { client, server };
 }
 
-describe('parseJson and stringifyJson', () => {
+describe('the pair of parseJson and stringifyJson', () => {
   it.each<[text: string, value: unknown]>([
     ['12345678901234567890', 12345678901234567890n],
     ['-9007199254740992', -9007199254740992n],
@@ -40,12 +40,12 @@ describe('parseJson and stringifyJson', () => {
       '{"12345678901234567890":[12345678901234567890,"\\"12345678901234567890"]}',
       { '12345678901234567890': [12345678901234567890n, '"12345678901234567890'] },
     ],
-  ])('read and write %s', (text, value) => {
+  ])('reads and writes %s', (text, value) => {
     expect(parseJson(text)).toStrictEqual(value);
     expect(parseJson(stringifyJson(value))).toStrictEqual(value);
   });
 
-  it('preserve every value', () => {
+  it('preserves every value', () => {
     const { value } = fc.letrec<{ value: unknown }>((tie) => ({
       value: fc.oneof(
         { maxDepth: 4 },
@@ -68,7 +68,7 @@ describe('parseJson and stringifyJson', () => {
     );
   });
 
-  it('reject invalid JSON, like JSON.parse', () => {
+  it('rejects invalid JSON, like JSON.parse', () => {
     for (const text of [
       '',
       '{"a":12345678901234567890',

@@ -38,28 +38,28 @@ async function runs(snippet: Snippet, { url }: ServerProcess): Promise<void> {
   for (const line of snippet.prints) expect(lines).toContain(line);
 }
 
-describe('SDK examples', () => {
-  it('compile', () => {
+describe('the set of SDK examples', () => {
+  it('compiles', () => {
     const files = snippets.map((snippet) => folder.write(snippet));
     const errors = typeErrors(`${PACKAGE}/tsconfig.test.json`, files, { noUnusedLocals: false });
     expect(errors).toEqual([]);
   });
 
-  it.each(page)('in the documentation run as printed, in order: $name', (snippet) =>
+  it.each(page)('runs as printed in the documentation, in order: $name', (snippet) =>
     runs(snippet, empty),
   );
 
-  it.each(comments)('in doc comments run and print the documented output: $name', (snippet) =>
+  it.each(comments)('runs in doc comments and prints the documented output: $name', (snippet) =>
     runs(snippet, server),
   );
 
-  it('cover every run-time export of the package', () => {
+  it('covers every run-time export of the package', () => {
     const shown = snippets.map(({ code }) => code).join('\n');
     const missing = Object.keys(sdk).filter((name) => !new RegExp(`\\b${name}\\b`).test(shown));
     expect(missing).toEqual([]);
   });
 
-  it('number at least 40', () => {
+  it('contains at least 40', () => {
     expect(snippets.length).toBeGreaterThanOrEqual(40);
   });
 });

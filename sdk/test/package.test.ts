@@ -106,8 +106,8 @@ describe('the built SDK', () => {
   });
 });
 
-describe('the types of the SDK', () => {
-  it('satisfy the assertions in types.check.ts', () => {
+describe('the SDK type declarations', () => {
+  it('fulfills the assertions in types.check.ts', () => {
     const file = fileURLToPath(new URL('types.check.ts', import.meta.url));
     expect(typeErrors(`${PACKAGE}/tsconfig.test.json`, [file])).toEqual([]);
   });

@@ -8,7 +8,7 @@ import { freePort } from './support/free-port.js';
 
 import { answering, clientOf, failureOf, INFO, ok } from './support/failing-servers.js';
 
-describe('retries', () => {
+describe('a retry', () => {
   it.each([
     ['a broken connection', reset],
     ['a truncated response', halfAnAnswer],
@@ -17,7 +17,7 @@ describe('retries', () => {
     ['status 503', problem(503, 'store_unavailable')],
     ['status 504 from a proxy', json(504, 'Gateway Timeout')],
     ['a token that expired during the call', problem(401, 'authorization_ended')],
-  ])('follow %s', async (_name, failure) => {
+  ])('follows %s', async (_name, failure) => {
     const { server, client } = await answering(failure, failure, ok);
     expect(await client.info()).toEqual(INFO);
     expect(server.seen).toHaveLength(3);
@@ -29,26 +29,26 @@ describe('retries', () => {
     ['status 404', 404, 'workflow_not_found'],
     ['status 409', 409, 'idempotency_conflict'],
     ['status 500', 500, 'internal'],
-  ])('do not follow %s', async (_name, status, code) => {
+  ])('does not follow %s', async (_name, status, code) => {
     const { server, client } = await answering(problem(status, code), ok);
     expect(await failureOf(client.info())).toMatchObject({ status, code, attempts: 1 });
     expect(server.seen).toHaveLength(1);
   });
 
-  it('stop at the limit, with the last failure', async () => {
+  it('stops at the limit, with the last failure', async () => {
     const { server, client } = await answering(problem(503, 'overloaded'));
     const error = await failureOf(client.info({ retry: { limit: 2 } }));
     expect(error).toMatchObject({ name: 'ApiError', code: 'overloaded', attempts: 3 });
     expect(server.seen).toHaveLength(3);
   });
 
-  it('do not happen when they are turned off', async () => {
+  it('does not happen when it is turned off', async () => {
     const { server, client } = await answering(reset, ok);
     expect(isNetworkError(await failureOf(client.info({ retry: false })))).toBe(true);
     expect(server.seen).toHaveLength(1);
   });
 
-  it('are delayed exponentially, with jitter', async () => {
+  it('is delayed exponentially, with jitter', async () => {
     const { server, client } = await answering(reset, reset, reset, ok);
     await client.info({ retry: { delayMs: 100, delayMsMax: 10_000 } });
     const pauses = server.seen.slice(1).map(({ atMs }, index) => atMs - server.seen[index]!.atMs);
@@ -59,7 +59,7 @@ describe('retries', () => {
     expect(pauses[0]! + pauses[1]! + pauses[2]!).toBeLessThan(5000);
   });
 
-  it('are delayed by Retry-After', async () => {
+  it('is delayed by Retry-After', async () => {
     const { server, client } = await answering(
       problem(503, 'overloaded', { 'retry-after': '1' }),
       ok,
@@ -68,7 +68,7 @@ describe('retries', () => {
     expect(server.seen[1]!.atMs - server.seen[0]!.atMs).toBeGreaterThanOrEqual(990);
   });
 
-  it('are skipped if Retry-After exceeds the timeout of the call', async () => {
+  it('is skipped if Retry-After exceeds the timeout of the call', async () => {
     const { server, client } = await answering(problem(429, 'busy', { 'retry-after': '3600' }));
     const began = performance.now();
     const error = await failureOf(client.info({ timeoutMs: 40_000 }));
@@ -77,21 +77,21 @@ describe('retries', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('follow an attempt that gets no response', async () => {
+  it('follows an attempt that gets no response', async () => {
     const { server, client } = await answering(silence, ok);
     expect(await client.info({ retry: { attemptTimeoutMs: 1000 } })).toEqual(INFO);
     expect(server.seen).toHaveLength(2);
   });
 });
 
-describe('calls that are not safe to repeat', () => {
+describe('a call that is not safe to repeat', () => {
   const workflow = { workflowId: 'w', status: 'Suspended' };
 
   it.each([
     ['status 429', problem(429, 'too_many_requests')],
     ['an overloaded server', problem(503, 'overloaded')],
     ['a stopping server', problem(503, 'stopping')],
-  ])('are retried after %s, because the server has not executed them', async (_name, failure) => {
+  ])('is retried after %s, because the server has not executed it', async (_name, failure) => {
     const { server, client } = await answering(failure, json(200, workflow));
     expect(await client.workflows.suspend('w')).toEqual(workflow);
     expect(server.seen).toHaveLength(2);
@@ -102,7 +102,7 @@ describe('calls that are not safe to repeat', () => {
     ['a truncated response', halfAnAnswer],
     ['an unavailable store', problem(503, 'store_unavailable')],
     ['status 502 from a proxy', json(502, 'Bad Gateway')],
-  ])('are not retried after %s', async (_name, failure) => {
+  ])('is not retried after %s', async (_name, failure) => {
     const { server, client } = await answering(failure, json(200, workflow));
     expect(await failureOf(client.workflows.suspend('w'))).toBeInstanceOf(SdkError);
     expect(
@@ -114,7 +114,7 @@ describe('calls that are not safe to repeat', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it('are retried if no connection could be established', async () => {
+  it('is retried if no connection could be established', async () => {
     const port = await freePort();
     const client = clientOf(`http://127.0.0.1:${port}`, { retry: { ...QUICK_RETRY, limit: 2 } });
     expect(await failureOf(client.workflows.suspend('w'))).toMatchObject({
@@ -126,8 +126,8 @@ describe('calls that are not safe to repeat', () => {
   });
 });
 
-describe('idempotency keys', () => {
-  it('are the same in all attempts of a call, and different for each call', async () => {
+describe('an idempotency key', () => {
+  it('is the same in all attempts of a call, and different for each call', async () => {
     const started = json(201, { workflowId: 'w' });
     const { server, client } = await answering(reset, reset, started);
     await client.workflows.start('x');
@@ -141,8 +141,8 @@ describe('idempotency keys', () => {
   });
 });
 
-describe('timeouts', () => {
-  it('end a call with all of its attempts and delays', async () => {
+describe('a timeout', () => {
+  it('ends a call with all of its attempts and delays', async () => {
     const { client } = await answering(silence);
     const began = performance.now();
     const error = await failureOf(
@@ -153,7 +153,7 @@ describe('timeouts', () => {
     expect(performance.now() - began).toBeLessThan(8000);
   });
 
-  it('are the only limit on retries by default, and the error contains the last failure', async () => {
+  it('is the only limit on retries by default, and the error contains the last failure', async () => {
     const { client } = await answering(problem(503, 'overloaded'));
     const error = await failureOf(client.info({ timeoutMs: 400 }));
     if (!isTimeoutError(error)) throw error;
@@ -162,7 +162,7 @@ describe('timeouts', () => {
     expect(error.message).toMatch(/^GET \/api\/info: no response within \d+ ms; .*503 overloaded/);
   });
 
-  it('report the last real failure rather than an attempt that timed out after it', async () => {
+  it('reports the last real failure rather than an attempt that timed out after it', async () => {
     const { client } = await answering(reset, silence);
     const error = await failureOf(client.info({ timeoutMs: 2000 }));
     if (!isTimeoutError(error)) throw error;
@@ -170,7 +170,7 @@ describe('timeouts', () => {
     expect(isNetworkError(error.cause)).toBe(true);
   });
 
-  it('end a `fetch` and a `token` function that ignore the signal', async () => {
+  it('ends a `fetch` and a `token` function that ignore the signal', async () => {
     const never = (): Promise<never> => new Promise(() => undefined);
     for (const options of [{ fetch: never }, { token: never }]) {
       const client = clientOf('http://127.0.0.1:9', options);
@@ -178,20 +178,20 @@ describe('timeouts', () => {
     }
   });
 
-  it('end a response that starts but does not finish', async () => {
+  it('ends a response that starts but does not finish', async () => {
     const { client, server } = await answering(endless, ok);
     expect(await client.info({ retry: { attemptTimeoutMs: 1000 } })).toEqual(INFO);
     expect(server.seen).toHaveLength(2);
   });
 
-  it.each([-1, NaN])('with the value %s are rejected', async (timeoutMs) => {
+  it.each([-1, NaN])('is rejected with the value %s', async (timeoutMs) => {
     const { client, server } = await answering(ok);
     expect(await failureOf(client.info({ timeoutMs }))).toBeInstanceOf(RangeError);
     expect(server.seen).toHaveLength(0);
     expect(() => clientOf(server.url, { timeoutMs })).toThrow(RangeError);
   });
 
-  it('do not delay an abort by the signal, during an attempt or a delay', async () => {
+  it('does not delay an abort by the signal, during an attempt or a delay', async () => {
     const { client } = await answering(silence);
     const failing = await answering(reset);
     for (const call of [
@@ -228,10 +228,10 @@ describe('a signal that is reused for many calls', () => {
   });
 });
 
-describe('headers', () => {
+describe('a header', () => {
   const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
-  it('are added to every attempt, and a function is called each time', async () => {
+  it('is added to every attempt, and a function is called each time', async () => {
     const { server } = await answering(reset, ok);
     let asked = 0;
     const client = clientOf(server.url, {
@@ -248,7 +248,7 @@ describe('headers', () => {
     expect(server.seen.at(-1)?.headers['x-proxy']).toBe('shop');
   });
 
-  it('that cannot be obtained fail the call immediately', async () => {
+  it('fails the call immediately if its function fails', async () => {
     const { server } = await answering(ok);
     const reason = new TypeError('no header today');
     const client = clientOf(server.url, { headers: () => Promise.reject(reason) });
@@ -257,8 +257,8 @@ describe('headers', () => {
   });
 });
 
-describe('tokens', () => {
-  it('are sent with every attempt, and a token function is called each time', async () => {
+describe('a token', () => {
+  it('is sent with every attempt, and a token function is called each time', async () => {
     const { server } = await answering(reset, ok);
     let asked = 0;
     const client = clientOf(server.url, {
@@ -276,7 +276,7 @@ describe('tokens', () => {
     expect(server.seen.at(-1)!.headers.authorization).toBe('Bearer fixed');
   });
 
-  it('that cannot be obtained fail the call immediately, with the error of the token function', async () => {
+  it("fails the call immediately if its function fails, with the function's error", async () => {
     const { server } = await answering(ok);
     const reason = new TypeError('the identity provider is away');
     const client = clientOf(server.url, { token: () => Promise.reject(reason) });
@@ -284,7 +284,7 @@ describe('tokens', () => {
     expect(server.seen).toHaveLength(0);
   });
 
-  it('do not appear in any error', async () => {
+  it('does not appear in any error', async () => {
     const secret = 'secret-token';
     const { inspect } = await import('node:util');
     for (const answer of [problem(401, 'unauthenticated'), reset, silence, json(200, 'x')]) {
@@ -302,8 +302,8 @@ describe('tokens', () => {
   });
 });
 
-describe('responses that do not come from the API', () => {
-  it('are rejected with an InvalidAnswerError', async () => {
+describe('a response that does not come from the API', () => {
+  it('is rejected with an InvalidAnswerError', async () => {
     const { client } = await answering((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' });
       response.end('<h1>Log in</h1>');
@@ -314,7 +314,7 @@ describe('responses that do not come from the API', () => {
     });
   });
 
-  it('become errors with their status if it is an error status', async () => {
+  it('becomes an error with its status if it is an error status', async () => {
     const { client } = await answering((_request, response) => {
       response.writeHead(403, { 'content-type': 'text/html' });
       response.end('<h1>Keep out</h1>');

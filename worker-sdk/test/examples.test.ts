@@ -48,15 +48,15 @@ function endedWell(exitCode: number | null, output: string): void {
   expect([0, null], output).toContain(exitCode);
 }
 
-describe('worker SDK examples', () => {
-  it('compile', () => {
+describe('the set of worker SDK examples', () => {
+  it('compiles', () => {
     const files = snippets.map((snippet) => folder.write(snippet));
     const errors = typeErrors(`${PACKAGE}/tsconfig.test.json`, files, { noUnusedLocals: false });
     expect(errors).toEqual([]);
   });
 
   it.each(cashiers)(
-    'of a worker and a client complete a workflow together: $name',
+    'completes a workflow with a worker and a client together: $name',
     async (worker) => {
       let printed = '';
       const { exitCode, output } = await folder.run(worker, server.url, async () => {
@@ -71,7 +71,7 @@ describe('worker SDK examples', () => {
   );
 
   it.each(workers.filter((worker) => !cashiers.includes(worker)))(
-    'of a worker run until they are stopped: $name',
+    'runs a worker until it is stopped: $name',
     async (worker) => {
       const activity = /activities: \{\s*'([\w-]+)'/.exec(worker.code)?.[1];
       const work = await api.workflows.start('any-work', { activity: activity ?? '' });
@@ -85,14 +85,14 @@ describe('worker SDK examples', () => {
     },
   );
 
-  it('of the first worker and the first client have fewer than 15 lines', () => {
+  it('needs fewer than 15 lines for the first worker and the first client', () => {
     for (const { code } of [workers[0]!, client]) {
       expect(code.replace('\nexport {};\n', '').split('\n').length).toBeLessThan(15);
     }
   });
 
   it.each(snippets.filter((snippet) => !workers.includes(snippet) && snippet !== client))(
-    'in doc comments run and print the documented output: $name',
+    'runs in doc comments and prints the documented output: $name',
     async (snippet) => {
       const { exitCode, output } = await folder.run(snippet, server.url);
       expect(exitCode, output).toBe(0);
@@ -101,7 +101,7 @@ describe('worker SDK examples', () => {
     },
   );
 
-  it('cover every run-time export of the package', () => {
+  it('covers every run-time export of the package', () => {
     const shown = snippets.map(({ code }) => code).join('\n');
     const missing = Object.keys(workerSdk).filter(
       (name) => !new RegExp(`\\b${name}\\b`).test(shown),

@@ -119,8 +119,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('the packages, packed and installed by npm,', () => {
-  it('contain their dependencies and license, and nothing from the workspace', () => {
+describe('the set of packages, packed and installed by npm,', () => {
+  it('contains its dependencies and license, and nothing from the workspace', () => {
     const installed = join(folder, 'node_modules', '@stepwright');
     expect(readdirSync(installed).sort()).toEqual(['sdk', 'worker-sdk']);
     for (const name of ['sdk', 'worker-sdk']) {
@@ -138,7 +138,7 @@ describe('the packages, packed and installed by npm,', () => {
   it.each([
     ['app.mjs', IMPORTS],
     ['app.cjs', REQUIRES],
-  ])('complete a workflow in %s', (file, head) => {
+  ])('completes a workflow in %s', (file, head) => {
     writeFileSync(join(folder, file), head + BODY);
     expect(run('node', [file, server.url])).toBe('Complete 42\n');
   });
@@ -147,7 +147,7 @@ describe('the packages, packed and installed by npm,', () => {
     ['app.mts', 'NodeNext'],
     ['app.cts', 'NodeNext'],
     ['app.mts', 'Preserve'],
-  ])('satisfy strict TypeScript in %s with module %s', (file, module) => {
+  ])('fulfills strict TypeScript in %s with module %s', (file, module) => {
     writeFileSync(join(folder, file), TYPED);
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     const options = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];

@@ -46,8 +46,8 @@ describe('the worker SDK package', () => {
   });
 });
 
-describe('the types of the worker SDK', () => {
-  it('satisfy the assertions in types.check.ts', () => {
+describe('the worker SDK type declarations', () => {
+  it('fulfills the assertions in types.check.ts', () => {
     const file = fileURLToPath(new URL('types.check.ts', import.meta.url));
     expect(typeErrors(`${PACKAGE}/tsconfig.test.json`, [file])).toEqual([]);
   });

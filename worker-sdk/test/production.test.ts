@@ -218,8 +218,8 @@ describe('a worker process that holds work', () => {
   });
 });
 
-describe('a thousand activities', () => {
-  it('are each done once, with little more than two calls per work item', async () => {
+describe('each of a thousand activities', () => {
+  it('is done once, with little more than two calls per work item', async () => {
     const count = 1000;
     const ids = await startWork(client, 'bulk', count);
     const { calls, fetch } = countingFetch();

@@ -9,7 +9,7 @@ import { during, quiet, workServer } from './support/worker-tests.js';
 
 const at = workServer();
 
-describe('concurrency', () => {
+describe('the concurrency of a worker', () => {
   it('limits all work and the work of one activity, and polls only for free slots', async () => {
     const running = { all: 0, one: 0, allMax: 0, oneMax: 0, slotsMax: 0 };
     // The first ones wait for the others: on a slow machine they would have ended before the others arrived.
@@ -51,7 +51,7 @@ describe('concurrency', () => {
     expect(running).toMatchObject({ allMax: 5, oneMax: 2, slotsMax: 5 });
   });
 
-  it('that one busy activity has used up soon becomes available to the others', async () => {
+  it('becomes available to the others soon after one busy activity has used it up', async () => {
     const worker = new Worker({
       client: at.client,
       concurrency: 4,
@@ -72,7 +72,7 @@ describe('concurrency', () => {
     });
   });
 
-  it('of 1 still serves every activity', async () => {
+  it('serves every activity even if it is 1', async () => {
     const seen: string[] = [];
     const names = ['turn-a', 'turn-b', 'turn-c'];
     const worker = new Worker({
@@ -104,8 +104,8 @@ describe('concurrency', () => {
   });
 });
 
-describe('leases', () => {
-  it('are extended by heartbeats as long as the handler runs', async () => {
+describe('a lease', () => {
+  it('is extended by heartbeats as long as the handler runs', async () => {
     let runs = 0;
     const { calls, fetch } = countingFetch();
     const worker = new Worker({
@@ -126,7 +126,7 @@ describe('leases', () => {
     expect(calls.filter((call) => call.startsWith('PUT')).length).toBeGreaterThanOrEqual(6);
   });
 
-  it('that are lost abort the signal, and the late result is dropped', async () => {
+  it('aborts the signal when it is lost, and the late result is dropped', async () => {
     const reasons: unknown[] = [];
     const worker = new Worker({
       client: at.client,
@@ -153,7 +153,7 @@ describe('leases', () => {
     expect(worker.stats()).toMatchObject({ succeeded: 0, failed: 0, dropped: 1 });
   });
 
-  it('that are lost do not fail the activity when the handler stops because of it', async () => {
+  it('does not fail the activity when it is lost and the handler stops because of it', async () => {
     let runs = 0;
     const worker = new Worker({
       client: at.client,
@@ -180,7 +180,7 @@ describe('leases', () => {
     expect(worker.stats()).toMatchObject({ received: 2, succeeded: 1, dropped: 1, failed: 0 });
   });
 
-  it('can be extended by the handler', async () => {
+  it('is extended by the handler', async () => {
     const { calls, fetch } = countingFetch();
     const worker = new Worker({
       client: createClient({ baseUrl: at.server.url, fetch }),
@@ -292,13 +292,13 @@ describe('worker.stop', () => {
   });
 });
 
-describe('worker options', () => {
+describe('the configuration of a worker', () => {
   it.each([
     ['no activities', { activities: {} }],
     ['an invalid handler', { activities: { wrong: 'text' } }],
     ['no slots', { concurrency: 0, activities: { fine: String } }],
     ['a lease of half a second', { leaseSeconds: 0.5, activities: { fine: String } }],
-  ])('with %s are rejected', (_name, options) => {
+  ])('is rejected with %s', (_name, options) => {
     expect(() => new Worker({ client: at.client, ...options } as never)).toThrow();
   });
 });

@@ -59,7 +59,7 @@ describe('a handler', () => {
     expect(worker.stats()).toMatchObject({ received: 1, succeeded: 1, failed: 0, running: 0 });
   });
 
-  it('that returns undefined reports null as the result', async () => {
+  it('reports null as the result if it returns undefined', async () => {
     const worker = new Worker({ client: at.client, activities: { nothing: () => undefined } });
     await during(worker, async () => {
       expect((await (await at.start('nothing')).wait()).data.result).toBeNull();
@@ -85,7 +85,7 @@ describe('a handler', () => {
     ],
     ['a string', 'just a text', { name: 'NonError', message: 'just a text', data: null }],
     ['data', { code: 7 }, { name: 'NonError', data: { code: 7 } }],
-  ])('that throws %s fails the activity with this value', async (_name, thrown, reported) => {
+  ])('fails the activity with the thrown value: %s', async (_name, thrown, reported) => {
     const worker = new Worker({
       client: at.client,
       log: quiet,
@@ -104,7 +104,7 @@ describe('a handler', () => {
     expect(failures).toEqual([thrown]);
   });
 
-  it('whose result is not JSON or is too large fails the activity', async () => {
+  it('fails the activity if its result is not JSON or is too large', async () => {
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
     const worker = new Worker({
@@ -121,7 +121,7 @@ describe('a handler', () => {
     expect(worker.stats()).toMatchObject({ failed: 2, succeeded: 0 });
   });
 
-  it('whose failure is not JSON still fails the activity', async () => {
+  it('fails the activity even if its failure is not JSON', async () => {
     const worker = new Worker({
       client: at.client,
       log: quiet,
@@ -143,7 +143,7 @@ describe('a handler', () => {
     });
   });
 
-  it('that throws a type which NonRetryable lists is not retried', async () => {
+  it('is not retried if it throws a type that NonRetryable lists', async () => {
     await at.client.definitions.register({
       id: 'reserve',
       steps: [
@@ -176,7 +176,7 @@ describe('a handler', () => {
     expect(attempts).toEqual([1, 2, 3]);
   });
 
-  it('that throws a non-retryable ActivityFailure is not retried', async () => {
+  it('is not retried if it throws a non-retryable ActivityFailure', async () => {
     const attempts: number[] = [];
     const worker = new Worker({
       client: at.client,
@@ -246,8 +246,8 @@ describe('a handler', () => {
   });
 });
 
-describe('schemas', () => {
-  it('validate the parameters before the handler runs, and pass it their output', async () => {
+describe('a schema', () => {
+  it('validates the parameters before the handler runs, and passes it their output', async () => {
     const seen: unknown[] = [];
     const worker = new Worker({
       client: at.client,
@@ -272,7 +272,7 @@ describe('schemas', () => {
     expect(seen).toEqual([{ on: new Date('2026-01-02') }]);
   });
 
-  it('of declared activities apply to parameters and results in every worker of the client', async () => {
+  it('applies, for a declared activity, to parameters and results in every worker of the client', async () => {
     const declared = defineActivities({
       double: { parameters: z.object({ n: z.number() }), result: z.object({ n: z.number() }) },
       plain: activity<{ n: number }, number>(),
@@ -322,8 +322,8 @@ describe('middleware', () => {
   });
 });
 
-describe('listeners', () => {
-  it('that throw do not affect the worker or other listeners', async () => {
+describe('a listener', () => {
+  it('does not affect the worker or other listeners if it throws', async () => {
     const { lines, log } = keptLog();
     const worker = new Worker({ client: at.client, log, activities: { heard: () => 1 } });
     worker.on('received', () => {

@@ -140,7 +140,7 @@ describe.runIf(browserPath !== null)('every page and every dialog', () => {
     expect(wanted.filter((name) => VIEWS.every((view) => view.name !== name))).toEqual([]);
   });
 
-  test('the description of the API can be read', async () => {
+  test('allows the API description to be read', async () => {
     const page = await pages.open('/');
     await page.goto(`${pages.server.url}/swagger`);
     await page.locator('.opblock-summary').first().waitFor();

@@ -30,7 +30,7 @@ steps:
 `;
 }
 
-describe.runIf(browserPath !== null)('the pages of definitions', () => {
+describe.runIf(browserPath !== null)('the definition view', () => {
   const pages = usePages({
     seed: async (client) => {
       await client.definitions.register(approval(100));
@@ -47,7 +47,7 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
     },
   });
 
-  test('link from the list to a definition of any name, and show its steps in a graph', async () => {
+  test('links from the list to a definition of any name, and shows its steps in a graph', async () => {
     const page = await pages.open('/definitions');
     await page.getByRole('link', { name: HOSTILE }).click();
     await page.getByRole('heading', { name: HOSTILE, level: 1 }).waitFor();
@@ -64,7 +64,7 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
     await expect.poll(() => page.locator('.edge-undo').count()).toBe(1);
   });
 
-  test('say in the list which ones are disabled', async () => {
+  test('says in the list which definitions are disabled', async () => {
     await pages.client.definitions.register({
       id: 'resting',
       steps: [{ id: 'a', stepType: 'NoOp' }],
@@ -80,7 +80,7 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
     await expect.poll(() => mark('resting').count()).toBe(0);
   });
 
-  test('show the members of a step that is selected with the keyboard', async () => {
+  test('shows the members of a step that is selected with the keyboard', async () => {
     const page = await pages.open('/definitions/approval');
     const step = page.getByRole('button', { name: /^wait, WaitFor/ });
     await step.focus();
@@ -90,14 +90,14 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
     await page.getByText('"data.orderId"').waitFor();
   });
 
-  test('show the steps as a list', async () => {
+  test('shows the steps as a list', async () => {
     const page = await pages.open('/definitions/approval');
     await page.getByRole('button', { name: 'List' }).click();
     await page.getByText('to ask if data.amount > 200').waitFor();
     await page.getByText('compensated by').waitFor();
   });
 
-  test('zoom the graph with buttons', async () => {
+  test('zooms the graph with buttons', async () => {
     const page = await pages.open('/definitions/approval');
     const scale = (): Promise<string> =>
       page.locator('.react-flow__viewport').evaluate((element) => element.style.transform);
@@ -109,7 +109,7 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
     await expect.poll(scale).not.toBe(smaller);
   });
 
-  test('compare two versions, and show the document as YAML and as JSON', async () => {
+  test('compares two versions, and shows the document as YAML and as JSON', async () => {
     const page = await pages.open('/definitions/approval?view=changes');
     const side = (name: 'a' | 'b', text: string) =>
       page.locator(`.cm-merge-${name} .cm-changedLine`, { hasText: text }).first();
@@ -128,7 +128,7 @@ describe.runIf(browserPath !== null)('the pages of definitions', () => {
   });
 });
 
-describe.runIf(browserPath !== null)('the editor of definitions', () => {
+describe.runIf(browserPath !== null)('the definition editor', () => {
   const pages = usePages({
     seed: async (client) => {
       await client.definitions.register(approval(100));

@@ -49,7 +49,7 @@ function watchDoubleReads(page: Page): () => string[] {
   };
 }
 
-describe.runIf(browserPath !== null)('the pages', () => {
+describe.runIf(browserPath !== null)('a page', () => {
   const pages = usePages({
     seed: async (client) => {
       await openShop(client);
@@ -57,7 +57,7 @@ describe.runIf(browserPath !== null)('the pages', () => {
   });
 
   test.each(['/runs', '/definitions', '/activities', '/nodes'])(
-    'read nothing twice, and have no serious problem: %s',
+    'reads nothing twice, and has no serious problem: %s',
     async (path) => {
       let doubleReads = (): string[] => [];
       const page = await pages.open(path, { viewport: WIDE }, async (opened) => {
@@ -110,7 +110,7 @@ describe.runIf(browserPath !== null)('the sign-in', () => {
     await page.getByRole('link', { name: 'idle' }).waitFor();
   });
 
-  test('after the token has expired keeps what was typed', async () => {
+  test('keeps the typed text after the token has expired', async () => {
     pages.expectBrowserError(/401/);
     const page = await pages.open('/definitions/idle/start');
     const signIn = async (): Promise<void> => {

@@ -226,7 +226,7 @@ describe.runIf(browserPath !== null)('the graph', () => {
     expect(await seriousProblems(wide)).toEqual([]);
   });
 
-  test('on a phone is readable and not cropped at the sides', async () => {
+  test('is readable on a phone and not cropped at the sides', async () => {
     const page = await pages.open('/definitions/narrow', PHONE);
     await step(page, 'check').waitFor();
     const [frame, ...boxes] = await Promise.all([
@@ -243,7 +243,7 @@ describe.runIf(browserPath !== null)('the graph', () => {
     expect(await seriousProblems(page)).toEqual([]);
   });
 
-  test('on a phone is a list if it is too wide, until the graph is chosen', async () => {
+  test('is a list on a phone if it is too wide, until the graph is chosen', async () => {
     const page = await pages.open('/definitions/wide', PHONE);
     await page.locator('.outline').waitFor();
     expect(await widthOf(page)).toBeLessThanOrEqual(390);
@@ -255,7 +255,7 @@ describe.runIf(browserPath !== null)('the graph', () => {
     await expect.poll(() => isInFrame(page, step(page, 'branch-2'))).toBe(true);
   });
 
-  test('on a phone is moved with one finger and zoomed with two', async () => {
+  test('moves on a phone with one finger and zooms with two', async () => {
     const page = await pages.open('/definitions/narrow', PHONE);
     await step(page, 'check').waitFor();
     await page.locator('.graph').scrollIntoViewIfNeeded();

@@ -49,7 +49,7 @@ const definition = (id: string): object => ({
 
 const NAMES = [IMAGE, 'a/b%2Fc?d#e', LONG.slice(0, 100), '%', 'ünï 🚀 name'];
 
-describe.runIf(browserPath !== null)('hostile names and data', () => {
+describe.runIf(browserPath !== null)('a hostile name or value', () => {
   const ids: string[] = [];
   const pages = usePages({
     seed: async (client) => {
@@ -64,7 +64,7 @@ describe.runIf(browserPath !== null)('hostile names and data', () => {
     },
   });
 
-  test('appear as text in the list of runs, without horizontal scrolling', async () => {
+  test('appears as text in the list of runs, without horizontal scrolling', async () => {
     const page = await pages.open('/runs');
     await page
       .locator('tbody tr')
@@ -85,7 +85,7 @@ describe.runIf(browserPath !== null)('hostile names and data', () => {
   });
 
   test.each(NAMES.map((name, at) => [name.slice(0, 20), at] as const))(
-    'are inert in every view of a run: %s',
+    'is inert in every view of a run: %s',
     async (_name, at) => {
       const page = await pages.open(`/runs/${ids[at]!}`);
       await page.getByText('KeyError').or(page.getByText('TypeError')).first().waitFor();
@@ -103,7 +103,7 @@ describe.runIf(browserPath !== null)('hostile names and data', () => {
     },
   );
 
-  test('are collapsed and cut if they are large, and show own properties such as __proto__', async () => {
+  test('is collapsed and cut if it is large, and shows own properties such as __proto__', async () => {
     const page = await pages.open(`/runs/${ids[NAMES.indexOf('%')]!}?tab=data`);
     const data = page.getByRole('group', { name: 'Data', exact: true });
     await data.getByText('__proto__').waitFor();
@@ -113,7 +113,7 @@ describe.runIf(browserPath !== null)('hostile names and data', () => {
     expect(await page.evaluate(() => ({}))).not.toHaveProperty('polluted');
   });
 
-  test('have no effect in an address', async () => {
+  test('has no effect in an address', async () => {
     pages.expectBrowserError(/400/);
     const page = await pages.open(
       `/runs?reference=${encodeURIComponent(IMAGE)}&status=Nope&version=-1e9&failed=1y`,

@@ -36,7 +36,7 @@ async function openOther(context: BrowserContext, url: string): Promise<Page> {
   return page;
 }
 
-describe.runIf(browserPath !== null)('signing in at an issuer', async () => {
+describe.runIf(browserPath !== null)('the sign-in at an issuer', async () => {
   const provider = await OpenIdProvider.start({ redirectUris });
   afterAll(() => provider.stop());
   const pages = usePages({ environment: provider.settings });
@@ -75,7 +75,7 @@ describe.runIf(browserPath !== null)('signing in at an issuer', async () => {
     await page.locator('input[name=login]').waitFor();
   });
 
-  test('that the user breaks off is reported', async () => {
+  test('is reported if the user aborts it', async () => {
     const page = await pages.open('/runs', {}, withoutDecoration);
     await page.getByRole('button', { name: button }).click();
     await page.getByText('Cancel').click();
@@ -83,7 +83,7 @@ describe.runIf(browserPath !== null)('signing in at an issuer', async () => {
     expect(page.url()).toBe(`${pages.server.url}/ui/`);
   });
 
-  test('that somebody else began is refused', async () => {
+  test('is refused if another party began it', async () => {
     const page = await pages.open('/runs', {}, withoutDecoration);
     await page.getByRole('button', { name: button }).click();
     await page.locator('input[name=login]').waitFor();
@@ -92,7 +92,7 @@ describe.runIf(browserPath !== null)('signing in at an issuer', async () => {
     expect(await keptToken(page)).toBeNull();
   });
 
-  test('can be replaced by a token', async () => {
+  test('accepts a token instead', async () => {
     const page = await pages.open('/runs', {}, withoutDecoration);
     await page.getByText('Use a token instead').click();
     await page.getByLabel('Bearer token').fill(await provider.programToken('conductor:viewer'));
@@ -105,10 +105,10 @@ describe.runIf(browserPath !== null)('a token of an issuer that ends soon', asyn
   const provider = await OpenIdProvider.start({ redirectUris, accessTokenSeconds: 6 });
   afterAll(() => provider.stop());
 
-  describe('is renewed', () => {
+  describe('the renewal', () => {
     const pages = usePages({ environment: provider.settings });
 
-    test('without the user, once for all tabs', async () => {
+    test('happens without the user, once for all tabs', async () => {
       pages.expectBrowserError(/401/);
       pages.expectBrowserError(new RegExp(`^request: (${provider.issuer}|https://fonts)`));
       const page = await pages.open('/runs', {}, withoutDecoration);
@@ -126,7 +126,7 @@ describe.runIf(browserPath !== null)('a token of an issuer that ends soon', asyn
     });
   });
 
-  describe('and cannot be renewed', () => {
+  describe('the failed renewal', () => {
     // Without offline_access, the issuer gives no refresh token.
     const auth_client_scope = 'conductor:viewer conductor:author';
     const pages = usePages({ environment: { ...provider.settings, auth_client_scope } });

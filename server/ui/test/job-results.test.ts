@@ -15,8 +15,8 @@ const many = (count: number, run: Partial<Run>): Run[] =>
     ...run,
   }));
 
-describe('the results of a bulk job', () => {
-  test('are those after its start: a run may fail again', () => {
+describe('the results list of a bulk job', () => {
+  test('contains results from after its start: a run may fail again', () => {
     const runs = [
       ...many(470, { status: 'Suspended', failureTime: LATER }),
       ...many(10, { outcome: 'Failed', status: 'Terminated', failureTime: LATER }),
@@ -29,7 +29,7 @@ describe('the results of a bulk job', () => {
     );
   });
 
-  test('say which runs they are about if they are not about all', () => {
+  test('says which runs it is about if it is not about all', () => {
     expect(resultText(many(500, {}), 8000, STARTED)).toBe(
       'Of the first 500 runs: 500 still running, waiting or retrying.',
     );

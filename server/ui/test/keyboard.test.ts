@@ -4,7 +4,7 @@ import { browserPath } from './support/browser.js';
 import { usePages } from './support/page-test.js';
 import { openShop, type Shop } from './support/shop.js';
 
-describe.runIf(browserPath !== null)('the pages about runs', () => {
+describe.runIf(browserPath !== null)('the run view', () => {
   let shop: Shop;
   const pages = usePages({
     seed: async (client) => {
@@ -12,7 +12,7 @@ describe.runIf(browserPath !== null)('the pages about runs', () => {
     },
   });
 
-  test('can be used with the keyboard alone to find, open and terminate a run', async () => {
+  test('lets users find, open and terminate a run with the keyboard alone', async () => {
     const { id } = await pages.client.workflows.start('reminder', {}, { reference: 'by-keyboard' });
     const page = await pages.open('/runs');
     await page.getByText('Live', { exact: true }).waitFor();
@@ -53,7 +53,7 @@ describe.runIf(browserPath !== null)('the pages about runs', () => {
     await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
   });
 
-  test('change tabs with the arrow keys', async () => {
+  test('changes tabs with the arrow keys', async () => {
     const page = await pages.open(`/runs/${shop.order}`);
     await page.getByRole('tab', { name: 'Overview' }).focus();
     await page.keyboard.press('ArrowRight');

@@ -6,7 +6,7 @@ import { pasteText } from './support/paste-text.js';
 
 const HOSTILE = '<img src=x onerror="alert(1)">/%2F"';
 
-describe.runIf(browserPath !== null)('the pages of events, activities, steps and nodes', () => {
+describe.runIf(browserPath !== null)('the operations page', () => {
   let waiting = '';
   const pages = usePages({
     seed: async (client) => {
@@ -38,7 +38,7 @@ describe.runIf(browserPath !== null)('the pages of events, activities, steps and
     },
   });
 
-  test('publish an event to the run that is waiting for it', async () => {
+  test('publishes an event to the run that is waiting for it', async () => {
     const page = await pages.open('/events?name=approved&key=k-1');
     await page.getByRole('link', { name: waiting }).waitFor();
     await page.getByRole('button', { name: 'Publish an event' }).click();
@@ -58,7 +58,7 @@ describe.runIf(browserPath !== null)('the pages of events, activities, steps and
     await expect.poll(() => table.locator('tbody tr').count()).toBe(1);
   });
 
-  test('show queues without an idle worker, and who holds a work item', async () => {
+  test('shows queues without an idle worker, and who holds a work item', async () => {
     const page = await pages.open('/activities');
     const row = page.getByRole('row', { name: /charge/ });
     await row.getByText('no idle worker').waitFor();
@@ -88,7 +88,7 @@ describe.runIf(browserPath !== null)('the pages of events, activities, steps and
       .toBe('failed by an operator');
   });
 
-  test('compare a script with an earlier version, mark its errors, and publish the next version', async () => {
+  test('compares a script with an earlier version, marks its errors, and publishes the next version', async () => {
     const page = await pages.open('/steps');
     await page.getByRole('link', { name: 'quote' }).click();
     await page.locator('.cm-line', { hasText: 'price = 4' }).waitFor();
@@ -108,7 +108,7 @@ describe.runIf(browserPath !== null)('the pages of events, activities, steps and
     expect(await pages.client.steps.get('quote')).toBe('price = 5\n');
   });
 
-  test('publish a script with an import that will fail, and mark its position', async () => {
+  test('publishes a script with an import that will fail, and marks its position', async () => {
     const page = await pages.open('/new-step');
     await page.getByLabel('Name (StepType in definitions)').fill('lookup');
     const editor = page.getByRole('textbox', { name: 'Script' });
@@ -125,7 +125,7 @@ describe.runIf(browserPath !== null)('the pages of events, activities, steps and
     await page.getByRole('heading', { name: 'lookup', level: 1 }).waitFor();
   });
 
-  test('publish a new step, and open its page', async () => {
+  test('publishes a new step, and opens its page', async () => {
     const page = await pages.open('/new-step');
     await page.getByLabel('Name (StepType in definitions)').fill('add & <b>');
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
@@ -133,7 +133,7 @@ describe.runIf(browserPath !== null)('the pages of events, activities, steps and
     await page.locator('.cm-line', { hasText: 'total = a + b' }).waitFor();
   });
 
-  test('show the state, load, store and backplane of the node that serves the page', async () => {
+  test('shows the state, load, store and backplane of the node that serves it', async () => {
     const page = await pages.open('/nodes');
     const row = page.getByRole('row', { name: /this node/ });
     await row.getByText('alive').waitFor();
@@ -142,7 +142,7 @@ describe.runIf(browserPath !== null)('the pages of events, activities, steps and
     await row.getByText(/backplane/).waitFor();
   });
 
-  test('say so if there is nothing to show', async () => {
+  test('says so if there is nothing to show', async () => {
     const page = await pages.open('/activities/none');
     await page.getByText('This queue has no work items.').waitFor();
     await page.goto(`${pages.server.url}/ui/events?name=a&key=b`);

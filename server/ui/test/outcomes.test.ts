@@ -8,7 +8,7 @@ import { browserPath } from './support/browser.js';
 import { openRefunds, type Refunds } from './support/refunds.js';
 import { usePages } from './support/page-test.js';
 
-describe.runIf(browserPath !== null)('outcomes and child runs', () => {
+describe.runIf(browserPath !== null)('a view of outcomes and child runs', () => {
   let refunds: Refunds;
   const pages = usePages({
     seed: async (client) => {
@@ -31,7 +31,7 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
       return items[0]?.workflowId;
     });
 
-  test('each ended run shows its outcome with a word and a symbol, and bad outcomes stand out', async () => {
+  test('shows the outcome of each ended run with a word and a symbol, and bad outcomes stand out', async () => {
     const page = await openRuns();
     await expect.poll(() => outcomeIn(page, refunds.paid).textContent()).toBe('✓ Completed');
     expect(await row(page, refunds.paid).getAttribute('class')).not.toContain('ended-badly');
@@ -46,7 +46,7 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
     await expect.poll(() => outcomeIn(page, refunds.batch).textContent()).toBe('Waiting');
   });
 
-  test('the list can be filtered by outcome, with a preset for failed runs', async () => {
+  test('filters the list by outcome, with a preset for failed runs', async () => {
     const page = await openRuns();
     await page.getByLabel('Status').selectOption('Compensated');
     await expect.poll(() => rowCount(page)).toBe(1);
@@ -58,12 +58,12 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
     await expect.poll(() => rowCount(page)).toBe(1);
   });
 
-  test('the heading of a run shows its outcome', async () => {
+  test('shows the outcome in the heading of a run', async () => {
     const page = await pages.open(`/runs/${refunds.compensated}`);
     await expect.poll(() => page.locator('h1 .badge').allTextContents()).toEqual(['↩ Compensated']);
   });
 
-  test('children are hidden by default, and each child links to its parent', async () => {
+  test('hides children by default, and links each child to its parent', async () => {
     const child = await childOf(pages.client, refunds.batch);
     const page = await openRuns();
     await row(page, refunds.batch).waitFor();
@@ -78,7 +78,7 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
     await page.waitForURL((url) => url.pathname === `/ui/runs/${refunds.batch}`);
   });
 
-  test('a parent links to the list of its children, and the list links back', async () => {
+  test('links a parent to the list of its children, and the list back', async () => {
     const child = await childOf(pages.client, refunds.batch);
     const page = await pages.open(`/runs/${refunds.batch}`);
     await page.getByRole('link', { name: '1 run', exact: true }).click();
@@ -90,7 +90,7 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
     await page.waitForURL((url) => url.pathname === `/ui/runs/${refunds.batch}`);
   });
 
-  test('if only a child matches a filter, the list links to it, and the search box finds it', async () => {
+  test('links to a child if only it matches a filter, and the search box finds it', async () => {
     const child = await childOf(pages.client, refunds.batch);
     const page = await openRuns('?definitionId=refund&status=Runnable');
     await page.getByText('No run matches the filter.').waitFor();
@@ -102,7 +102,7 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
     await row(page, child).waitFor();
   });
 
-  test('a new child appears only in the lists that include it', async () => {
+  test('shows a new child only in the lists that include it', async () => {
     const own = await openRuns();
     const all = await openRuns('?parent=any');
     const { id } = await pages.client.workflows.start('refund-batch', {});
@@ -116,7 +116,7 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
     await expect.poll(() => outcomeIn(first, child).textContent()).toBe('■ Terminated');
   });
 
-  test('all outcomes are shown without serious accessibility problems, in both themes', async () => {
+  test('shows all outcomes without serious accessibility problems, in both themes', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       for (const path of ['/runs?parent=any', `/runs/${refunds.failed}`]) {
         const page = await pages.open(path, { colorScheme });
@@ -128,7 +128,7 @@ describe.runIf(browserPath !== null)('outcomes and child runs', () => {
     }
   });
 
-  test('the list of runs with outcomes fits into 390 pixels', async () => {
+  test('fits the list of runs with outcomes into 390 pixels', async () => {
     const page = await pages.open('/runs?parent=any', { viewport: { width: 390, height: 780 } });
     await row(page, refunds.failed).waitFor();
     const width = await page.evaluate(() => document.documentElement.scrollWidth);

@@ -209,7 +209,7 @@ async function openTravelAgency(client: StepwrightClient): Promise<void> {
   });
 }
 
-describe.runIf(isWanted)('pictures for the documentation', () => {
+describe.runIf(isWanted)('a picture for the documentation', () => {
   let shop: Shop;
   const pages = usePages({
     seed: async (client) => {
@@ -224,7 +224,7 @@ describe.runIf(isWanted)('pictures for the documentation', () => {
     },
   });
 
-  test.each(PICTURES)('are taken: $name', async ({ name, path, shows, options, prepare }) => {
+  test.each(PICTURES)('is taken: $name', async ({ name, path, shows, options, prepare }) => {
     const page = await pages.open(path(shop), options);
     await page.getByText('Live', { exact: true }).waitFor();
     await page.getByText(shows).first().waitFor();

@@ -13,6 +13,6 @@ test.each([
   ['the last poll was long ago', { ...queue, lastPollTime: ago(60) }, 'nobody'],
   ['a worker is between two polls', { ...queue, lastPollTime: ago(59) }, 'busy'],
   ['a worker holds an item', { ...queue, held: 1, lastPollTime: ago(3600) }, 'busy'],
-] as const)('%s', (_, state, expected) => {
+] as const)('tells the attendance when %s', (_, state, expected) => {
   expect(attendanceOf(state, NOW)).toBe(expected);
 });

@@ -100,7 +100,7 @@ describe.runIf(browserPath !== null)('a user without access', () => {
     await expectSilence(opened);
   });
 
-  test.each(ALL)('whose token lacks the scope is told its name on %s', async (path) => {
+  test.each(ALL)('names the missing scope on %s', async (path) => {
     const opened = await open(path, makeToken('till', 'conductor:worker'));
     const { page } = opened;
     await page.getByRole('heading', { name: 'Not allowed', level: 1 }).waitFor();
@@ -109,7 +109,7 @@ describe.runIf(browserPath !== null)('a user without access', () => {
     await expectSilence(opened);
   });
 
-  test('whose token expires on an open page is asked for a new one', async () => {
+  test('prompts for a new token when it expires while the page is open', async () => {
     const page = await pages.open('/nodes', {}, (opened) =>
       keepToken(opened, makeToken('ada', 'conductor:viewer', 6)),
     );

@@ -91,7 +91,7 @@ describe.runIf(browserPath !== null)('a walk-through of docs/repair.md', () => {
     await page.getByText('The run was repaired').waitFor();
   };
 
-  test('a saga whose compensation failed: it is skipped, with what was done by hand', async () => {
+  test('skips a compensation that failed, with a record of the manual work', async () => {
     const title = TITLES.saga;
     const { activities, workflows } = pages.client;
     const { id } = await workflows.start(await define(title));
@@ -118,7 +118,7 @@ describe.runIf(browserPath !== null)('a walk-through of docs/repair.md', () => {
       .toContain('Compensated');
   });
 
-  test('one bad item of 5,000: it is corrected in its place, and nothing is listed 5,000 times', async () => {
+  test('corrects one bad item of 5,000 in its place, and lists nothing 5,000 times', async () => {
     const title = TITLES.item;
     const orders = Array.from({ length: 5000 }, (_, index) => ({
       price: index === 4711 ? '12,-' : 1,
@@ -143,7 +143,7 @@ describe.runIf(browserPath !== null)('a walk-through of docs/repair.md', () => {
     expect(await page.locator('body *').count()).toBeLessThan(10_000);
   });
 
-  test('a run terminated by mistake: it waits again where it was', async () => {
+  test('makes a run terminated by mistake wait again where it was', async () => {
     const title = TITLES.mistake;
     const { activities, workflows, events } = pages.client;
     const { id } = await workflows.start(await define(title), { order: 'order-17' });
@@ -169,7 +169,7 @@ describe.runIf(browserPath !== null)('a walk-through of docs/repair.md', () => {
       .toContain('Completed');
   });
 
-  test('500 runs that failed in an outage: one job from the list of runs repairs all', async () => {
+  test('repairs 500 runs that failed in an outage with one job from the list of runs', async () => {
     const title = TITLES.outage;
     isDown = true;
     charged.length = 0;
@@ -205,7 +205,7 @@ describe.runIf(browserPath !== null)('a walk-through of docs/repair.md', () => {
     expect(charged.length).toBe(500);
   });
 
-  test('a bug that the next version fixes: the run moves there, and its open step gets the new name', async () => {
+  test('moves a run to the version that fixes its bug, and its open step gets the new name', async () => {
     const title = TITLES.bug;
     const { activities, workflows } = pages.client;
     const { id } = await workflows.start(await define(title), { costs: 90, persons: 3 });

@@ -20,7 +20,7 @@ Steps:
       ActivityName: '"pay"'
 `;
 
-describe.runIf(browserPath !== null)('pages of other origins', () => {
+describe.runIf(browserPath !== null)('a page of another origin', () => {
   let server: ServerProcess;
   let client: StepwrightClient;
   let browser: Browser;
@@ -100,7 +100,7 @@ describe.runIf(browserPath !== null)('pages of other origins', () => {
     await client.activities.release(item!);
   };
 
-  test.each(['127.0.0.1', 'localhost'])('can do nothing from another port of %s', async (name) => {
+  test.each(['127.0.0.1', 'localhost'])('has no effect from another port of %s', async (name) => {
     const page = await browser.newPage();
     await page.goto(`http://${name}:${otherPort}/`);
     const results = await attack(page, server.url);
@@ -110,7 +110,7 @@ describe.runIf(browserPath !== null)('pages of other origins', () => {
     await page.close();
   });
 
-  test('can do nothing from a name that was rebound to this machine', async () => {
+  test('has no effect from a name that was rebound to this machine', async () => {
     const target = `http://rebound.example:${new URL(server.url).port}`;
     const page = await browser.newPage();
     // With DNS rebinding, the document comes from the attacker, and everything else from the server.
@@ -123,7 +123,7 @@ describe.runIf(browserPath !== null)('pages of other origins', () => {
     await page.close();
   });
 
-  test("do not affect the server's own page", async () => {
+  test("does not affect the server's own page", async () => {
     const page = await browser.newPage();
     await page.goto(`${server.url}/ui/`);
     const status = await page.evaluate(async () => (await fetch('/api/workflow')).status);

@@ -208,7 +208,7 @@ describe.runIf(browserPath !== null)('the filter of the steps of a run', () => {
     await rows(wrong).first().waitFor();
   });
 
-  test('can be used with the keyboard alone', async () => {
+  test('works with the keyboard alone', async () => {
     const page = await openSteps(long);
     await rows(page).first().waitFor();
     await page.getByRole('tab', { name: 'Steps' }).focus();

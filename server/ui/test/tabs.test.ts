@@ -23,7 +23,7 @@ const openTab = async (context: BrowserContext, url: string): Promise<Page> => {
 
 const live = (page: Page): Promise<void> => page.getByText('Live', { exact: true }).waitFor();
 
-describe.runIf(browserPath !== null)('many tabs', () => {
+describe.runIf(browserPath !== null)('a set of many tabs', () => {
   const pages = usePages({
     seed: async (client) => {
       await client.definitions.register(DEFINITION);
@@ -35,7 +35,7 @@ describe.runIf(browserPath !== null)('many tabs', () => {
     return Number(/^stepwright_change_listeners (\d+)/m.exec(metrics)?.[1]);
   };
 
-  test('share one stream: twelve tabs are live, and the buttons of each work', async () => {
+  test('shares one stream: twelve tabs are live, and the buttons of each work', async () => {
     const { id } = await pages.client.workflows.start('nap', {});
     const first = await pages.open(`/runs/${id}`);
     const tabs = [first];
@@ -49,7 +49,7 @@ describe.runIf(browserPath !== null)('many tabs', () => {
     for (const tab of tabs) await tab.locator('h1 .badge', { hasText: 'Waiting' }).waitFor();
   });
 
-  test('end the stream with the last of them', async () => {
+  test('ends the stream with the last tab', async () => {
     const first = await pages.open('/runs');
     const second = await openTab(first.context(), first.url());
     await live(first);
@@ -61,7 +61,7 @@ describe.runIf(browserPath !== null)('many tabs', () => {
     await expect.poll(streamCount).toBe(0);
   });
 
-  test('that are left for other addresses hold no connection', async () => {
+  test('holds no connection after its tabs left for other addresses', async () => {
     const page = await pages.open('/runs');
     await live(page);
     for (let turn = 0; turn < 40; turn += 1) {
@@ -75,7 +75,7 @@ describe.runIf(browserPath !== null)('many tabs', () => {
     await expect.poll(streamCount).toBe(1);
   });
 
-  test('hold a stream only while they are visible, in a browser without shared workers', async () => {
+  test('holds a stream only while it is visible, in a browser without shared workers', async () => {
     const page = await pages.open('/runs', {}, async (opened) => {
       await opened.addInitScript(() => Reflect.deleteProperty(window, 'SharedWorker'));
     });

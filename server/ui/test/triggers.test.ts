@@ -8,7 +8,7 @@ import { openReports } from './support/reports.js';
 const HOSTILE = '<img src=x>%2F"';
 const IN_BERLIN = { locale: 'en-US', timezoneId: 'Europe/Berlin' };
 
-describe.runIf(browserPath !== null)('the triggers of a definition', () => {
+describe.runIf(browserPath !== null)('the trigger view', () => {
   const pages = usePages({
     seed: async (client) => {
       await openReports(client);
@@ -32,7 +32,7 @@ describe.runIf(browserPath !== null)('the triggers of a definition', () => {
     return found;
   };
 
-  test('are shown with times here and there, outcomes and reasons', async () => {
+  test('shows triggers with times here and there, outcomes and reasons', async () => {
     const page = await pages.open('/definitions/report?view=triggers', IN_BERLIN);
     const opens = page.getByRole('row', { name: /^market-opens/ });
     await opens.getByText('has not fired yet').waitFor();
@@ -61,7 +61,7 @@ describe.runIf(browserPath !== null)('the triggers of a definition', () => {
       .waitFor();
   });
 
-  test('are paused, resumed, and fired now', async () => {
+  test('pauses, resumes and fires a trigger now', async () => {
     const page = await pages.open('/definitions/report?view=triggers');
     const hourly = page.getByRole('row', { name: /^hourly/ });
     await hourly.getByRole('button', { name: 'Pause' }).click();
@@ -85,7 +85,7 @@ describe.runIf(browserPath !== null)('the triggers of a definition', () => {
     expect(trigger?.name).toBe('hourly');
   });
 
-  test('are backfilled for a period', async () => {
+  test('backfills a trigger for a period', async () => {
     const page = await pages.open('/definitions/report?view=triggers', { timezoneId: 'UTC' });
     const resting = page.getByRole('row', { name: /^resting/ });
     await resting.getByRole('button', { name: 'Backfill' }).click();
@@ -106,7 +106,7 @@ describe.runIf(browserPath !== null)('the triggers of a definition', () => {
       .toEqual(['2026-03-04T12:00:00.000Z', '2026-03-05T12:00:00.000Z']);
   });
 
-  test('the schedule lists what fires in the next day, by the hours of the user', async () => {
+  test("lists what fires in the next day, in the user's time zone", async () => {
     const page = await pages.open('/schedule', IN_BERLIN);
     const nightly = page.locator('.schedule-entry', { hasText: 'nightly' });
     await nightly.getByText('02:00', { exact: true }).waitFor();
@@ -126,7 +126,7 @@ describe.runIf(browserPath !== null)('the triggers of a definition', () => {
     expect(await nightly.getByText('02:00', { exact: true }).count()).toBe(0);
   });
 
-  test('the schedule omits a definition as soon as it is disabled', async () => {
+  test('omits a definition from the schedule as soon as it is disabled', async () => {
     const page = await pages.open('/schedule');
     const entry = page.locator('.schedule-entry', { hasText: HOSTILE });
     await entry.waitFor();

@@ -7,7 +7,7 @@ import { browserPath } from './support/browser.js';
 import { usePages } from './support/page-test.js';
 import { openShop, type Shop } from './support/shop.js';
 
-describe.runIf(browserPath !== null)('what the page says', () => {
+describe.runIf(browserPath !== null)('the page', () => {
   let shop: Shop;
   const pages = usePages({
     seed: async (client) => {
@@ -21,7 +21,7 @@ describe.runIf(browserPath !== null)('what the page says', () => {
     await page.getByLabel('Time zone').selectOption(zone);
   };
 
-  test('the list says how each run stands and why', async () => {
+  test('says in the list how each run stands and why', async () => {
     const page = await pages.open('/runs');
     for (const [id, status, why] of [
       [shop.order, 'Waiting', 'event approved/order-4711'],
@@ -36,7 +36,7 @@ describe.runIf(browserPath !== null)('what the page says', () => {
     }
   });
 
-  test('a row follows its run: what it waits for is asked again after a change', async () => {
+  test('updates a row with its run: it requests the reason of a wait again after a change', async () => {
     const { id } = await pages.client.workflows.start('reminder', {});
     const page = await pages.open('/runs?definitionId=reminder');
     await cell(page, id, 'Why').filter({ hasText: 'timer, in' }).waitFor();
@@ -48,7 +48,7 @@ describe.runIf(browserPath !== null)('what the page says', () => {
     await expect.poll(() => cell(page, id, 'Status').textContent()).toBe('■ Terminated');
   });
 
-  test('all times are local or all are UTC, as the user chooses once, and they show the zone', async () => {
+  test('shows all times in local time or all in UTC, as the user chooses once, with the zone', async () => {
     const { startTime } = await pages.client.workflows.get(shop.order);
     const clockIn = (timeZone: string): string =>
       new Intl.DateTimeFormat('en-US', { timeStyle: 'long', timeZone }).format(new Date(startTime));
@@ -69,7 +69,7 @@ describe.runIf(browserPath !== null)('what the page says', () => {
     await page.getByLabel('Started after (UTC)').waitFor();
   });
 
-  test('a filter by time means the chosen zone', async () => {
+  test('applies a time filter in the chosen zone', async () => {
     const page = await pages.open('/runs', { timezoneId: 'Asia/Kathmandu' });
     const asked = (): Promise<string> =>
       page
@@ -84,7 +84,7 @@ describe.runIf(browserPath !== null)('what the page says', () => {
     expect(await utc).toBe('2020-01-01T00:00:00.000Z');
   });
 
-  test('the zone may change while a list for the zone before is being read', async () => {
+  test('lets the zone change while a list for the previous zone is being read', async () => {
     const page = await pages.open('/runs', { timezoneId: 'Asia/Kathmandu' });
     await page.locator('tbody tr').first().waitFor();
     const asked: string[] = [];
@@ -100,7 +100,7 @@ describe.runIf(browserPath !== null)('what the page says', () => {
     await expect.poll(() => asked).toContain('2020-01-01T00:00:00.000Z');
   });
 
-  test('a suspended run names no time for a retry, and its error has the number of its attempt', async () => {
+  test('names no retry time for a suspended run, and shows the error with its attempt number', async () => {
     const { id } = await pages.client.workflows.start('invoice', { customer: {} });
     await eventually('the run is suspended', async () => {
       return (await pages.client.workflows.get(id)).status === 'Suspended';
@@ -119,7 +119,7 @@ describe.runIf(browserPath !== null)('what the page says', () => {
     expect(await steps.textContent()).not.toMatch(/retry at|due/);
   });
 
-  test('a headline stays fresh', async () => {
+  test('keeps a headline fresh', async () => {
     const { id } = await pages.client.workflows.start('greeting', {});
     const page = await pages.open(`/runs/${id}`);
     const text = page.locator('.why-summary');
@@ -133,7 +133,7 @@ describe.runIf(browserPath !== null)('what the page says', () => {
     await expect.poll(told).not.toBe(before);
   });
 
-  test('ids of runs keep their end where they are shortened, and are copied whole', async () => {
+  test('keeps the end of a shortened run id, and copies the whole id', async () => {
     const page = await pages.open('/runs');
     const link = page.getByRole('link', { name: shop.order });
     await link.waitFor();
@@ -147,7 +147,7 @@ describe.runIf(browserPath !== null)('what the page says', () => {
     expect(copied).toBe(shop.order);
   });
 
-  test('everything that can be pressed has 24 pixels to itself, also on a phone', async () => {
+  test('gives every control 24 pixels to itself, also on a phone', async () => {
     for (const path of ['/runs', `/runs/${shop.order}`, '/activities/charge-card']) {
       const page = await pages.open(path, { viewport: { width: 390, height: 800 } });
       await page.getByText('Live', { exact: true }).waitFor();
@@ -156,7 +156,7 @@ describe.runIf(browserPath !== null)('what the page says', () => {
     }
   });
 
-  test('a work item that is held without a lease is marked: nobody gets it if its worker dies', async () => {
+  test('marks a work item without a lease: it is lost if its worker dies', async () => {
     await pages.client.workflows.start('order-fulfilment', { order: 1, customer: 'Al', lines: [] });
     await pages.client.activities.pull('charge-card', { workerId: 'till-9', waitSeconds: 15 });
     const page = await pages.open('/activities/charge-card');

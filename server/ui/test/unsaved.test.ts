@@ -12,7 +12,7 @@ Steps:
     StepType: NoOp
 `;
 
-describe.runIf(browserPath !== null)('unsaved edits', () => {
+describe.runIf(browserPath !== null)('an unsaved edit', () => {
   const pages = usePages({
     seed: async (client) => {
       await client.definitions.register(DEFINITION);
@@ -30,7 +30,7 @@ describe.runIf(browserPath !== null)('unsaved edits', () => {
     return questions;
   };
 
-  test('are kept unless the user agrees to leave, by a link, by Back or by a reload', async () => {
+  test('is kept unless the user agrees to leave, by a link, by Back or by a reload', async () => {
     const page = await pages.open('/definitions/approval');
     const questions = answerQuestions(page);
     await page.getByRole('link', { name: 'Edit' }).click();

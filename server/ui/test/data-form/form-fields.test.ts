@@ -139,7 +139,7 @@ describe('the form of a schema', () => {
   });
 });
 
-describe('the values of a form', () => {
+describe('the value of a form', () => {
   const form = formOf(
     {
       name: { type: 'string' },
@@ -156,7 +156,7 @@ describe('the values of a form', () => {
     { required: ['name', 'kind', 'address', 'lines'] },
   );
 
-  test('start with defaults, required parts, and values without an alternative', () => {
+  test('starts with defaults, required parts, and values without an alternative', () => {
     expect(initialMembers(form)).toEqual({
       amount: new NumberText('1.5'),
       kind: 'order',
@@ -165,14 +165,14 @@ describe('the values of a form', () => {
     });
   });
 
-  test('of a new element can be completed', () => {
+  test('is completed for a new element', () => {
     const list = form.members.find(({ name }) => name === 'lines')!.field;
     expect(list.kind === 'list' && newValue(list.item)).toEqual({});
     expect(newValue(fieldOf({ type: 'string' }))).toBe('');
     expect(newValue(fieldOf({ type: 'number' }))).toMatchObject({ text: '' });
   });
 
-  test('of another type are left to JSON', () => {
+  test('is left to JSON if it has another type', () => {
     const value = fromJson({ it: 'text' });
     expect(canShow(fieldOf({ type: 'number' }), 'text')).toBe(false);
     expect(canShow(fieldOf({ enum: ['a'] }), 'b')).toBe(false);
@@ -181,14 +181,14 @@ describe('the values of a form', () => {
     expect(canShow(fieldOf({ type: ['string', 'null'] }), null)).toBe(true);
   });
 
-  test('that the schema does not name are kept apart', () => {
+  test('is kept apart if the schema does not name it', () => {
     expect(othersOf(form, membersOf({ name: 'Ada', __proto__x: 1, more: [] }))).toEqual({
       __proto__x: new NumberText('1'),
       more: [],
     });
   });
 
-  test('get the messages of the server at the innermost field that is shown', () => {
+  test("gets the server's messages at the innermost field that is shown", () => {
     const value = membersOf({ lines: [{ sku: 1 }], address: { city: 'Bern' } });
     const found = placeMessages(form, value, [
       { pointer: '/name', message: 'is missing' },

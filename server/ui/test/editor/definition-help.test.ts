@@ -92,7 +92,7 @@ describe('the text that a problem marks', () => {
     ['{"a/b": 1}', { pointer: '/a~1b' }, '1'],
     ['{"a": 1}', { pointer: '/none' }, '{'],
     ['{ broken', { pointer: '/a/b' }, '{'],
-  ])('in %j, at %o, is %j', (text, place, expected) => {
+  ])('is, in %j at %o, %j', (text, place, expected) => {
     expect(marked(text, place)).toBe(expected);
   });
 });

@@ -46,7 +46,7 @@ describe('the view of a graph', () => {
     expect(zoom).toBeCloseTo(0.7);
   });
 
-  test.each(['first', 'inner', 'last'])('of a tall graph shows the step that matters: %s', (id) => {
+  test.each(['first', 'inner', 'last'])('shows in a tall graph the step that matters: %s', (id) => {
     const tall = placed(900, 20_000);
     const nodeId = nodeOfStep(model, id)!;
     const view = openingView(tall, frame, nodeId);
@@ -61,14 +61,14 @@ describe('the view of a graph', () => {
     expect(view.y + tall.height * view.zoom).toBe(frame.height - 10);
   });
 
-  test('of a huge graph can still show everything', () => {
+  test('shows everything of a huge graph', () => {
     const { x, y, zoom } = wholeView(placed(900, 94_000), frame);
     expect(y).toBeGreaterThanOrEqual(0);
     expect(94_000 * zoom).toBeLessThan(frame.height);
     expect(x).toBeGreaterThan(0);
   });
 
-  test('on a phone is readable, or known to be too wide; the page can be scrolled beside it', () => {
+  test('is readable on a phone, or known to be too wide; the page scrolls beside it', () => {
     expect(isTooWide(placed(500, 900), 364)).toBe(false);
     expect(openingView(placed(500, 900), { width: 364, height: 500 }, null).x).toBeGreaterThan(0);
     expect(isTooWide(placed(1400, 900), 364)).toBe(true);

@@ -97,7 +97,7 @@ Steps:
     ['a string', 'hello'],
     ['steps that are not objects', { steps: [1, null, 'x', [], { Id: { a: 1 } }] }],
     ['a list instead of a map', { Steps: [{ id: 'a', SelectNextStep: ['b'], Inputs: 5 }] }],
-  ])('can be created for %s', (_name, document) => {
+  ])('is created for %s', (_name, document) => {
     expect(() => graphModel(readDefinition(document))).not.toThrow();
   });
 

@@ -80,23 +80,23 @@ const NESTED = {
   ],
 };
 
-describe('the labels of a graph', () => {
+describe('a label of a graph', () => {
   test.each(globSync('examples/*/*.yaml', { cwd: root }))(
-    'cover no step and no other label in %s',
+    'covers no step and no other label in %s',
     async (file) => {
       const placed = await placedGraph(parse(readFileSync(`${root}${file}`, 'utf8')));
       expect(collisions(placed)).toEqual([]);
     },
   );
 
-  test('cover no step and no other label inside containers and across their borders', async () => {
+  test('covers no step and no other label inside containers and across their borders', async () => {
     const placed = await placedGraph(NESTED);
     expect(labelsOf(placed)).toHaveLength(placed.edges.filter(({ edge }) => edge.label).length);
     expect(labelsOf(placed).length).toBeGreaterThan(15);
     expect(collisions(placed)).toEqual([]);
   });
 
-  test('are beside the line that they belong to when the engine has routed it', async () => {
+  test('is beside the line that it belongs to when the engine has routed it', async () => {
     const placed = await placedGraph({
       steps: [
         {
@@ -124,7 +124,7 @@ describe('the labels of a graph', () => {
     }
   });
 
-  test('have a place below the graph if there is none in it', () => {
+  test('is below the graph if there is no room in it', () => {
     const full = { x: 0, y: 0, width: 300, height: 200 };
     const wanted = [{ x: 10, y: 10, width: 80, height: 18 }] as const;
     const points = [
@@ -144,7 +144,7 @@ describe('the labels of a graph', () => {
     expect(height).toBeGreaterThanOrEqual(boxes[1]!.y + boxes[1]!.height);
   });
 
-  test('of a thousand lines to the same place are apart', () => {
+  test('is apart from the others of a thousand lines to the same step', () => {
     const wanted = [{ x: 2000, y: 2000, width: 200, height: 18 }] as const;
     const points = [
       { x: 0, y: 0 },

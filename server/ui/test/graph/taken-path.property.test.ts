@@ -41,7 +41,7 @@ function executionsOf(driver: EngineDriver): StepExecution[] {
   );
 }
 
-test('the path of any run is connected', { timeout: 30_000 + runs.numRuns * 300 }, () => {
+test('connects the path of any run', { timeout: 30_000 + runs.numRuns * 300 }, () => {
   fc.assert(
     fc.property(numbers, happenings, (list, during) => {
       try {

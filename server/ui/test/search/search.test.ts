@@ -12,7 +12,7 @@ import { knownFields, suggest } from '../../src/pages/runs/suggestions.js';
 
 const texts = (text: string): string[] => conditionsIn(text).map(conditionText);
 
-describe('the text of the search box', () => {
+describe('the search box text', () => {
   test.each([
     ['total>=100 tag.env=prod', ['total>=100', 'tag.env=prod']],
     ['a=1 a!=1 a<1 a<=1 a>1 a>=1 a^=1', ['a=1', 'a!=1', 'a<1', 'a<=1', 'a>1', 'a>=1', 'a^=1']],
@@ -143,7 +143,7 @@ describe('a run that changes', () => {
   );
 });
 
-describe('suggestions', () => {
+describe('the suggestion list', () => {
   const fields = knownFields(
     { index: { total: 'data.total', 'to go': 'data.go' }, tags: { env: 'prod' } },
     [{ tags: { team: 'blue' }, index: { total: 100, city: ['Bern', 'Basel'] } }] as never,
@@ -151,19 +151,19 @@ describe('suggestions', () => {
   const labels = (text: string, caret = text.length): string[] =>
     suggest(text, caret, fields).items.map(({ label }) => label);
 
-  test('name the index fields and tags of the definition and of the shown runs', () => {
+  test('names the index fields and tags of the definition and of the shown runs', () => {
     expect(labels('')).toEqual(['city', 'tag.env', 'tag.team', 'to go', 'total']);
     expect(labels('TO')).toEqual(['to go', 'total']);
     expect(labels('env')).toEqual(['tag.env']);
   });
 
-  test('continue with operators, then with values', () => {
+  test('continues with operators, then with values', () => {
     expect(labels('total')).toContain('total>=');
     expect(labels('a=1 tag.env=')).toEqual(['tag.env=prod']);
     expect(labels('city^=b')).toEqual(['city^=Bern', 'city^=Basel']);
   });
 
-  test('replace only the part at the caret', () => {
+  test('replaces only the part at the caret', () => {
     const { from, to, items } = suggest('ci total=1', 2, fields);
     expect([from, to]).toEqual([0, 2]);
     expect(items[0]).toMatchObject({ label: 'city', insert: 'city' });
