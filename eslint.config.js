@@ -1,6 +1,7 @@
 // Lint rules. Prettier does the formatting. A comment gives the reason for every disabled rule.
 import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
+import testTitles from './scripts/check/eslint-test-titles.mjs';
 
 /** A later block replaces the list of an earlier one, so each names all that holds for its files. */
 const SPREAD_LITERALS = [
@@ -157,5 +158,10 @@ export default tseslint.config(
       // Tests know their own input.
       '@typescript-eslint/no-non-null-assertion': 'off',
     },
+  },
+  {
+    files: ['**/test/**/*.ts', 'e2e/**/*.ts', '**/*.{test,nightly}.{ts,tsx}'],
+    plugins: { 'test-titles': testTitles },
+    rules: { 'test-titles/sentence': 'error' },
   },
 );

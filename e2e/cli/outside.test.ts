@@ -59,7 +59,7 @@ describe('an event command', () => {
   });
 });
 
-it('activities lists queues and their items', async () => {
+it('lists queues of work items, and their items', async () => {
   const none = await line.pipe(['activities', 'nothing']);
   expect(none).toEqual({ code: 0, stdout: '', stderr: 'There are no work items.\n' });
   const { id } = await line.client.workflows.start('pack', { box: 1 });
