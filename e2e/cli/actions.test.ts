@@ -95,7 +95,7 @@ it('attempts a waiting step now with retry', async () => {
 });
 
 describe('a repair command', () => {
-  it('shows with rerun what it would do, and does it', async () => {
+  it('previews a rerun, and carries it out', async () => {
     const id = await suspended('broken');
     const args = ['rerun', id, '--reason', 'fixed', '-d', 'how=succeed'];
     const dry = await line.terminal([...args, '--dry-run']);

@@ -99,7 +99,7 @@ describe('stepwright apply', () => {
 });
 
 describe('stepwright apply --prune', () => {
-  it('disables what the same source has stored and the folder has no more, and nothing else', async () => {
+  it('disables the definitions that the same source has stored and the folder no longer has, and nothing else', async () => {
     const shop = writeFolder('prune-shop', 'prune', 'one');
     const text = (id: string): string => `Id: ${id}\nSteps: [{ Id: a, StepType: NoOp }]\n`;
     await line.client.definitions.register(text('by-hand'));

@@ -84,7 +84,7 @@ function commandsOfWorkflow(): string[] {
     .map((command = '') => command.replaceAll('npx stepwright', 'stepwright'));
 }
 
-it('deploys a repository as the example does, and disables what was deleted from it', async () => {
+it('deploys a repository as the example does, and disables deleted definitions', async () => {
   const repository = path.join(line.folder, 'shop');
   cpSync(new URL('flows', DEPLOYMENT), path.join(repository, 'flows'), { recursive: true });
   writeFileSync(path.join(repository, 'flows/greet.yaml'), GREETING.replace('greet', 'goodbye'));

@@ -269,7 +269,7 @@ describe('stepwright validate', () => {
 });
 
 describe('stepwright dev', () => {
-  it('registers what changes, and keeps the last good version', async () => {
+  it('registers changed files, and keeps the last good version', async () => {
     write('live/shout.py', SCRIPT);
     const file = write('live/greeting.yaml', GREETING);
     const server = installation.server(['dev', 'live'], {

@@ -67,7 +67,7 @@ describe('stepwright run', () => {
     expect(await start(...args)).toBe(await start(...args));
   });
 
-  it('says that it joined a run, and what has become of that', async () => {
+  it('says that it joined a run, and the outcome of that', async () => {
     const args = ['-d', 'order=A5', '--reference', 'A5', '--on-conflict', 'existing'];
     const id = await start(...args);
     await line.client.workflows.handle(id).terminate();
@@ -85,7 +85,7 @@ describe('stepwright run', () => {
     expect(await start(...args)).not.toBe(id);
   });
 
-  it('says what is wrong with the data', async () => {
+  it('explains the problem with the data', async () => {
     const { code, stderr } = await line.pipe(['run', 'order', '-d', 'amount=1']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/order/);

@@ -77,7 +77,7 @@ describe('stepwright test --watch', () => {
 
 describe('stepwright dev --test', () => {
   it.each(['SIGTERM', 'SIGKILL'] as const)(
-    'registers and tests what has changed, and leaves nothing running after %s',
+    'registers and tests changed files, and leaves nothing running after %s',
     async (signal) => {
       const command = start(['dev', '--memory', '--test', folder]);
       await untilPrinted('1 passed in');

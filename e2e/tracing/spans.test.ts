@@ -230,7 +230,7 @@ describe('a server without a collector', () => {
     }
   });
 
-  it('says what to install if packages are missing', async () => {
+  it('names the missing packages to install', async () => {
     const hooks =
       'import { registerHooks } from "node:module"; registerHooks({ resolve(name, context, next) {' +
       'if (name === "@opentelemetry/sdk-trace") throw new Error("Cannot find package " + name);' +

@@ -32,7 +32,7 @@ function runExample(argument: string, url = server.url) {
 }
 
 describe('the collection of examples', () => {
-  it.each(examples)('does in $name what the README describes', async ({ number, blocks }) => {
+  it.each(examples)('behaves in $name as the README describes', async ({ number, blocks }) => {
     const documented = blocks.findIndex(({ text }) => text === `pnpm example ${number}`);
     const shown = blocks[documented + 1];
     expect(hasWords(blocks[documented], 'sh')).toBe(true);

@@ -87,7 +87,7 @@ describe('visibleEnvironment', () => {
     expect(visible(null, true)).toEqual(['TZ']);
   });
 
-  it.each([true, false])('contains what the operator lists, with auth %s', (auth) => {
+  it.each([true, false])('contains the names that the operator lists, with auth %s', (auth) => {
     expect(visible(['HOME', 'APP_URL'], auth)).toEqual(['HOME', 'APP_URL']);
     expect(visible(['APP_*'], auth)).toEqual(['APP_TOKEN', 'APP_URL']);
     expect(visible(['*'], auth)).toEqual(['HOME', 'TZ', 'APP_TOKEN', 'APP_URL']);

@@ -140,7 +140,7 @@ describe('work whose run is being undone', () => {
     expect(events.map(([name]) => name)).toEqual(['cancelled', 'failed']);
   });
 
-  it('goes on as before as long as heartbeats do not say so', async () => {
+  it('continues as before as long as heartbeats do not say so', async () => {
     const answers = { heartbeat: json(200, { tokenExpiry: ITEM.tokenExpiry }) };
     const { events } = await runOnce(answers, async (_, { heartbeat, signal }) => {
       await heartbeat();

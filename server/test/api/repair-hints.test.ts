@@ -63,7 +63,7 @@ async function failedRun(steps: readonly object[], status: string, data = {}): P
 const bodiesOf = (hints: readonly RepairHint[]): readonly unknown[] =>
   hints.map(({ action, body }) => [action, body]);
 
-it('names, for a suspended step, its correction and what follows it', async () => {
+it('names the correction of a suspended step and the steps that follow', async () => {
   const steps = [broken('bad', 'Suspend', { nextStepId: 'after' }), set('after', 'shipped')];
   const run = await failedRun(steps, 'Suspended');
   const hints = await hintsFor(run);
@@ -93,7 +93,7 @@ it('tries the step again with corrected data', async () => {
   expect(await ended(run)).toMatchObject({ outcome: 'Succeeded', data: { bad: 7 } });
 });
 
-it('goes on inside the same container, for the same item', async () => {
+it('continues inside the same container, for the same item', async () => {
   const chain = [broken('bad', 'Suspend', { nextStepId: 'after' }), set('after', 'n')];
   const loop = {
     id: 'each',
@@ -135,7 +135,7 @@ it('opens a run again that an error has ended, at the outermost step around it',
   expect(await ended(run)).toMatchObject({ outcome: 'Succeeded' });
 });
 
-it('opens a run again where somebody has terminated it', async () => {
+it('opens a run again where a client has terminated it', async () => {
   const run = await failedRun([inside('box', [wait('ask')])], 'Runnable', { key: fresh('key') });
   await waiting(run, 'ask');
   expect(await hintsFor(run)).toEqual([]);

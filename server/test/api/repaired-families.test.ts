@@ -50,7 +50,7 @@ it('terminates the child of a canceled SubWorkflow step', async () => {
   expect(await ended(parent)).toMatchObject({ status: 'Complete', data: { other: 1 } });
 });
 
-it('warns that a parent which has taken the result is not told again', async () => {
+it('warns that a parent which has taken the result gets no second notification', async () => {
   const { child, parent } = await family([set('work', 'n')]);
   await waiting(parent, 'hold');
   const preview = await rerun(child, { reason: 'again', dryRun: true });
@@ -64,7 +64,7 @@ it('warns that a parent which has taken the result is not told again', async () 
   expect((await waiting(parent, 'hold')).stepId).toBe('hold');
 });
 
-it('tells a parent that still waits, without a warning', async () => {
+it('notifies a parent that still waits, without a warning', async () => {
   const { child, parent } = await family([wait('ask', 'work'), set('work', 'n')]);
   await waiting(child, 'ask');
   const answer = await modify(child, {
@@ -152,7 +152,7 @@ it('applies an event first that was accepted before the modification', async () 
   }
 });
 
-it('names what is wrong with the first step of a rerun', async () => {
+it('names the problem with the first step of a rerun', async () => {
   const name = fresh('nested');
   const inner = [[set('inner', 'x')]];
   await define(name, [{ id: 'all', stepType: 'If', inputs: { Condition: 'True' }, do: inner }]);

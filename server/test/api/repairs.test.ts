@@ -53,7 +53,7 @@ it('cancels a waiting step, changes the data and starts another step', async () 
   ]);
 });
 
-it('shows with dryRun what would happen, and changes nothing', async () => {
+it('shows the effects with dryRun, and changes nothing', async () => {
   const id = fresh('dry');
   await define(id, [wait('ask'), set('ship', 'shipped')]);
   const run = await start(id, { key: 'k' });

@@ -68,7 +68,7 @@ describe('a worker whose run is being undone', () => {
     ]);
   });
 
-  it('is told that the work was cancelled once the run no longer waits for it', async () => {
+  it('learns that the work was canceled once the run no longer waits for it', async () => {
     const { run, stored, token } = await withdrawn();
     await server.call(`DELETE /api/workflow/${run.workflowId}`);
     await expect.poll(stored).toMatchObject({ done: true, withdrawn: true });
@@ -82,7 +82,7 @@ describe('a worker whose run is being undone', () => {
     }
   });
 
-  it('is not told so with a wrong token', async () => {
+  it('learns nothing with a wrong token', async () => {
     const { run, stored, token } = await withdrawn();
     await server.call(`DELETE /api/workflow/${run.workflowId}`);
     await expect.poll(stored).toMatchObject({ done: true, withdrawn: true });

@@ -159,7 +159,7 @@ describe('readHint', () => {
       kind: 'changes',
       changes: { ...changes, workflows: [{ ...workflow, reference: 'r', endTime: 3 }] },
     },
-  ])('reads what writeHint wrote: $kind', (hint) => {
+  ])('reads the output of writeHint: $kind', (hint) => {
     const sent = { sender: 'n', hint };
     expect(readHint(writeHint(sent))).toEqual(sent);
   });

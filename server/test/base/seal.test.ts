@@ -17,7 +17,7 @@ const given = (text: string): Seal => {
 };
 
 describe('A seal', () => {
-  it('opens what it has sealed, also after a restart', () => {
+  it('opens a sealed secret, also after a restart', () => {
     const keyFile = newKeyFile();
     const sealed = created(keyFile).seal(SECRET, PLACE);
     expect(created(keyFile).open(sealed, PLACE)).toBe(SECRET);
@@ -74,7 +74,7 @@ describe('A seal', () => {
     }
   });
 
-  it('says what is wrong with a key file', () => {
+  it('explains the problem with a key file', () => {
     expect(() => given('short').seal(SECRET, PLACE)).toThrow('shorter than 16 characters');
     const missing = createSeal({ keyFile: newKeyFile(), creates: false });
     expect(() => missing.seal(SECRET, PLACE)).toThrow('openssl rand -base64 32');

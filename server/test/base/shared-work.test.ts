@@ -47,7 +47,7 @@ describe('SharedWork', () => {
     expect(counted.began).toEqual([1]);
   });
 
-  it('shows to those who call later what happened before their call', async () => {
+  it('shows later callers every change before their call', async () => {
     const counted = new Counted();
     const early = counted.get();
     await settled();

@@ -26,7 +26,7 @@ const DEFINITIONS = readdirSync(EXAMPLES, { recursive: true, encoding: 'utf8' })
   .map((file) => path.join(EXAMPLES, file));
 
 describe('YAML', () => {
-  it('puts first what a step is, and keeps comments and the order of all other members', async () => {
+  it('puts the identifying members of a step first, and keeps comments and the order of all other members', async () => {
     const text = `# The greeting
 steps:
     # First step
@@ -120,7 +120,7 @@ Steps:
 });
 
 describe('JSON', () => {
-  it('puts first what a step is, and keeps all digits', async () => {
+  it('puts the identifying members of a step first, and keeps all digits', async () => {
     const text =
       '{"steps":[{"stepType":"NoOp","id":"a","inputs":{"n":12345678901234567890}}],"id":"b"}';
     const formatted = await formatJson(text, null);

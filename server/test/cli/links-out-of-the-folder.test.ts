@@ -88,7 +88,7 @@ describe('a file of a folder', () => {
     expect(only).toMatchObject({ text: '', unreadable: expect.stringContaining(folder) as string });
   });
 
-  it('refuses links to hidden files of the folder, which hold what is not meant for the server', async () => {
+  it('refuses links to hidden files of the folder, which are not meant for the server', async () => {
     write('.env', 'TOKEN = "a"\n');
     write('.git/config', 'Id: a\n');
     link('.env', 'env.py');

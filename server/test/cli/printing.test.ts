@@ -79,7 +79,7 @@ describe('a text from outside', () => {
 });
 
 describe('a table', () => {
-  it('shortens only what may be shortened, to the width of the terminal', () => {
+  it('shortens only the columns that allow it, to the width of the terminal', () => {
     const lines = tableOf(ROWS, COLUMNS, { paint: NO_PAINT, widthMax: 41 }).split('\n');
     expect(lines).toEqual([
       'ID                    TEXT',
@@ -94,7 +94,7 @@ describe('a table', () => {
     expect(text).toContain('漢字'.repeat(30));
   });
 
-  it('leaves out what is optional if shrinking is not enough, the last first', () => {
+  it('leaves out optional columns if shrinking is not enough, the last first', () => {
     const optional = { isOptional: true, text: () => 'x'.repeat(10) };
     const columns = [...COLUMNS, { ...optional, title: 'ONE' }, { ...optional, title: 'TWO' }];
     const titles = (widthMax: number): string =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { startDataOf } from '../../src/cli/files/start-data.js';
 
 describe('the data that a start needs', () => {
-  it('is what expressions read and no Output writes', () => {
+  it('contains the members that expressions read and no Output writes', () => {
     const text = `
 Id: order
 Steps:
@@ -19,7 +19,7 @@ Steps:
     expect(startDataOf(text)).toEqual(['count', 'price', 'order']);
   });
 
-  it('is what Input requires and has no default, if there is an Input', () => {
+  it('contains the members that Input requires without a default, if there is an Input', () => {
     const input = {
       required: ['order', 'count', 'a b', 'note'],
       properties: { count: { type: 'integer', default: 1 }, order: { type: 'string' } },

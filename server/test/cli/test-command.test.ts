@@ -160,7 +160,7 @@ describe('stepwright test', () => {
       '{ Fail: no }',
       "the activity charge-card of step charge was called 2 times, but the mock 'charge-card' has 1 answers",
     ],
-  ])('names what to mock: %s', async (_, from, to, message) => {
+  ])('names the step to mock: %s', async (_, from, to, message) => {
     writeCases(changed('unmocked', from, to));
     expect(await run()).toBe(1);
     expect(printed).toContain(`: ${message}\n`);
@@ -298,7 +298,7 @@ Steps:
       write('order.test.yaml', `Definition: report.yaml\nCases:\n${cases}`);
     };
 
-    it('runs what a cron expression and an event start, and pauses all other triggers', async () => {
+    it('runs the triggers with a cron expression and an event, and pauses all others', async () => {
       writeReport(`  - Name: nightly
     Trigger: nightly
     Mocks: { send: { Result: 1 } }

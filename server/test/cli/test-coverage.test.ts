@@ -106,7 +106,7 @@ Coverage: 53.3 % of steps and branches
     );
   });
 
-  it('adds the cases up, and does not count what a mock stood in for', async () => {
+  it('adds the cases up, and does not count mocked steps', async () => {
     writeCases(SMALL, MOCKED);
     expect(await run({ coverage: true })).toBe(0);
     expect(printed).toContain('order.yaml: 6 of 7 steps, 7 of 8 branches\n  never true: approve');
@@ -147,7 +147,7 @@ Coverage: 53.3 % of steps and branches
     });
   });
 
-  it('draws the graph in colors, with texts of others as texts', async () => {
+  it('draws the graph in colors, and escapes texts from outside', async () => {
     writeCases(SMALL);
     const html = path.join(folder, 'coverage.html');
     expect(await run({ coverageHtml: html })).toBe(0);

@@ -301,7 +301,7 @@ scenarios('the continuation after a permanently failed step', (start) => {
     ]);
   });
 
-  it('waits while the instance is suspended, and cannot be canceled any more', () => {
+  it('waits while the instance is suspended, whatever the cancel condition says', () => {
     const driver = start(
       [
         failing('a', {

@@ -87,7 +87,7 @@ scenarios('an effect', (start) => {
     expect(driver.data['x']).toBe('right');
   });
 
-  it('is abandoned when its step is cancelled, and a late result is ignored', () => {
+  it('is abandoned when its step is canceled, and a late result is ignored', () => {
     const driver = start([
       fork('f', 'job', 'stop'),
       work('job', { cancelCondition: 'data.stop', nextStepId: 'never' }),

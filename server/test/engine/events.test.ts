@@ -298,7 +298,7 @@ scenarios('an instance that is not running', (start) => {
     expect(driver.status).toBe('Terminated');
   });
 
-  it('has no subscriptions left from cancelled containers', () => {
+  it('has no subscriptions left from canceled containers', () => {
     const driver = start(
       [
         fork('f', 'box', 'stop'),

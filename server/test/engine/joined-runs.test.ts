@@ -18,7 +18,7 @@ scenarios('a step that has joined an open run', (start) => {
   const STOP = { outputs: { stop: 'true' } };
   const joins = { kind: 'join', workflowId: 'other', attempt: 1 };
 
-  it('asks to be told about its end, and ends with it', () => {
+  it('requests a notification of its end, and ends with it', () => {
     const driver = joining();
     expect(driver.instance.outbox).toMatchObject([joins]);
     driver.endChildWith('sub', { status: 'Complete', outcome: 'Succeeded', data: {} });
@@ -75,7 +75,7 @@ scenarios('a run that steps in other runs have joined', (start) => {
     return driver;
   }
 
-  it('tells each of them about its end once', () => {
+  it('notifies each of them of its end once', () => {
     const driver = joinedBy(2);
     driver.deliver({ kind: 'join', ...step(0) });
     driver.advance(5);

@@ -106,7 +106,7 @@ const turns = fc.array(fc.nat(99));
 const ends = fc.record({ last: turns, end: fc.constantFrom(...ENDINGS) });
 
 describe('any saga', { timeout }, () => {
-  it('compensates exactly what has begun, the last one to end first', () => {
+  it('compensates exactly the begun steps, the last one to end first', () => {
     const numbers = fc.array(fc.nat(999), { minLength: 5, maxLength: 120, size: 'max' });
     fc.assert(
       fc.property(numbers, turns, ends, fc.boolean(), (list, picks, { end, last }, reload) => {

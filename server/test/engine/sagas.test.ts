@@ -106,7 +106,7 @@ scenarios('a saga', (start) => {
     expect(driver.data['trail']).toEqual(['-x', '-saga']);
   });
 
-  it('compensates what a saga inside it had not compensated yet', () => {
+  it('compensates the rest of a saga inside it', () => {
     const slow = noOp('slow', { compensateWith: [delay('-slow', 5), trace('-slow2')] });
     const inner = box('inner', inOrder(undoable('w'), slow, undoable('x'), failing('y')), {
       saga: true,

@@ -67,7 +67,7 @@ describe('the dashboard', () => {
 
 describe('the set of alert rules', () => {
   it.each(rules.map((rule) => [rule.alert, rule] as const))(
-    'asks for metrics that exist, and says what is wrong: %s',
+    'uses existing metrics, and explains the problem: %s',
     (_name, { annotations, expr, labels }) => {
       for (const name of metricsIn(expr)) expect(KNOWN).toContain(name);
       expect(expr).toMatch(/stepwright/);

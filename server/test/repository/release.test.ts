@@ -32,7 +32,7 @@ function contents(folder: string): readonly string[] {
   return FILES.map((file) => readFileSync(path.join(folder, file), 'utf8'));
 }
 
-it('sets the version of all packages, and dates what is unreleased', () => {
+it('sets the version of all packages, and dates the unreleased entries', () => {
   const folder = copyFiles();
   evaluate(folder, "release.setVersion(folder, '7.8.9', '2030-01-31')");
   expect(evaluate(folder, 'release.commonVersion(folder)')).toBe('7.8.9');

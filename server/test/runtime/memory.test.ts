@@ -12,7 +12,7 @@ describe('the memory cost of a JSON text', () => {
   const repeated = (piece: string): string => `[${`${piece},`.repeat(100_000 / piece.length)}0]`;
 
   it.each(['{}', '[]', '[0]', '0', '0.5', '""', '{"a":0}', '{"id":1,"name":"x","open":true}'])(
-    'is at least what V8 uses for a list of %s',
+    'is at least the size that V8 uses for a list of %s',
     (piece) => {
       const text = repeated(piece);
       const copies: unknown[] = [];
@@ -38,7 +38,7 @@ describe('the memory cost of a JSON text', () => {
 });
 
 describe('a memory pool', () => {
-  it('admits what fits, in order, and a single entry of any size', async () => {
+  it('admits fitting entries in order, and a single entry of any size', async () => {
     const pool = new MemoryPool(100);
     const large = pool.tryTake(500);
     expect(large).not.toBeNull();
@@ -182,7 +182,7 @@ describe('the memory budget of instances', () => {
     expect(memory.tryEnter(comer('small', KB, 'root'))).toBe(true);
   });
 
-  it('leaves nobody waiting when the node stops', async () => {
+  it('leaves no caller waiting when the node stops', async () => {
     const { memory } = memoryOf(2048 * KB);
     memory.tryEnter(comer('busy', 1024 * KB));
     const entering = memory.enter(comer('waits', 1024 * KB));

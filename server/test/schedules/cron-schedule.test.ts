@@ -109,7 +109,7 @@ describe('a change of the clocks', () => {
     ]);
   });
 
-  it('lets what names no hours follow real time through the repeated one', () => {
+  it('lets expressions without hours follow real time through the repeated hour', () => {
     const hours = (from: number, to: number): string[] =>
       Array.from({ length: to - from + 1 }, (_, i) => `2026-10-25T0${from + i}:00:00.000Z`);
     for (const cron of ['0 * * * *', '@hourly', '0 0 * * * *']) {

@@ -171,7 +171,7 @@ everyStore(
         }
       });
 
-      it('does not happen with what workers and operators answer', async () => {
+      it('does not happen with the answers of workers and operators', async () => {
         const inputs = { Parameters: { '@token': 'secrets.TOKEN', '@key': 'secrets.KEY' } };
         const rest = { ErrorBehavior: 'Terminate' };
         await client.postDefinition({

@@ -81,7 +81,7 @@ describe('a lease', () => {
     expect(isCut(extended.body.tokenExpiry), extended.text).toBe(true);
   });
 
-  it('is not what a caller writes into the token', async () => {
+  it('is protected from changes in the token', async () => {
     await at.client.defineAndStart([step('a', 'Activity', { ActivityName: "'forged'" })]);
     const { token } = await at.client.work('forged', '&lease=5');
     const parts = token.split('.').slice(0, 2).join('.');

@@ -114,7 +114,7 @@ describe('the memory of calls', () => {
     expect(memory).toMatchObject({ used: 0, waiting: 0 });
   });
 
-  it('blocks nobody if a waiting call is cancelled (CM4)', async () => {
+  it('blocks no other call if a waiting one is canceled (CM4)', async () => {
     const { begin, memory, wanted } = setUp(100 * KB);
     const oldest = begin('d');
     await oldest.grow(500 * KB);

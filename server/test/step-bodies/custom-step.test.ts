@@ -52,7 +52,7 @@ describe('a custom step', () => {
     expect(values).toEqual({ a: 1, c: 3, parts: [1, 2] });
   });
 
-  it('says what to write instead of a name that only other languages or expressions have', async () => {
+  it('suggests a replacement for a name that only other languages or expressions have', async () => {
     const { body } = bodyOf({
       foreign: 'y = 1\r\nx = JSON.stringify(y)\r\n',
       outside: 'def f():\n  return data.y\nx = f()',
@@ -175,7 +175,7 @@ describe('the result of a custom step', () => {
     expect(lines).toHaveLength(3);
   });
 
-  it('is dropped if the step is cancelled while it waits for memory', async () => {
+  it('is dropped if the step is canceled while it waits for memory', async () => {
     const { memory, releases, start } = setUp();
     await start();
     const controller = new AbortController();

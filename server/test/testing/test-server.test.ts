@@ -227,7 +227,7 @@ describe('a test server', () => {
     await expect(refused).rejects.toMatchObject({ code: 'reference_in_use' });
   });
 
-  it('names the call that nobody answers', async () => {
+  it('names the call without an answer', async () => {
     await using server = await orderServer({ mocks: { 'charge-card': PAID } });
     await server.start('order', { order: 1 });
     const late = server.advance('3d');

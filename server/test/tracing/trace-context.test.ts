@@ -50,7 +50,7 @@ describe('the header traceparent', () => {
     expect(readTraceparent(text)).toBeNull();
   });
 
-  it('has ids that follow from what the span shows', () => {
+  it('has ids that follow from the content of the span', () => {
     expect(spanIdOf('step', 'a', 1)).toBe(spanIdOf('step', 'a', 1));
     const others = [spanIdOf('step', 'a', 1), spanIdOf('step', 'a', 2), spanIdOf('held', 'a', 1)];
     expect(new Set([...others, spanIdOf('step', 'a1')]).size).toBe(4);

@@ -44,7 +44,7 @@ describe.runIf(browserPath !== null)('the audit log', () => {
       })
       .toBe(true);
 
-  test('says who changed what, the newest first, and leads to it', async () => {
+  test('shows each change with its author, the newest first, and links to it', async () => {
     const client = actAs('night shift');
     await client.workflows.suspend(runId);
     const page = await open('/audit');
@@ -59,7 +59,7 @@ describe.runIf(browserPath !== null)('the audit log', () => {
     await page.getByRole('heading', { name: 'order/eu', level: 1 }).waitFor();
   });
 
-  test('filters by what was changed, how and by whom, and keeps the filter in the address', async () => {
+  test('filters by target, kind and author, and keeps the filter in the address', async () => {
     const client = actAs('day shift');
     await client.workflows.resume(runId);
     const page = await open('/audit');

@@ -162,7 +162,7 @@ describe.runIf(browserPath !== null)('an action on many runs', () => {
     expect(restartOf).toBe(ids[0]);
   });
 
-  test('terminates runs with compensation of what they have done, if the user selects that', async () => {
+  test('terminates runs and compensates their steps, if the user selects that', async () => {
     await pages.client.definitions.register(BOOKING);
     const options = { reference: 'booked' };
     const ids = await Promise.all(

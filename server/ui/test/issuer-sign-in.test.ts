@@ -131,7 +131,7 @@ describe.runIf(browserPath !== null)('a token of an issuer that ends soon', asyn
     const auth_client_scope = 'conductor:viewer conductor:author';
     const pages = usePages({ environment: { ...provider.settings, auth_client_scope } });
 
-    test('is replaced in a window of its own, and the page keeps what was typed', async () => {
+    test('is replaced in a window of its own, and the page keeps the typed text', async () => {
       pages.expectBrowserError(/401/);
       pages.expectBrowserError(new RegExp(`^request: (${provider.issuer}|https://fonts)`));
       const page = await pages.open('/new-definition', {}, withoutDecoration);

@@ -79,7 +79,7 @@ describe.runIf(browserPath !== null)('the page of API keys', () => {
       .waitFor();
   });
 
-  test('lists secrets with what uses them, and which are missing', async () => {
+  test('lists secrets with their users, and missing ones', async () => {
     const page = await openAs('/secrets', 'conductor:author conductor:viewer');
     await page.getByRole('row', { name: /SHOP_SITE missing call-shop/ }).waitFor();
     await page.getByRole('row', { name: /SHOP_TOKEN present call-shop/ }).waitFor();

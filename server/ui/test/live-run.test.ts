@@ -92,7 +92,7 @@ function needlessCalls(calls: readonly Call[]): readonly Call[] {
   });
 }
 
-describe.runIf(browserPath !== null)('the page of a long run that goes on', () => {
+describe.runIf(browserPath !== null)('the page of a long run that continues', () => {
   let id = '';
   const pages = usePages({
     seed: async ({ definitions, workflows }) => {
@@ -105,7 +105,7 @@ describe.runIf(browserPath !== null)('the page of a long run that goes on', () =
     },
   });
 
-  test('reads back only to what it knows, and shows what is new', async () => {
+  test('reads back only to the known steps, and shows new ones', async () => {
     let calls: Call[] = [];
     const page = await pages.open(`/runs/${id}`, {}, async (opened) => {
       calls = watchCalls(opened);

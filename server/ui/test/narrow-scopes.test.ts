@@ -51,7 +51,7 @@ describe.runIf(browserPath !== null)('a user with a narrowed scope', () => {
     await page.getByRole('button', { name: 'Resume' }).first().waitFor();
   });
 
-  test('is told by pages about the whole server which scope they need', async () => {
+  test('learns the required scope from pages about the whole server', async () => {
     for (const path of ['/nodes', '/workers']) {
       const page = await openAs(path, SCOPES);
       await page

@@ -55,7 +55,7 @@ describe.runIf(browserPath !== null)('the page of notifications', () => {
     expect(headers['webhook-signature']).toContain(`v1,${signature}`);
   });
 
-  test('sends a test and shows the answer, and redelivers what failed', async () => {
+  test('sends a test and shows the answer, and redelivers failed messages', async () => {
     await pages.client.notifications.put('audit', {
       url: receiver.url,
       on: ['completed'],
@@ -132,7 +132,7 @@ describe.runIf(browserPath !== null)('a viewer', () => {
     },
   });
 
-  test('sees the deliveries, and is told what the settings need', async () => {
+  test('sees the deliveries, and learns the scope that the settings need', async () => {
     pages.expectBrowserError(/40[13]/);
     const page = await pages.open('/notifications/audit');
     await page.getByLabel('Bearer token').fill(makeToken('ada', 'conductor:viewer'));

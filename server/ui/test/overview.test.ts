@@ -18,7 +18,7 @@ describe.runIf(browserPath !== null)('the overview', () => {
     },
   });
 
-  test('is the first page, with charts that say in words what they show', async () => {
+  test('is the first page, with charts that are described in words', async () => {
     const page = await pages.open('/');
     await page.waitForURL(/\/ui\/overview$/);
     await page.getByRole('img', { name: /^Runs started in the last hour, by minute: 5/ }).waitFor();

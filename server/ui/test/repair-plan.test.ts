@@ -37,7 +37,7 @@ const FAILED = {
 } as unknown as StepExecution;
 
 describe('a merge patch between two values', () => {
-  test('contains what differs, at any depth', () => {
+  test('contains the differences, at any depth', () => {
     const before = { a: 1, b: { c: 1, d: 2 }, e: [1, 2], f: 'x', g: null };
     const after = { a: 1, b: { c: 1, d: 3 }, e: [1], h: { i: 1 }, g: null };
     expect(patchBetween(before, after)).toEqual({
@@ -118,7 +118,7 @@ describe('the execution to repair', () => {
     });
   });
 
-  test('is the outermost one that was open when somebody terminated the run', () => {
+  test('is the outermost one that was open when a user terminated the run', () => {
     const end = '2026-05-04T10:00:01.000Z';
     const cancelled = (executionId: number, endTime: string) =>
       execution({ executionId, endTime, status: 'Cancelled' });

@@ -54,7 +54,7 @@ describe.runIf(browserPath !== null)('the log of a run', () => {
     },
   });
 
-  test('shows time, level, step and message, and new lines while the run goes on', async () => {
+  test('shows time, level, step and message, and new lines while the run continues', async () => {
     const handle = await pages.client.workflows.start('chatty');
     const page = await pages.open(`/runs/${handle.id}`);
     await page.getByRole('tab', { name: 'Log' }).click();

@@ -57,7 +57,7 @@ describe.runIf(browserPath !== null)('the menu of a run', () => {
     await page.getByRole('link', { name: newId }).waitFor();
   });
 
-  test('shows that somebody else restarted the run', async () => {
+  test('shows that another user restarted the run', async () => {
     const id = await ended();
     const page = await pages.open(`/runs/${id}`);
     await page.locator('.menu > summary').waitFor();

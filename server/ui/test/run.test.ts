@@ -148,7 +148,7 @@ describe.runIf(browserPath !== null)('the page of a run', () => {
     await rows.filter({ hasText: 'Add up the basket' }).getByText('15.2').waitFor();
   });
 
-  test('shows what each step has changed in the data', async () => {
+  test('shows the changes of each step to the data', async () => {
     const page = await openRun(shop.unpaid, 'data');
     await page
       .getByRole('group', { name: 'Data', exact: true })

@@ -286,7 +286,7 @@ describe.runIf(browserPath !== null)('the list of runs', () => {
       .toBe(`?status=Suspended&definitionId=${name}`);
   });
 
-  test('shows what has changed while another page was shown, however soon it is shown again', async () => {
+  test('shows changes from while another page was shown, however soon it is shown again', async () => {
     const page = await pages.open('/runs?definitionId=greeting', {}, async (opened) => {
       // No time passes, so nothing that was read gets old.
       await opened.clock.setFixedTime(Date.now());

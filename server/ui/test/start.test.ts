@@ -130,7 +130,7 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
     });
   });
 
-  test('shows what the server refuses at the field that it concerns', async () => {
+  test("shows the server's refusal at the field that it concerns", async () => {
     pages.expectBrowserError(/400/);
     const page = await pages.open('/definitions/order/start');
     await form(page).getByLabel('Customer name').fill('ada');
@@ -153,7 +153,7 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
     await expect.poll(() => page.locator('.form-message', { hasText: /./ }).count()).toBe(0);
   });
 
-  test('keeps everything between form, JSON and YAML, also what is not valid yet', async () => {
+  test('keeps everything between form, JSON and YAML, including unfinished values', async () => {
     const page = await pages.open('/definitions/order/start');
     await fillOrder(page);
     await form(page).getByLabel('discount').fill('0.5e');
@@ -181,7 +181,7 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
     await page.locator('.cm-line', { hasText: 'kind: retail' }).waitFor();
   });
 
-  test('sends JSON and YAML for a definition without a schema, and refuses what is no object', async () => {
+  test('sends JSON and YAML for a definition without a schema, and refuses anything but an object', async () => {
     const page = await pages.open('/definitions/plain/start');
     await pasteText(page.getByRole('textbox', { name: 'Data as JSON' }), '[1]');
     await page.getByText('The data must be an object with named members.').waitFor();

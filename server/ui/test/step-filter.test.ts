@@ -194,7 +194,7 @@ describe.runIf(browserPath !== null)('the filter of the steps of a run', () => {
     await says(other, 'each is a Foreach, which has no turns: enter the number of the item');
   });
 
-  test('marks a number that cannot be, and shows what the server says about an address', async () => {
+  test("marks an impossible number, and shows the server's error about an address", async () => {
     const page = await openSteps(long);
     await rows(page).first().waitFor();
     await enter(page, 'Item', 'three');

@@ -106,7 +106,7 @@ describe.runIf(browserPath !== null)('the trigger view', () => {
       .toEqual(['2026-03-04T12:00:00.000Z', '2026-03-05T12:00:00.000Z']);
   });
 
-  test("lists what fires in the next day, in the user's time zone", async () => {
+  test("lists the due times of the next day, in the user's time zone", async () => {
     const page = await pages.open('/schedule', IN_BERLIN);
     const nightly = page.locator('.schedule-entry', { hasText: 'nightly' });
     await nightly.getByText('02:00', { exact: true }).waitFor();

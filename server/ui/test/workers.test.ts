@@ -23,7 +23,7 @@ describe.runIf(browserPath !== null)('the page of workers', () => {
     },
   });
 
-  test('lists busy and idle workers, and marks the queue that nobody asks for', async () => {
+  test('lists busy and idle workers, and marks the queue without a worker', async () => {
     const page = await pages.open('/workers');
     const busy = page.getByRole('row', { name: new RegExp('till-1') });
     await busy.getByText('busy').waitFor();
@@ -56,7 +56,7 @@ describe.runIf(browserPath !== null)('the page of workers', () => {
     await page.getByRole('heading', { name: 'charge-card', level: 1 }).waitFor();
   });
 
-  test('shows a waiting worker, and says that nobody has an unknown id', async () => {
+  test('shows a waiting worker, and says that no worker has an unknown id', async () => {
     const stop = new AbortController();
     const { signal } = stop;
     const poll = pages.client.activities

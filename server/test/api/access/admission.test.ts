@@ -302,7 +302,7 @@ describe('the right of a caller', () => {
     await closed.promise;
   });
 
-  it('does not answer what it cannot confirm while the store does not respond', async () => {
+  it('does not answer unconfirmed calls while the store does not respond', async () => {
     const get = deferred<typeof SOME_INSTANCE>();
     const asked = deferred<null>();
     const { away, call } = await withKey({
@@ -319,7 +319,7 @@ describe('the right of a caller', () => {
     expect((await answer).status).toBe(503);
   });
 
-  it('has no effect any more with a body that arrives after its end', async () => {
+  it('has no effect with a body that arrives after its end', async () => {
     const { api, remove } = await withKey({ 'events.publish': never });
     const socket = connect(api.port, '127.0.0.1');
     const head = `POST /api/event/a/b HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${KEY}\r\n`;

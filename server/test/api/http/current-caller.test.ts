@@ -55,7 +55,7 @@ describe('the caller of a request', () => {
     await vi.waitFor(() => expect(gone).toHaveBeenCalled());
   });
 
-  it('is nobody outside a request', () => {
+  it('is null outside a request', () => {
     expect(currentCaller()).toBeNull();
   });
 });

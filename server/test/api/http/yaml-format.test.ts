@@ -206,7 +206,7 @@ describe('parseYaml', () => {
     expect(read('a: &x [1]\nb: [*x]', limits)).toEqual({ a: [1], b: [[1]] });
   });
 
-  it('reads what the yaml library writes, for any JSON value', () => {
+  it('reads the output of the yaml library, for any JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
         // The library writes floats of this size like integers.

@@ -81,7 +81,7 @@ describe('HeldMemory', () => {
     expect(refused()).toBe(2);
   });
 
-  it('releases what requests share with the last of them', async () => {
+  it('releases memory that requests share with the last of them', async () => {
     const { account } = accountOf();
     const requests = [request(account, 'a'), request(account, 'a')];
     const shared = requests[0]!.memory.shareable(NEVER);

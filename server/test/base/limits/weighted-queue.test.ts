@@ -32,7 +32,7 @@ function entering(
 }
 
 describe('WeightedQueue', () => {
-  it('gives a caller its share, and lets others pass what is over', async () => {
+  it('gives a caller its share, and lets others overtake the excess', async () => {
     const queue = queueOf();
     const admitted: string[] = [];
     const first = await entering(queue, admitted, ['a', 50]);
@@ -58,7 +58,7 @@ describe('WeightedQueue', () => {
     expect(admitted.slice(1)).toEqual(['a', 'b', 'c', 'a', 'b', 'a']);
   });
 
-  it('admits an entry that is larger than the limit alone, and nobody overtakes it', async () => {
+  it('admits an entry that is larger than the limit alone, and lets no other overtake it', async () => {
     const queue = queueOf();
     const admitted: string[] = [];
     const small = await entering(queue, admitted, ['a', 10]);
@@ -107,7 +107,7 @@ describe('WeightedQueue', () => {
     expect(await shortageOf('c')).toBe('total');
   });
 
-  it('counts what grows at once, and admits nobody until it has shrunk', async () => {
+  it('counts growth at once, and admits no caller until it has shrunk', async () => {
     const queue = queueOf();
     const admitted: string[] = [];
     const grown = queue.take('a', 10);
@@ -124,7 +124,7 @@ describe('WeightedQueue', () => {
     expect(queue.used).toBe(10);
   });
 
-  it('keeps within the limit and the shares, loses nobody and ends with nothing counted', async () => {
+  it('keeps within the limit and the shares, loses no caller and ends with nothing counted', async () => {
     const step = fc.record({
       caller: fc.constantFrom('a', 'b', 'c'),
       weight: fc.integer({ min: 1, max: 60 }),
@@ -237,7 +237,7 @@ describe('WeightedQueue of turns', () => {
     expect(queue.tryEnter('c', 1)).toBeNull();
   });
 
-  it('refuses what is too much of one caller, and of all', async () => {
+  it('refuses excess entries of one caller, and of all', async () => {
     const requests = new Requests({ limit: 1 });
     for (const name of ['a 1', 'a 2', 'a 3', 'a 4']) void requests.ask(name);
     await expect(requests.ask('a 5')).rejects.toMatchObject({ shortage: 'share' });

@@ -30,7 +30,7 @@ describe('the hint of a failure', () => {
     ['datetime', 'x = datetime.now()', '"from datetime import datetime"'],
     ['datetime', 'x = datetime.datetime.now()', '"import datetime"'],
     ['time', 'x = time.time()', '"import time"'],
-  ])('says what to write instead of the name %s in %s', (name, line, hint) => {
+  ])('suggests a replacement for the name %s in %s', (name, line, hint) => {
     expect(hintFor(undefinedName(name), line)).toContain(hint);
   });
 
@@ -44,7 +44,7 @@ describe('the hint of a failure', () => {
     [missing('includes'), 'y = x.includes(1)', '"x in …"'],
     [missing('y', 'dict'), 'z = json.loads(x).y', 'read with ["y"] or .get("y")'],
     ["there is no field 'hasOwnProperty'", 'y = x.hasOwnProperty("a")', '"x in …"'],
-  ])('says what to write instead: %s', (message, line, hint) => {
+  ])('suggests a replacement: %s', (message, line, hint) => {
     expect(hintFor(message, line)).toContain(hint);
   });
 
@@ -64,7 +64,7 @@ describe('the hint of a failure', () => {
     expect(hintFor(undefinedName('input'), 'input.x', false)).toBe('');
   });
 
-  it('is left out for other errors and for lines that nobody writes', () => {
+  it('is left out for other errors and for very long lines', () => {
     const source = 'x = null';
     const message = undefinedName('null');
     expect(failureHint({ type: 'ValueError', message, source, isScript: true })).toBe('');

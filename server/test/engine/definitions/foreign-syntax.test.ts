@@ -165,7 +165,7 @@ describe('the documentation', () => {
     .slice(2)
     .map((line) => line.split('|').map(codesIn));
 
-  it('says what the hints say', () => {
+  it('shows the rewriting of the hints', () => {
     expect(rows.length).toBeGreaterThan(8);
     for (const [, written = [], python = []] of rows) {
       for (const [index, source] of written.entries()) {

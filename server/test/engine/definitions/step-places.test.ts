@@ -57,7 +57,7 @@ describe('placesOfStep', () => {
 });
 
 describe('stepsInside', () => {
-  it('gives what stands in a container, and what is led to from there', () => {
+  it('lists the steps inside a container, and those that a path leads to from there', () => {
     const definition = define([
       box('a', [
         noOp('x', { nextStepId: 'out', compensateWith: [noOp('undo x')] }),

@@ -56,7 +56,7 @@ class UndoableSteps {
 }
 
 describe('a clean-up', { timeout }, () => {
-  it('compensates exactly what has begun, newest first', () => {
+  it('compensates exactly the begun steps, newest first', () => {
     fc.assert(
       fc.property(numbers, fc.array(fc.nat(99)), fc.boolean(), (list, picks, reload) => {
         const steps = new UndoableSteps(new Choices(list));

@@ -342,7 +342,7 @@ scenarios('a clean-up of an instance with a child', (start) => {
     ended(driver);
   });
 
-  it('gives the child what remains of the grace, and goes on without it', () => {
+  it('gives the child the rest of the grace period, and continues without it', () => {
     const driver = start(steps, noTrail);
     driver.endEffect(driver.effect('child'));
     driver.cleanUp(20);

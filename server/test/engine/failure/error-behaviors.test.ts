@@ -83,7 +83,7 @@ scenarios('a step error', (start) => {
     expect(driver.pointer('a').state).toMatchObject({ until: driver.now + 500_000 });
   });
 
-  it('is lastError only until the step is cancelled', () => {
+  it('is lastError only until the step is canceled', () => {
     const driver = start([
       fork('f', 'a', 'b'),
       work('a', { cancelCondition: 'data.stop' }),

@@ -39,7 +39,7 @@ scenarios('since when a step has been failing', (start) => {
     ['another message', { type: 'HttpError', message: 'no answer' }],
     ['another status', answered(500, 1)],
     ['another type', { ...answered(503, 1), type: 'Timeout' }],
-  ])('starts anew with another cause: %s', (_what, other) => {
+  ])('starts again with another cause: %s', (_what, other) => {
     const driver = start([failing]);
     const fail = (failure: typeof other, failedFor: number) => {
       driver.failEffect(driver.effect('a'), failure);
@@ -53,7 +53,7 @@ scenarios('since when a step has been failing', (start) => {
     fail(answered(503, 1), 0);
   });
 
-  it('goes on after a resume', () => {
+  it('continues after a resume', () => {
     const driver = start([work('a', { errorBehavior: 'Suspend' })]);
     driver.failEffect(driver.effect('a'));
     driver.advance(100);
@@ -62,7 +62,7 @@ scenarios('since when a step has been failing', (start) => {
     expect(times(driver)).toEqual({ failedFor: 100 });
   });
 
-  it('ends with the success of the step: the next execution starts anew', () => {
+  it('ends with the success of the step: the next execution starts again', () => {
     const inputs = { condition: 'data.n < 2' };
     const turn = work('a', { retryInterval: 40, outputs: { n: 'data.n + 1' } });
     const loop = { id: 'loop', stepType: 'While', inputs, do: [[turn]] };
@@ -95,7 +95,7 @@ scenarios('since when a step has been failing', (start) => {
     expect(times(driver)).toEqual({ failedFor: 40 });
   });
 
-  it('goes on while a saga is retried as a whole', () => {
+  it('continues while a saga is retried as a whole', () => {
     const saga = box('saga', inOrder(noOp('b', { compensateWith: [trace('-b')] }), work('a')), {
       saga: true,
       errorBehavior: 'Retry',
@@ -135,7 +135,7 @@ scenarios('since when a step has been failing', (start) => {
     expect(times(driver)).toEqual({ failedFor: 40 });
   });
 
-  it('goes on while a loop takes too long in each attempt', () => {
+  it('continues while a loop takes too long in each attempt', () => {
     const inputs = { condition: 'true' };
     const members = { timeout: 100, retryInterval: 40, do: [[work('a')]] };
     const driver = start([{ id: 'loop', stepType: 'While', inputs, ...members }]);

@@ -26,7 +26,7 @@ function trailOf(driver: EngineDriver): unknown {
 }
 
 scenarios('a saga with work in flight', (start) => {
-  it('waits for it, and undoes what ended last first', () => {
+  it('waits for the work, and undoes the last completed step first', () => {
     const driver = start([saga([[call('bad')], [call('a')], [call('slow')]])], noTrail);
     driver.failEffect(driver.effect('bad'));
     expect(trailOf(driver)).toEqual([]);
@@ -36,7 +36,7 @@ scenarios('a saga with work in flight', (start) => {
     expect(driver.instance.outcome).toBe('Compensated');
   });
 
-  it('applies the outputs of a step in flight, and does not go on after it', () => {
+  it('applies the outputs of a step in flight, and does not continue after it', () => {
     const slow = call('slow', { outputs: { booked: 'step.id' }, nextStepId: 'never' });
     const driver = start([saga([[call('bad')], [slow, trace('never')]])], noTrail);
     driver.failEffect(driver.effect('bad'));
@@ -62,7 +62,7 @@ scenarios('a saga with work in flight', (start) => {
     expect(trailOf(driver)).toEqual(['slow Completed', 'bad Failed', '-saga']);
   });
 
-  it('cancels at once what only waits, and does not undo it', () => {
+  it('cancels waiting steps at once, and does not undo them', () => {
     const waits = [[waitFor('e', undo('e'))], [delay('d', 5, undo('d'))]];
     const paths = [...waits, [book('unheld')], [call('bad')]];
     const driver = start([saga(paths)], noTrail);
@@ -80,7 +80,7 @@ scenarios('a saga with work in flight', (start) => {
     expect(trailOf(driver)).toEqual(['retried Failed', 'bad Failed', '-saga']);
   });
 
-  it('says Unknown if any attempt timed out', () => {
+  it('reports Unknown if any attempt timed out', () => {
     const bad = call('bad', {
       errorBehavior: 'Retry',
       retryInterval: 0,
@@ -105,7 +105,7 @@ scenarios('a saga with work in flight', (start) => {
     expect(trailOf(driver)).toEqual(['held Completed', 'bad Failed', '-saga']);
   });
 
-  it('says Unknown of an item whose lease ends', () => {
+  it('reports Unknown for an item whose lease ends', () => {
     const driver = start([saga([[call('bad')], [book('held')]])], noTrail);
     driver.hold(driver.activity('held'), driver.now + 30_000);
     driver.failEffect(driver.effect('bad'));
@@ -114,7 +114,7 @@ scenarios('a saga with work in flight', (start) => {
     expect(driver.activities).toEqual([]);
   });
 
-  it('goes on waiting for a lease that was extended', () => {
+  it('keeps waiting for a lease that was extended', () => {
     const driver = start([saga([[call('bad')], [book('held')]])], noTrail);
     const offer = driver.activity('held');
     driver.hold(offer, driver.now + 30_000);
@@ -126,7 +126,7 @@ scenarios('a saga with work in flight', (start) => {
     expect(trailOf(driver)).toEqual(['held Unknown', 'bad Failed', '-saga']);
   });
 
-  it('says Unknown of an item that its worker gives back', () => {
+  it('reports Unknown for an item that its worker gives back', () => {
     const driver = start([saga([[call('bad')], [book('held')]])], noTrail);
     const offer = driver.activity('held');
     driver.hold(offer);
@@ -159,7 +159,7 @@ scenarios('a saga with work in flight', (start) => {
     expect(trailOf(driver)).toEqual(['slow Unknown', 'bad Failed', '-saga']);
   });
 
-  it('says Unknown of a call that a crash interrupts', () => {
+  it('reports Unknown for a call that a crash interrupts', () => {
     const driver = start([saga([[call('bad')], [call('slow')]])], noTrail);
     driver.failEffect(driver.effect('bad'));
     driver.reload();
@@ -234,7 +234,7 @@ scenarios('a canceled container with compensations inside', (start) => {
     box('c', [[call('x')], [waitFor('w')]], { cancelCondition: 'data.stop === true', ...members });
   const stopper = waitFor('stop', { outputs: { stop: 'true' } });
 
-  it('waits for what is in flight, and then proceeds', () => {
+  it('waits for the work in flight, and then proceeds', () => {
     const proceeding = cancelled({ proceedOnCancel: true, nextStepId: 'next' });
     const driver = start([saga([[proceeding, trace('next')], [stopper]])], noTrail);
     driver.publish('stop', 'key');
@@ -245,7 +245,7 @@ scenarios('a canceled container with compensations inside', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('is undone with the saga that fails meanwhile', () => {
+  it('is undone with the saga that fails in the meantime', () => {
     const driver = start([saga([[cancelled()], [stopper], [call('bad')]])], noTrail);
     driver.publish('stop', 'key');
     driver.failEffect(driver.effect('bad'));
@@ -261,7 +261,7 @@ scenarios('a canceled container with compensations inside', (start) => {
     expect(trailOf(driver)).toEqual(['bad Failed', 'x Completed', '-saga']);
   });
 
-  it('waits for a step that is cancelled by its own condition', () => {
+  it('waits for a step that is canceled by its own condition', () => {
     const step = call('x', { cancelCondition: 'data.stop === true', proceedOnCancel: true });
     const driver = start([saga([inOrder(step, trace('next')), [stopper]])], noTrail);
     driver.publish('stop', 'key');
@@ -271,7 +271,7 @@ scenarios('a canceled container with compensations inside', (start) => {
     expect(driver.history).toContain('x Cancelled');
   });
 
-  it('does not go on after a step whose own condition becomes true at the same time', () => {
+  it('does not continue after a step whose own condition becomes true at the same time', () => {
     const step = call('x', { cancelCondition: 'data.stop === true', proceedOnCancel: true });
     const both = box('c', [inOrder(step, trace('next'))], {
       cancelCondition: 'data.stop === true',
@@ -285,7 +285,7 @@ scenarios('a canceled container with compensations inside', (start) => {
 });
 
 scenarios('a container with compensations inside that times out', (start) => {
-  it('waits for what is in flight before it is retried', () => {
+  it('waits for the work in flight before it is retried', () => {
     const retry = { timeout: 5, errorBehavior: 'Retry', retryInterval: 1, maxRetries: 1 };
     const driver = start([saga([box('c', [[call('x')]], retry)])], noTrail);
     driver.advance(5);
@@ -329,7 +329,7 @@ scenarios('a clean-up with work in flight', (start) => {
     expect(driver.instance.outcome).toBe('Terminated');
   });
 
-  it('undoes a step once whose compensation was cancelled', () => {
+  it('undoes a step with a canceled compensation only once', () => {
     const x = work('x', {
       compensateWith: [activity('-x')],
       cancelCondition: 'data.stop === true',

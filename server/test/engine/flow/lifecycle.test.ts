@@ -195,7 +195,7 @@ scenarios('the history', (start) => {
     expect(driver.history).toEqual(['c Complete', 'b Complete', 'a Complete']);
   });
 
-  it('records when a cancelled wait for a retry started', () => {
+  it('records when a canceled wait for a retry started', () => {
     const driver = start([work('a', { retryInterval: 60 })]);
     driver.advance(1);
     driver.failEffect(driver.effect('a'));
@@ -225,7 +225,7 @@ describe('an instance', () => {
   const parent = { workflowId: 'p', pointerId: 7, attempt: 2 };
   const news = [{ kind: 'child-ended', parentId: 'p', pointerId: 7, attempt: 2 }];
 
-  it('notifies its parent of its end, and nobody if it has no parent', () => {
+  it('notifies its parent of its end, if it has one', () => {
     const run = begin(parent);
     expect(run.instance.outbox).toEqual([]);
     applyStatus(run, 'Terminated', START_MS);

@@ -28,7 +28,7 @@ scenarios('Delay', (start) => {
     expect(start(inOrder(delay('d', 0), noOp('after'))).ran).toEqual(['d', 'after']);
   });
 
-  it('fires late if nobody checked in time', () => {
+  it('fires late if it was not checked in time', () => {
     const driver = start(inOrder(delay('d', 5), delay('e', 5)));
     driver.oversleep(60);
     // The second delay starts when the engine processed the end of the first one.

@@ -37,7 +37,7 @@ scenarios('a modification', (start) => {
     expect(driver.subscriptions).toEqual([]);
   });
 
-  it('shows its reason in the records of what it cancelled and started', () => {
+  it('shows its reason in the records of the canceled and started steps', () => {
     const driver = start([waitFor('a')]);
     const reason = 'the event never comes';
     driver.modify({ reason, cancel: 'all', start: [{ stepId: 'a', inside: null }] });
@@ -102,7 +102,7 @@ scenarios('a modification', (start) => {
     expect(driver.data['trail']).toEqual(['b', 'z']);
   });
 
-  it('goes on with the next item when the current one of a sequential Foreach is cancelled', () => {
+  it('continues with the next item when the current one of a sequential Foreach is canceled', () => {
     const driver = start(
       [foreach('each', '[1, 2, 3]', [waitFor('a')], { inputs: { runParallel: false } })],
       noTrail,
@@ -209,7 +209,7 @@ scenarios('a modification', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('withdraws the work of what it cancels', () => {
+  it('withdraws the work of the canceled steps', () => {
     const driver = start([
       box('box', [[work('w')], [activity('act')], [subWorkflow('sub')], [waitFor('e')]]),
     ]);
@@ -222,7 +222,7 @@ scenarios('a modification', (start) => {
     expect(driver.status).toBe('Complete');
   });
 
-  it('compensates nothing, and leaves what completed to a later termination with compensation', () => {
+  it('compensates nothing, and leaves completed steps to a later termination with compensation', () => {
     const driver = start(inOrder(saga(inOrder(undoable('a'), waitFor('b'))), trace('z')), noTrail);
     driver.modify({ cancel: 'all', start: [{ stepId: 'z', inside: null }] });
     expect(driver.data['trail']).toEqual(['z']);
@@ -303,7 +303,7 @@ describe('a move to another version', () => {
     expect(driver.open).toEqual(['a event']);
   });
 
-  it('needs no counterpart for what is cancelled', () => {
+  it('needs no counterpart for canceled steps', () => {
     const driver = new EngineDriver(first, noTrail);
     const start = [{ stepId: 'x', inside: null }];
     expect(driver.modify({ cancel: 'all', start }, version([trace('x')])).outcome).toBe('applied');

@@ -82,7 +82,7 @@ describe('toBoolean', () => {
 });
 
 describe('toTimeMs', () => {
-  it('reads times as all doors do', () => {
+  it('reads times as all APIs do', () => {
     checkConverted(toTimeMs, [
       ['1970-01-01T02:00:00+0200', 0],
       ['2024-02-29T12:30:15.123Z', Date.UTC(2024, 1, 29, 12, 30, 15, 123)],

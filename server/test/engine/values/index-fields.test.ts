@@ -36,7 +36,7 @@ describe('indexFieldsOf', () => {
     expect(countsOf({ a: listOf(1200, element) })).toEqual(count === 0 ? {} : { a: count });
   });
 
-  it('leaves out what cannot be indexed, and goes on', () => {
+  it('leaves out values that cannot be indexed, and continues', () => {
     const a = [null, 1, 'x'.repeat(300), [2], { b: 3 }, 'y'];
     expect(indexFieldsOf({ a }, PATHS)).toEqual({ a: [1, 'y'] });
   });

@@ -57,7 +57,7 @@ async function setUp(results: Readonly<Record<string, number>>) {
   return { clock, empty, reads, resender, sentTo };
 }
 
-it('sends the results of others behind many that do not fit', async () => {
+it('sends the results of other runs behind many that do not fit', async () => {
   const { resender, sentTo } = await setUp({ full: 700, other: 3 });
   await resender.resend(DONE_BEFORE);
   expect(await sentTo('other')).toBe(0);

@@ -108,7 +108,7 @@ describe('work that was removed after its withdrawal', () => {
     ['a failure', (claims, token) => claims.complete(token, { succeeded: false, data: null })],
     ['a release', (claims, token) => claims.release(token)],
     ['a heartbeat', (claims, token) => claims.extend(token, null)],
-  ])('answers %s that it was cancelled', async (_call, call) => {
+  ])('answers %s that it was canceled', async (_call, call) => {
     const { claims, counted, posted, remove, token, withdraw } = await heldWork();
     await withdraw();
     await remove();

@@ -194,7 +194,7 @@ it('has every removed instance in the archive, wherever the process dies', async
   expect(deaths).toBeGreaterThan(10);
 });
 
-it('removes nothing while the disk is full, and goes on in the same file afterwards', async () => {
+it('removes nothing while the disk is full, and continues in the same file afterwards', async () => {
   let isFull = false;
   const life = { operations: 0, diesAt: Infinity };
   const files: ArchiveFiles = {
@@ -244,7 +244,7 @@ it('keeps an instance that cannot be exported, and archives the others', async (
   expect(counts).toEqual({ archived: COUNT - 1, failed: 1, removed: COUNT - 1 });
 });
 
-it('begins a new file each day, and when somebody has moved the file away', async () => {
+it('begins a new file each day, and when the file has been moved away', async () => {
   const { purge } = startNode('n1');
   await purge();
   const [first] = await readdir(directory);

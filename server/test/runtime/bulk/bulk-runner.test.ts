@@ -80,7 +80,7 @@ function deferred<Value>() {
 
 const pending = () => new AppError('modification_pending', 'The run has not taken it yet');
 
-it('counts what ended after the last check of a job that is stopped, also if the store fails once', async () => {
+it('counts runs that ended after the last check of a stopped job, also if the store fails once', async () => {
   const slow = deferred<'done'>();
   const acted: string[] = [];
   let failsOnce = true;

@@ -205,7 +205,7 @@ describe('a listener of changes', () => {
 });
 
 describe('the change feed between nodes', () => {
-  it('sends, reads and keeps nothing while nobody listens', () => {
+  it('sends, reads and keeps nothing without a listener', () => {
     const { node, sent } = feed();
     const before = clock.pending;
     node.committed(instance('w'));
@@ -222,7 +222,7 @@ describe('the change feed between nodes', () => {
     expect(clock.pending).toBe(before);
   });
 
-  it('announces interest at once, and repeats it while somebody listens', () => {
+  it('announces interest at once, and repeats it while there is a listener', () => {
     const { node, sent } = feed();
     const [one, two] = [node.watch({}), node.watch({})];
     expect(sent).toEqual([{ kind: 'interest' }]);

@@ -43,7 +43,7 @@ const DETAILS: NodeDetails = {
 };
 
 describe('readDetails', () => {
-  it('reads what writeDetails wrote', () => {
+  it('reads the output of writeDetails', () => {
     expect(readDetails(writeDetails(DETAILS, 9))).toEqual(DETAILS);
     expect(readFollowedUntil(writeDetails(DETAILS, 9))).toBe(9);
     expect(readArchives(writeDetails(DETAILS, 9, true))).toBe(true);

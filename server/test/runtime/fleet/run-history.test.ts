@@ -64,7 +64,7 @@ it('keeps one bucket for each minute, however long the node runs', () => {
   expect(hours.reduce((sum, { started }) => sum + started, 0)).toBe(23 * 60 + 40);
 });
 
-it('adds up what several nodes counted, without what is too old or in the future', () => {
+it('adds up the counts of several nodes, without those that are too old or in the future', () => {
   const bucket = { started: 1, succeeded: 2, failed: 3, stopped: 4, totalMs: 50, longestMs: 6 };
   const sums = addUp(
     [

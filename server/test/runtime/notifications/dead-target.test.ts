@@ -147,7 +147,7 @@ describe('a target that is dead for a day', () => {
   const countOf = async (state: 'waiting' | 'delivered' | 'failed'): Promise<number> =>
     (await store.listDeliveries({ notification: 'dead', state }, null, 1e6)).length;
 
-  it('costs little, delays nobody, and gets everything when it is back', async () => {
+  it('costs little, delays no other, and gets everything when it is back', async () => {
     await announce('dead', BACKLOG);
     // The first attempts begin before the lane knows that the target is dead.
     await pass(MINUTE);

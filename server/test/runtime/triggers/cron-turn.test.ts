@@ -89,7 +89,7 @@ const timesOf = ({ started }: Setting): readonly number[] =>
   [...started.values()].map(({ time }) => (time - START) / MINUTE);
 
 describe('a look at a cron trigger', () => {
-  it('starts what is due, and nothing before', async () => {
+  it('starts the due runs, and nothing before', async () => {
     const at = await setting();
     await at.look(START + MINUTE - 1);
     expect(timesOf(at)).toEqual([]);
@@ -106,7 +106,7 @@ describe('a look at a cron trigger', () => {
     expect(at.outcomes).toEqual(['Missed', ...Array.from({ length: 5 }, () => 'Started')]);
   });
 
-  it('keeps what it has started when the next start has to be repeated', async () => {
+  it('keeps the started runs when the next start has to be repeated', async () => {
     const at = await setting({ catchUpMs: 60 * MINUTE });
     let room = 2;
     const looks = async (): Promise<void> => {
@@ -168,7 +168,7 @@ describe('a look at a cron trigger', () => {
     expect((await at.state()).paused).toBe(true);
   });
 
-  it('passes over what comes while the definition is disabled', async () => {
+  it('skips times while the definition is disabled', async () => {
     const at = await setting({ catchUpMs: 60 * MINUTE });
     const starter: CronTurnOptions['starter'] = {
       start: () => Promise.resolve({ outcome: 'disabled' }),

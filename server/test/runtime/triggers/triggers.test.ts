@@ -56,7 +56,7 @@ Reference: '"nightly-" + context.Trigger.Time[:10]'
       },
     ));
 
-  it('shows steps what started their run', () =>
+  it('shows steps the cause of their run', () =>
     withServer(
       definition(
         'Cron: "@hourly"',
@@ -109,7 +109,7 @@ Reference: '"nightly-" + context.Trigger.Time[:10]'
       expect(new Set(starts).size).toBeGreaterThan(10);
     }));
 
-  it('goes on after a failed expression', () =>
+  it('continues after a failed expression', () =>
     withServer(
       definition(`Cron: "@hourly"\nData: { '@n': '1 / (int(context.Trigger.Time[11:13]) - 13)' }`),
       async (server) => {

@@ -120,7 +120,7 @@ describe('a rejected call', () => {
   });
 });
 
-it('warns once of a short secret from an earlier version, and goes on with it', async () => {
+it('warns once of a short secret from an earlier version, and continues with it', async () => {
   const name = await put({ scheme: 'github' }, 'a');
   const { call, clock } = receiverWith();
   for (let n = 0; n < 2; n += 1) {

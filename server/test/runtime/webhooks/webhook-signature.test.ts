@@ -110,7 +110,7 @@ it('accepts hexadecimal digits in capitals, but no other prefix', () => {
 });
 
 describe.each(Object.entries(VECTORS))('the scheme %s', (name, vector) => {
-  it('accepts what the sender publishes', () => {
+  it('accepts the example that the sender publishes', () => {
     expect(isValid(vector)).toBe(true);
   });
 

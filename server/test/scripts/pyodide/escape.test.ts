@@ -255,7 +255,7 @@ describe('the script runtime', () => {
     expect(numbers.length).toBeGreaterThanOrEqual(30);
   });
 
-  it('reports what the sandbox boundary denied', () => {
+  it('reports the calls that the sandbox boundary denied', () => {
     const messages = started.lines
       .filter(({ level }) => level === 'warn')
       .map(({ message }) => message);

@@ -177,7 +177,7 @@ describe('InterpreterPool', () => {
     expect(await pool.run(CALL)).toMatchObject({ ok: true, answer: 'served' });
   });
 
-  it('interrupts a cancelled call until the process reacts, and keeps the process', async () => {
+  it('interrupts a canceled call until the process reacts, and keeps the process', async () => {
     // A call that arrives while the process is not listening is like one that has not started.
     const { pool, processes } = startPool(
       `if (!request.includes("slow")) { reply("served"); return; }
@@ -202,7 +202,7 @@ describe('InterpreterPool', () => {
     expect(processes).toHaveLength(1);
   });
 
-  it('does not interrupt a cancelled call that ends shortly afterwards', async () => {
+  it('does not interrupt a canceled call that ends shortly afterwards', async () => {
     const { pool, processes } = startPool('reply("served")');
     await pool.run(CALL);
     const abort = new AbortController();
@@ -214,7 +214,7 @@ describe('InterpreterPool', () => {
     expect(processes.length).toBeLessThanOrEqual(2);
   });
 
-  it('kills a process that continues a cancelled call', async () => {
+  it('kills a process that continues a canceled call', async () => {
     const { pool, processes } = startPool(
       'process.on("SIGINT", () => {}); if (!request.includes("slow")) reply("served")',
     );

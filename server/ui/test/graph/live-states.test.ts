@@ -49,7 +49,7 @@ describe('the state of a step', () => {
     [{ kind: 'time', until: 'T' }, 'timer at T', 'waiting'],
     [{ kind: 'retry', until: 'T' }, 'retry at T', 'failed'],
     [{ kind: 'steps', open: 2 }, '2 inner steps', 'waiting'],
-  ] as const)('says what it is waiting for: %o', (waitsFor, words, tone) => {
+  ] as const)('names the reason of the wait: %o', (waitsFor, words, tone) => {
     const state = liveStatesOf([execution({ status: 'Waiting', waitsFor })]).get('a');
     expect(state?.wait).toBe(words);
     expect(toneOf(state)).toBe(tone);

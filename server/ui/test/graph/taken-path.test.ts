@@ -50,7 +50,7 @@ describe('the path that a run has taken', () => {
     expect(edges.sort()).toEqual(['Start a', 'a b', 'a c', 'b c', 'c d', 'd a']);
   });
 
-  test('ends at an open step, and at a cancelled one', () => {
+  test('ends at an open step, and at a canceled one', () => {
     expect(run(CHOICE, 'a', { stepId: 'b', endTime: null, status: 'Waiting' }).edges).toEqual([
       'Start a',
       'a b',
@@ -94,7 +94,7 @@ describe('the path that a run has taken', () => {
   test.each([
     { stepType: 'Recur', inputs: { Interval: 60 } },
     { stepType: 'Schedule', inputs: { Interval: 60, Background: true } },
-  ])('goes on from $stepType in the background, which is still open', (parts) => {
+  ])('continues from $stepType in the background, which is still open', (parts) => {
     const steps = [{ id: 'poll', nextStepId: 'work', do: [{ id: 'round' }] }, { id: 'work' }];
     const poll = { stepId: 'poll', endTime: null, status: 'Waiting', ...parts } as const;
     expect(run(steps, poll, 'work', 'round').edges).toEqual(['Start poll', 'poll work']);
@@ -103,7 +103,7 @@ describe('the path that a run has taken', () => {
     expect(run(steps, { ...poll, inputs }, 'round').edges).toEqual(['Start poll']);
   });
 
-  test('goes on from a cancelled step that proceeds, but not if a repair has cancelled it', () => {
+  test('continues from a canceled step that proceeds, but not if a repair has canceled it', () => {
     const steps = [
       { id: 'wait', proceedOnCancel: true, nextStepId: 'next' },
       { id: 'next', selectNextStep: { wait: 'again' } },

@@ -53,7 +53,7 @@ describe.runIf(browserPath !== null)('the list of waiting runs', () => {
     expect(calls.map((ids) => ids.length)).toEqual([1]);
   });
 
-  test('asks again for what the server had no time for', async () => {
+  test('requests the missing reasons again if the server had no time for them', async () => {
     const calls: string[][] = [];
     let answers = 0;
     const page = await pages.open('/runs', {}, async (opened) => {
