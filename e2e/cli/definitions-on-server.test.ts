@@ -34,7 +34,7 @@ describe('stepwright definitions', () => {
     expect(first.stderr).toContain('--limit shows more');
   });
 
-  it('shows one, with its text', async () => {
+  it('shows one definition with its text', async () => {
     const { stdout } = await line.pipe(['definitions', 'show', 'hello']);
     expect(stdout).toMatch(new RegExp(`^Version +2\nOrigin +${ORIGIN}\nState +enabled\n`, 'm'));
     expect(stdout.endsWith(TEXT)).toBe(true);

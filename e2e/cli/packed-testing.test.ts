@@ -160,7 +160,7 @@ describe('stepwright/testing from the tarball', () => {
     expect(code).toBe(0);
   });
 
-  it('has types that need nothing but those of Node', () => {
+  it("has types that need only Node's types", () => {
     const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023'];
     const ours = [
       '--lib',

@@ -128,7 +128,7 @@ describe('stepwright start', () => {
     await expect(fetch(`${url}/health/ready`)).rejects.toThrow();
   });
 
-  it('is the process that was started, without one in front of it', async () => {
+  it('runs in the started process, without a wrapper', async () => {
     const server = installation.server(['start']);
     const url = await server.url();
     const pids: number[] = [];

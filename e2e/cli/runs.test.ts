@@ -62,7 +62,7 @@ describe('stepwright run', () => {
     expect((await line.client.workflows.get(stdout.trim())).data).toEqual({ order: 'A3' });
   });
 
-  it('starts one run for one idempotency key', async () => {
+  it('starts one run per idempotency key', async () => {
     const args = ['-d', 'order=A4', '--idempotency-key', 'key-1'];
     expect(await start(...args)).toBe(await start(...args));
   });
@@ -260,7 +260,7 @@ describe('stepwright list', () => {
     expect(page.nextCursor).toEqual(expect.any(String));
   });
 
-  it('says so if there are none, and rejects unknown statuses', async () => {
+  it('reports an empty list, and rejects unknown statuses', async () => {
     const none = await line.pipe(['list', '--definition', 'nothing']);
     expect(none).toEqual({ code: 0, stdout: '', stderr: 'There are no runs.\n' });
     const wrong = await line.pipe(['list', '--status', 'Running']);

@@ -24,7 +24,7 @@ afterAll(() => line.stop());
 
 const call = (...args: readonly string[]) => line.pipe(['triggers', ...args]);
 
-it('triggers are listed, paused, fired, resumed and made up for', async () => {
+it('lists, pauses, fires, resumes and backfills triggers', async () => {
   const { code, stdout } = await call('list', 'report');
   expect(code).toBe(0);
   expect(stdout).toMatch(/^yearly +active +@yearly \(Asia\/Tokyo\) +\d{4}-/m);

@@ -115,7 +115,7 @@ describe('T-16 state written by a newer server', () => {
     });
   });
 
-  it('keeps a node from starting if the whole file is newer', async () => {
+  it('keeps a node from starting with a file of a newer version', async () => {
     await withFleet({ count: 1, store: 'sqlite' }, async ({ fleet }) => {
       await fleet.drain(0);
       inDatabase(fleet.folder, 'PRAGMA user_version = 99');

@@ -84,7 +84,7 @@ async function killWhileArchiving(
 describe.each(['sqlite', 'mongo', 'postgres'] as const)(
   'T-40 an archiving server that dies, on %s',
   (store) => {
-    it('removes no run that is not whole in the archive', { timeout: 1_200_000 }, async () => {
+    it('removes no run that is incomplete in the archive', { timeout: 1_200_000 }, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'stepwright-archive-'));
       const settings = { archive_dir: folder };
       try {

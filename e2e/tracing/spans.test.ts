@@ -244,7 +244,7 @@ describe('a server without a collector', () => {
 });
 
 describe('a node that dies before it has sent its spans', () => {
-  it('is represented by the next one, which records the steps again', async () => {
+  it('is represented by the next node, which records the steps again', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-lost-spans-'));
     const collector = await Collector.start();
     const start = (delay: string): Promise<SpawnedServer> =>

@@ -37,7 +37,7 @@ const codeOf = async (line: string) => {
 };
 
 describe('a worker whose run is being undone', () => {
-  it('learns it from its heartbeats, keeps the work, and reports its result', async () => {
+  it('learns from its heartbeats that the run is being undone, keeps the work, and reports its result', async () => {
     const { name, run, token } = await withdrawn();
     const beat = await server.call(`PUT /api/activity/${token}/heartbeat?lease=600`);
     expect(beat.body).toEqual({

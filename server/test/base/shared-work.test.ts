@@ -71,7 +71,7 @@ describe('SharedWork', () => {
     await Promise.all(results);
   });
 
-  it('does not begin if all who have called are gone, and does if one is not', async () => {
+  it('does not begin if all callers have gone, and begins if one remains', async () => {
     const counted = new Counted();
     const gone = new AbortController();
     const first = counted.get();

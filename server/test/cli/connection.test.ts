@@ -31,7 +31,7 @@ afterEach(() => {
 });
 
 describe('the server of a command', () => {
-  it('is the local one without anything else', async () => {
+  it('is the local server by default', async () => {
     await expect(findServer({}, {})).resolves.toEqual({
       url: 'http://127.0.0.1:5001',
       token: null,

@@ -40,7 +40,7 @@ async function cronsOn(url: string): Promise<string[]> {
   );
 }
 
-it('ends with one of the folders, whole', async () => {
+it('ends with one complete folder', async () => {
   await withOfflineServer(async (server) => {
     const [one, two] = [folderOf('one'), folderOf('two')];
     // Both know the script. In opposite orders, each then stores first what the other stores last.

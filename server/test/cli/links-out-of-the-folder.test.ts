@@ -62,8 +62,8 @@ async function found(given: string): Promise<Record<string, string>> {
   );
 }
 
-describe('a file of a folder', () => {
-  it('refuses, with its name, each whose real path is outside', async () => {
+describe('the folder reader', () => {
+  it('refuses each file whose real path is outside, and names it', async () => {
     link(secret, 'absolute.py');
     link('../profiles.json', 'relative.py');
     link('../../profiles.json', 'deep/inside.yaml');
@@ -98,7 +98,7 @@ describe('a file of a folder', () => {
     );
   });
 
-  it('reads links inside the folder, and a folder that is a link itself', async () => {
+  it('reads links inside the folder, and a folder that is itself a link', async () => {
     write('deep/flow.yaml', FLOW);
     link('deep/flow.yaml', 'again.yaml');
     const given = path.join(base, 'current');
@@ -106,12 +106,12 @@ describe('a file of a folder', () => {
     expect(await found(given)).toEqual({ 'again.yaml': FLOW, 'deep/flow.yaml': FLOW });
   });
 
-  it('reads hard links, which nothing tells from files', async () => {
+  it('reads hard links, which look like files', async () => {
     linkSync(secret, path.join(folder, 'hard.py'));
     expect(await found(folder)).toEqual({ 'hard.py': SECRET });
   });
 
-  it('is never read from outside while it becomes a link and a file again', async () => {
+  it('returns nothing from outside while a file becomes a link and a file again', async () => {
     const file = write('swapped.py', 'harmless');
     const swaps = { go: true };
     const swapping = (async (): Promise<void> => {
@@ -190,7 +190,7 @@ describe('the output of a command', () => {
     expect(lstatSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('is not formatted outside, and a link inside stays one', async () => {
+  it('is not formatted outside, and a link inside remains a link', async () => {
     vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     link(secret, 'out.json');
     write('deep/flow.yaml', 'Steps: [{Id: a, StepType: NoOp}]\nId: flow\n');
@@ -202,7 +202,7 @@ describe('the output of a command', () => {
   });
 });
 
-it('watches a folder, and nothing that a link in it leads to', async () => {
+it('watches a folder, but nothing that a link in it leads to', async () => {
   for (let count = 0; count < 50; count += 1) {
     mkdirSync(path.join(base, `big/${count}`), { recursive: true });
   }

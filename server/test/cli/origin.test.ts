@@ -57,7 +57,7 @@ describe('the origin of a folder', () => {
     expect(await findOrigin(flows, undefined, {})).toMatch(/flows@[0-9a-f]{12}-changed$/);
   });
 
-  it('is the given name, with the commit unless it is given, too', async () => {
+  it('is the given name, with the commit unless that is given too', async () => {
     expect(await findOrigin(flows, 'shop', {})).toBe('shop');
     const revision = commit();
     expect(await findOrigin(flows, 'shop', {})).toBe(`shop@${revision}`);

@@ -119,14 +119,14 @@ scenarios('an error that is not retryable', (start) => {
   it.each([
     { named: ['Declined'], isRetried: false },
     { named: ['declined', 'Decline'], isRetried: true },
-  ])('is one whose type the NonRetryable of the step lists: $named', ({ isRetried, named }) => {
+  ])("matches a type in the step's NonRetryable list: $named", ({ isRetried, named }) => {
     const driver = start([work('a', { maxRetries: 1, nonRetryable: named })]);
     driver.failEffect(driver.effect('a'), { type: 'Declined', message: 'no funds' });
     expect(driver.status).toBe(isRetried ? 'Runnable' : 'Suspended');
   });
 
   it.each(['type', 'name'])(
-    'is one whose %s in the data from the worker the NonRetryable of the step lists',
+    "matches the step's NonRetryable list by %s in the data from the worker",
     (member) => {
       const driver = start([activity('a', { maxRetries: 1, nonRetryable: ['CardDeclined'] })]);
       driver.reject(driver.activity('a'), { [member]: 'CardDeclined', message: 'no funds' });
@@ -135,7 +135,7 @@ scenarios('an error that is not retryable', (start) => {
     },
   );
 
-  it('is one that a worker reports as not retryable', () => {
+  it('includes any error that a worker reports as not retryable', () => {
     const driver = start([activity('a', { retryInterval: 1 })]);
     const answer = (retryable: boolean): void => {
       const { id } = driver.activity('a');
@@ -156,7 +156,7 @@ scenarios('an error that is not retryable', (start) => {
     expect(driver.status).toBe('Terminated');
   });
 
-  it('is one whose type the NonRetryable of the saga lists', () => {
+  it("matches a type in the saga's NonRetryable list", () => {
     const saga = { errorBehavior: 'Retry', retryInterval: 1, nonRetryable: ['Declined'] };
     const driver = start(sagaOf(work('a'), saga), noTrail);
     driver.failEffect(driver.effect('a'));

@@ -106,7 +106,7 @@ describe('the Helm chart, rendered', () => {
     return value;
   }
 
-  it('lints, and gives the objects of deploy/kubernetes', (test) => {
+  it('passes helm lint, and renders the objects of deploy/kubernetes', (test) => {
     if (HELM.status !== 0) return test.skip('helm is not installed');
     helm('lint', '--strict', chart);
     const policy = plain().find(({ kind }) => kind === 'NetworkPolicy') as unknown as {

@@ -14,7 +14,7 @@ beforeEach(() => {
 const put = (name: string): Promise<boolean> =>
   store.saveResource({ kind: 'api-key', name, revision: 1, expiresAt: null, body: '{}' }, null);
 
-it('gives the name of a node that died before it stored the key to the next one', async () => {
+it('gives the name from a node that died before it stored the key to the next one', async () => {
   await names.take('billing', 'k1');
   const next = await names.take('billing', 'k2');
   await put('k2');
@@ -37,7 +37,7 @@ it('keeps the name of a key whose node died before it confirmed', async () => {
   expect(await names.take('billing', 'k2')).toBeNull();
 });
 
-it('gives a name back with the removal of its key, and not that of another key', async () => {
+it('releases a name with the removal of its key, and not with that of another key', async () => {
   const taken = await names.take('billing', 'k1');
   await put('k1');
   await taken?.confirm();

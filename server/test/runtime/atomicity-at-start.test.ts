@@ -51,7 +51,7 @@ describe('a store that is not atomic', () => {
     return host;
   };
 
-  it('works with one node, which logs a warning', async () => {
+  it('warns in the log and works with one node', async () => {
     const host = await start(notAtomic);
     expect(host.readiness()).toEqual({ ready: true, reasons: [] });
     expect(logLines.join('\n')).toContain('several writers win the same compare-and-set');

@@ -119,7 +119,7 @@ describe('the check of cancel conditions', () => {
     ['data.now()', []],
     ['data.withdrawn', []],
     ['random.random() > 0.5', []],
-  ])('warns if only time can make one true: %s', async (condition, codes) => {
+  ])('warns if only time can make the condition true: %s', async (condition, codes) => {
     const { warnings } = await checkDocument(cancelled(condition));
     expect(warnings.map(({ code }) => code)).toEqual(codes);
     for (const { pointer, message } of warnings) {

@@ -28,7 +28,7 @@ describe('a cron expression', () => {
     ['0 0 25 * fri', ['2026-11-25T00:00:00.000Z', '2026-11-27T00:00:00.000Z']],
     ['0 0 29 2 *', ['2028-02-29T00:00:00.000Z', '2032-02-29T00:00:00.000Z']],
     ['0 0 1 JAN *', ['2027-01-01T00:00:00.000Z', '2028-01-01T00:00:00.000Z']],
-  ])('gives the due times of %s', (cron, expected) => {
+  ])('has for %s the expected due times', (cron, expected) => {
     expect(times(cron, '2026-11-23T10:00:00Z', 2)).toEqual(expected);
   });
 
@@ -82,7 +82,7 @@ describe('a change of the clocks', () => {
     ]);
   });
 
-  it('makes one due time of all in a gap', () => {
+  it('merges all times in a gap into one due time', () => {
     expect(times('*/15 2 * * *', '2026-03-28T12:00:00Z', 2, 'Europe/Zurich')).toEqual([
       '2026-03-29T01:00:00.000Z',
       '2026-03-30T00:00:00.000Z',

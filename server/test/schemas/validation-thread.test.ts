@@ -23,7 +23,7 @@ function waitUntilAnswered(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
 }
 
-it('answers the request after one whose answer arrives when the thread is ended', async () => {
+it('answers the next request after an answer that arrives while the thread ends', async () => {
   const thread = new ValidationThread(STUCK_MS);
   await thread.ask(REQUEST);
   const late = thread.ask(REQUEST);
@@ -36,7 +36,7 @@ it('answers the request after one whose answer arrives when the thread is ended'
   await thread.stop();
 });
 
-it('ends a thread that is stuck, and answers the next request on a new one', async () => {
+it('ends a stuck thread, and answers the next request on a new thread', async () => {
   const thread = new ValidationThread(STUCK_MS);
   await thread.ask(REQUEST);
   const endless = thread.ask({ ...REQUEST, schema: bomb(60), data: '{}' });

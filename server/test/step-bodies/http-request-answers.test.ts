@@ -338,7 +338,7 @@ describe('a connection that the server closes as the second call arrives', () =>
     expect(received).toEqual(['GET', method]);
   });
 
-  it('does not send a GET once more whose answer has begun', async () => {
+  it('does not repeat a GET after its answer has begun', async () => {
     const { received, server } = await closing('HTTP/1.1 200');
     expect(await callTwice(server.url, {})).toMatchObject({ ResponseCode: 0 });
     expect(received).toEqual(['GET', 'GET']);

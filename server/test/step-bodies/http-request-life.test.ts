@@ -156,7 +156,7 @@ describe('a call whose result is no longer needed', () => {
     expect(server.connections).toBe(0);
   });
 
-  it('ends as aborted when the step body is closed, like later ones', async () => {
+  it('ends as aborted when the step body is closed, as do later calls', async () => {
     const arrived = occurrence();
     const server = await serve(() => arrived.happen());
     const http = body();

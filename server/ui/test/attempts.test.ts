@@ -78,7 +78,7 @@ describe.runIf(browserPath !== null)('the attempts of a step', () => {
     expect(await page.getByRole('button', { name: 'Compare attempts' }).count()).toBe(0);
   });
 
-  test('shows an execution as raw JSON, whole, and copies it', async () => {
+  test('shows an execution as complete raw JSON, and copies it', async () => {
     const page = await pages.open(`/runs/${run}?tab=steps`, {
       permissions: ['clipboard-read', 'clipboard-write'],
     });

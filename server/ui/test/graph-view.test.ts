@@ -137,7 +137,7 @@ describe.runIf(browserPath !== null)('the graph', () => {
     },
   );
 
-  test('highlights the path that a run has taken, not by colour alone, and names it', async () => {
+  test('highlights the path that a run has taken, not by color alone, and names it', async () => {
     const page = await pages.open(`/runs/${ended}`);
     await page.locator('.edge-taken').first().waitFor({ state: 'attached' });
     expect(await page.locator('.edge-taken').count()).toBe(6);
@@ -157,7 +157,7 @@ describe.runIf(browserPath !== null)('the graph', () => {
     expect(await page.getByText('not reached').count()).toBe(2);
   });
 
-  test('keeps names different that differ only at the end, and has the whole name', async () => {
+  test('distinguishes names that differ only at the end, and provides the full name', async () => {
     const page = await pages.open('/definitions/nested');
     const shown = async (id: string): Promise<string> => {
       const title = step(page, id).locator('.graph-title');

@@ -63,7 +63,7 @@ describe.runIf(browserPath !== null)('the sign-in at an issuer', async () => {
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('eyJ');
   });
 
-  test('ends at the issuer, too', async () => {
+  test('ends at the issuer too', async () => {
     const page = await pages.open('/runs', {}, withoutDecoration);
     await page.getByRole('button', { name: button }).click();
     await passIssuer(page, 'ada');

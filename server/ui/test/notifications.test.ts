@@ -21,7 +21,7 @@ describe.runIf(browserPath !== null)('the page of notifications', () => {
     },
   });
 
-  test('creates a notification whose messages carry the signature of the shown secret', async () => {
+  test('creates a notification whose messages are signed with the shown secret', async () => {
     receiver.answer(204);
     const page = await pages.open('/notifications');
     await page.getByText('There are no notifications.').waitFor();

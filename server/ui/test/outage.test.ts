@@ -19,7 +19,7 @@ describe.runIf(browserPath !== null)('an outage of the server', () => {
     page.locator('[role="alert"], .toast').allTextContents();
 
   test.each(['/runs', '/definitions', '/overview', '/workers', '/nodes'])(
-    'is one banner, which goes by itself: %s',
+    'appears as one banner, which disappears by itself: %s',
     async (path) => {
       const page = await pages.open(path);
       await page.getByText('Live', { exact: true }).waitFor();

@@ -54,7 +54,7 @@ describe.runIf(browserPath !== null)('signing in', () => {
     await page.getByText('This server requires a token.').waitFor();
   });
 
-  test('reports an invalid token, and asks for another one', async () => {
+  test('reports an invalid token, and prompts for another one', async () => {
     const page = await pages.open('/runs');
     await signIn(page, 'rubbish');
     await page.getByText('The server rejected the token.').waitFor();

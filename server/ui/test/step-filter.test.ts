@@ -125,7 +125,7 @@ describe.runIf(browserPath !== null)('the filter of the steps of a run', () => {
     await page.getByText(`loop has no turn ${TURNS + 1}.`).waitFor();
   });
 
-  test('searches a long run on the server, and never reads it whole', async () => {
+  test('searches a long run on the server, and never reads the whole run', async () => {
     const page = await openSteps(long);
     await expect.poll(() => rows(page).count()).toBe(50);
     const calls: URLSearchParams[] = [];
@@ -180,7 +180,7 @@ describe.runIf(browserPath !== null)('the filter of the steps of a run', () => {
     await expect.poll(() => rows(page).count()).toBe(50);
   });
 
-  test('asks for the step whose turns to count if there is a choice', async () => {
+  test('prompts for the step whose turns count if there is a choice', async () => {
     const page = await openSteps(twoLoops);
     await enter(page, 'Turn', '2');
     await says(page, 'Choose the step whose turns to count: a While or a Recur.');

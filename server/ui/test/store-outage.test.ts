@@ -37,7 +37,7 @@ describe.runIf(browserPath !== null && database !== null)('an outage of the stor
 
   const banner = (page: Page) => page.getByText('The server cannot reach its store.');
 
-  test('is one banner above the last received state, and disappears by itself', async () => {
+  test('appears as one banner above the last received state, and disappears by itself', async () => {
     const page = await pages.open('/runs');
     await page.getByText('order-1').waitFor();
     pages.expectBrowserError(/503|Failed to load/);

@@ -109,7 +109,7 @@ describe.runIf(browserPath !== null)('the sign-in of many tabs', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
   };
 
-  test('is one: signing in and out in one tab does so in all, and a new tab need not ask', async () => {
+  test('applies to all tabs: signing in and out in one does so in all, and a new tab need not ask', async () => {
     pages.expectBrowserError(/401/);
     first = await pages.open('/runs');
     await first.getByText('This server requires a token.').waitFor();

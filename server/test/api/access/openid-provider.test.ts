@@ -66,7 +66,7 @@ describe('a token of an OpenID provider', () => {
     expect(await statusWith(api, await provider.programToken('conductor:viewer'))).toBe(200);
   });
 
-  it('has its scopes in another claim if the server is told so', async () => {
+  it('has its scopes in another claim if the server is configured for that', async () => {
     const api = await startWith({ scopeClaim: 'client_id' });
     expect(await statusWith(api, await provider.programToken('conductor:viewer'))).toBe(403);
   });
@@ -79,7 +79,7 @@ describe('a token of an OpenID provider', () => {
   });
 });
 
-describe('how users of the page sign in', () => {
+describe('the sign-in of page users', () => {
   const signIn = { clientId: CLIENT_ID, scope: 'openid', parameters: '' };
 
   it('is public, and the page may call the provider', async () => {
@@ -100,7 +100,7 @@ describe('how users of the page sign in', () => {
     expect(policy).toContain(`connect-src 'self' ${provider.issuer};`);
   });
 
-  it('is not said without a client id', async () => {
+  it('is unavailable without a client id', async () => {
     const api = await startWith();
     const info: unknown = await (await api.fetch('/api/info')).json();
     expect(info).not.toHaveProperty('signIn');

@@ -42,13 +42,13 @@ describe('isScope', () => {
 });
 
 describe('reachOf', () => {
-  it('is everything with the whole scope, and for an admin', () => {
+  it('returns everything for the unprefixed scope, and for an admin', () => {
     expect(reach('conductor:viewer', 'conductor:viewer')).toBe('all');
     expect(reach('conductor:viewer', 'conductor:viewer:a*', 'conductor:viewer')).toBe('all');
     expect(reach('conductor:worker', 'conductor:admin')).toBe('all');
   });
 
-  it('has the prefixes of this scope only, without those that others include', () => {
+  it('returns the prefixes of this scope only, without those that others include', () => {
     const scopes = [
       'conductor:viewer:order-b*',
       'conductor:viewer:order*',
@@ -60,7 +60,7 @@ describe('reachOf', () => {
     expect(reach('conductor:worker', ...scopes)).toEqual([]);
   });
 
-  it('is nothing for a scope that has another form, or that no prefix can narrow', () => {
+  it('returns no reach for malformed or non-narrowable scopes', () => {
     expect(reach('conductor:viewer', 'conductor:viewer:', 'conductor:viewer:*')).toEqual([]);
     expect(reach('conductor:author', 'conductor:author:a*')).toEqual([]);
     expect(reach('conductor:admin', 'conductor:admin:a*', 'conductor:viewer')).toEqual([]);

@@ -64,7 +64,7 @@ describe('parseDefinition — definition members', () => {
     });
   });
 
-  it('reads how long ended runs are kept, from one second', () => {
+  it('reads the retention of ended runs, from one second', () => {
     const steps = [{ Id: 'a', StepType: 'NoOp' }];
     const retentionOf = (Retention: unknown) => {
       const { definition, errors } = parseDefinition({ Id: 'w', Retention, Steps: steps });

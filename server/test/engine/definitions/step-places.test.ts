@@ -11,7 +11,7 @@ const inside = (container: string) => ({ container, compensates: null });
 const top = { container: null, compensates: null };
 
 describe('placeOfStep', () => {
-  it('gives the container of a step, or the step that it compensates', () => {
+  it('returns the container of a step, or the step that it compensates', () => {
     const undo = noOp('undo', { nextStepId: 'undone' });
     const inner = noOp('inner', { compensateWith: [undo, noOp('undone')] });
     const definition = define([box('outer', [inner])]);
@@ -23,7 +23,7 @@ describe('placeOfStep', () => {
     });
   });
 
-  it('gives the container of a step that nothing leads to', () => {
+  it('returns the container of a step that no path leads to', () => {
     const undo = [noOp('undo'), noOp('spare undo')];
     const definition = define([
       box('outer', [

@@ -25,7 +25,7 @@ describe('the result of an activity', () => {
     expect(sent.retryable).toBe(isFinal ? false : undefined);
   });
 
-  it('counts as a different one with another flag', () => {
+  it('counts as a different result with another flag', () => {
     const hash = (retryable: boolean) =>
       storedResult(ID, { succeeded: false, data: 'no', retryable }, MASKER).result.hash;
     expect(hash(false)).not.toBe(hash(true));

@@ -27,7 +27,7 @@ describe('the module of Pyodide', () => {
     expect(state.instructions).toBeGreaterThan(2_000_000);
   });
 
-  it('has one table of functions, which it never modifies, and two of references', () => {
+  it('has one table of functions, which it does not modify, and two of references', () => {
     expect(state.tables).toEqual([
       { holds: 'functions', name: '__indirect_function_table' },
       { holds: 'references', name: '' },

@@ -173,7 +173,7 @@ describe('the name of a step', () => {
     ).toBe(true);
   });
 
-  test('is whole if it fits into two lines, and breaks between words', () => {
+  test('is complete if it fits into two lines, and breaks between words', () => {
     expect(lines('charge')).toEqual(['charge']);
     expect(lines('charge-the-credit-card')).toEqual(['charge-the-credit-', 'card']);
     expect(lines('Charge the credit card').join('')).toBe('Charge the credit card');

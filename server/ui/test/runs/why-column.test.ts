@@ -39,7 +39,7 @@ describe.runIf(browserPath !== null)('the list of waiting runs', () => {
     });
   };
 
-  test('asks for all rows in one call, and again only for those that have changed', async () => {
+  test('requests all rows in one call, and then only the changed ones', async () => {
     const calls: string[][] = [];
     const page = await pages.open('/runs', {}, async (opened) => watch(opened, calls));
     const cells = page.locator('.why-text');

@@ -71,7 +71,7 @@ describe('the search box text', () => {
   });
 
   test.each(['a=1', 'a="1"', 'a=""', 'a="x y"', 'tag.b c>=2', 'a^="\\""', 'tag."q"=1', 'a=">1"'])(
-    'is made from the condition %s of the API, and gives it back',
+    'is made from the API condition %s, and converts back to it',
     (api) => {
       const condition = readCondition(api)!;
       const [again, ...rest] = conditionsIn(searchText([condition]));
