@@ -11,7 +11,9 @@ const { default: plugin } = (await import(
 )) as { default: { rules: { sentence: Rule.RuleModule } } };
 
 RuleTester.describe = describe;
-RuleTester.it = (title, test) => void it(`judges ${title}`, test);
+RuleTester.it = (title, test) => {
+  it(`judges ${title}`, test);
+};
 
 const errors = [{ messageId: 'noVerb' }];
 
