@@ -11,7 +11,7 @@ const { default: plugin } = (await import(
 )) as { default: { rules: { sentence: Rule.RuleModule } } };
 
 RuleTester.describe = describe;
-RuleTester.it = (title, test) => {
+RuleTester.it = (title: string, test: () => void) => {
   it(`judges ${title}`, test);
 };
 
