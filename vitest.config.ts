@@ -22,7 +22,18 @@ const TIME_LIMIT = {
 // seen something wrong fails. `pnpm test` lists what passed only at the second attempt.
 const WAITED_IN_VAIN = { retry: { count: 1, condition: /not within \d+ ms|timed out in \d+ ?ms/ } };
 
+/** `pnpm unit` builds nothing: packages use each other's sources. All other commands test what would be published. */
+const FROM_SOURCES = process.env['FROM_SOURCES'] === '1' && {
+  alias: Object.fromEntries(
+    ['sdk', 'worker-sdk'].map((name) => [
+      `@stepwright/${name}`,
+      fileURLToPath(import.meta.resolve(`./${name}/src/index.ts`)),
+    ]),
+  ),
+};
+
 const UNIT = {
+  ...FROM_SOURCES,
   ...WAITED_IN_VAIN,
   // By night also what takes long, measures how fast a server responds under attack, or seldom finds what no shorter test finds.
   include: ['test/**/*.test.ts', ...(IS_NIGHTLY ? ['test/**/*.nightly.ts'] : [])],
@@ -90,7 +101,10 @@ export default defineConfig({
         include: [...END_TO_END.include, ...END_TO_END_NIGHTLY],
         globalSetup: ['environment/global-setup.ts'],
       }),
-      ...project('examples', END_TO_END),
+      ...project('examples', {
+        ...END_TO_END,
+        include: [...END_TO_END.include, ...(IS_NIGHTLY ? ['test/*.nightly.ts'] : [])],
+      }),
     ],
   },
 });

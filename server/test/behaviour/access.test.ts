@@ -99,7 +99,7 @@ describe('a server with auth=true', () => {
     });
 
   it.each(CALLS)(
-    '%s %s accepts %j and conductor:admin, and no other scope',
+    'accepts %s %s with %j or conductor:admin, and with no other scope',
     async (method, path, allowed, status) => {
       expect((await call(method, path, null)).status, 'no token').toBe(401);
       expect((await call(method, path, await token({}))).status, 'no scope').toBe(403);
@@ -132,7 +132,7 @@ describe('a server with auth=true', () => {
     }
   });
 
-  it('shows callers who may not read runs no data through a bulk job', async () => {
+  it("shows no data through a bulk job to callers who can't read runs", async () => {
     const post = async (path: string, scope: string, body: object) =>
       client.call<Record<string, unknown>>('POST', path, {
         body: JSON.stringify(body),
@@ -162,7 +162,7 @@ describe('a server with auth=true', () => {
     }
   });
 
-  it('quotes no input of a run to callers who may not read it', async () => {
+  it("quotes no input of a run to callers who can't read it", async () => {
     const post = (path: string, scope: string, body: object) =>
       token({ scope }).then((bearer) =>
         client.call<Record<string, unknown>>('POST', path, {

@@ -22,7 +22,7 @@ const untilPollersAre = (client: Client, count: number) =>
 everyStore(
   'activities',
   (at) => {
-    it('hand out their parameters and accept a result', async () => {
+    it('offers the parameters and accepts a result', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart(
@@ -55,7 +55,7 @@ everyStore(
     });
 
     it.each([[null], [0], [false], [''], ['text'], [[1, { a: null }]], [{}]])(
-      'accept any JSON value as the result: %j',
+      'accepts any JSON value as the result: %j',
       async (value) => {
         const { client } = at;
         const name = fresh('work');
@@ -65,7 +65,7 @@ everyStore(
       },
     );
 
-    it('accept a missing body as null', async () => {
+    it('accepts a missing body as null', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([activity('ask', name)]);
@@ -79,7 +79,7 @@ everyStore(
       ['a constant', 7, 7],
       ['a list of constants', ['data.n', 1], ['data.n', 1]],
       ['a string', '"text"', 'text'],
-    ] as const)('have parameters given as %s', async (_, parameters, expected) => {
+    ] as const)('offers parameters given as %s', async (_, parameters, expected) => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([activity('ask', name, { Parameters: parameters })], {
@@ -89,7 +89,7 @@ everyStore(
       await client.terminate(id);
     });
 
-    it('are handed out oldest first, each to one worker', async () => {
+    it('hands out items oldest first, each to one worker', async () => {
       const { client } = at;
       const name = fresh('work');
       const definition = await client.define([activity('ask', name, { Parameters: 'data.n' })]);
@@ -103,7 +103,7 @@ everyStore(
       expect(rest.filter(({ status }) => status === 404)).toHaveLength(2);
     });
 
-    it('answer 404 if no work item appears in time', async () => {
+    it('answers 404 if no work item appears in time', async () => {
       const { client } = at;
       const answer = await client.get<Problem>(`/api/activity/${fresh('none')}`);
       expect(answer.status).toBe(404);
@@ -113,13 +113,13 @@ everyStore(
       expect(Date.now() - startedAt).toBeGreaterThanOrEqual(990);
     });
 
-    it.each(['-1', '1.5', 'abc', 'NaN', '1e3'])('reject a timeout of %s', async (timeout) => {
+    it.each(['-1', '1.5', 'abc', 'NaN', '1e3'])('rejects a timeout of %s', async (timeout) => {
       const answer = await at.client.get<Problem>(`/api/activity/x?timeout=${timeout}`);
       expect(answer.status).toBe(400);
       expect(answer.headers.get('content-type')).toMatch(/problem\+json/);
     });
 
-    it('answer a waiting poll as soon as work appears', async () => {
+    it('answers a waiting poll as soon as work appears', async () => {
       const { client } = at;
       const name = fresh('work');
       const definition = await client.define([activity('ask', name)]);
@@ -133,7 +133,7 @@ everyStore(
       await client.terminate(id);
     });
 
-    it('have long random tokens', async () => {
+    it('creates long random tokens', async () => {
       const { client } = at;
       const name = fresh('work');
       const definition = await client.define([activity('ask', name)]);
@@ -146,7 +146,7 @@ everyStore(
       expect(secrets[0]).not.toBe(secrets[1]);
     });
 
-    it('offer the work item to another worker when the first one hung up', async () => {
+    it('offers the work item to another worker when the first one hung up', async () => {
       const { client } = at;
       const name = fresh('work');
       const definition = await client.define([activity('ask', name)]);
@@ -163,7 +163,7 @@ everyStore(
       await untilPollersAre(client, 0);
     });
 
-    it('lose no work item to workers that hang up just as it is created', async () => {
+    it("loses no work item to workers that hang up just as it's created", async () => {
       const { client } = at;
       for (let n = 0; n < 10; n += 1) {
         const name = fresh('work');
@@ -183,7 +183,7 @@ everyStore(
       }
     });
 
-    it('of a suspended instance are not handed out until it is resumed', async () => {
+    it("hands out no item of a suspended instance until it's resumed", async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([activity('ask', name)]);
@@ -200,7 +200,7 @@ everyStore(
       expect((await client.ended(id)).data).toEqual({ result: 1 });
     });
 
-    it('accept a result while the instance is suspended, and apply it once it is resumed', async () => {
+    it('accepts a result while the instance is suspended, and applies it after the resume', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([activity('ask', name)]);
@@ -212,7 +212,7 @@ everyStore(
       expect((await client.ended(id)).data).toEqual({ result: 'kept' });
     });
 
-    it('of a terminated instance are not handed out', async () => {
+    it('hands out no item of a terminated instance', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([activity('ask', name)]);
@@ -222,7 +222,7 @@ everyStore(
       expect((await client.pull(name, '?timeout=1')).status).toBe(404);
     });
 
-    it('of a cancelled step are not handed out', async () => {
+    it('hands out no item of a cancelled step', async () => {
       const { client } = at;
       const name = fresh('work');
       const other = fresh('work');
@@ -277,7 +277,7 @@ everyStore(
         expect(await client.ended(id)).toMatchObject({ data: { result: 'done' }, lastError: null });
       });
 
-      it('suspends the run with Suspend, and offers the work again once it is resumed', async () => {
+      it('suspends the run with Suspend, and offers the work again once the run is resumed', async () => {
         const { client } = at;
         const name = fresh('work');
         const id = await client.defineAndStart([
@@ -296,7 +296,7 @@ everyStore(
       });
     });
 
-    it('time out at their Timeout', async () => {
+    it('times out an activity at its Timeout', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([
@@ -309,17 +309,17 @@ everyStore(
 
     itFails(at, [
       {
-        does: 'without a name fail',
+        does: 'a missing name',
         step: step('ask', 'Activity', { ActivityName: 'None' }),
         message: /ActivityName/,
       },
       {
-        does: 'with an empty name, which cannot be polled, fail',
+        does: 'an empty name, which no worker can poll',
         step: step('ask', 'Activity', { ActivityName: 'data.get("name", "")' }),
         message: /^the input ActivityName: the string is empty$/,
       },
       {
-        does: 'with a name that is longer than a poll accepts fail',
+        does: 'a name that is longer than a poll accepts',
         step: step('ask', 'Activity', { ActivityName: '"n" * 201' }),
         message: /^the input ActivityName: the string is longer than 200 characters$/,
       },

@@ -8,8 +8,8 @@ import { activity } from './support/steps.js';
 everyStore(
   'activity tokens',
   (at) => {
-    describe('a token', () => {
-      it('that is unknown gives 404 and changes nothing', async () => {
+    describe('the token of a work item', () => {
+      it("gets 404 and changes nothing if it's unknown", async () => {
         const { client } = at;
         const name = fresh('work');
         const id = await client.defineAndStart([activity('ask', name)]);
@@ -75,7 +75,7 @@ everyStore(
         expect((await client.ended(id)).data).toEqual({ result: 2 });
       });
 
-      it('of an instance that has ended changes nothing', async () => {
+      it('changes nothing once its instance has ended', async () => {
         const { client } = at;
         const name = fresh('work');
         const id = await client.defineAndStart([activity('ask', name)]);
@@ -92,7 +92,7 @@ everyStore(
     });
 
     describe('a lease', () => {
-      it('that expires releases the item, and the old token is stale once another worker has claimed it', async () => {
+      it('releases the item when it expires, and makes the old token stale once another worker claims it', async () => {
         const { client } = at;
         const name = fresh('work');
         const id = await client.defineAndStart([activity('ask', name)]);
@@ -146,7 +146,7 @@ everyStore(
         expect((await client.ended(id)).data).toEqual({ result: 1 });
       });
 
-      it.each(['0', '-1', 'x', '1.5'])('of %s is rejected', async (lease) => {
+      it.each(['0', '-1', 'x', '1.5'])("is rejected if it's %s", async (lease) => {
         const { client } = at;
         expect((await client.pull(fresh('none'), `?lease=${lease}`)).status).toBe(400);
         expect((await client.call('PUT', `/api/activity/x/heartbeat?lease=${lease}`)).status).toBe(

@@ -66,7 +66,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('API keys ($kind
   const list = async (): Promise<readonly ApiKey[]> =>
     (await call<ApiKeyPage>('GET', '/api/key', admin)).body.items;
 
-  it('are shown once, and then listed without the key', async () => {
+  it('shows a key once, and then lists it without the key', async () => {
     const { key, ...shown } = await create({ name: 'billing worker' });
     expect(key).toMatch(/^sw_[a-z0-9]+_[\w-]{43}$/);
     expect(shown).toEqual({
@@ -85,7 +85,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('API keys ($kind
     expect(text).not.toContain(secret);
   });
 
-  it('allow what their scopes allow, on every node, and show their last use', async () => {
+  it('grants the scopes of a key on every node, and shows its last use', async () => {
     const { id, key } = await create();
     for (let node = 0; node < clients.length; node += 1) {
       expect((await callNode(node, 'GET', '/api/workflow', { bearer: key })).status).toBe(200);
@@ -100,7 +100,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('API keys ($kind
     });
   });
 
-  it('are the actor by their name', async () => {
+  it('names the actor after the key', async () => {
     const name = fresh('operator');
     const { key } = await create({ name, scopes: ['conductor:admin'] });
     const wait = { Id: 'w', StepType: 'WaitFor', Inputs: { EventName: '"e"', EventKey: '"k"' } };
@@ -116,7 +116,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('API keys ($kind
     expect(audit.body.items.map(({ actor }) => actor)).toContain(name);
   });
 
-  it('are rejected a second after they were removed, while good ones are accepted', async () => {
+  it('rejects a key a second after its removal, and accepts others all the time', async () => {
     const good = await create();
     const dead = await create();
     const failures: string[] = [];
@@ -154,7 +154,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('API keys ($kind
     expect([again.status, again.body.code]).toEqual([404, 'key_not_found']);
   });
 
-  it('are rejected when they have expired, and stay listed', async () => {
+  it('rejects expired keys, which stay listed', async () => {
     const expires = new Date(Date.now() + 1500).toISOString();
     const { id, key } = await create({ expires });
     expect((await call('GET', '/api/workflow', key)).status).toBe(200);
@@ -165,7 +165,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('API keys ($kind
     expect((await list()).map((each) => each.id)).toContain(id);
   });
 
-  it('are rejected with anything but the exact text', async () => {
+  it('rejects everything but the exact key', async () => {
     const { id, key } = await create();
     const secret = key.slice(`sw_${id}_`.length);
     const other = await create();
@@ -194,14 +194,14 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('API keys ($kind
     ['a time in the past', { expires: '2020-01-01T00:00:00Z' }, 'expires is in the past'],
     ['no time', { expires: 'soon' }, 'expires must be an ISO 8601 time'],
     ['an unknown member', { scope: 'conductor:viewer' }, 'scope'],
-  ])('are not created with %s', async (_, settings, message) => {
+  ])('rejects a new key with %s', async (_, settings, message) => {
     const body = { name: fresh('key'), scopes: ['conductor:viewer'], ...settings };
     const answer = await call<Problem>('POST', '/api/key', admin, body);
     expect(answer.status, answer.text).toBe(400);
     expect(answer.text).toContain(message);
   });
 
-  it('have a name of their own', async () => {
+  it('rejects a name that another key has', async () => {
     const { name } = await create();
     const body = { name, scopes: ['conductor:viewer'] };
     const answer = await call<Problem>('POST', '/api/key', admin, body);
@@ -234,7 +234,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('API keys ($kind
     }
   });
 
-  it('end the stream of changes of their holder', async () => {
+  it("ends the stream of changes of a removed key's holder", async () => {
     const { id, key } = await create();
     const response = await fetch(`${servers[0]!.url}/api/stream`, {
       headers: { authorization: `Bearer ${key}` },

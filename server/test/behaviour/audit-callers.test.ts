@@ -32,8 +32,8 @@ async function newest(
   return (await client.call<AuditPage>('GET', '/api/audit', { headers })).body.items[0];
 }
 
-describe('the audit log names', () => {
-  it('the subject of a token of an OpenID provider', async () => {
+describe('the caller in the audit log', () => {
+  it("is the subject of an OpenID provider's token", async () => {
     const provider = await OpenIdProvider.start({ redirectUris: [] });
     closing.push(() => provider.stop());
     const client = await start({ environment: provider.settings });
@@ -45,13 +45,13 @@ describe('the audit log names', () => {
     expect(page.items).toMatchObject([{ id: 'order', createdBy: 'nightly-job' }]);
   });
 
-  it('nobody without access control', async () => {
+  it('is anonymous without access control', async () => {
     const client = await start();
     await define(client, { authorization: 'Bearer whatever' });
     expect(await newest(client)).toMatchObject({ actor: 'anonymous', address: '127.0.0.1' });
   });
 
-  it('the address that a trusted proxy gives, and not one that the caller makes up', async () => {
+  it('has the address that a trusted proxy reports, not one that the caller makes up', async () => {
     const forwarded = { 'x-forwarded-for': '192.0.2.7' };
     const direct = await start();
     await define(direct, forwarded);
@@ -62,7 +62,7 @@ describe('the audit log names', () => {
   });
 });
 
-it('a call whose entry cannot be stored fails, although the change was made (AU3)', async () => {
+it("fails a call if its entry can't be stored, although the change was made (AU3)", async () => {
   let isDown = true;
   const wrapStore = (store: Store): Store => ({
     ...store,

@@ -83,7 +83,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))(
       return id;
     };
 
-    it('costs a call one write of the store, and is counted', async () => {
+    it('costs a call one store write, and is counted', async () => {
       const metric = async (name: string): Promise<number> => {
         const { text } = await client.get('/metrics');
         return Number(
@@ -106,7 +106,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))(
       expect(await metric(entries)).toBe(before[1] + 1);
     });
 
-    it('says who changed what, when, and from which address', async () => {
+    it('shows who changed what and when, and from which address', async () => {
       const before = Date.now();
       const id = await define();
       const [entry, ...others] = await entries(`targetId=${id}`);
@@ -123,7 +123,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))(
       expect(Math.abs(Date.parse(entry!.time) - before)).toBeLessThan(60_000);
     });
 
-    it('has every action on a run, the newest first, and none that was refused', async () => {
+    it('contains every action on a run, newest first, but no refused one', async () => {
       const started = await done<Workflow>('POST', `/api/workflow/${await define()}`, ada, {});
       const id = started.workflowId;
       await done('PUT', `/api/workflow/${id}/suspend`, bob);
@@ -143,7 +143,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))(
       expect(await entries('targetId=none')).toEqual([]);
     });
 
-    it('has the event that an operator publishes for a run, and no other', async () => {
+    it('contains the event that an operator publishes for a run, and no other', async () => {
       const { workflowId } = await done<Workflow>(
         'POST',
         `/api/workflow/${await define()}`,
@@ -158,7 +158,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))(
       ]);
     });
 
-    it('tells a purge from a termination, and has the run that a start replaced', async () => {
+    it('distinguishes a purge from a termination, and contains the run that a start replaced', async () => {
       const definition = await define();
       const start = `/api/workflow/${definition}?reference=r&onConflict=terminate`;
       const first = await done<Workflow>('POST', start, ada, {});
@@ -181,7 +181,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))(
       ]);
     });
 
-    it('has no values of bodies, and no modification that was only tried', async () => {
+    it('contains no values from bodies, and no modification that was only tried', async () => {
       const act = {
         id: 'act',
         stepType: 'Activity',
@@ -208,7 +208,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))(
       ]);
     });
 
-    it('has webhooks, notifications, definitions and bulk jobs, without their secrets', async () => {
+    it('contains webhooks, notifications, definitions and bulk jobs without their secrets', async () => {
       const name = fresh('w');
       const id = await define();
       await done('PUT', `/api/webhook/${name}`, bob, WEBHOOK);
@@ -254,7 +254,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))(
       }
     });
 
-    it('names a key as the actor, and has its creation and removal', async () => {
+    it('shows a key as the actor, and contains its creation and removal', async () => {
       const name = fresh('deployment key');
       const scopes = ['conductor:author'];
       const { id, key } = await done<CreatedApiKey>('POST', '/api/key', ada, { name, scopes });
@@ -270,7 +270,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))(
       expect((await call('GET', '/api/audit?limit=500', ada)).text).not.toContain(key);
     });
 
-    it('is complete: definitions and custom steps say who stored each version', async () => {
+    it('is complete: definitions and custom steps show who stored each version', async () => {
       const id = await define();
       const { key } = await done<CreatedApiKey>('POST', '/api/key', ada, {
         name: 'pipeline',
@@ -310,7 +310,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))(
       expect(steps.items.find((step) => step.name === name)).toMatchObject({ createdBy: 'bob' });
     });
 
-    it('is kept when the server starts again', async () => {
+    it('survives a server restart', async () => {
       const id = await define();
       await server.stop();
       server = await startServer({ store: store.open(), environment });

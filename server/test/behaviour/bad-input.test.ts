@@ -65,8 +65,8 @@ const REFUSED: readonly (readonly [string, string, string, number, string])[] = 
 everyStore(
   'invalid bodies',
   (at) => {
-    describe.each(['/api/definition', '/api/event/e/k', '/api/workflow/'])('sent to %s', (path) => {
-      it.each(REFUSED)('%s is rejected', async (...refused) => {
+    describe.each(['/api/definition', '/api/event/e/k', '/api/workflow/'])('path %s', (path) => {
+      it.each(REFUSED)('rejects %s', async (...refused) => {
         const [, body, type, status, code] = refused;
         const { client } = at;
         const target = path.endsWith('/') ? path + (await client.define([mark('a')])) : path;
@@ -85,7 +85,7 @@ everyStore(
       });
     });
 
-    it('a script that is too long is rejected', async () => {
+    it('rejects a script that is too long', async () => {
       const answer = await at.client.call<Problem>('POST', `/api/step/${fresh('s')}`, {
         body: `a = "${'x'.repeat(300 * 1024)}"`,
         type: 'text/x-python',
@@ -93,7 +93,7 @@ everyStore(
       expect([answer.status, answer.body.code]).toEqual([413, 'body_too_large']);
     });
 
-    it('a body without a Content-Length is cut off at the limit', async () => {
+    it('cuts off a body without a Content-Length at the limit', async () => {
       const { hostname, port } = new URL(at.client.url);
       const answer = await new Promise<string>((resolve, reject) => {
         const socket = createConnection(Number(port), hostname);
@@ -146,7 +146,7 @@ everyStore(
         { Steps: [compute('a', { v: `0${'+1'.repeat(100_000)}` })] },
         '.',
       ],
-    ])('%s is rejected', async (_, definition, code) => {
+    ])('rejects %s', async (_, definition, code) => {
       const { client } = at;
       const startedAt = Date.now();
       const answer = await client.postDefinition({ Id: fresh('bad'), ...definition });
@@ -161,7 +161,7 @@ everyStore(
 );
 
 everyStore('unusual names and keys', (at) => {
-  it('keys that are members of JavaScript prototypes are ordinary data', async () => {
+  it('treats keys that are members of JavaScript prototypes as ordinary data', async () => {
     const { client } = at;
     const definition = await client.define([
       compute('a', {
@@ -191,7 +191,7 @@ everyStore('unusual names and keys', (at) => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('names of outputs, steps and definitions can be members of JavaScript prototypes', async () => {
+  it('accepts members of JavaScript prototypes as names of outputs, steps and definitions', async () => {
     const { client } = at;
     for (const name of [
       '__proto__',
@@ -213,7 +213,7 @@ everyStore('unusual names and keys', (at) => {
     }
   });
 
-  it('names of events, keys, activities and references can be members of JavaScript prototypes', async () => {
+  it('accepts members of JavaScript prototypes as names of events, keys, activities and references', async () => {
     const { client } = at;
     for (const name of ['__proto__', '$ne', 'a/b', 'a%2Fb', '💥', "'; DROP TABLE events; --"]) {
       const id = await client.start(
@@ -241,7 +241,7 @@ everyStore('unusual names and keys', (at) => {
   });
 
   it.each(['%00', 'a%0Ab', 'x'.repeat(201), '%', '%E0%A4'])(
-    'the name %s in a path is rejected',
+    'rejects the name %s in a path',
     async (name) => {
       const { client } = at;
       for (const [method, path] of [

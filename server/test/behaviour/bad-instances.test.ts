@@ -123,14 +123,14 @@ everyStore(
       expect(lastError!.message).toMatch(/\w/);
     };
 
-    describe('expressions', () => {
-      it.each(EXPRESSIONS)('$does', async ({ source, type }) => {
+    describe('an expression', () => {
+      it.each(EXPRESSIONS)('fails without slowing others: $does', async ({ source, type }) => {
         await failsWhileOthersRun(compute('s', { v: source }), type);
       });
     });
 
-    describe('custom scripts', () => {
-      it.each(SCRIPTS)('$does', async ({ source, type }) => {
+    describe('a custom script', () => {
+      it.each(SCRIPTS)('fails without slowing others: $does', async ({ source, type }) => {
         const name = await at.client.script(source);
         await failsWhileOthersRun(step('s', name, {}, { Outputs: { v: 'step["v"]' } }), type);
       });
@@ -143,9 +143,9 @@ everyStore(
 everyStore(
   'misbehaving instances',
   (at) => {
-    describe('loops without a wait', () => {
+    describe('a loop without a wait', () => {
       it.each([
-        ['While', [step('loop', 'While', { Condition: 'True' }, { Do: [[step('in', 'NoOp')]] })]],
+        ['a While', [step('loop', 'While', { Condition: 'True' }, { Do: [[step('in', 'NoOp')]] })]],
         [
           'a chain whose last step leads to the first',
           [step('a', 'NoOp', {}, { NextStepId: 'b' }), step('b', 'NoOp', {}, { NextStepId: 'a' })],
@@ -158,7 +158,7 @@ everyStore(
             step('c', 'NoOp', {}, { NextStepId: 'a' }),
           ],
         ],
-      ])('%s is stopped', async (_, steps) => {
+      ])('is stopped if it is %s', async (_, steps) => {
         const { client } = at;
         const id = await client.defineAndStart(steps);
         const failing = suspended(client, id);
@@ -205,7 +205,7 @@ everyStore(
           ),
           /^OpenStepLimit$/,
         ],
-      ])('%s are stopped', async (_, bad, type) => {
+      ])('is stopped for %s', async (_, bad, type) => {
         const { client } = at;
         const list = Array.from({ length: 1000 }, (_, index) => index);
         const id = await client.defineAndStart([bad], { list });
@@ -218,7 +218,7 @@ everyStore(
         expect((await client.terminate(id)).body.status).toBe('Terminated');
       });
 
-      it('a large value in thousands of outputs fails the step', async () => {
+      it('fails the step if a large value is in thousands of outputs', async () => {
         const { client } = at;
         const outputs = Object.fromEntries(many(300, 'out').map((name) => [name, 'data.text']));
         const bad = step('a', 'NoOp', {}, { Outputs: outputs, ErrorBehavior: 'Suspend' });
@@ -227,7 +227,7 @@ everyStore(
       });
     });
 
-    it('an instance that becomes too large is stopped before the change that makes it so', async () => {
+    it('stops an instance before the change that makes it too large', async () => {
       const { client } = at;
       const value = 'x'.repeat(100_000);
       const id = await client.defineAndStart(
@@ -268,7 +268,7 @@ everyStore(
       expect((await client.terminate(bad)).body.status).toBe('Terminated');
     });
 
-    it('a step that fails at once and is retried without an interval does not slow down other runs', async () => {
+    it('keeps other runs fast while a step fails at once and is retried without an interval', async () => {
       const { client } = at;
       const retried = { ErrorBehavior: 'Retry', RetryInterval: 0 };
       const id = await client.defineAndStart([step('a', 'HttpRequest', { BaseUrl: '0' }, retried)]);
@@ -277,7 +277,7 @@ everyStore(
       expect((await client.terminate(id)).body.status).toBe('Terminated');
     });
 
-    it('data that grows without limit stops the run', async () => {
+    it('stops a run whose data grows without limit', async () => {
       const { client } = at;
       const id = await client.defineAndStart(
         {
@@ -298,7 +298,7 @@ everyStore(
       expect((await failing).lastError!.type).toMatch(/TooLarge|Memory|StepLimit|Timeout/);
     });
 
-    it('a Foreach over very many items is limited and does not slow down other runs', async () => {
+    it('limits a Foreach over very many items, and keeps other runs fast', async () => {
       const { client } = at;
       const id = await client.defineAndStart({
         DefaultErrorBehavior: 'Suspend',
@@ -316,7 +316,7 @@ everyStore(
       expect(['Suspended', 'Complete']).toContain((await over).status);
     });
 
-    it('many waiting instances do not slow down a new one', async () => {
+    it('starts a new instance fast despite many waiting ones', async () => {
       const { client } = at;
       const name = fresh('event');
       const definition = await client.define([

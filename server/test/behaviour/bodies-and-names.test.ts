@@ -19,8 +19,8 @@ everyStore('bodies and names', (at) => {
       headers: accept === undefined ? {} : { accept },
     });
 
-  describe('requests', () => {
-    it('are accepted as JSON or YAML under each of their media types, with parameters', async () => {
+  describe('a request', () => {
+    it('is accepted as JSON or YAML under each media type, with parameters', async () => {
       const definition = await at.client.define([step('a', 'NoOp')]);
       for (const type of [
         JSON_TYPE,
@@ -43,7 +43,7 @@ everyStore('bodies and names', (at) => {
       }
     });
 
-    it.each(['reason', 'Reason', 'REASON'])('may have the member %s', async (name) => {
+    it.each(['reason', 'Reason', 'REASON'])('accepts the member %s in any casing', async (name) => {
       const id = await at.client.defineAndStart([step('a', 'WaitFor', NEVER)]);
       const modify = (body: object) =>
         at.client.call<Problem>('POST', `/api/workflow/${id}/modify`, {
@@ -66,7 +66,7 @@ everyStore('bodies and names', (at) => {
       'application/x-www-form-urlencoded',
       'multipart/form-data',
       'text/x-python',
-    ])('as %s are rejected with 415', async (type) => {
+    ])('is rejected with 415 as %s', async (type) => {
       const definition = await at.client.define([step('a', 'NoOp')]);
       for (const path of [
         `/api/workflow/${definition}`,
@@ -79,7 +79,7 @@ everyStore('bodies and names', (at) => {
       }
     });
 
-    it('are accepted for scripts only as text/x-python', async () => {
+    it('is accepted for scripts only as text/x-python', async () => {
       const { client } = at;
       for (const type of [JSON_TYPE, YAML, 'text/plain']) {
         expect(
@@ -116,7 +116,7 @@ everyStore('bodies and names', (at) => {
       });
     });
 
-    it('may have aliases, within limits', async () => {
+    it('supports aliases, within limits', async () => {
       expect(await data('a: &x {k: 1}\nb: *x')).toEqual({ a: { k: 1 }, b: { k: 1 } });
     });
 
@@ -129,7 +129,7 @@ everyStore('bodies and names', (at) => {
       ['a tab as indentation', 'a:\n\tb: 1'],
       ['infinity', 'a: .inf'],
       ['no number', 'a: .nan'],
-    ])('with %s is rejected with 400', async (_, text) => {
+    ])('is rejected with 400 if it contains %s', async (_, text) => {
       const answer = await at.client.call<Problem>(
         'POST',
         `/api/workflow/${await at.client.define([step('a', 'NoOp')])}`,
@@ -140,7 +140,7 @@ everyStore('bodies and names', (at) => {
     });
   });
 
-  describe('responses', () => {
+  describe('a response', () => {
     it.each([
       [undefined, JSON_TYPE],
       ['*/*', JSON_TYPE],
@@ -151,7 +151,7 @@ everyStore('bodies and names', (at) => {
       ['text/yaml', 'text/yaml'],
       ['application/json;q=0.5, text/yaml', 'text/yaml'],
       ['application/yaml;q=0.5, application/json', JSON_TYPE],
-    ])('have the media type %s for Accept: %s', async (accept, type) => {
+    ])('has the media type %s for Accept: %s', async (accept, type) => {
       const answer = await at.client.call('GET', '/api/info', {
         headers: accept === undefined ? {} : { accept },
       });
@@ -164,7 +164,7 @@ everyStore('bodies and names', (at) => {
       expect(Object.keys(body)).toContain('machineName');
     });
 
-    it('have the same names in YAML, and unchanged data', async () => {
+    it('has the same names in YAML, and unchanged data', async () => {
       const definition = await at.client.define([step('a', 'NoOp')]);
       const value = { Big: 1e21, Text: 'no', Nothing: null, '1': [], deep: { Über: '- x: 1' } };
       const answer = await start(definition, JSON.stringify(value), JSON_TYPE, YAML);
@@ -179,7 +179,7 @@ everyStore('bodies and names', (at) => {
       expect(Object.keys(body)).toEqual(Object.keys(json.body));
     });
 
-    it('have timestamps in ISO 8601 UTC', async () => {
+    it('has timestamps in ISO 8601 UTC', async () => {
       const workflow = await at.client.run([step('a', 'NoOp')]);
       for (const time of [workflow.startTime, workflow.endTime!]) {
         expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -187,8 +187,8 @@ everyStore('bodies and names', (at) => {
     });
   });
 
-  describe('names', () => {
-    it('of data, steps, custom steps and maps keep their spelling', async () => {
+  describe('the casing of names', () => {
+    it('keeps the spelling of data, steps, custom steps and maps', async () => {
       const { client } = at;
       const script = await client.script('Out = Value\nout = value');
       const { data } = await client.run(
@@ -218,7 +218,7 @@ everyStore('bodies and names', (at) => {
     });
 
     it.each(['Foreach', 'ForEach', 'foreach', 'FOREACH', 'forEach'])(
-      'of step types are case-insensitive: %s',
+      'ignores the casing of step types: %s',
       async (type) => {
         const { data } = await at.client.run([
           {
@@ -232,7 +232,7 @@ everyStore('bodies and names', (at) => {
       },
     );
 
-    it('of members are case-insensitive', async () => {
+    it('ignores the casing of members', async () => {
       const { client } = at;
       const id = fresh('casing');
       const answer = await client.post('/api/definition', {
@@ -246,7 +246,7 @@ everyStore('bodies and names', (at) => {
       expect((await client.ended(await client.start(id))).data).toEqual({ x: 1 });
     });
 
-    it('given twice in different casings are rejected', async () => {
+    it('rejects a member given twice in different casings', async () => {
       const answer = await at.client.post<Problem>('/api/definition', {
         Id: fresh('twice'),
         id: 'other',
@@ -256,8 +256,8 @@ everyStore('bodies and names', (at) => {
     });
   });
 
-  describe('errors', () => {
-    it('are problem documents with a code and the ids concerned', async () => {
+  describe('an error', () => {
+    it('is a problem document with a code and the ids concerned', async () => {
       const answer = await at.client.get<Problem>('/api/workflow/nowhere');
       expect(answer.status).toBe(404);
       expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
@@ -269,7 +269,7 @@ everyStore('bodies and names', (at) => {
       for (const member of ['type', 'title', 'detail']) expect(answer.body[member]).toMatch(/\w/);
     });
 
-    it('in a document have a pointer, a line and a column for each problem', async () => {
+    it('has a pointer, a line and a column for each problem in a document', async () => {
       const { client } = at;
       const answer = await client.postDefinition({
         Id: fresh('wrong'),
@@ -290,7 +290,7 @@ everyStore('bodies and names', (at) => {
       );
     });
 
-    it('in the syntax of a body include the position', async () => {
+    it('includes the position of a syntax error in a body', async () => {
       const answer = await at.client.call<Problem>('POST', '/api/definition', {
         body: '{\n"Id": "x",\n"Steps": [}\n',
         type: JSON_TYPE,
@@ -300,7 +300,7 @@ everyStore('bodies and names', (at) => {
       expect(answer.text).toMatch(/"line":3/);
     });
 
-    it('expose no internals', async () => {
+    it('exposes no internals', async () => {
       for (const path of [
         '/api/workflow/%00',
         '/api/nothing',

@@ -30,7 +30,7 @@ async function originsIn(client: Client, definitionId: string): Promise<readonly
   return origins.toSorted();
 }
 
-it('bulk jobs whose nodes are killed twice act once on each run', async () => {
+it('acts once on each run, although the nodes of the bulk jobs are killed twice', async () => {
   const environment = { PORT: '0', DATA_DIR: await temporaryFolder(), python_spares: '0' };
   const nodes: SpawnedServer[] = [await startProcess(environment), await startProcess(environment)];
   const [first, second] = nodes.map(({ url }) => new Client(url)) as [Client, Client];
@@ -58,7 +58,7 @@ it('bulk jobs whose nodes are killed twice act once on each run', async () => {
   await nodes[2].stop();
 }, 180_000);
 
-it('a bulk job is stopped through another node than its own', async () => {
+it('stops a bulk job through another node than its owner', async () => {
   const environment = { PORT: '0', DATA_DIR: await temporaryFolder(), python_spares: '0' };
   const nodes = [await startProcess(environment), await startProcess(environment)];
   const [owner, other] = nodes.map(({ url }) => new Client(url)) as [Client, Client];

@@ -16,7 +16,7 @@ const COMMANDS = [...PAGE.matchAll(/^```sh\n([^]*?)^```$/gm)].flatMap(([, block 
 );
 const EXAMPLE_ID = '01hx5v3x9t6k2m4n8p0q';
 
-it('the documented commands show, create, read and stop a job', async () => {
+it('shows, creates, reads and stops a job with the documented commands', async () => {
   const server = await startServer({ store: createMemoryStore() });
   onTestFinished(() => server.stop());
   const client = new Client(server.url);

@@ -57,7 +57,7 @@ everyStore(
         ]);
       });
 
-      it('lists its runs as they are now, in pages, without those that were removed', async () => {
+      it('lists its runs in their current state, in pages, without removed ones', async () => {
         const { definitionId, ids } = await startWaiting(at.client, 5);
         const id = await createBulk(at.client, { action: 'suspend', filter: { definitionId } });
         await bulkDone(at.client, id);
@@ -86,7 +86,7 @@ everyStore(
         expect((await at.client.get(`/api/bulk/${id}/runs?cursor=x`)).status).toBe(400);
       });
 
-      it('compensates what the runs have done before it terminates them, if asked to', async () => {
+      it('compensates the finished work of the runs before it terminates them, if requested', async () => {
         const undo = compute('undo', { undone: 'True' });
         const definitionId = await at.client.define({
           Steps: [
@@ -116,7 +116,7 @@ everyStore(
         expect(await bulkDone(at.client, again)).toMatchObject({ done: 0, skipped: 3 });
       });
 
-      it('acts on the named runs once each; refused ones are skipped, unknown ones fail', async () => {
+      it('acts once on each named run; refused ones are skipped, unknown ones fail', async () => {
         const { ids } = await startWaiting(at.client, 3);
         await at.client.terminate(ids[2]!);
         const workflowIds = [ids[0]!, 'unknown', ids[1]!, ids[0]!, ids[2]!];
@@ -139,7 +139,7 @@ everyStore(
         expect(new Set(await statuses(ids))).toEqual(new Set(['Terminated']));
       });
 
-      it('resumes runs; those that are not suspended are skipped', async () => {
+      it("resumes runs, and skips those that aren't suspended", async () => {
         const { definitionId, ids } = await startWaiting(at.client, 4);
         for (const id of ids.slice(0, 3)) await at.client.control(id, 'suspend');
         const id = await createBulk(at.client, { action: 'resume', filter: { definitionId } });
@@ -216,7 +216,7 @@ everyStore(
         expect(origins.toSorted()).toEqual(ids.toSorted());
       });
 
-      it('purges runs that have ended; open ones are skipped', async () => {
+      it('purges runs that have ended, and skips open ones', async () => {
         const { definitionId, ids } = await startWaiting(at.client, 3);
         for (const run of ids.slice(1)) await at.client.terminate(run);
         const request = { action: 'purge', filter: { definitionId } } as const;
@@ -226,7 +226,7 @@ everyStore(
         expect(left.map(({ status }) => status)).toEqual([200, 404, 404]);
       });
 
-      it('selects runs by all filters of the list, also by conditions', async () => {
+      it('selects runs by all filters of the list, including conditions', async () => {
         const definitionId = await at.client.define({
           Index: { customer: 'data.customer' },
           Steps: [step('wait', 'WaitFor', { EventName: '"e"', EventKey: '"k"' })],
@@ -242,13 +242,13 @@ everyStore(
         expect(left).toEqual({ matched: 0, exact: true, workflows: [], obstacles: [] });
       });
 
-      it('with nothing to do is done at once', async () => {
+      it('ends at once if no run matches', async () => {
         const filter = { definitionId: fresh('unused') };
         const id = await createBulk(at.client, { action: 'suspend', filter });
         expect(await bulkDone(at.client, id)).toMatchObject({ matched: 0, done: 0 });
       });
 
-      it('acts on no more runs per second than it was asked for', async () => {
+      it('acts on no more runs per second than requested', async () => {
         const { definitionId } = await startWaiting(at.client, 11);
         const request = { action: 'suspend', filter: { definitionId }, perSecond: 10 } as const;
         const id = await createBulk(at.client, request);
@@ -303,7 +303,7 @@ everyStore(
         expect(again.body).toMatchObject({ state: 'Stopped', endTime: job.endTime });
       });
 
-      it('that has ended changes nothing; an unknown one is 404', async () => {
+      it("changes nothing if it has ended, and answers 404 if it's unknown", async () => {
         const { definitionId } = await startWaiting(at.client, 1);
         const id = await createBulk(at.client, { action: 'suspend', filter: { definitionId } });
         const job = await bulkDone(at.client, id);
@@ -315,7 +315,7 @@ everyStore(
       });
     });
 
-    it('are listed, the newest first, page by page', async () => {
+    it('lists jobs newest first, in pages', async () => {
       const filter = { definitionId: fresh('unused') };
       const ids: string[] = [];
       for (const action of ['suspend', 'resume', 'retry'] as const) {
@@ -332,7 +332,7 @@ everyStore(
       expect(second.items.map(({ id }) => id)).toEqual(ids.slice(2));
     });
 
-    it('are continued by a server that restarts, and act once on each run', async () => {
+    it('continues after a server restart, and acts once on each run', async () => {
       const { definitionId, ids } = await startWaiting(at.client, 30);
       const request = { action: 'suspend', filter: { definitionId }, perSecond: 15 } as const;
       const id = await createBulk(at.client, request);
@@ -343,7 +343,7 @@ everyStore(
       expect(actions.map((each) => each.length)).toEqual(ids.map(() => 1));
     });
 
-    it('that are created again with the same Idempotency-Key are the same', async () => {
+    it('returns the same job for the same Idempotency-Key', async () => {
       const { definitionId, ids } = await startWaiting(at.client, 2);
       const key = { 'Idempotency-Key': fresh('key') };
       const request = { action: 'suspend', filter: { definitionId } } as const;

@@ -112,7 +112,7 @@ describe('a request for a bulk job', () => {
     expect((await client.get('/api/bulk?cursor=x')).status).toBe(400);
   });
 
-  it('shows in a dry run which of the first runs cannot be modified, and why', async () => {
+  it("shows in a dry run which of the first runs can't be modified, and why", async () => {
     const { ids } = await startWaiting(client, 2);
     const preview = (modification: object, workflowIds = ids) =>
       postBulk<BulkPreview>(
@@ -139,7 +139,7 @@ describe('a request for a bulk job', () => {
     expect(data).not.toHaveProperty('x');
   });
 
-  it('may be YAML', async () => {
+  it('is accepted as YAML', async () => {
     const { ids } = await startWaiting(client, 1);
     const body = `action: suspend\nreason: by YAML\nworkflowIds: [${ids[0]!}]\n`;
     const answer = await client.call('POST', '/api/bulk', { body, type: 'application/yaml' });
@@ -148,7 +148,7 @@ describe('a request for a bulk job', () => {
     expect(await bulkDone(client, id)).toMatchObject({ done: 1, reason: 'by YAML' });
   });
 
-  it('may name 10,000 runs and have a reason of 500 characters', async () => {
+  it('accepts 10,000 runs and a reason of 500 characters', async () => {
     const workflowIds = Array.from({ length: 10_000 }, (_, n) => `unknown-${n}`);
     const reason = 'é'.repeat(500);
     const answer = await postBulk(client, JSON.stringify({ ...suspend, reason, workflowIds }));
@@ -173,7 +173,7 @@ describe('a request for a bulk job', () => {
     await bulkDone(client, await createBulk(client, { action: 'suspend', filter }));
   });
 
-  it('shows in the metrics what was done', async () => {
+  it('counts its outcomes in the metrics', async () => {
     const { ids } = await startWaiting(client, 2);
     await client.control(ids[0]!, 'suspend');
     const workflowIds = [...ids, 'unknown'];

@@ -38,7 +38,7 @@ everyStore(
       for (const id of ids) expect(await at.client.ended(id)).toMatchObject({ status: 'Complete' });
     });
 
-    it('that became true while the instance was suspended takes effect at the resume', async () => {
+    it('takes effect at the resume if it became true during the suspension', async () => {
       const { client } = at;
       const id = await client.defineAndStart(
         beside(step('pause', 'Delay', { Period: 0.3 }), compute('slow', { stop: SLOW_TRUE })),
@@ -50,7 +50,7 @@ everyStore(
       expect(await at.client.ended(id)).toMatchObject({ status: 'Complete' });
     });
 
-    it('cancels a step that the cancellation of another one has opened, before it runs', async () => {
+    it('cancels a step that the cancellation of another one has opened before it runs', async () => {
       const ended = await at.client.run(
         chain(
           step(

@@ -35,7 +35,7 @@ describe('an invalid setting', () => {
     ['publickey', { auth: 'true', publickey: publicKey, alg: 'ES256' }],
     ['BODY_BYTES_MAX', { BODY_BYTES_MAX: '-1' }],
     ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
-  ])('%s is named in an error message: %j', (name, environment) => {
+  ])('is reported with its name %s: %j', (name, environment) => {
     expect(() => readConfig(environment)).toThrow(ConfigError);
     expect(() => readConfig(environment)).toThrow(new RegExp(`^(?=.*\\b${name}\\b)\\S+ .+$`));
   });
@@ -63,8 +63,8 @@ describe('an invalid setting', () => {
   });
 });
 
-describe('defaults', () => {
-  it('are the documented ones', () => {
+describe('the defaults of the settings', () => {
+  it('has the documented values', () => {
     expect(readConfig({})).toMatchObject({
       dbhost: null,
       redis: null,
@@ -75,12 +75,12 @@ describe('defaults', () => {
     });
   });
 
-  it('apply to empty values', () => {
+  it('applies the default to an empty value', () => {
     expect(readConfig({ dbhost: '', PORT: ' ' })).toMatchObject({ dbhost: null, port: 5001 });
   });
 
   it.each(Object.entries(SETTINGS))(
-    'are documented: %s has a description, and each limit has a unit',
+    'describes %s, with a unit for each limit',
     (name, { fallback, meaning }) => {
       expect(meaning).toMatch(/^[A-Z].*\.$/);
       if (typeof fallback === 'number' && name !== 'port') {
@@ -91,7 +91,7 @@ describe('defaults', () => {
 });
 
 describe('the server process', () => {
-  it('with no settings stores everything in a file under DATA_DIR, and logs that', async () => {
+  it('stores everything in a file under DATA_DIR without settings, and logs that', async () => {
     const folder = path.join(await temporaryFolder(), 'made');
     const server = await startProcess({ Port: '0', data_dir: folder });
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -142,8 +142,8 @@ describe('the server process', () => {
 
   it.each([
     ['warns if others can reach the address without auth', {}, true],
-    ['does not warn with auth', { auth: 'true', publickey: publicKey }, false],
-    ['does not warn with allow_insecure', { allow_insecure: 'true' }, false],
+    ["doesn't warn with auth", { auth: 'true', publickey: publicKey }, false],
+    ["doesn't warn with allow_insecure", { allow_insecure: 'true' }, false],
   ])('%s', async (_, environment, warns) => {
     const server = await startProcess({
       PORT: '0',

@@ -181,7 +181,7 @@ describe('the cookbook', () => {
   });
 
   it.each([...RECIPES.keys()])(
-    '%s is accepted without a warning, and does what it describes',
+    'contains %s, which is accepted without a warning and works as described',
     async (name) => {
       const path = '/api/definition?strict=true';
       const stored = await client.call<JsonObject>('POST', path, {

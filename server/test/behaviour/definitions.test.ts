@@ -85,12 +85,12 @@ const REFUSED: readonly RefusedCase[] = [
       ['SubWorkflow', 'DefinitionId'],
     ] as const
   ).map(([type, input]) => ({
-    what: `${type} without ${input}`,
+    what: `with ${type} without ${input}`,
     definition: of(step('a', type)),
     codes: ['missing_input'],
   })),
   {
-    what: 'WaitFor without its two inputs',
+    what: 'with WaitFor without its two inputs',
     definition: of(step('a', 'WaitFor')),
     codes: ['missing_input', 'missing_input'],
   },
@@ -195,7 +195,7 @@ const EXPRESSIONS: readonly (readonly [string, JsonObject, RegExp])[] = [
 ];
 
 everyStore('definitions', (at) => {
-  it.each(REFUSED)('are rejected $what', async ({ codes, definition }) => {
+  it.each(REFUSED)('rejects a definition $what', async ({ codes, definition }) => {
     const { client } = at;
     const Id = 'Id' in definition && definition['Id'] !== '' ? { Id: fresh('refused') } : {};
     const answer = await client.postDefinition({ ...definition, ...Id });
@@ -209,7 +209,7 @@ everyStore('definitions', (at) => {
     if ('Id' in Id) expect((await client.get(`/api/definition/${Id.Id}`)).status).toBe(404);
   });
 
-  it.each(EXPRESSIONS)('are rejected with a Python error in %s', async (_, wrong, pointer) => {
+  it.each(EXPRESSIONS)('rejects a Python error in %s', async (_, wrong, pointer) => {
     const answer = await at.client.postDefinition({ Id: fresh('refused'), Steps: [wrong] });
     expect(answer.status, answer.text).toBe(400);
     expect(answer.body.errors).toHaveLength(1);
@@ -217,7 +217,7 @@ everyStore('definitions', (at) => {
     expect(answer.body.errors![0]!.code).toMatch(/syntax|expression|python/);
   });
 
-  it('are rejected with all their problems at once', async () => {
+  it('reports all problems at once', async () => {
     const answer = await at.client.postDefinition({
       Steps: [
         step('a', 'Dellay', {}, { NextStepId: 'x' }),
@@ -243,7 +243,7 @@ everyStore('definitions', (at) => {
     ['a string', 'text'],
     ['null', null],
     ['a number', 5],
-  ])('are rejected when they are %s', async (_, document) => {
+  ])('rejects a definition that is %s', async (_, document) => {
     const answer = await at.client.post('/api/definition', document);
     expect(answer.status, answer.text).toBe(400);
   });
@@ -259,7 +259,7 @@ everyStore('definitions', (at) => {
       of(mark('a'), mark('b'), step('p', 'Parallel', {}, { Do: [[mark('c')]] })),
       ['unreachable_step', 'unreachable_step', 'unreachable_step'],
     ],
-  ])('are accepted with a warning about %s', async (_, definition, codes) => {
+  ])('accepts a definition with a warning about %s', async (_, definition, codes) => {
     const answer = await at.client.postDefinition<RegisteredDefinition>({
       ...definition,
       Id: fresh('odd'),
@@ -269,7 +269,7 @@ everyStore('definitions', (at) => {
     for (const { pointer } of answer.body.warnings) expect(pointer).toMatch(/^\//);
   });
 
-  it('can have nested and earlier steps as next steps', async () => {
+  it('accepts nested and earlier steps as next steps', async () => {
     const { data } = await at.client.run([
       mark('a', { NextStepId: 'box' }),
       step(
@@ -291,7 +291,7 @@ everyStore('definitions', (at) => {
     expect(data['trail']).toEqual(['a', 'b', 'b', 'b', 'c']);
   });
 
-  it('can continue from outside with a nested step', async () => {
+  it('continues with a nested step from outside', async () => {
     const { data } = await at.client.run([
       mark('a', { NextStepId: 'inner' }),
       step('box', 'Parallel', {}, { Do: [[mark('inner')]] }),
@@ -300,7 +300,7 @@ everyStore('definitions', (at) => {
   });
 
   describe('a custom step', () => {
-    it('can be used once it is posted', async () => {
+    it("is available once it's posted", async () => {
       const { client } = at;
       const name = fresh('later');
       const definition = { Id: fresh('uses'), Steps: [step('a', name)] };

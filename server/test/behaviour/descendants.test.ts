@@ -10,7 +10,7 @@ const start = (id: string, definitionId: string) =>
   step(id, 'SubWorkflow', { DefinitionId: `"${definitionId}"`, Wait: 'False' });
 const LATER = { ErrorBehavior: 'Retry', RetryInterval: '01:00:00' };
 
-it('a run with the maximum number of descendants fails the step that would start another, until one has ended', async () => {
+it('fails the step that would start one descendant too many, until another has ended', async () => {
   const { client } = at;
   const sleeper = await client.define([step('sleep', 'Delay', { Period: '"01:00:00"' })]);
   const middle = await client.define(

@@ -53,7 +53,7 @@ everyStore(
           ),
         ],
       ],
-    ])('%s counts as a loop without a wait', async (_, steps) => {
+    ])('includes %s, which counts as a loop without a wait', async (_, steps) => {
       const { client } = at;
       const id = await client.defineAndStart(steps);
       const { lastError } = await client.untilWorkflow(id, ({ status }) => status === 'Suspended');

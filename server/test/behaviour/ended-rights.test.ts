@@ -115,7 +115,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('rights ($kind)'
     expect(Date.now()).toBeGreaterThanOrEqual(expiresAt);
   });
 
-  it('gives a work item that comes with the removal to one worker, as its first attempt', async () => {
+  it('gives a work item that is created during the removal to one worker, as its first attempt', async () => {
     const { queue, works } = await define();
     for (let round = 0; round < 8; round += 1) {
       const key = await createKey();
@@ -135,7 +135,7 @@ describe.each(STORE_KINDS.filter(({ available }) => available))('rights ($kind)'
     }
   });
 
-  it('lets a bulk job of a removed API key go on, and shows that the key is gone', async () => {
+  it('lets a bulk job of a removed API key continue, and shows that the key is gone', async () => {
     const { waits } = await define();
     const ids: string[] = [];
     for (let count = 0; count < 6; count += 1) ids.push(await admin.start(waits));

@@ -11,14 +11,14 @@ import { everyStore } from './support/every-store.js';
 import { compute, mark, step } from './support/steps.js';
 
 everyStore('the definition endpoints', (at) => {
-  it('POST answers 201 with id, version and warnings', async () => {
+  it('answers POST with 201, id, version and warnings', async () => {
     const id = fresh('posted');
     const answer = await at.client.postDefinition<object>({ Id: id, Steps: [mark('a')] });
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({ id, version: 1, warnings: [] });
   });
 
-  it('POST of an existing id creates the next version, whatever Version says', async () => {
+  it('creates the next version on POST of an existing id, whatever Version says', async () => {
     const { client } = at;
     const id = fresh('versions');
     for (const version of [1, 2, 3]) {
@@ -39,7 +39,7 @@ everyStore('the definition endpoints', (at) => {
     });
   });
 
-  it('GET with source returns each version exactly as it was posted', async () => {
+  it('returns each version exactly as it was posted on GET with source', async () => {
     const { client } = at;
     const id = fresh('source');
     const yaml = `# Keeps this comment.\nSteps:\n  - StepType: NoOp # and this one\n    Id: 'a'\nId: ${id}\n`;
@@ -54,7 +54,7 @@ everyStore('the definition endpoints', (at) => {
     expect((await client.get(`/api/definition/${id}?source=true&version=3`)).status).toBe(404);
   });
 
-  it('two concurrent POSTs get different versions', async () => {
+  it('assigns different versions to concurrent POSTs', async () => {
     const { client } = at;
     const id = fresh('race');
     const answers = await Promise.all(
@@ -65,7 +65,7 @@ everyStore('the definition endpoints', (at) => {
     expect(answers.map(({ body }) => body.version).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
-  it('open runs keep their version; new ones use the latest immediately', async () => {
+  it('keeps the version of open runs, and uses the latest for new ones immediately', async () => {
     const { client } = at;
     const name = fresh('work');
     const wait = step('wait', 'Activity', { ActivityName: `"${name}"` }, { NextStepId: 'v' });
@@ -79,14 +79,14 @@ everyStore('the definition endpoints', (at) => {
   });
 
   it.each(['', '?version=1', '?version=99'])(
-    'GET of an unknown id gives 404: %s',
+    'answers 404 to GET of an unknown id: %s',
     async (query) => {
       const answer = await at.client.get<Problem>(`/api/definition/${fresh('none')}${query}`);
       expect([answer.status, answer.body.code]).toEqual([404, 'definition_not_found']);
     },
   );
 
-  it('GET of a version that does not exist gives 404', async () => {
+  it('answers 404 to GET of a missing version', async () => {
     const id = await at.client.define([mark('a')]);
     expect((await at.client.get(`/api/definition/${id}?version=2`)).status).toBe(404);
     for (const version of ['0', '-1', 'x', '1.5']) {
@@ -94,7 +94,7 @@ everyStore('the definition endpoints', (at) => {
     }
   });
 
-  it('GET of all definitions returns pages with the latest version of each', async () => {
+  it('returns all definitions in pages, with the latest version of each', async () => {
     const { client } = at;
     const prefix = fresh('list');
     for (const n of [3, 1, 2])
@@ -124,7 +124,7 @@ everyStore('the definition endpoints', (at) => {
     for (const { createdAt } of ours) expect(createdAt).toMatch(/Z$/);
   });
 
-  it('ids with any characters can be stored, retrieved and started', async () => {
+  it('stores, returns and starts definitions whose ids have any characters', async () => {
     const { client } = at;
     const id = fresh('Bestellung prüfen / é+?#%');
     expect((await client.postDefinition({ Id: id, Steps: [mark('a')] })).status).toBe(201);
@@ -136,7 +136,7 @@ everyStore('the definition endpoints', (at) => {
     });
   });
 
-  it('POST validate returns errors and warnings, and stores nothing', async () => {
+  it('returns errors and warnings on POST validate, and stores nothing', async () => {
     const { client } = at;
     const Id = fresh('checked');
     const check = (definition: Parameters<typeof client.postDefinition>[0]) =>
@@ -159,7 +159,7 @@ everyStore('the definition endpoints', (at) => {
     const put = (name: string, body: string, type = 'text/x-python') =>
       at.client.call<Problem>('POST', `/api/step/${name}`, { body, type });
 
-    it('are stored in versions and returned as they were sent', async () => {
+    it('stores versions, and returns the source as it was sent', async () => {
       const name = fresh('Step');
       const source = '# Grüße\nc = a + b\r\n\n';
       expect((await put(name, 'c = 0')).body).toEqual({ name, version: 1, warnings: [] });
@@ -169,7 +169,7 @@ everyStore('the definition endpoints', (at) => {
       expect(shown.text).toBe(source);
     });
 
-    it('with a syntax error are rejected with 400 and its line, and not stored', async () => {
+    it('rejects a syntax error with 400 and its line, and stores nothing', async () => {
       const name = fresh('broken');
       const answer = await put(name, 'a = 1\nb = = 2\n');
       expect([answer.status, answer.body.code]).toEqual([400, 'invalid_script']);
@@ -177,7 +177,7 @@ everyStore('the definition endpoints', (at) => {
       expect((await at.client.get(`/api/step/${name}`)).status).toBe(404);
     });
 
-    it('with imports that are not allowed are stored with a warning, and rejected in strict mode', async () => {
+    it('stores disallowed imports with a warning, and rejects them in strict mode', async () => {
       const name = fresh('imports');
       const source = 'import json\nimport jsn\n';
       const warning = {
@@ -198,17 +198,17 @@ everyStore('the definition endpoints', (at) => {
       expect((await put(name, source)).body).toEqual({ name, version: 1, warnings: [warning] });
     });
 
-    it.each(['Foreach', 'noop', 'HTTPREQUEST', 'If'])('cannot be named %s', async (name) => {
+    it.each(['Foreach', 'noop', 'HTTPREQUEST', 'If'])('rejects the name %s', async (name) => {
       const answer = await put(name, 'a = 1');
       expect([answer.status, answer.body.code]).toEqual([409, 'reserved_step_name']);
     });
 
-    it('that are unknown give 404', async () => {
+    it('answers 404 for an unknown name', async () => {
       const answer = await at.client.get<Problem>(`/api/step/${fresh('none')}`);
       expect([answer.status, answer.body.code]).toEqual([404, 'step_not_found']);
     });
 
-    it('are listed by name, in pages', async () => {
+    it('lists custom steps by name, in pages', async () => {
       const prefix = fresh('listed');
       for (const n of [2, 1]) await put(`${prefix}-${n}`, 'a = 1');
       const names: string[] = [];

@@ -11,7 +11,7 @@ interface Description {
 }
 
 everyStore('the server endpoints', (at) => {
-  it('GET /api/info describes the server', async () => {
+  it('describes the server at GET /api/info', async () => {
     const { body } = await at.client.get<ServerInfo>('/api/info');
     expect(Object.keys(body).sort()).toEqual(
       [
@@ -34,13 +34,13 @@ everyStore('the server endpoints', (at) => {
     expect(['memory', 'sqlite', 'mongo']).toContain(body.store);
   });
 
-  it('GET /health/live and /health/ready answer 200', async () => {
+  it('answers 200 at GET /health/live and /health/ready', async () => {
     expect((await at.client.get('/health/live')).status).toBe(200);
     const ready = await at.client.get('/health/ready');
     expect([ready.status, ready.body]).toEqual([200, { ready: true, reasons: [] }]);
   });
 
-  it('GET /metrics counts runs and steps', async () => {
+  it('counts runs and steps at GET /metrics', async () => {
     const { client } = at;
     const started = async (): Promise<number> => {
       const { headers, text } = await client.get('/metrics');
@@ -53,7 +53,7 @@ everyStore('the server endpoints', (at) => {
     expect(await started()).toBe(before + 1);
   });
 
-  it('GET /swagger shows the API description', async () => {
+  it('shows the API description at GET /swagger', async () => {
     const page = await at.client.get('/swagger');
     expect([page.status, page.headers.get('content-type')]).toEqual([
       200,
@@ -77,7 +77,7 @@ everyStore('the server endpoints', (at) => {
     );
   });
 
-  it('unknown paths and methods give problem documents', async () => {
+  it('answers unknown paths and methods with problem documents', async () => {
     const { client } = at;
     const missing = await client.get('/api/nothing');
     expect([missing.status, missing.body]).toMatchObject([404, { code: 'route_not_found' }]);

@@ -6,7 +6,7 @@ import { chain, compute, step } from './support/steps.js';
 everyStore(
   'the steps of a run',
   (at) => {
-    it('are listed in order, with inputs, outputs and what they are waiting for', async () => {
+    it('lists steps in order, with inputs, outputs and waits', async () => {
       const { client } = at;
       const id = await client.defineAndStart(
         chain(
@@ -47,7 +47,7 @@ everyStore(
       expect((await client.steps(id)).map(({ endTime }) => endTime === null)).not.toContain(true);
     });
 
-    it('are listed in consistent pages, even for a long run', async () => {
+    it('lists steps in consistent pages, even for a long run', async () => {
       const { client } = at;
       const id = await client.defineAndStart(
         [

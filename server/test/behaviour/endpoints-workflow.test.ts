@@ -82,14 +82,14 @@ everyStore(
         },
       );
 
-      it('of an unknown definition gives 404', async () => {
+      it('answers 404 for an unknown definition', async () => {
         const answer = await at.client.post<Problem>(`/api/workflow/${fresh('none')}`, {});
         expect([answer.status, answer.body.code]).toEqual([404, 'definition_not_found']);
       });
     });
 
     describe('GET', () => {
-      it('of an unknown run gives 404 on every endpoint', async () => {
+      it('answers 404 for an unknown run on every endpoint', async () => {
         const { client } = at;
         for (const [method, path] of [
           ['GET', '/api/workflow/none'],
@@ -104,7 +104,7 @@ everyStore(
         }
       });
 
-      it('with wait answers when the run has ended', async () => {
+      it('waits for the end of the run', async () => {
         const { client } = at;
         const name = fresh('work');
         const id = await client.defineAndStart([
@@ -117,7 +117,7 @@ everyStore(
         expect(Date.now() - succeededAt).toBeLessThan(10_000);
       });
 
-      it('with wait answers when the time is up', async () => {
+      it('answers when the time of its wait is up', async () => {
         const { client } = at;
         const id = await client.defineAndStart([hang]);
         const startedAt = Date.now();
@@ -128,7 +128,7 @@ everyStore(
         await client.terminate(id);
       });
 
-      it('with wait also answers when the run is terminated', async () => {
+      it('answers a wait when the run is terminated', async () => {
         const { client } = at;
         const id = await client.defineAndStart([hang]);
         const waiting = client.get<Workflow>(`/api/workflow/${id}?wait=20`);
@@ -138,7 +138,7 @@ everyStore(
     });
 
     describe('suspend, resume, terminate', () => {
-      it('stop and continue a run', async () => {
+      it('stops and continues a run', async () => {
         const { client } = at;
         const id = await client.defineAndStart(
           chain(step('wait', 'Delay', { Period: 0.3 }), mark('after')),
@@ -164,7 +164,7 @@ everyStore(
         });
       });
 
-      it('resume of a run that is not suspended gives 400', async () => {
+      it("answers 400 to resume if the run isn't suspended", async () => {
         const { client } = at;
         const id = await client.defineAndStart([hang]);
         const answer = await client.control(id, 'resume');
@@ -175,7 +175,7 @@ everyStore(
         await client.terminate(id);
       });
 
-      it('terminate answers Terminated with an end time; an ended run does not change', async () => {
+      it("answers terminate with an end time, and doesn't change an ended run", async () => {
         const { client } = at;
         const id = await client.defineAndStart([hang]);
         const { body, status } = await client.terminate(id);
@@ -198,14 +198,14 @@ everyStore(
         }
       });
 
-      it('terminate ends a suspended run', async () => {
+      it('terminates a suspended run', async () => {
         const { client } = at;
         const id = await client.defineAndStart([hang]);
         await client.control(id, 'suspend');
         expect((await client.terminate(id)).body.status).toBe('Terminated');
       });
 
-      it('are accepted while a step is running, whose result is applied once the run is resumed', async () => {
+      it('accepts both while a step is running, and applies its result after the resume', async () => {
         const { client } = at;
         const slow = await client.script(
           'import time\nend = time.monotonic() + 0.4\nwhile time.monotonic() < end: pass\nv = 1',
@@ -226,10 +226,10 @@ everyStore(
       });
     });
 
-    describe('the list', () => {
+    describe('the run list', () => {
       const list = (query: string) => at.client.get<WorkflowPage>(`/api/workflow?${query}`);
 
-      it('is sorted newest first, filtered, in pages', async () => {
+      it('is sorted newest first, filtered and paged', async () => {
         const { client } = at;
         const quick = await client.define([mark('a')]);
         const waits = await client.define([hang]);

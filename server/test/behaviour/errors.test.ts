@@ -24,7 +24,7 @@ everyStore('step errors', (at) => {
         'ZeroDivisionError',
         /division/,
       ],
-    ] as const)('in %s names the cause', async ([where, failed, type, message]) => {
+    ] as const)('names the cause in %s', async ([where, failed, type, message]) => {
       const { client } = at;
       const id = await client.defineAndStart({
         DefaultErrorBehavior: 'Suspend',
@@ -40,7 +40,7 @@ everyStore('step errors', (at) => {
       expect(record).toMatchObject({ stepId: 's', attempt: 1, error: suspended.lastError });
     });
 
-    it('in an output names that output, and the outputs before it are reverted', async () => {
+    it('names the failing output, and reverts the outputs before it', async () => {
       const { client } = at;
       const id = await client.defineAndStart({
         DefaultErrorBehavior: 'Suspend',
@@ -123,7 +123,7 @@ everyStore('step errors', (at) => {
       expect(await client.ended(id)).toMatchObject({ data: { v: 4 }, lastError: null });
     });
 
-    it('never starts before the interval has passed', async () => {
+    it('starts no attempt before the interval has passed', async () => {
       const { client } = at;
       const id = await client.defineAndStart([
         flaky('s', 3, { RetryInterval: 0.1, RetryBackoff: 2 }),
@@ -140,7 +140,7 @@ everyStore('step errors', (at) => {
   });
 
   describe('Suspend and Terminate', () => {
-    it('Suspend suspends the run, and the resume runs the step again', async () => {
+    it('suspends the run with Suspend, and runs the step again on resume', async () => {
       const { client } = at;
       const id = await client.defineAndStart(
         chain(flaky('s', 3, { ErrorBehavior: 'Suspend' }), mark('after')),
@@ -159,7 +159,7 @@ everyStore('step errors', (at) => {
       });
     });
 
-    it('Terminate ends the run and everything in it', async () => {
+    it('ends the run and everything in it with Terminate', async () => {
       const { client } = at;
       const startedAt = Date.now();
       const id = await client.defineAndStart([
@@ -182,7 +182,7 @@ everyStore('step errors', (at) => {
       expect(open).toEqual([]);
     });
 
-    it('can be given as numbers, as in Conductor', async () => {
+    it('accepts numbers, as in Conductor', async () => {
       const { client } = at;
       const id = await client.defineAndStart([failing('s', { ErrorBehavior: 2 })]);
       expect((await client.ended(id)).status).toBe('Terminated');
@@ -201,7 +201,7 @@ everyStore('step errors', (at) => {
         trace: ['s Failed', 'undo1 Complete', 'undo2 Complete', 's Compensated', 'after Complete'],
       },
       {
-        does: 'inside a container lets the next step of the container run',
+        does: "lets the next step of the container run if it's inside one",
         steps: chain(
           step(
             'box',
@@ -236,7 +236,7 @@ everyStore('step errors', (at) => {
         trace: ['s Failed', 'after Complete'],
       },
       {
-        does: 'is not the default if the step sets another ErrorBehavior',
+        does: "isn't the default if the step sets another ErrorBehavior",
         steps: chain(
           failing('s', { ErrorBehavior: 'Terminate', CompensateWith: [mark('undo')] }),
           mark('after'),
@@ -290,7 +290,7 @@ everyStore('step errors', (at) => {
         gives: { trail: ['undo', 'after'] },
       },
       {
-        does: 'does not affect a step that ends in time',
+        does: "doesn't affect a step that ends in time",
         steps: chain(step('wait', 'Delay', { Period: 0.02 }, { Timeout: 3600 }), mark('after')),
         gives: { trail: ['after'] },
       },

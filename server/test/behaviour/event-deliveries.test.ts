@@ -78,7 +78,7 @@ for (const { available, kind, ...stores } of STORE_KINDS) {
   };
 
   describe.skipIf(!available)(`the delivery of events on ${kind}`, { timeout: 60_000 }, () => {
-    it('reaches a run that the insert of the event has missed', async () => {
+    it('reaches a run that the insert of the event missed', async () => {
       const [client] = await (await servers())({ misses: true });
       const name = fresh('event');
       const id = await client.defineAndStart([waitFor('got', name)], { key: 'k' });
@@ -91,7 +91,7 @@ for (const { available, kind, ...stores } of STORE_KINDS) {
       });
     });
 
-    it('is answered and shown before it is marked, also to a repeated call', async () => {
+    it("is returned and shown before it's marked, also to a repeated call", async () => {
       const held = gate();
       const [client] = await (await servers())({ beforeMark: () => held.opened });
       onTestFinished(held.open);

@@ -14,8 +14,8 @@ const waitFor = (Id: string, name: string, inputs = {}, rest = {}) =>
     { Outputs: { got: 'step.EventData' }, ...rest },
   );
 
-everyStore('events', (at) => {
-  it('wake the run that waits for their name and key, and no other', async () => {
+everyStore('an event', (at) => {
+  it('wakes only the run that waits for its name and key', async () => {
     const { client } = at;
     const name = fresh('event');
     const definition = await client.define(chain(waitFor('wait', name), mark('after')));
@@ -36,7 +36,7 @@ everyStore('events', (at) => {
     expect((await client.ended(b)).data).toMatchObject({ got: 'text' });
   });
 
-  it('reach every run that is waiting', async () => {
+  it('reaches every waiting run', async () => {
     const { client } = at;
     const name = fresh('event');
     const definition = await client.define([waitFor('wait', name)]);
@@ -49,7 +49,7 @@ everyStore('events', (at) => {
   });
 
   it.each([[null], [0], [false], [''], ['text'], [[]], [{}], [[1, { a: null }]], [3.5]])(
-    'carry any JSON value: %j',
+    'carries any JSON value: %j',
     async (value) => {
       const { client } = at;
       const name = fresh('event');
@@ -59,7 +59,7 @@ everyStore('events', (at) => {
     },
   );
 
-  it('are taken if they were published after the start of the run but before the wait', async () => {
+  it('is taken by a later wait if it was published after the start of the run', async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart(
@@ -72,7 +72,7 @@ everyStore('events', (at) => {
     expect((await client.ended(id)).data).toMatchObject({ got: 'early' });
   });
 
-  it('are not taken if they were published before the start, unless EffectiveDate allows it', async () => {
+  it("isn't taken if it was published before the start, unless EffectiveDate allows it", async () => {
     const { client } = at;
     const name = fresh('event');
     await client.publish(name, 'k', 'old');
@@ -88,7 +88,7 @@ everyStore('events', (at) => {
     expect((await client.ended(strict)).data).toMatchObject({ got: 'new' });
   });
 
-  it('are not taken before a future EffectiveDate, which can be a datetime', async () => {
+  it("isn't taken before a future EffectiveDate, which can be a datetime", async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart(
@@ -101,7 +101,7 @@ everyStore('events', (at) => {
     await client.terminate(id);
   });
 
-  it('are taken once in a run: a loop gets the next one, oldest first', async () => {
+  it('is taken once in a run, so that a loop gets the next one, oldest first', async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart(
@@ -140,7 +140,7 @@ everyStore('events', (at) => {
     expect((await client.ended(id)).data['got']).toEqual(['first', 'second', 'third']);
   });
 
-  it('go to different waits of one run', async () => {
+  it('goes to one wait of a run, and the next event to another', async () => {
     const { client } = at;
     const name = fresh('event');
     const wait = (id: string) =>
@@ -162,7 +162,7 @@ everyStore('events', (at) => {
     expect((await client.ended(id)).data['got']).toEqual([1, 2]);
   });
 
-  it('published in quick succession are taken in order, each once', async () => {
+  it('is taken once and in order, even in quick succession', async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart(
@@ -230,7 +230,7 @@ everyStore('events', (at) => {
     });
   });
 
-  it('stay pending for a suspended run until it is resumed', async () => {
+  it("remains pending for a suspended run until it's resumed", async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart([waitFor('wait', name)], { key: 'k' });
@@ -242,7 +242,7 @@ everyStore('events', (at) => {
     expect((await client.ended(id)).data).toMatchObject({ got: 'kept' });
   });
 
-  it('do not reach a terminated run', async () => {
+  it("doesn't reach a terminated run", async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart([waitFor('wait', name)], { key: 'k' });
@@ -259,7 +259,7 @@ everyStore('events', (at) => {
     });
   });
 
-  it('have names and keys with any characters, which must match exactly', async () => {
+  it('matches by exact name and key, with any characters', async () => {
     const { client } = at;
     const name = fresh('Ereignis é/%?#');
     const id = await client.defineAndStart(
@@ -280,7 +280,7 @@ everyStore('events', (at) => {
     expect((await client.ended(id)).data['got']).toBe('exact');
   });
 
-  it('accept a number as the key, as its text', async () => {
+  it('matches a number as the key by its text', async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart([waitFor('wait', name)], { key: 7 });
@@ -288,7 +288,7 @@ everyStore('events', (at) => {
     expect((await client.ended(id)).data['got']).toBe(1);
   });
 
-  it('are taken by later waits of the same run that were not yet reached', async () => {
+  it('is taken by a wait that the run reaches later', async () => {
     const { client } = at;
     const name = fresh('event');
     const other = fresh('event');

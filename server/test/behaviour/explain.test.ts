@@ -50,7 +50,7 @@ function explains(at: Surroundings): void {
     if (summary !== undefined) expect(seen.summary).toMatch(summary);
   });
 
-  it('tells what a suspended run will continue with', async () => {
+  it('shows how a suspended run will continue', async () => {
     const event = fresh('held');
     const name = fresh('deferred');
     const steps = [
@@ -104,7 +104,7 @@ function explains(at: Surroundings): void {
     await Promise.all(polls);
   });
 
-  describe('for a run that the server cannot run', () => {
+  describe("a run that the server can't run", () => {
     /** A stored instance like the waiting one, except for these members. */
     const plantedInstance = async (
       changes: Partial<InstanceRecord>,
@@ -123,7 +123,7 @@ function explains(at: Surroundings): void {
     };
     const inAnHour = Date.now() + 3_600_000;
 
-    it('says that it is quarantined, and why', async () => {
+    it('is explained as quarantined, with the reason', async () => {
       const lastError = {
         stepId: '',
         pointerId: 0,
@@ -144,7 +144,7 @@ function explains(at: Surroundings): void {
     it.each([
       [{ state: 'rubbish' }, /its stored state cannot be read/],
       [{ schemaVersion: 99 }, /a newer version of the server wrote this run/],
-    ])('says the same for one with %j', async (changes, text) => {
+    ])('is explained the same way with %j', async (changes, text) => {
       const { reasons } = await plantedInstance({ ...changes, status: 'Suspended', wakeAt: null });
       expect(reasons).toHaveLength(1);
       expect(reasons[0]).toMatchObject({
@@ -153,7 +153,7 @@ function explains(at: Surroundings): void {
       });
     });
 
-    it('says that the node that ran it is gone', async () => {
+    it('is explained by the loss of its node', async () => {
       const { reasons } = await plantedInstance({ owner: 'gone', wakeAt: inAnHour }, (state) => {
         const [pointer] = state['pointers'] as Record<string, unknown>[];
         pointer!['state'] = { kind: 'effect', inputs: {} };
@@ -162,7 +162,7 @@ function explains(at: Surroundings): void {
       expect(reasons[0]?.text).toMatch(/is due, but node gone is gone; another node/);
     });
 
-    it('has a summary even if nothing is open', async () => {
+    it('has a reason even if no step is open', async () => {
       const { reasons } = await plantedInstance({ owner: 'gone', wakeAt: inAnHour }, (state) => {
         state['pointers'] = [];
       });

@@ -95,7 +95,7 @@ const VALUES: readonly (readonly [string, Json])[] = [
 ];
 
 everyStore('expressions', (at) => {
-  it('return what Python returns', async () => {
+  it('returns the same values as Python', async () => {
     const { client } = at;
     // `data` itself comes last: as an output it would include what those before it wrote, so it has a step of its own.
     const rows = VALUES.slice(0, -1);
@@ -112,7 +112,7 @@ everyStore('expressions', (at) => {
 
   itRuns(at, [
     {
-      does: 'are constants when they are numbers, booleans, null or lists',
+      does: 'treats numbers, booleans, null and lists as constants',
       steps: chain(
         compute('c', { number: 5, real: 2.5, yes: true, no: false, nothing: null, negative: -3 }),
         step(
@@ -135,7 +135,7 @@ everyStore('expressions', (at) => {
       },
     },
     {
-      does: 'are evaluated in a map under keys that start with @, at every depth',
+      does: 'evaluates the values in a map under keys that start with @, at every depth',
       steps: [
         step(
           'log',
@@ -169,13 +169,13 @@ everyStore('expressions', (at) => {
       },
     },
     {
-      does: 'can have several lines',
+      does: 'accepts several lines',
       steps: [compute('c', { v: '(\n  data.n\n  + 1\n)', w: '\n data.n \n' })],
       data: { n: 1 },
       gives: { n: 1, v: 2, w: 1 },
     },
     {
-      does: 'in Outputs are evaluated in order, later ones see earlier ones; a dot is part of a name',
+      does: 'evaluates Outputs in order, each with the earlier ones; a dot is part of a name',
       steps: [
         compute('c', { a: 'data.n + 1', 'x.y': 'data.a + 1', b: 'data["x.y"] + 1', n: 'data.b' }),
       ],
@@ -183,7 +183,7 @@ everyStore('expressions', (at) => {
       gives: { n: 4, a: 2, 'x.y': 3, b: 4 },
     },
     {
-      does: 'do not modify the data as a side effect',
+      does: 'modifies no data as a side effect',
       steps: chain(
         compute('c', { popped: 'data.list.pop()' }),
         compute('d', { left: 'len(data.list)' }),
@@ -192,7 +192,7 @@ everyStore('expressions', (at) => {
       gives: { list: [1, 2], popped: 2, left: 2 },
     },
     {
-      does: 'can read all of the current data',
+      does: 'reads all of the current data',
       steps: chain(
         compute('c', { before: 'data', n: '2', after: 'data' }),
         compute('d', { n: '3' }),
@@ -201,7 +201,7 @@ everyStore('expressions', (at) => {
       gives: { n: 3, before: { n: 1 }, after: { n: 2, before: { n: 1 } } },
     },
     {
-      does: 'preserve JSON: large and small numbers, empty strings, unusual keys',
+      does: 'preserves JSON: large and small numbers, empty strings, unusual keys',
       steps: [compute('c', { copy: 'data["in"]' })],
       data: {
         in: {
@@ -234,7 +234,7 @@ everyStore('expressions', (at) => {
     },
   ]);
 
-  it('can read the properties of the run', async () => {
+  it('reads the properties of the run', async () => {
     const { client } = at;
     const definition = await client.define([
       compute('c', {
@@ -256,12 +256,12 @@ everyStore('expressions', (at) => {
     });
   });
 
-  it('can read the environment, except hidden variables', async () => {
+  it('reads the environment, except hidden variables', async () => {
     const { data } = await at.client.run([compute('c', { names: 'sorted(environment.keys())' })]);
     expect(data['names']).toEqual(Object.keys(VISIBLE_ENVIRONMENT).sort());
   });
 
-  describe('with values that JSON cannot represent are step errors', () => {
+  describe("values that JSON can't represent", () => {
     itFails(
       at,
       (
@@ -281,7 +281,7 @@ everyStore('expressions', (at) => {
     );
   });
 
-  describe('that fail name the cause in their message', () => {
+  describe('failing expressions', () => {
     itFails(at, [
       {
         does: 'a missing attribute',

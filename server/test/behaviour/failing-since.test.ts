@@ -66,7 +66,7 @@ describe.each(STORE_KINDS)('a run that fails in every retry ($kind)', ({ availab
     return untilAttempt(id, attempts);
   };
 
-  it.skipIf(!available)('shows eight minutes later that the first failure was then', async () => {
+  it.skipIf(!available)('shows the time of its first failure eight minutes later', async () => {
     const run = await startFailing(ATTEMPTS);
     const { definitionId, workflowId: id } = run;
     const expectTimes = async (seconds: number, last: number): Promise<void> => {
@@ -104,7 +104,7 @@ describe.each(STORE_KINDS)('a run that fails in every retry ($kind)', ({ availab
     expect([ago(failingSince), ago(lastError!.since)]).toEqual([480, 480]);
   });
 
-  it.skipIf(!available)('starts anew with another cause, and ends with a success', async () => {
+  it.skipIf(!available)('resets that time with another cause or a success', async () => {
     const { definitionId, workflowId: id } = await startFailing(3);
     expect(ago((await groupOf(definitionId)).firstTime)).toBe(80);
     const patch = async (data: JsonObject): Promise<void> => {
@@ -123,7 +123,7 @@ describe.each(STORE_KINDS)('a run that fails in every retry ($kind)', ({ availab
     expect(ended).toMatchObject({ failingSince: null, failureTime: null, lastError: null });
   });
 
-  it.skipIf(!available)('says how long it had been failing once nothing retries it', async () => {
+  it.skipIf(!available)("shows how long it failed once it's no longer retried", async () => {
     const members = { RetryInterval: INTERVAL_S, MaxRetries: 2, OnRetriesExhausted: 'Suspend' };
     const id = await client.defineAndStart([compute('read', READ, members)], { text: 'x' });
     for (const attempt of [1, 2]) {

@@ -77,7 +77,7 @@ everyStore('failures', (at) => {
     expect((await failures('definitionId=none')).items).toEqual([]);
   });
 
-  it('groups those runs that fulfill conditions on tags and index fields', async () => {
+  it('groups only runs that fulfill conditions on tags and index fields', async () => {
     const definition = await at.client.define({
       Steps: [compute('read', READ, { ErrorBehavior: 'Suspend' })],
       Index: { customer: 'data.customer', amount: 'data.amount' },
@@ -109,7 +109,7 @@ everyStore('failures', (at) => {
     expect(wrong.body.detail).toContain('"customer" is invalid');
   });
 
-  it('a run leaves its group when the failure is over', async () => {
+  it('removes a run from its group when the failure is over', async () => {
     const parallel = await at.client.define([
       {
         Id: 'both',
@@ -132,7 +132,7 @@ everyStore('failures', (at) => {
     expect(await list(`failure=${group!.key}`)).toEqual([]);
   });
 
-  it('a run that has ended leaves its group when it is repaired, until it fails again', async () => {
+  it("removes an ended run from its group when it's repaired, until it fails again", async () => {
     const definition = await at.client.define([
       compute('read', READ, { ErrorBehavior: 'Terminate' }),
     ]);
@@ -171,7 +171,7 @@ everyStore('failures', (at) => {
     expect((await failures(`definitionId=${definition}`)).items).toMatchObject([{ failed: 2 }]);
   });
 
-  it('tells what failed from what was compensated or terminated by somebody', async () => {
+  it('distinguishes failures from compensations and terminations by a caller', async () => {
     const of = (read: object) =>
       at.client.define([compute('read', READ, read as Record<string, string>)]);
     const failing = await of({ ErrorBehavior: 'Terminate' });
@@ -203,7 +203,7 @@ everyStore('failures', (at) => {
     expect(await at.client.ended(ended)).toMatchObject({ outcome: 'Terminated', failure: null });
   });
 
-  it('rejects what is not a key', async () => {
+  it('rejects an invalid key', async () => {
     for (const key of ['x', '', 'A'.repeat(32), `${'a'.repeat(31)}%00`]) {
       const answer = await at.client.get<Problem>(`/api/workflow?failure=${key}`);
       expect(answer.status, answer.text).toBe(400);

@@ -18,7 +18,7 @@ everyStore(
       return body;
     };
 
-    it('have it in their id, reference, tags or index fields, and the response says where', async () => {
+    it('matches the id, reference, tags or index fields, and the response says where', async () => {
       const order = fresh('order');
       const definition = await at.client.define({
         Index: { order: 'data.order', no: 'data.no' },
@@ -86,13 +86,13 @@ everyStore(
     });
 
     it.each(['', '?text=', `?text=${'x'.repeat(257)}`, '?text=a&limit=101', '?tex=a'])(
-      'are not sought with %s',
+      'rejects a search with %s',
       async (query) => {
         expect((await at.client.get(`/api/workflow/find${query}`)).status).toBe(400);
       },
     );
 
-    it('are explained in one call, with one read of the nodes and few of each run', async () => {
+    it('explains several runs in one call, with one read of the nodes and few of each run', async () => {
       const reads: string[] = [];
       const server = await startServer({
         store: at.store.open(),

@@ -179,7 +179,7 @@ for (const { available, kind, ...stores } of STORE_KINDS) {
       expect(sent).toBeGreaterThan(16);
     });
 
-    it('has results of activities sent again when there is room', async () => {
+    it("has activity results sent again when there's space", async () => {
       const scene = await begin();
       const { client } = scene;
       const name = fresh('work');
@@ -213,7 +213,7 @@ for (const { available, kind, ...stores } of STORE_KINDS) {
       expect((await client.ended(id)).data).toMatchObject({ done: count, ended: true });
     });
 
-    it('accepts the ends of all children, and reads their data when there is room', async () => {
+    it("accepts the ends of all children, and reads their data when there's space", async () => {
       const scene = await begin();
       const { client } = scene;
       const count = 8;
@@ -257,7 +257,7 @@ for (const { available, kind, ...stores } of STORE_KINDS) {
       expect((await client.ended(id)).data).toMatchObject({ done: count });
     });
 
-    it('keeps how children ended that are purged before the run reads it', async () => {
+    it('keeps the outcome of children that are purged before the run reads it', async () => {
       const scene = await begin();
       const { client, store } = scene;
       const name = fresh('go');

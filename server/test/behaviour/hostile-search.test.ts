@@ -36,7 +36,7 @@ function quoted(text: string): string {
 everyStore(
   'hostile starts and searches',
   (at) => {
-    it('reject a schema of 10 MB, and go on', async () => {
+    it('rejects a schema of 10 MB, and continues', async () => {
       const { client } = at;
       const texts = {
         wide: { properties: Object.fromEntries(names(SCHEMA_LENGTH / 20)) },
@@ -55,7 +55,7 @@ everyStore(
       }
     });
 
-    it('find every odd text in tags and fields, and nothing else', async () => {
+    it('finds every odd text in tags and fields, and nothing else', async () => {
       const { client } = at;
       const id = await client.define({ Index: { Text: 'data.text' }, Steps: [compute('a', {})] });
       const started = await Promise.all(
@@ -84,14 +84,14 @@ everyStore(
       }
     });
 
-    it('reject a null character in a tag', async () => {
+    it('rejects a null character in a tag', async () => {
       const { client } = at;
       const id = await client.define([compute('a', {})]);
       const refused = await client.post<Problem>(`/api/workflow/${id}?tag=t:%00`, {});
       expect(refused.body).toMatchObject({ status: 400, errors: [{ parameter: 'tag' }] });
     });
 
-    it('answer every condition of odd characters with a page or a clear refusal', async () => {
+    it('answers every condition with odd characters with a page or a clear refusal', async () => {
       const { client } = at;
       for (const text of ['\u0000', ...ODD]) {
         for (const where of [text, `a${text}`, `a=${text}`, `tag.${text}=x`, `a="${text}`]) {

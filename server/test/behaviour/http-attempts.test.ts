@@ -108,14 +108,14 @@ everyStore('repeated HttpRequests', (at) => {
       expect(new Set(keysOf(path)).size).toBe(2);
     });
 
-    it('set by the author takes precedence', async () => {
+    it('gives way to a key that the author sets', async () => {
       const path = `/${fresh('mine')}/500,200`;
       const inputs = { ...SUCCEED_ON, Headers: { 'idempotency-key': 'order-7' } };
       await at.client.run([request('call', path, inputs, { RetryInterval: 0 })]);
       expect(keysOf(path)).toEqual(['order-7', 'order-7']);
     });
 
-    it('can be passed to a custom step or an activity with an expression', async () => {
+    it('reaches a custom step or an activity through an expression', async () => {
       const { client } = at;
       const script = await client.script('seen = key');
       const name = fresh('work');
@@ -170,7 +170,7 @@ everyStore('repeated HttpRequests', (at) => {
       });
     });
 
-    it('does not retry error types that NonRetryable lists', async () => {
+    it("doesn't retry error types that NonRetryable lists", async () => {
       const path = `/${fresh('final')}/422`;
       const rest = { MaxRetries: 3, NonRetryable: ['HttpClientError'], RetryInterval: 0 };
       const id = await at.client.defineAndStart([request('call', path, SUCCEED_ON, rest)]);
@@ -178,7 +178,7 @@ everyStore('repeated HttpRequests', (at) => {
       expect(keysOf(path)).toHaveLength(1);
     });
 
-    it('can be an expression', async () => {
+    it('accepts an expression', async () => {
       const path = `/${fresh('computed')}/418`;
       const { data } = await at.client.run([request('call', path, { SucceedOn: '[400 + 18]' })]);
       expect(data).toEqual({ code: 418 });
@@ -214,7 +214,7 @@ everyStore('repeated HttpRequests', (at) => {
       },
     );
 
-    it('does not shorten a longer RetryInterval, and is limited to a day', async () => {
+    it("doesn't shorten a longer RetryInterval, and is limited to a day", async () => {
       const { client } = at;
       for (const [field, RetryInterval, seconds] of [
         ['5', 500, 500],

@@ -10,7 +10,7 @@ import { compute, mark, step } from './support/steps.js';
 const keyed = (key: string) => ({ 'Idempotency-Key': key });
 
 everyStore('an Idempotency-Key', (at) => {
-  it('on a start returns the first response again, and starts nothing', async () => {
+  it('returns the first response again for a start, and starts nothing', async () => {
     const { client } = at;
     const definition = await client.define([compute('a', { done: 'True' })]);
     const headers = keyed(fresh('key'));
@@ -25,7 +25,7 @@ everyStore('an Idempotency-Key', (at) => {
     expect(body.items).toHaveLength(1);
   });
 
-  it('on a start with different data gives 409', async () => {
+  it('answers 409 for a start with different data', async () => {
     const { client } = at;
     const definition = await client.define([mark('a')]);
     const headers = keyed(fresh('key'));
@@ -52,7 +52,7 @@ everyStore('an Idempotency-Key', (at) => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('on concurrent starts starts only one run', async () => {
+  it('starts only one run for concurrent starts', async () => {
     const { client } = at;
     const definition = await client.define([step('wait', 'Delay', { Period: 0.1 })]);
     const headers = keyed(fresh('key'));
@@ -66,7 +66,7 @@ everyStore('an Idempotency-Key', (at) => {
     await client.ended(answers[0]!.body.workflowId);
   });
 
-  it('on an event returns the first response again, and publishes nothing', async () => {
+  it('returns the first response again for an event, and publishes nothing', async () => {
     const { client } = at;
     const name = fresh('event');
     const id = await client.defineAndStart(
@@ -104,7 +104,7 @@ everyStore('an Idempotency-Key', (at) => {
     expect((await client.ended(id)).data['got']).toEqual(['one', 'three']);
   });
 
-  it('on a definition returns the first response again, and stores no version', async () => {
+  it('returns the first response again for a definition, and stores no version', async () => {
     const { client } = at;
     const id = fresh('definition');
     const headers = keyed(fresh('key'));
@@ -123,7 +123,7 @@ everyStore('an Idempotency-Key', (at) => {
     expect((await client.get<{ version: number }>(`/api/definition/${id}`)).body.version).toBe(1);
   });
 
-  it('may be repeated in the other format', async () => {
+  it('accepts a repetition in the other format', async () => {
     const { client } = at;
     const definition = await client.define([mark('a')]);
     const headers = keyed(fresh('key'));
@@ -141,14 +141,14 @@ everyStore('an Idempotency-Key', (at) => {
     expect([yaml.status, yaml.body.workflowId]).toEqual([201, json.body.workflowId]);
   });
 
-  it.each(['', 'x'.repeat(256), 'ü'])('that is %j is rejected', async (key) => {
+  it.each(['', 'x'.repeat(256), 'ü'])("is rejected if it's %j", async (key) => {
     const { client } = at;
     const definition = await client.define([mark('a')]);
     const answer = await client.post(`/api/workflow/${definition}`, {}, keyed(key));
     expect(answer.status).toBe(400);
   });
 
-  it('on a modification applies it once, also after a restart and on the ended run', async () => {
+  it('applies a modification once, also after a restart and on the ended run', async () => {
     const wait = step('w', 'WaitFor', { EventName: '"never"', EventKey: '"k"' });
     const id = await at.client.defineAndStart([wait, mark('extra')]);
     await at.client.untilWaiting(id, 'w');

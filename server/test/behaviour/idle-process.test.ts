@@ -47,8 +47,8 @@ async function startWithList(environment: Readonly<Record<string, string>> = {})
   return { client: new Client(server.url), packages };
 }
 
-describe('the modules that a server loads', () => {
-  it('include no database driver with the embedded store, and the HTTP client only once it is used', async () => {
+describe('the set of modules that a server loads', () => {
+  it("includes no database driver with the embedded store, and the HTTP client only once it's used", async () => {
     const { client, packages } = await startWithList();
     const unused = ['mongodb', 'bson', 'ioredis', 'undici'];
     expect([...packages()]).toEqual(expect.arrayContaining(['express', 'prom-client']));
@@ -67,7 +67,7 @@ describe('the modules that a server loads', () => {
     expect(unused.filter((name) => packages().has(name))).toEqual(['undici']);
   });
 
-  it('include the driver of Redis if it is configured', async () => {
+  it('includes the Redis driver if Redis is configured', async () => {
     const { packages } = await startWithList({ redis: 'redis://127.0.0.1:1' });
     expect(packages().has('ioredis')).toBe(true);
     expect(packages().has('mongodb')).toBe(false);

@@ -43,7 +43,7 @@ function places(errors: readonly ProblemItem[] | undefined): string[] {
 }
 
 everyStore('Input', (at) => {
-  it('accepts data that fits, and fills in defaults, also in the elements of lists', async () => {
+  it('accepts valid data, and fills in defaults, also in the elements of lists', async () => {
     const { client } = at;
     const id = await define(client, ORDER);
     const data = { id: 'A-1', items: [{ sku: 'x' }, { sku: 'y', count: 2 }] };
@@ -64,7 +64,7 @@ everyStore('Input', (at) => {
     expect([input.status, input.body]).toEqual([200, data]);
   });
 
-  it('never replaces a given null by a default', async () => {
+  it('keeps a given null instead of the default', async () => {
     const { client } = at;
     const id = await define(client, ORDER);
     const kept = await client.start(id, { id: 'A-1', note: null });
@@ -73,7 +73,7 @@ everyStore('Input', (at) => {
     expect(places(errors)).toEqual(['enum /priority']);
   });
 
-  it('rejects data with one entry for each violation, at its place', async () => {
+  it('rejects data with one entry for each violation, with its position', async () => {
     const { client } = at;
     const id = await define(client, ORDER);
     const data = {
@@ -152,7 +152,7 @@ everyStore('Input', (at) => {
     await client.start(Id, { a: 1 });
   });
 
-  it('applies to children: the step fails, and names the places', async () => {
+  it('applies to children: the step fails and lists the positions', async () => {
     const { client } = at;
     const child = await define(client, ORDER);
     const subWorkflow = (Data: JsonObject) =>
@@ -208,7 +208,7 @@ everyStore(
       ['of more than 64 KiB', { description: 'x'.repeat(65_536) }, ['too_large ']],
     ];
 
-    it.each(rejected)('%s are rejected, with a pointer', async (_, Input, expected) => {
+    it.each(rejected)('rejects schemas %s, with a pointer', async (_, Input, expected) => {
       const { client } = at;
       const definition = { Id: fresh('rejected'), Input, Steps: [mark('a')] };
       const { body, status, text } = await client.postDefinition(definition);
@@ -218,7 +218,7 @@ everyStore(
       for (const { column, line } of body.errors ?? []) expect(line! * column!).toBeGreaterThan(0);
     });
 
-    it('are returned with the definition', async () => {
+    it('returns the schema with the definition', async () => {
       const { client } = at;
       const id = await define(client, ORDER);
       const { body } = await client.get<JsonObject>(`/api/definition/${id}`);
@@ -231,7 +231,7 @@ everyStore(
 everyStore(
   'types',
   (at) => {
-    it('are a TypeScript module of one version', async () => {
+    it('forms a TypeScript module for one version', async () => {
       const { client } = at;
       const id = await define(client, ORDER);
       await client.postDefinition({ Id: id, Input: { required: ['later'] }, Steps: [mark('a')] });
@@ -253,7 +253,7 @@ everyStore(
 everyStore(
   'warnings',
   (at) => {
-    it('name fields that Input does not have', async () => {
+    it("reports fields that Input doesn't have", async () => {
       const { client } = at;
       const Steps = [step('a', 'EmitLog', { Message: 'data.totl' })];
       const answer = await client.postDefinition<{ warnings: ProblemItem[] }>({
@@ -273,7 +273,7 @@ describe('positions', () => {
   everyStore(
     'in YAML',
     (at) => {
-      it('are those of the posted text', async () => {
+      it('refers to the posted text', async () => {
         const { client } = at;
         const id = await define(client, ORDER);
         const { body } = await client.call<Problem>('POST', `/api/workflow/${id}`, {

@@ -166,7 +166,7 @@ function keepsResults(at: Surroundings): void {
     expect(await client.ended(id)).toMatchObject({ status: 'Complete', data: { got: 'paid' } });
   });
 
-  it('of a SubWorkflow step refers to the only child that it started', async () => {
+  it('refers to the only child that its SubWorkflow step started', async () => {
     const { client } = at;
     const child = await client.define([mark('in')]);
     const ended = await client.run([

@@ -36,7 +36,7 @@ async function actions(client: Client, id: string): Promise<readonly string[]> {
 }
 
 everyStore('kept runs', (at) => {
-  it('are started again with the same input, reference and tags, and name each other', async () => {
+  it('starts a run again with the same input, reference and tags, and links both', async () => {
     const { client } = at;
     const id = await client.define({ Steps: COUNTING, Tags: { team: 'a', unit: 'x' } });
     const query = 'reference=order-7&tag=env:prod&tag=team:b&wait=20';
@@ -78,7 +78,7 @@ everyStore('kept runs', (at) => {
     ]);
   });
 
-  it('stay open when they are started again, also while somebody waits for their end', async () => {
+  it('keeps a run open that is started again, even during a wait for its end', async () => {
     const { client } = at;
     const id = await client.defineAndStart([
       step('wait', 'WaitFor', { EventName: "'go'", EventKey: "'k'" }),
@@ -96,7 +96,7 @@ everyStore('kept runs', (at) => {
     expect(await client.ended(body.workflowId)).toMatchObject({ restartOf: id });
   });
 
-  it('use the version that they used, or the one that the restart names', async () => {
+  it('uses the version of the run, or the one in the restart', async () => {
     const { client } = at;
     const Id = fresh('versions');
     const post = (members: JsonObject) => client.postDefinition({ Id, ...members });
@@ -119,7 +119,7 @@ everyStore('kept runs', (at) => {
     expect(disabled.body).toMatchObject({ status: 409, code: 'definition_disabled' });
   });
 
-  it('are started again once for each Idempotency-Key', async () => {
+  it('starts a run again once per Idempotency-Key', async () => {
     const { client } = at;
     const id = (await client.run(COUNTING, { n: 1 })).workflowId;
     const first = await restart(client, id, { reason: 'a' }, 'key-1');
@@ -132,7 +132,7 @@ everyStore('kept runs', (at) => {
     expect(otherKey.body.workflowId).not.toBe(first.body.workflowId);
   });
 
-  it('are not started again for a request that is invalid', async () => {
+  it('rejects an invalid restart request', async () => {
     const { client } = at;
     const { workflowId } = await client.run(COUNTING, { n: 1 });
     const bad: JsonObject[] = [
@@ -153,7 +153,7 @@ everyStore('kept runs', (at) => {
     expect((await restart(client, workflowId, { reason: 'x'.repeat(500) })).status).toBe(201);
   });
 
-  it('are purged when they have ended, with everything that belongs to them', async () => {
+  it('purges an ended run with all its records', async () => {
     const { client, server } = at;
     const { workflowId } = await client.run(COUNTING, { n: 1 });
     const { body, status } = await purge(client, workflowId);
@@ -170,7 +170,7 @@ everyStore('kept runs', (at) => {
     );
   });
 
-  it('are not purged while they are open', async () => {
+  it('refuses to purge an open run', async () => {
     const { client } = at;
     const id = await client.defineAndStart(WAITING);
     await client.untilWaiting(id, 'wait');
@@ -185,7 +185,7 @@ everyStore('kept runs', (at) => {
     expect((await purge(client, id)).status).toBe(200);
   });
 
-  it('may be purged as soon as they have ended, without a loss for their parents', async () => {
+  it('purges a run as soon as it has ended, without loss for its parent', async () => {
     const { client } = at;
     const child = await client.define([
       step('go', 'WaitFor', { EventName: "'child-may-end'", EventKey: "'k'" }),
@@ -204,7 +204,7 @@ everyStore('kept runs', (at) => {
     expect(await client.ended(parent)).toMatchObject({ outcome: 'Succeeded' });
   });
 
-  it('are removed after the Retention of their definition', async () => {
+  it('removes runs after the Retention of their definition', async () => {
     const { client } = at;
     const Id = fresh('short');
     await client.postDefinition({ Id, Retention: 1, Steps: COUNTING });
@@ -225,7 +225,7 @@ everyStore('kept runs', (at) => {
     expect(JSON.stringify(definition.body).toLowerCase()).toContain('"retention":1');
   });
 
-  it('are kept as the version says that they were moved to, and when they are open again', async () => {
+  it('applies the retention of the new version to a moved run, and keeps a reopened one', async () => {
     const { client } = at;
     const [moving, opening] = [fresh('moving'), fresh('opening')];
     const steps = [step('go', 'WaitFor', { EventName: "'go'", EventKey: "'again'" })];
@@ -255,7 +255,7 @@ everyStore('kept runs', (at) => {
     expect(await at.client.workflow(opened)).toMatchObject({ status: 'Runnable', endTime: null });
   });
 
-  it('are exported as one document with all that the other calls show', async () => {
+  it('exports a run as one document with the data of all other calls', async () => {
     const { client } = at;
     const body = [compute('square', { last: 'context.Item * context.Item' })];
     const each = step(
@@ -322,7 +322,7 @@ async function archivedRuns(): Promise<readonly WorkflowExport[]> {
 everyStore(
   'archived runs',
   (at) => {
-    it('are in the archive as they were exported, before retention removes them', async () => {
+    it('stores runs in the archive as they were exported, before retention removes them', async () => {
       const { client } = at;
       const Id = fresh('archived');
       await client.postDefinition({ Id, Retention: 1, Steps: COUNTING });

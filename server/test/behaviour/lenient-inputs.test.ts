@@ -13,17 +13,17 @@ everyStore(
     describe('durations', () => {
       itRuns(at, [
         ...[-5, PAST, '"-00:00:05"', '"-PT1H"', '-0.001'].map((Period) => ({
-          does: `a Delay of ${Period} ends at once`,
+          does: `ends a Delay of ${Period} at once`,
           steps: chain(step('wait', 'Delay', { Period }), mark('after')),
           gives: { trail: ['after'] },
         })),
         {
-          does: 'a Schedule in the past runs at once',
+          does: 'runs a Schedule in the past at once',
           steps: [step('s', 'Schedule', { Interval: PAST }, { Do: [[mark('in')]] })],
           gives: { trail: ['in'] },
         },
         {
-          does: 'a negative Timeout of a WaitFor ends at once',
+          does: 'ends a negative Timeout of a WaitFor at once',
           steps: [
             step(
               'wait',
@@ -35,13 +35,13 @@ everyStore(
           gives: { late: true },
         },
         {
-          does: 'single digits are accepted',
+          does: 'accepts single digits',
           steps: chain(step('wait', 'Delay', { Period: '"0:0:0.1"' }), mark('after')),
           gives: { trail: ['after'] },
         },
       ]);
 
-      it('of hours and minutes are accepted', async () => {
+      it('accepts hours and minutes', async () => {
         const id = await at.client.defineAndStart([step('wait', 'Delay', { Period: '"1:30"' })]);
         const waiting = await at.client.untilWaiting(id, 'wait');
         const { startTime, waitsFor } = waiting;
@@ -54,7 +54,7 @@ everyStore(
       itRuns(
         at,
         [2, '"2"', '"information"', ''].map((Level) => ({
-          does: `${JSON.stringify(Level)} is Information`,
+          does: `takes ${JSON.stringify(Level)} as Information`,
           steps: [
             step('log', 'EmitLog', { Message: '"m"', Level }, { Outputs: { l: 'step.Level' } }),
           ],
@@ -63,10 +63,10 @@ everyStore(
       );
     });
 
-    describe('empty expressions', () => {
+    describe('an empty expression', () => {
       itRuns(at, [
         {
-          does: 'have no effect as CancelCondition or selector, and are the empty string elsewhere',
+          does: 'has no effect as CancelCondition or selector, and is the empty string elsewhere',
           steps: chain(
             compute(
               'a',
@@ -78,7 +78,7 @@ everyStore(
           gives: { o: '', trail: ['b'] },
         },
         {
-          does: 'are the empty string under a key with @, and missing as an input',
+          does: 'is the empty string under a key with @, and missing as an input',
           steps: [
             step(
               'log',
@@ -91,7 +91,7 @@ everyStore(
         },
       ]);
 
-      it('count as missing for a required input', async () => {
+      it('counts as missing for a required input', async () => {
         const answer = await at.client.postDefinition({
           Id: fresh('definition'),
           Steps: [step('wait', 'Delay', { Period: '' })],
@@ -105,7 +105,7 @@ everyStore(
       ['data.flag', 'True'],
       ['not data.flag', 'False'],
       [true, 'True'],
-    ])('EventKey %s is the key %s', async (EventKey, key) => {
+    ])('takes the EventKey %s as the key %s', async (EventKey, key) => {
       const name = fresh('event');
       const id = await at.client.defineAndStart(
         [
@@ -124,7 +124,7 @@ everyStore(
     });
 
     it.each(['success', 'fail'])(
-      '%s after the response to a termination gives 404',
+      'answers 404 to %s after the response to a termination',
       async (outcome) => {
         const { client } = at;
         const name = fresh('activity');

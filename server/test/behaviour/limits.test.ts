@@ -24,7 +24,7 @@ async function start(
 }
 
 describe('time limits', () => {
-  it('of polls and waits are capped by the settings', async () => {
+  it('caps polls and waits by the settings', async () => {
     const { client } = await start({
       environment: { poll_timeout_seconds_max: '1', wait_seconds_max: '1' },
     });
@@ -38,7 +38,7 @@ describe('time limits', () => {
     expect(Date.now() - startedAt).toBeLessThan(10_000);
   });
 
-  it('of leases are capped at a day', async () => {
+  it('caps leases at a day', async () => {
     const { client } = await start();
     const name = fresh('work');
     await client.defineAndStart([step('ask', 'Activity', { ActivityName: `"${name}"` })]);
@@ -86,7 +86,7 @@ describe('overload', () => {
 });
 
 describe('an unavailable store', () => {
-  it('gives 503 with Retry-After, and accepted runs continue once it is available', async () => {
+  it("gives 503 with Retry-After, and accepted runs continue once it's available", async () => {
     const store = { isDown: false };
     const { client } = await start({
       wrapStore: (real) =>
@@ -131,7 +131,7 @@ describe('an unavailable store', () => {
     expect((await client.ended(id)).data).toEqual({ trail: ['after'] });
   });
 
-  it('during a poll gives an error, and the work item is still there', async () => {
+  it('fails a poll with an error, and keeps the work item', async () => {
     const store = { isDown: false };
     const { client } = await start({
       wrapStore: (real) =>
@@ -152,7 +152,7 @@ describe('an unavailable store', () => {
     expect(item.workflowId).toBe(id);
   });
 
-  it('with an unexpected error gives 500 with only an id, which is also in the log', async () => {
+  it('answers an unexpected error with 500 and an id, which is also in the log', async () => {
     const { client, server } = await start({
       wrapStore: (real) =>
         observeStore(real, {

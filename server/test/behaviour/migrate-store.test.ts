@@ -77,7 +77,7 @@ const DEFINITIONS = {
   parent: [{ Id: 'a', StepType: 'SubWorkflow', Inputs: { DefinitionId: '"event"' } }],
 };
 
-it('runs continue on the new store', { timeout: 120_000 }, async () => {
+it('continues runs on the new store', { timeout: 120_000 }, async () => {
   const ids: string[] = [];
   await onServer({ DATA_DIR: source }, async (call) => {
     for (const [Id, Steps] of Object.entries(DEFINITIONS)) {
@@ -147,7 +147,7 @@ async function refusesToStart(settings: Readonly<Record<string, string>>): Promi
 }
 
 it.skipIf(postgres === null)(
-  'no server starts on a copy that was killed, and the next copy succeeds',
+  'lets no server start on a killed copy, and completes the next copy',
   { timeout: 240_000 },
   async () => {
     const origin = join(directory, 'killed-source');
@@ -187,7 +187,7 @@ it.each([
   [['--from=sqlite:/nonexistent', '--to=sqlite:.'], /there is no directory \/nonexistent/],
   [['--from=sqlite:.', '--to=sqlite:.'], /are the same store/],
   [['--form=x'], /Unknown option '--form'/],
-])('%j is refused with exit code 2', async (args, message) => {
+])('refuses %j with exit code 2', async (args, message) => {
   const { code, output } = await migrate(args);
   expect(code).toBe(2);
   expect(output).toMatch(message);

@@ -68,7 +68,7 @@ everyStore(
         await fails('reference', 'SubWorkflow', inputs, invalid);
       });
 
-      it('fails when it computes a tag that no start may have', async () => {
+      it('fails when it computes a tag that no start accepts', async () => {
         for (const [value, says] of [
           ['a\u0000', 'null character'],
           ['x'.repeat(300), '256'],
@@ -122,7 +122,7 @@ everyStore(
     });
 
     describe('an event trigger', () => {
-      it.for(forReferences)('fails with $what as Reference, and goes on', async (invalid) => {
+      it.for(forReferences)('fails with $what as Reference, and continues', async (invalid) => {
         const name = fresh('event');
         const Reference = 'context.Trigger.EventData["v"]';
         const Triggers = [{ Name: 't', Event: { Name: name }, Reference }];
@@ -152,7 +152,7 @@ everyStore(
       });
     });
 
-    it.for(forReferences)('a call is refused with $what as reference', async ({ value }) => {
+    it.for(forReferences)('refuses a call with $what as reference', async ({ value }) => {
       if (/\p{Cs}/u.test(value) || value.length > 1000) return; // No URL can contain it.
       const id = await at.client.define([step('end', 'NoOp')]);
       const answer = await at.client.post<Problem>(

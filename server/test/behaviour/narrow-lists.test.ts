@@ -59,7 +59,7 @@ everyStore(
       };
     };
 
-    it('counts only what is inside', async () => {
+    it('counts only runs inside', async () => {
       const { outside } = await twoTeams();
       const viewer = await as(`viewer:${prefix}-in*`);
       const count = async (query = '') =>
@@ -69,7 +69,7 @@ everyStore(
       expect(await count(`?definitionId=${outside}`)).toEqual({ count: 0, exact: true });
     });
 
-    it('groups only failures that are inside', async () => {
+    it('groups only failures inside', async () => {
       prefix = fresh('team');
       for (const side of ['in', 'out']) {
         const fails = step(
@@ -90,7 +90,7 @@ everyStore(
       expect(other.body.items).toEqual([]);
     });
 
-    it('shows an overview of what is inside, without the totals of the server', async () => {
+    it("shows an overview of runs inside, without the server's totals", async () => {
       const { inside } = await twoTeams();
       const viewer = await as(`viewer:${prefix}-in*`);
       const { body } = await viewer.get<Overview>('/api/overview');
@@ -98,7 +98,7 @@ everyStore(
       expect(body).toMatchObject({ runs: null, lastHour: [], lastDay: [], queues: [] });
     });
 
-    it('shows an overview of what is inside behind a hundred definitions of others', async () => {
+    it('shows an overview of runs inside behind a hundred definitions of others', async () => {
       await Promise.all(
         Array.from({ length: 110 }, (_, at) => define(`${prefix}-a${at}`, waitFor('"e"'))),
       );
@@ -112,7 +112,7 @@ everyStore(
       expect(await overview()).toMatchObject({ definitionsExact: true, runs: null });
     });
 
-    it('explains the wait for a child outside without what the child does', async () => {
+    it("explains the wait for a child outside without the child's state", async () => {
       const { outside } = await twoTeams();
       const child = step('sub', 'SubWorkflow', { DefinitionId: `"${outside}"` });
       const parent = await admin.start(await define(`${prefix}-in-parent`, child));
@@ -153,7 +153,7 @@ everyStore(
     });
 
     describe('PATCH /api/workflow', () => {
-      it('acts only inside; for runs outside it responds as for unknown ones', async () => {
+      it('acts only inside, and responds for runs outside as for unknown ones', async () => {
         const { insideRun, outsideRun } = await twoTeams();
         const controller = await as(`controller:${prefix}-in*`);
         const unknown = '01hx5v3x9t6k2m4n8p0q';
@@ -173,7 +173,7 @@ everyStore(
     });
 
     describe('a bulk job', () => {
-      it('acts on runs inside only, whatever its filter is', async () => {
+      it('acts only on runs inside, whatever its filter is', async () => {
         const { insideRun, outside, outsideRun } = await twoTeams();
         const caller = await as(`controller:${prefix}-in*`, `viewer:${prefix}-in*`);
         const everything = { action: 'suspend', filter: {} } as const;
@@ -190,7 +190,7 @@ everyStore(
         expect(await statusOf(outsideRun)).toBe('Runnable');
       });
 
-      it('takes named runs outside for runs that do not exist', async () => {
+      it('treats named runs outside as missing', async () => {
         const { insideRun, outsideRun } = await twoTeams();
         const caller = await as(`controller:${prefix}-in*`, `viewer:${prefix}-in*`);
         const end = async (second: string) => {
@@ -209,7 +209,7 @@ everyStore(
         expect(await statusOf(outsideRun)).toBe('Runnable');
       });
 
-      it('is shown to those who reach all that it may act on', async () => {
+      it('is shown to callers who reach everything that it may act on', async () => {
         const { insideRun } = await twoTeams();
         const own = await as(`controller:${prefix}-in-a*`);
         const { body } = await postBulk(own, { action: 'suspend', workflowIds: [insideRun] });
@@ -240,7 +240,7 @@ everyStore(
         expect(await publish(`${prefix}-unknown`)).toBe(403);
       });
 
-      it('are delivered to all that wait for them, and show only runs inside', async () => {
+      it('delivers an event to all waiting runs, and shows only runs inside', async () => {
         const event = fresh('shared');
         const { insideRun, outsideRun } = await twoTeams(`"${event}"`);
         const controller = await as(`controller:${prefix}-in*`);
@@ -257,7 +257,7 @@ everyStore(
         expect(await takers(await as(`viewer:${prefix}-in*`))).toEqual([insideRun]);
       });
 
-      it('name a run for the record only inside', async () => {
+      it('accepts only a run inside for the audit log', async () => {
         const event = fresh('shared');
         const { insideRun, outsideRun } = await twoTeams(`"${event}"`);
         const controller = await as(`controller:${prefix}-in*`);
@@ -269,7 +269,7 @@ everyStore(
     });
 
     describe('several scopes', () => {
-      it('allow each what they reach: control here, data there', async () => {
+      it('applies each scope to its own reach: control here, data there', async () => {
         const { insideRun, outsideRun } = await twoTeams();
         const caller = await as('controller', `viewer:${prefix}-in*`);
         for (const [run, shown] of [
@@ -283,7 +283,7 @@ everyStore(
         expect((await caller.get(`/api/workflow/${outsideRun}`)).status).toBe(404);
       });
 
-      it('of an author show all definitions', async () => {
+      it('shows all definitions to an author', async () => {
         const { outside } = await twoTeams();
         const author = await as('author', `viewer:${prefix}-in*`);
         expect((await author.get(`/api/definition/${outside}`)).status).toBe(200);
@@ -299,7 +299,7 @@ everyStore(
           scopes: [...scopes],
         });
 
-      it('can have narrowed scopes', async () => {
+      it('accepts narrowed scopes', async () => {
         const { inside, insideRun, outsideRun } = await twoTeams();
         const created = await create([`conductor:viewer:${inside}*`]);
         expect(created.status, created.text).toBe(201);
@@ -309,7 +309,7 @@ everyStore(
       });
 
       it.each(['conductor:viewer:', 'conductor:viewer:*', 'conductor:author:a*', 'order*'])(
-        'cannot have the scope %s',
+        'rejects the scope %s',
         async (scope) => {
           const { body, status } = await create([scope]);
           expect(status).toBe(400);
@@ -318,7 +318,7 @@ everyStore(
       );
     });
 
-    it('finds with random prefixes exactly what begins with one of them', async () => {
+    it('finds exactly the items that begin with one of its random prefixes', async () => {
       const next = seeded(20_261_124);
       const random = (below: number): number => Math.floor(next() * below);
       const root = fresh('z');

@@ -165,7 +165,7 @@ everyStore(
       queue: (await admin.get(`/api/activity/${outside.queue}/queue`)).body,
     });
 
-    it('knows every operation that it expects', () => {
+    it('expects only operations that exist', () => {
       const known = new Set(OPERATIONS.map(({ name }) => name));
       const expected = [CLOSED, FORBIDDEN_OUTSIDE, LISTS, TESTED_ELSEWHERE];
       for (const name of expected.flatMap((names) => [...names])) expect(known).toContain(name);
@@ -174,7 +174,7 @@ everyStore(
 
     // First, while there are few definitions: the overview counts the runs of a hundred.
     describe.each(only(LISTS))('$name', (operation) => {
-      it('shows what is inside, and nothing that is outside', async () => {
+      it('shows all items inside, and none outside', async () => {
         const targets = [await start('inside'), await start('outside')] as const;
         const read = async (caller: Client): Promise<string> => {
           const texts: string[] = [];
@@ -197,7 +197,7 @@ everyStore(
     });
 
     describe.each(ON_TARGETS)('$name', (operation) => {
-      it('does inside what the whole scope allows', async () => {
+      it('works inside as with the whole scope', async () => {
         const allowed = await call(whole(operation), operation, await start('inside'));
         const answer = await call(narrow(operation), operation, await start('inside'));
         expect(answer.status, answer.text).toBe(allowed.status);
@@ -206,7 +206,7 @@ everyStore(
         if (!isRefused) expect(answer.status, answer.text).toBeLessThan(300);
       });
 
-      it('does nothing outside, and does not show whether the target exists', async () => {
+      it("does nothing outside, and doesn't reveal if the target exists", async () => {
         const before = await stateOfOutside();
         const answer = await call(narrow(operation), operation, outside);
         expect(answer.status, answer.text).toBe(404);
@@ -217,14 +217,14 @@ everyStore(
     });
 
     describe.each(only(FORBIDDEN_OUTSIDE))('$name', (operation) => {
-      it('does inside what the whole scope allows', async () => {
+      it('works inside as with the whole scope', async () => {
         const target = await start('inside');
         await admin.call('DELETE', `/api/activity/${target.token}`);
         const answer = await call(narrow(operation), operation, target);
         expect(answer.status, answer.text).toBeLessThan(300);
       });
 
-      it('is forbidden outside, also for what does not exist', async () => {
+      it('is forbidden outside, also for missing targets', async () => {
         const before = await stateOfOutside();
         const answer = await call(narrow(operation), operation, outside);
         expect(answer.status, answer.text).toBe(403);
@@ -234,7 +234,7 @@ everyStore(
       });
     });
 
-    it('are not enough for the calls of authors and administrators', async () => {
+    it('refuses the calls of authors and administrators', async () => {
       const scopes = [...NARROWED].map((scope) => `${scope}:inside-*`).join(' ');
       const caller = await clientWith(at.client.url, scopes);
       expect(FOR_OTHERS.length).toBeGreaterThan(20);

@@ -70,14 +70,14 @@ everyStore(
         expect(await runsOf(admin, outside)).toEqual([]);
       });
 
-      it('still reaches runs of others that wait for it', async () => {
+      it('reaches waiting runs of others too', async () => {
         const { event } = await twoTeams();
         const run = await startWaiting(await define(`${prefix}-out-waits`, `"${event}"`));
         await (await own()).publish(event, 'key', {});
         await admin.ended(run);
       });
 
-      it('starts no more when its delivery is repeated after a crash', async () => {
+      it('starts no further runs when its delivery is repeated after a crash', async () => {
         const { event, inside, outside } = await twoTeams();
         const crashAt = async (change: (store: Store) => Promise<void>) => {
           await at.restart(change);
@@ -102,7 +102,7 @@ everyStore(
         expect(await runsOf(admin, outside)).toEqual([]);
       });
 
-      it('has one effect however often it is published with a key', async () => {
+      it("has one effect per key, however often it's published", async () => {
         const { event, inside, outside } = await twoTeams();
         const caller = await own();
         const headers = { 'Idempotency-Key': fresh('key') };
@@ -139,7 +139,7 @@ everyStore(
     });
 
     describe('the right to publish an event', () => {
-      it('does not come from a name that an expression computes, whatever waits for it', async () => {
+      it("doesn't come from a computed name, whatever waits for it", async () => {
         const { event, outside } = await twoTeams();
         const id = `${prefix}-in-computed`;
         const texts = ['data.event', 'f"{data.event}"', '"" + data.event', 'str(data.event)'];
@@ -170,7 +170,7 @@ everyStore(
         expect(await runsOf(admin, outside)).toEqual([]);
       });
 
-      it('comes from a literal name, also in the version of a run that waits', async () => {
+      it('comes from a literal name, also in the version of a waiting run', async () => {
         const { event } = await twoTeams();
         const id = await define(`${prefix}-in-old`, `"${event}-old"`);
         const run = await startWaiting(id);
@@ -181,7 +181,7 @@ everyStore(
         await admin.ended(run);
       });
 
-      it('is refused to the SDK with the code that says so', async () => {
+      it('is refused to the SDK with its own error code', async () => {
         const { outside } = await twoTeams();
         const token = await tokenWith(`conductor:controller:${prefix}-in*`);
         const client = createClient({ baseUrl: at.client.url, token });
@@ -193,7 +193,7 @@ everyStore(
       });
     });
 
-    it('no other door starts a run of a definition that the scope does not reach', async () => {
+    it('starts nothing outside the scope through any other call', async () => {
       const { outside } = await twoTeams();
       const caller = await own();
       const run = await admin.start(outside, {});

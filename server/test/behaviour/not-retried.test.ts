@@ -27,15 +27,15 @@ const fail = (Id: string, rest = {}) =>
   );
 
 everyStore('retries', (at) => {
-  describe('with retry settings', () => {
+  describe('a step with retry settings', () => {
     itRuns(at, [
       {
-        does: 'apply inside a saga before it compensates',
+        does: 'is retried inside a saga before the saga compensates',
         steps: saga(chain(paid, flaky('s', 3, { MaxRetries: 5, RetryInterval: 0.02 }))),
         gives: { trail: ['pay', 'after'], v: 3 },
       },
       {
-        does: 'let the saga compensate once they are exhausted',
+        does: 'compensates its saga once its retries are exhausted',
         steps: saga(chain(paid, failing('s', { MaxRetries: 2, RetryInterval: 0.02 }))),
         gives: { trail: ['pay', '-pay', 'after'] },
         trace: [
@@ -49,7 +49,7 @@ everyStore('retries', (at) => {
         ],
       },
       {
-        does: 'apply with DefaultErrorBehavior Terminate, which then terminates',
+        does: 'is retried with DefaultErrorBehavior Terminate, which then terminates',
         steps: {
           DefaultErrorBehavior: 'Terminate',
           Steps: [failing('s', { MaxRetries: 1, RetryInterval: 0.02 })],
@@ -58,7 +58,7 @@ everyStore('retries', (at) => {
         trace: ['s Failed', 's Failed'],
       },
       {
-        does: 'apply with RetryBackoff alone',
+        does: 'is retried with RetryBackoff alone',
         steps: {
           DefaultErrorBehavior: 'Terminate',
           Steps: [flaky('s', 3, { RetryBackoff: 2, RetryInterval: 0.02 })],
@@ -66,7 +66,7 @@ everyStore('retries', (at) => {
         gives: { v: 3 },
       },
       {
-        does: 'have no effect with RetryInterval alone',
+        does: "isn't retried with RetryInterval alone",
         steps: saga(chain(paid, failing('s', { RetryInterval: 0.02 }))),
         gives: { trail: ['pay', '-pay', 'after'] },
       },
@@ -128,7 +128,7 @@ everyStore('retries', (at) => {
   });
 
   describe('an activity that failed with retry=false', () => {
-    it('is not retried, and the repeated call is accepted', async () => {
+    it("isn't retried, and accepts the repeated call", async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([
@@ -173,7 +173,7 @@ everyStore('retries', (at) => {
       expect((await client.ended(id)).data).toEqual({ result: 'paid' });
     });
 
-    it('is not retried if an operator reports the failure', async () => {
+    it("isn't retried if an operator reports the failure", async () => {
       const { client } = at;
       const id = await client.defineAndStart([activity('ask', fresh('work'))]);
       const waiting = await client.untilWaiting(id, 'ask');
@@ -200,7 +200,7 @@ everyStore('retries', (at) => {
     it.concurrent.each([
       { NonRetryable: ['ZeroDivisionError'], status: 'Terminated', attempts: 1 },
       { NonRetryable: ['ValueError'], status: 'Terminated', attempts: 3 },
-    ])('lists the types of errors that are not retried: $NonRetryable', async (expected) => {
+    ])("lists the types of errors that aren't retried: $NonRetryable", async (expected) => {
       const { client } = at;
       const { NonRetryable, attempts, status } = expected;
       const id = await client.defineAndStart([

@@ -110,7 +110,7 @@ everyStore(
       silent.clear();
     });
 
-    it('tell about the start and the end of a run, once, with a summary', async () => {
+    it('reports the start and the end of a run once, with a summary', async () => {
       const name = fresh('ends');
       const definitionId = await at.client.define([compute('one', { x: '1' })]);
       await put(name, { on: ['started', 'completed'], definitionId });
@@ -139,7 +139,7 @@ everyStore(
       expect(new Set(idsTo(`/${name}`))).toEqual(new Set(all.map(({ id: each }) => each)));
     });
 
-    it('send the data on demand, with every number as it is', async () => {
+    it('includes the data on demand, with exact numbers', async () => {
       const name = fresh('data');
       const definitionId = await at.client.define([compute('one', { big: '2 ** 70' })]);
       await put(name, { on: ['completed'], definitionId, include: 'data' });
@@ -148,7 +148,7 @@ everyStore(
       expect(message!.data['data']).toEqual({ a: [1, 'é'], big: 2 ** 70 });
     });
 
-    it('tell errors and people apart', async () => {
+    it('distinguishes errors from actions of people', async () => {
       const name = fresh('apart');
       await put(name, { on: ['failed', 'terminated', 'suspended'] });
       const failed = await at.client.run({
@@ -170,7 +170,7 @@ everyStore(
       expect(messages[0]!.data['lastError']).toMatchObject({ stepId: 'broken' });
     });
 
-    it('tell about a run that an error has suspended', async () => {
+    it('reports a run that an error has suspended', async () => {
       const name = fresh('halted');
       await put(name, { on: ['suspended'] });
       const id = await at.client.defineAndStart({
@@ -181,7 +181,7 @@ everyStore(
       expect(message).toMatchObject({ data: { workflowId: id, status: 'Suspended' } });
     });
 
-    it('tell about a run that the server has set aside', async () => {
+    it('reports a run that the server has set aside', async () => {
       const name = fresh('aside');
       await put(name, { on: ['suspended'] });
       const wait = (index: number): JsonObject[] => [
@@ -202,7 +202,7 @@ everyStore(
       expect(messagesTo(`/${name}`)).toHaveLength(1);
     });
 
-    it('are filtered by tags and index fields', async () => {
+    it('filters by tags and index fields', async () => {
       const name = fresh('where');
       const definitionId = await at.client.define({
         Steps: [compute('one', { total: 'data.amount * 2' })],
@@ -216,7 +216,7 @@ everyStore(
       expect(await deliveries(name)).toHaveLength(1);
     });
 
-    it('are tried again under the same id until the target accepts them', async () => {
+    it('retries a delivery under the same id until the target accepts it', async () => {
       const name = fresh('again');
       const definitionId = await at.client.define([compute('one', { x: '1' })]);
       await put(name, { on: ['completed'], definitionId });
@@ -235,7 +235,7 @@ everyStore(
       expect(idsTo(`/${name}`)).toEqual([failed.id, failed.id]);
     });
 
-    it('are delivered again on demand', async () => {
+    it('repeats a delivery on demand', async () => {
       const name = fresh('redeliver');
       await put(name, { on: ['completed'] });
       await at.client.run([compute('one', { x: '1' })]);
@@ -253,7 +253,7 @@ everyStore(
       ]);
     });
 
-    it('pause when the target is gone, and continue on demand', async () => {
+    it('pauses when the target is gone, and continues on demand', async () => {
       const name = fresh('gone');
       await put(name, { on: ['completed'] });
       statuses.set(`/${name}`, 410);
@@ -274,7 +274,7 @@ everyStore(
       expect(await deliveries(name, '?state=failed')).toHaveLength(1);
     });
 
-    it('are tested with a message that is sent once', async () => {
+    it('sends a test message once', async () => {
       const name = fresh('tested');
       await put(name, { on: ['completed'], url: `${target.url}/moved/${name}` });
       const path = `/api/notification/${name}/test`;
@@ -291,7 +291,7 @@ everyStore(
       );
     });
 
-    it('obey the rules of outgoing HTTP, and keep little of an answer', async () => {
+    it('applies the outbound HTTP policy and truncates stored responses', async () => {
       const name = fresh('rules');
       for (const url of ['http://denied.example/x', 'http://169.254.169.254/latest/meta-data']) {
         await put(name, { on: ['completed'], url });
@@ -305,7 +305,7 @@ everyStore(
       expect(huge.text.length).toBeLessThan(2000);
     });
 
-    it('never show their secret, and keep it when they are changed without one', async () => {
+    it('hides the secret, and keeps it if a change has none', async () => {
       const name = fresh('secret');
       const shown = await put(name, { on: ['failed'] });
       expect(shown).toMatchObject({ name, on: ['failed'], where: [], include: 'summary' });
@@ -324,7 +324,7 @@ everyStore(
       await arrived(`/${name}`, 1);
     });
 
-    it('are removed with their deliveries', async () => {
+    it('removes a notification with its deliveries', async () => {
       const name = fresh('removed');
       await put(name, { on: ['completed'] });
       expect((await at.client.call('DELETE', `/api/notification/${name}`)).status).toBe(204);
@@ -339,7 +339,7 @@ everyStore(
       expect((await at.client.call('DELETE', `/api/notification/${name}`)).status).toBe(404);
     });
 
-    it('are delivered by the next server, if one stops before the target answers', async () => {
+    it('delivers through the next server if one stops before the target answers', async () => {
       const name = fresh('next');
       await put(name, { on: ['completed'] });
       silent.add(`/${name}`);
@@ -352,7 +352,7 @@ everyStore(
       expect(idsTo(`/${name}`)).toEqual([id, id]);
     });
 
-    describe('are refused', () => {
+    describe('an invalid notification', () => {
       const valid = { url: 'http://x.example', on: ['completed'], secret: SECRET };
       it.each<readonly [string, Json, string]>([
         ['an address without http', { ...valid, url: 'ftp://x' }, 'url must'],
@@ -366,7 +366,7 @@ everyStore(
         ['a condition without operator', { ...valid, where: 'x' }, 'no operator'],
         ['a misspelled member', { ...valid, definitonId: 'x' }, 'Did you mean'],
         ['an unknown include', { ...valid, include: 'all' }, 'include'],
-      ])('with %s', async (_what, value, part) => {
+      ])('is refused with %s', async (_what, value, part) => {
         const options = { body: JSON.stringify(value), type: 'application/json' };
         const answer = await at.client.call('PUT', '/api/notification/refused', options);
         expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(part)]);

@@ -70,7 +70,7 @@ everyStore(
       return exact(answer)['workflowId'] as string;
     };
 
-    it('are unchanged in data, expressions, scripts, HTTP, activities and events', async () => {
+    it('preserves numbers in data, expressions, scripts, HTTP, activities and events', async () => {
       const script = await at.client.script(
         'same = value\nmore = value["id"] + 1\ntypes = {k: type(v).__name__ for k, v in value.items()}',
       );
@@ -154,7 +154,7 @@ everyStore(
       }
     });
 
-    it.each(['application/json', 'application/yaml'])('are accepted as %s', async (type) => {
+    it.each(['application/json', 'application/yaml'])('accepts numbers as %s', async (type) => {
       const body = type.endsWith('yaml') ? YAML_NUMBERS : NUMBERS;
       const id = await startWith([compute('s', { a: 'data.id' })], body, type);
       const { data } = await ended(id);
@@ -162,7 +162,7 @@ everyStore(
       expect(data).toStrictEqual({ ...numbers, a: numbers['id'] });
     });
 
-    it('can be read from the server and sent back any number of times', async () => {
+    it('returns the same numbers after any number of round trips', async () => {
       let text = NUMBERS;
       for (let round = 0; round < 3; round += 1) {
         const { data } = await ended(await startWith([step('s', 'NoOp')], text));
@@ -171,7 +171,7 @@ everyStore(
       }
     });
 
-    it('can be literals in definitions, and count when two requests are compared', async () => {
+    it('accepts numbers as literals in definitions, and compares them between requests', async () => {
       const inputs = { Value: readJson(NUMBERS) };
       const name = await at.client.script(
         'types = {k: type(v).__name__ for k, v in Value.items()}',
@@ -195,12 +195,12 @@ everyStore(
       expect((await ended(id))['data']).toEqual({ types: TYPES });
     });
 
-    describe('with too many digits', () => {
+    describe('an integer with too many digits', () => {
       it.each([
         ['application/json', `{"a":\n [${TOO_LONG}]}`, 'line 2, column 3'],
         ['application/yaml', `a:\n  - ${TOO_LONG}\n`, 'line 2, column 5'],
         ['application/json', `{"a":${'7'.repeat(900_000)}}`, 'line 1, column 6'],
-      ])('are rejected in %s, with their position', async (type, body, place) => {
+      ])('is rejected in %s, with its position', async (type, body, place) => {
         const path = `/api/workflow/${await at.client.define([step('s', 'NoOp')])}`;
         const { body: problem, status } = await post(at.client, path, body, type);
         expect(status).toBe(400);

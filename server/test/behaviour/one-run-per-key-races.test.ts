@@ -21,7 +21,7 @@ everyStore(
   `${STARTS} simultaneous starts with one key`,
   (at) => {
     it.each(['fail', 'existing'])(
-      'by clients, webhooks and triggers of two nodes start one run with %s',
+      'starts one run with %s for clients, webhooks and triggers of two nodes',
       async (OnConflict) => {
         // A second node on the same store, where the store can be shared.
         const other = await startServer({ store: at.store.open(), environment });

@@ -31,7 +31,7 @@ const environment = {
 everyStore(
   'one run for each key',
   (at) => {
-    it('gives runs the reference that the definition makes of their data', async () => {
+    it('gives runs the reference that the definition computes from their data', async () => {
       const { client } = at;
       const id = await client.define({
         Reference: 'data["order"] if "order" in data else data.get("other")',
@@ -55,7 +55,7 @@ everyStore(
       }
     });
 
-    it('refuses a start for whose data the Reference fails or gives no name', async () => {
+    it("refuses a start if the Reference fails or isn't a name", async () => {
       const { client } = at;
       const id = await client.define({ Reference: 'data.order', Steps: WAITING });
       for (const [data, problem] of [
@@ -72,7 +72,7 @@ everyStore(
       expect(await runsOf(client, id)).toEqual([]);
     });
 
-    it('takes the rule of the definition, unless the start has its own', async () => {
+    it('uses the rule of the definition unless the start has its own', async () => {
       const { client } = at;
       const id = await client.define({ ...ORDER, OnConflict: 'FAIL', Steps: [mark('a')] });
       const first = await start(client, id, { order: 'A1' }, 'wait=20');
@@ -109,7 +109,7 @@ everyStore(
       expect((await start(client, other, {}, 'conflictScope=all')).status).toBe(400);
     });
 
-    it('counts kept runs, the newest first, until they are purged', async () => {
+    it("counts kept runs, newest first, until they're purged", async () => {
       const { client } = at;
       const id = await client.define(WAITING);
       const kept = 'reference=r&conflictScope=kept';
@@ -148,7 +148,7 @@ everyStore(
       expect(invalid.body).toMatchObject({ status: 400, code: 'invalid_data' });
     });
 
-    it('does not hold for a run that is started again', async () => {
+    it("doesn't apply to a run that is started again", async () => {
       const { client } = at;
       const id = await client.define({ ...ORDER, OnConflict: 'fail', Steps: [mark('a')] });
       const { workflowId } = (await start(client, id, { order: 'A1' }, 'wait=20')).body;
@@ -159,7 +159,7 @@ everyStore(
       expect(again.body).toMatchObject({ reference: 'A1', restartOf: workflowId });
     });
 
-    it('gives the first answer to a start that is repeated with its Idempotency-Key', async () => {
+    it('returns the first response for a start that is repeated with its Idempotency-Key', async () => {
       const { client } = at;
       const id = await client.define({ ...ORDER, OnConflict: 'existing', Steps: [mark('a')] });
       const send = (key: string) =>
@@ -178,7 +178,7 @@ everyStore(
       expect((await send(keys[1])).status).toBe(201);
     });
 
-    it('holds for SubWorkflow steps, which get the result of an ended run', async () => {
+    it('applies to SubWorkflow steps, which get the result of an ended run', async () => {
       const { client } = at;
       const child = await client.define({
         ...ORDER,
@@ -225,7 +225,7 @@ everyStore(
       expect(unnamed.lastError?.message).toContain('Reference');
     });
 
-    it('shows a trigger as Skipped whose start joins a run or is refused', async () => {
+    it('shows a trigger as Skipped if its start joins a run or is refused', async () => {
       const { client } = at;
       for (const OnConflict of ['Existing', 'Fail']) {
         const eventName = fresh('paid');
@@ -253,7 +253,7 @@ everyStore(
       }
     });
 
-    it('holds for triggers that are fired', async () => {
+    it('applies to fired triggers', async () => {
       const { client } = at;
       const fire = (id: string) =>
         client.call<Started>('POST', `/api/definition/${id}/triggers/main/fire`);
@@ -278,7 +278,7 @@ everyStore(
       expect((await triggerOf(client, refusing)).last).toMatchObject({ outcome: 'Skipped' });
     });
 
-    it('holds for webhooks, which may have a rule of their own', async () => {
+    it('applies to webhooks, which can have their own rule', async () => {
       const { client } = at;
       const definitionId = await client.define([mark('a')]);
       const reference = 'hook.body["order"]';

@@ -42,7 +42,7 @@ everyStore('open steps', (at) => {
     expect(await openSteps(definition, '?version=1')).toMatchObject({ count: 3 });
   });
 
-  it('stops counting at about 200 runs, and says so', async () => {
+  it('stops counting at about 200 runs, and reports that', async () => {
     const definition = await at.client.define([waitFor('wait', '"never"')]);
     await Promise.all(Array.from({ length: 230 }, () => at.client.start(definition, {})));
     const { count, exact, items } = await openSteps(definition);

@@ -50,7 +50,7 @@ everyStore(
       errorBehavior: 'Terminate',
     });
 
-    it('terminate a run with a reason, which its record of actions and explain show', async () => {
+    it('terminates a run with a reason, which its audit log and its explanation show', async () => {
       const reason = 'the customer has called';
       const texts = { plain: reason, compensate: `with compensation; ${reason}` };
       const query = `reason=${encodeURIComponent(reason)}`;
@@ -75,7 +75,7 @@ everyStore(
       }
     });
 
-    it('are refused with a reason that is blank or too long', async () => {
+    it('rejects a reason that is blank or too long', async () => {
       const id = await start(activity('nobody'));
       for (const reason of ['', '%20', 'x'.repeat(501)]) {
         const answer = await at.client.call('DELETE', `/api/workflow/${id}?reason=${reason}`);
@@ -86,7 +86,7 @@ everyStore(
       expect(await actions(id)).toEqual([]);
     });
 
-    it('retry a step at once, but only if a step is waiting for a retry', async () => {
+    it('retries a step at once, but only if a step is waiting for a retry', async () => {
       const id = await start({
         stepType: 'NoOp',
         errorBehavior: 'Retry',
@@ -113,7 +113,7 @@ everyStore(
       ]);
     });
 
-    it('complete an activity that no worker claims', async () => {
+    it('completes an activity that no worker claims', async () => {
       const id = await start(activity(fresh('nobody')));
       await waitsFor(id, 'activity');
       const path = `/api/workflow/${id}/steps/1/success`;
@@ -130,7 +130,7 @@ everyStore(
       ]);
     });
 
-    it('fail an activity that a worker holds, and make its token stale', async () => {
+    it('fails an activity that a worker holds, and makes its token stale', async () => {
       const name = fresh('held');
       const id = await start(activity(name));
       await waitsFor(id, 'activity');
@@ -145,7 +145,7 @@ everyStore(
       expect(await actions(id)).toMatchObject([{ action: 'fail-activity' }]);
     });
 
-    it('control many runs at once, and report the outcome for each', async () => {
+    it('controls many runs at once, and reports the outcome for each', async () => {
       const [one, two] = [await start(activity('never')), await start(activity('never'))];
       await at.client.call('PUT', `/api/workflow/${two}/suspend`);
       const workflowIds = [one, 'none', two];
@@ -182,7 +182,7 @@ everyStore(
       }
     });
 
-    it('publish an event for a given run', async () => {
+    it('publishes an event for a given run', async () => {
       const key = fresh('key');
       const inputs = { EventName: '"asked"', EventKey: JSON.stringify(key) };
       const id = await start({ stepType: 'WaitFor', inputs });

@@ -20,7 +20,7 @@ everyStore(
       return answer.body as Listed;
     };
 
-    it('show the versions of a definition and of a custom step', async () => {
+    it('shows the versions of a definition and of a custom step', async () => {
       const id = fresh('versions');
       for (const description of ['one', 'two', 'three']) {
         const steps = [{ id: 'a', stepType: 'NoOp' }];
@@ -43,7 +43,7 @@ everyStore(
       expect((await at.client.call('GET', `/api/step/${id}?version=9`)).status).toBe(404);
     });
 
-    it('show events, the runs that took them and the runs that are waiting', async () => {
+    it('shows events, the runs that took them and the runs that are waiting', async () => {
       const key = fresh('key');
       const id = fresh('waits');
       const inputs = { EventName: '"asked"', EventKey: JSON.stringify(key) };
@@ -67,7 +67,7 @@ everyStore(
       expect((await at.client.call('GET', '/api/event?key=k')).status).toBe(400);
     });
 
-    it('show the queues of activities, but never a token', async () => {
+    it('shows the queues of activities, but never a token', async () => {
       const name = fresh('work');
       const id = fresh('works');
       const inputs = { ActivityName: JSON.stringify(name) };

@@ -108,8 +108,8 @@ everyStore('the outcome of a run', (at) => {
 everyStore('lists of children', (at) => {
   const startsChild = (child: string) => step('sub', 'SubWorkflow', { DefinitionId: `"${child}"` });
 
-  describe('with the filter parent', () => {
-    it('contain the children of one run, the runs without a parent, or all runs', async () => {
+  describe('the filter parent', () => {
+    it('selects the children of one run, the runs without a parent, or all runs', async () => {
       const { client } = at;
       const leaf = await client.define([compute('a', { x: '1' })]);
       const middle = await client.define([startsChild(leaf)]);

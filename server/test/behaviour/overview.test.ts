@@ -50,7 +50,7 @@ everyStore(
       expect(Date.parse(overview.countedSince)).toBeLessThanOrEqual(Date.parse(overview.time));
     });
 
-    it('counts open runs by definition, and shows work that nobody asks for', async () => {
+    it('counts open runs by definition, and shows work that no worker requests', async () => {
       const name = fresh('queue');
       const definitionId = await at.client.define([activity('ask', name)]);
       const [first] = [await at.client.start(definitionId), await at.client.start(definitionId)];

@@ -41,7 +41,7 @@ SELECT sum(calls)::int AS value FROM pg_stat_statements WHERE query NOT LIKE '%p
 const startsContainers =
   (process.env['TEST_POSTGRES'] ?? '') === '' && (await postgresForTests()) !== null;
 
-describe.skipIf(!startsContainers)('a server on a PostgreSQL of its own', () => {
+describe.skipIf(!startsContainers)('a server with its own PostgreSQL', () => {
   let database: ServerContainer;
   let docker: DockerContainer;
   let server: SpawnedServer;

@@ -24,8 +24,8 @@ everyStore('Python and data', (at) => {
     return lastError!;
   };
 
-  describe('keys that are also names of dict methods', () => {
-    it('are fields in expressions, and the library functions work on them', async () => {
+  describe('a key that is also the name of a dict method', () => {
+    it('is a field in expressions, where library functions accept it', async () => {
       const { data } = await at.client.run(
         [
           compute('c', {
@@ -49,7 +49,7 @@ everyStore('Python and data', (at) => {
       });
     });
 
-    it('are read by key in custom steps, where the methods remain methods', async () => {
+    it('is read by key in custom steps, where the methods remain methods', async () => {
       const source = [
         'import copy, csv, io, json, pprint',
         'from collections import OrderedDict',
@@ -74,7 +74,7 @@ everyStore('Python and data', (at) => {
     });
   });
 
-  it('a value that an expression modifies in place stays unchanged, even for later outputs', async () => {
+  it('discards the in-place change of a value by an expression, even for later outputs', async () => {
     const { data } = await at.client.run(
       chain(
         compute('c', {
@@ -103,7 +103,7 @@ everyStore('Python and data', (at) => {
       ['ages = {object()}', /'ages' cannot be stored: .*type object.*underscore/],
       ['import re\nmatch = re.match("a", "a")', /'match' cannot be stored: .*Match/],
       ['ratio = float("inf")', /'ratio' cannot be stored: .*inf/],
-    ])('that cannot be stored fails the step with its name: %s', async (source, message) => {
+    ])("fails the step with its name if it can't be stored: %s", async (source, message) => {
       expect((await failureOf(source)).message).toMatch(message);
     });
 
@@ -125,7 +125,7 @@ everyStore('Python and data', (at) => {
     ['raise NonRetryableError("no such card")', 'NonRetryableError', /^no such card$/],
     ['import requests', 'ImportError', /'requests' cannot be imported: use an HttpRequest step/],
     ['from urllib.request import urlopen', 'ImportError', /'urllib.request'.*\n.* json /],
-  ])('a custom step fails with a clear error: %s', async (source, type, message) => {
+  ])('fails a custom step with a clear error: %s', async (source, type, message) => {
     const failure = await failureOf(source);
     expect(failure.type).toBe(type);
     expect(failure.message).toMatch(message);

@@ -80,7 +80,7 @@ describe('data that the store refuses', () => {
     await eventually('a start', async () => (await lastOf(id))?.outcome === 'Started');
   });
 
-  it('is answered 400 to clients and webhooks', async () => {
+  it('is answered with 400 for clients and webhooks', async () => {
     refusing = ['insertInstance', 'insertEvent'];
     const definitionId = await client.define([END]);
     const started = await client.post<Problem>(`/api/workflow/${definitionId}`, { v: BAD });
@@ -106,7 +106,7 @@ describe('data that the store refuses', () => {
     expect(server.logLines.some(({ msg }) => msg === 'Call failed')).toBe(false);
   });
 
-  it('suspends the run whose commit it is in, with the reason', async () => {
+  it('suspends the run in whose commit it is, with the reason', async () => {
     refusing = ['commitInstance'];
     const wait = step('wait', 'WaitFor', { EventName: '"go"', EventKey: 'data.key' });
     const bad = step('bad', 'NoOp', {}, { Outputs: { v: `"${BAD.slice(0, 4)}" + data.rest` } });
@@ -122,7 +122,7 @@ describe('data that the store refuses', () => {
     expect((await client.ended(other)).status).toBe('Complete');
   });
 
-  it('suspends a run in which there is no room for the reason', async () => {
+  it('suspends a run that has no space for the reason', async () => {
     const wait = step('wait', 'WaitFor', { EventName: '"go"', EventKey: 'data.key' });
     const key = fresh('key');
     const id = await client.defineAndStart(chain(wait, END), { key, v: BAD });
@@ -135,7 +135,7 @@ describe('data that the store refuses', () => {
     expect((await client.ended(id)).status).toBe('Complete');
   });
 
-  it('fails the step whose result cannot be delivered, and delivers others', async () => {
+  it("fails the step whose result can't be delivered, and delivers others", async () => {
     const name = fresh('activity');
     const work = step(
       'work',
@@ -161,7 +161,7 @@ describe('data that the store refuses', () => {
     expect((await client.ended(ids[0]!)).outcome).toBe('Failed');
   });
 
-  it('does not keep an event from the runs that can take it', async () => {
+  it('leaves the event to the runs that accept it', async () => {
     const key = fresh('key');
     const wait = step('wait', 'WaitFor', { EventName: '"refused"', EventKey: 'data.key' });
     const id = await client.defineAndStart([wait], { key });
@@ -173,7 +173,7 @@ describe('data that the store refuses', () => {
     await client.ended(id);
   });
 
-  it('tells the parent of a child how the child ended', async () => {
+  it('reports the end of a child to its parent', async () => {
     refusing = ['postMessages'];
     const out = { Outputs: { v: `"${BAD}"` } };
     const child = await client.define([step('end', 'NoOp', {}, out)]);

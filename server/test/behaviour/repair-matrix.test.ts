@@ -42,7 +42,7 @@ everyStore(
     beforeAll(() => defineCommon(at.client));
 
     it.concurrent.for(trials.map((trial) => ({ does: nameOf(trial), trial })))(
-      '$does',
+      'has the effect of the model: $does',
       ({ trial }) => runTrial(at.client, service, definitions, trial),
     );
   },

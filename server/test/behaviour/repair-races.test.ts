@@ -111,7 +111,7 @@ for (const { isAvailable, kind, open } of STORES) {
       }
     };
 
-    it('and an event: one of them comes first, and neither is lost', async () => {
+    it('precedes or follows a concurrent event, and neither is lost', async () => {
       const definition = await nodes[0].define([
         ...chain(
           step(
@@ -151,7 +151,7 @@ for (const { isAvailable, kind, open } of STORES) {
       });
     }, 120_000);
 
-    it('and the result of an activity: one of them comes first, and neither is lost', async () => {
+    it('precedes or follows a concurrent activity result, and neither is lost', async () => {
       const name = fresh('work');
       const definition = await nodes[0].define([
         step(
@@ -192,7 +192,7 @@ for (const { isAvailable, kind, open } of STORES) {
       });
     }, 120_000);
 
-    it('and commits of a run that never rests', async () => {
+    it('takes effect between the commits of a run that never rests', async () => {
       const definition = await nodes[0].define([
         step(
           'loop',
@@ -225,7 +225,7 @@ for (const { isAvailable, kind, open } of STORES) {
       });
     }, 120_000);
 
-    it('and a suspension: the run has both', async () => {
+    it('takes effect together with a concurrent suspension', async () => {
       const definition = await nodes[0].define([
         step('ask', 'WaitFor', { EventName: '"answer"', EventKey: 'data.key' }),
         compute('extra', { extra: 'data.get("extra", 0) + 1' }),
@@ -257,7 +257,7 @@ for (const { isAvailable, kind, open } of STORES) {
       });
     }, 120_000);
 
-    it('and a termination: the run is terminated, or opened again', async () => {
+    it('takes effect before a concurrent termination, or reopens the run after it', async () => {
       const definition = await nodes[0].define([
         step('ask', 'WaitFor', { EventName: '"answer"', EventKey: 'data.key' }),
         compute('extra', { extra: 'data.get("extra", 0) + 1' }),

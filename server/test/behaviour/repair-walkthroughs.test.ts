@@ -184,12 +184,12 @@ const TRIALS: Readonly<Record<string, (page: Page, client: Client) => Promise<vo
   },
 };
 
-describe('the walk-throughs of docs/repair.md', () => {
-  it('are all tested', () => {
+describe('the set of walk-throughs in docs/repair.md', () => {
+  it('is tested completely', () => {
     expect([...SECTIONS.keys()]).toEqual(Object.keys(TRIALS));
   });
 
-  it.each(Object.entries(TRIALS))('%s', async (title, run) => {
+  it.each(Object.entries(TRIALS))('matches the actual behavior: %s', async (title, run) => {
     const client = new Client(server.url);
     const page = new Page(client, title);
     await run(page, client);

@@ -38,13 +38,13 @@ everyStore(
       expect((await client.workflow(id)).data).toEqual(expected);
     });
 
-    it('needs something to do: empty members count as absent', async () => {
+    it('requires a change: empty members count as absent', async () => {
       const id = await at.client.defineAndStart([waitFor('w')]);
       const answer = await modify(id, { data: {}, cancel: [], start: [], resume: false });
       expect(answer.status, answer.text).toBe(400);
     });
 
-    it('cancels what is inside an execution, and compensates nothing', async () => {
+    it('cancels everything inside an execution, and compensates nothing', async () => {
       const { client } = at;
       const undone = mark('a', { CompensateWith: [mark('-a')] });
       const saga = step('saga', 'Sequence', {}, { Saga: true, Do: [chain(undone, waitFor('w'))] });
@@ -60,7 +60,7 @@ everyStore(
       expect((await client.ended(id)).data).toEqual({ trail: ['a', 'after'] });
     });
 
-    it('terminates the child of a SubWorkflow step that it cancels', async () => {
+    it('terminates the child of a cancelled SubWorkflow step', async () => {
       const { client } = at;
       const child = await client.define([waitFor('w')]);
       const id = await client.defineAndStart([
@@ -73,7 +73,7 @@ everyStore(
       expect((await client.ended(childWorkflowId!)).outcome).toBe('Terminated');
     });
 
-    it('makes the token of an activity stale that it cancels', async () => {
+    it('makes the token of a cancelled activity stale', async () => {
       const { client } = at;
       const name = fresh('work');
       const id = await client.defineAndStart([activity('act', name)]);
@@ -84,7 +84,7 @@ everyStore(
       expect((await client.ended(id)).data).toEqual({ result: 'new' });
     });
 
-    it('says in which executions a step can be started, if there are several', async () => {
+    it('lists the executions in which a step can be started, if there are several', async () => {
       const { client } = at;
       const inner = box('inner', [chain(waitFor('w'), mark('b'))]);
       const each = step('each', 'Foreach', { Collection: '[1, 2]' }, { Do: [[inner]] });
@@ -118,7 +118,7 @@ everyStore(
       expect((await client.workflow(id)).version).toBe(1);
     });
 
-    it('warns of data that does not fit the Input, and of compensations that it ends or loses', async () => {
+    it("warns of data that doesn't fit the Input, and of compensations that it ends or loses", async () => {
       const { client } = at;
       const stuck = mark('a', { CompensateWith: [waitFor('undo')] });
       const undone = mark('first', { CompensateWith: [mark('-first')] });

@@ -43,7 +43,7 @@ everyStore(
       expect((await client.ended(await client.start(definition))).data).toEqual(ended.data);
     });
 
-    it('first answers pending calls: polls with nothing, waits with the current state', async () => {
+    it('answers pending calls first: polls with nothing, waits with the current state', async () => {
       const { client } = at;
       const id = await client.defineAndStart([step('wait', 'Delay', { Period: 3600 })]);
       const poll = client.pull(fresh('none'), '?timeout=60');
@@ -75,7 +75,7 @@ everyStore(
 );
 
 describe('kill -9 of a process with the embedded store', () => {
-  it('loses nothing that was confirmed, in any kind of wait', async () => {
+  it('loses nothing that was acknowledged, in any kind of wait', async () => {
     const environment = { PORT: '0', DATA_DIR: await temporaryFolder() };
     const first = await startProcess(environment);
     const begun = await Promise.all(WAITS.map((wait) => wait.begin(new Client(first.url))));
@@ -90,7 +90,7 @@ describe('kill -9 of a process with the embedded store', () => {
     expect(await second.stop()).toBe(0);
   });
 
-  it('during work ends every confirmed start, and counts each step once', async () => {
+  it('completes every acknowledged start, and counts each step once', async () => {
     const environment = { PORT: '0', DATA_DIR: await temporaryFolder() };
     const first = await startProcess(environment);
     const before = new Client(first.url);

@@ -74,7 +74,7 @@ everyStore('sagas', (at) => {
         gives: { trail: ['a', 'b', '-b1', '-b2', '-a', '-saga'] },
       },
       {
-        does: 'with Retry runs again as a whole',
+        does: 'runs again as a whole with Retry',
         steps: chain(
           saga(
             chain(
@@ -88,7 +88,7 @@ everyStore('sagas', (at) => {
         gives: { trail: ['a', '-a', '-saga', 'a', 'after'], v: 1 },
       },
       {
-        does: 'with Terminate ends the run after the compensation',
+        does: 'ends the run after the compensation with Terminate',
         steps: chain(
           saga(chain(undoable('a'), failing('f')), { ErrorBehavior: 'Terminate' }),
           mark('after'),
@@ -97,7 +97,7 @@ everyStore('sagas', (at) => {
         status: 'Terminated',
       },
       {
-        does: 'inside a container lets the next step of the container run',
+        does: "lets the next step of the container run if it's inside one",
         steps: chain(
           step(
             'box',
@@ -131,7 +131,7 @@ everyStore('sagas', (at) => {
       },
     ]);
 
-    it('with Suspend suspends after the compensation, and runs again once resumed', async () => {
+    it('suspends after the compensation with Suspend, and runs again once resumed', async () => {
       const { client } = at;
       const id = await client.defineAndStart(
         chain(
@@ -234,7 +234,7 @@ everyStore('sagas', (at) => {
         gives: { trail: ['inside', 'next', 'after'], stop: true },
       },
       {
-        does: 'that is already true cancels the step before it starts',
+        does: "cancels the step before it starts if it's already true",
         steps: chain(
           step(
             'both',
@@ -247,7 +247,7 @@ everyStore('sagas', (at) => {
         gives: { trail: ['after'] },
       },
       {
-        does: 'that fails to evaluate counts as false',
+        does: 'counts as false if it fails to evaluate',
         steps: chain(mark('s', { CancelCondition: 'data.none' }), mark('after')),
         gives: { trail: ['s', 'after'] },
       },

@@ -58,12 +58,12 @@ const warnings = ({ logLines }: TestServer): readonly unknown[] =>
   logLines.filter(({ keyFile }) => keyFile !== undefined).map(({ msg }) => msg);
 
 describe('a server with secrets_dir and without sealing-key', () => {
-  it('says so at the start, and what to do', async () => {
+  it('reports the missing key at startup, with the remedy', async () => {
     const { server } = await start({ secrets_dir: newFolder() });
     expect(warnings(server)).toEqual([expect.stringMatching(WHAT_TO_DO)]);
   });
 
-  it('answers whoever sets up a webhook or a notification, without its paths', async () => {
+  it('explains it to callers who set up a webhook or a notification, without its paths', async () => {
     const folder = newFolder();
     const { client } = await start({ secrets_dir: folder });
     for (const answer of [await putWebhook(client), await putNotification(client)]) {
@@ -79,7 +79,7 @@ describe('a server with secrets_dir and without sealing-key', () => {
     }
   });
 
-  it('uses the key as soon as it is there', async () => {
+  it('uses the key as soon as it exists', async () => {
     const folder = newFolder();
     const { client } = await start({ secrets_dir: folder });
     expect((await putWebhook(client)).status).toBe(503);
@@ -89,7 +89,7 @@ describe('a server with secrets_dir and without sealing-key', () => {
 });
 
 describe('a server', () => {
-  it('says nothing about a key that it has, or will create', async () => {
+  it('reports nothing about a key that it has or will create', async () => {
     const folder = newFolder();
     writeFileSync(join(folder, 'sealing-key'), 'a key that is long enough');
     const given = await start({ secrets_dir: folder });
@@ -100,7 +100,7 @@ describe('a server', () => {
     }
   });
 
-  it('says that the key is too short', async () => {
+  it('reports a key that is too short', async () => {
     const folder = newFolder();
     writeFileSync(join(folder, 'sealing-key'), 'short');
     const { client, server } = await start({ secrets_dir: folder });
@@ -108,7 +108,7 @@ describe('a server', () => {
     expect((await putWebhook(client)).text).toContain('shorter than 16 characters');
   });
 
-  it('says that it cannot create the key in data_dir', async () => {
+  it("reports that it can't create the key in data_dir", async () => {
     const file = join(newFolder(), 'file');
     writeFileSync(file, '');
     const { client } = await start({ data_dir: join(file, 'data') });
@@ -118,7 +118,7 @@ describe('a server', () => {
     expect(answer.text).not.toContain(file);
   });
 
-  it('asks senders to call again when the key is lost, and does not answer with an unexpected error', async () => {
+  it('asks senders to call again if the key is lost, without an unexpected error', async () => {
     const [before, after] = [newFolder(), newFolder()];
     writeFileSync(join(before, 'sealing-key'), 'a key that is long enough');
     writeFileSync(join(after, 'sealing-key'), 'another key, which opens nothing');

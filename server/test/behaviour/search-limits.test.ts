@@ -44,7 +44,7 @@ async function insertRuns(
 everyStore(
   'counts of more than 10,000 runs',
   (at) => {
-    it('say that there are at least so many', async () => {
+    it('reports the limit as a lower bound', async () => {
       const { client, kind } = at;
       const id = await client.define([step('a', 'NoOp')]);
       const store = at.store.open();
@@ -79,7 +79,7 @@ everyStore(
 everyStore(
   'many distinct names of tags',
   (at) => {
-    it('cost a search no more calls, and metrics no more text', async () => {
+    it('causes no more calls per search, and no more text in the metrics', async () => {
       const calls: string[] = [];
       const counting = await startServer({
         store: at.store.open(),
@@ -139,7 +139,7 @@ everyStore(
   { dialects: 'alternating' },
 );
 
-it('brings the index fields of open runs up to date although the server is killed meanwhile', async () => {
+it('updates the index fields of open runs although the server is killed in between', async () => {
   const environment = { DATA_DIR: await temporaryFolder(), PORT: '0', HOST: '127.0.0.1' };
   const first = await startProcess(environment);
   const client = new Client(first.url, CAMEL_JSON);

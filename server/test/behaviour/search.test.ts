@@ -85,7 +85,7 @@ everyStore('search', (at) => {
     expect(index).toEqual({ Customer: 'C-17', Amount: 9, Paid: true, Skus: ['x', 'y'] });
   });
 
-  it('follows the data with every commit', async () => {
+  it('updates index fields with every commit', async () => {
     const name = fresh('work');
     const definition = await define(
       chain(
@@ -103,7 +103,7 @@ everyStore('search', (at) => {
     expect(await find(definition, 'Amount=2', 'Customer=new')).toEqual([id]);
   });
 
-  it('brings open runs up to date after a new version of the definition has changed Index', async () => {
+  it('updates open runs after a new version of the definition has changed Index', async () => {
     const name = fresh('work');
     const steps = [activity('ask', name, {})];
     const definition = await define(steps);
@@ -134,7 +134,7 @@ everyStore('search', (at) => {
     expect(await find(definition, 'Customer!=none')).toEqual([fits]);
   });
 
-  it('sets tags with PATCH, also of ended runs, and records who did it', async () => {
+  it('sets tags with PATCH, also on ended runs, and records the caller', async () => {
     const definition = await define();
     const [id] = await startAll(definition, { amount: 1 });
     const set = await patch(id!, { team: 'billing', 'prio rity': '1' });
@@ -159,7 +159,7 @@ everyStore('search', (at) => {
     ]);
   });
 
-  it('keeps tags that are set while the run goes on', async () => {
+  it('keeps tags that are set while the run continues', async () => {
     const name = fresh('work');
     const definition = await define([activity('ask', name, {})]);
     const id = await at.client.start(definition, {});
@@ -194,7 +194,7 @@ everyStore('search', (at) => {
     expect((await patch('nobody', { a: 'b' })).status).toBe(404);
   });
 
-  it('combines conditions with the other filters, and pages through what it finds', async () => {
+  it('combines conditions with the other filters, and pages through the results', async () => {
     const definition = await define([
       ...chain(compute('a', {}), step('wait', 'Delay', { Period: 'data.wait' })),
     ]);
@@ -225,7 +225,7 @@ everyStore('search', (at) => {
     expect(await list({ status: 'Runnable', outcome: 'Succeeded' })).toEqual([]);
   });
 
-  it('takes escapes in quotes, and refuses malformed conditions with their place', async () => {
+  it('accepts escapes in quotes, and refuses malformed conditions with their position', async () => {
     const definition = await define();
     const [id] = await startAll(definition, { customer: { id: 'say "hi" \\ =<>!^' } });
     expect(await find(definition, String.raw`Customer="say \"hi\" \\ =<>!^"`)).toEqual([id]);

@@ -143,7 +143,7 @@ everyStore(
         });
       });
 
-      it('reaches workers, and what they return is masked', async () => {
+      it('reaches workers, and is masked in their results', async () => {
         const name = fresh('work');
         const id = await at.client.defineAndStart([
           step(
@@ -161,7 +161,7 @@ everyStore(
         expect(leaks(await shown(id))).toEqual([]);
       });
 
-      it('reaches custom steps, and what they return, print and raise is masked', async () => {
+      it('reaches custom steps, and is masked in their results, output and errors', async () => {
         const name = fresh('Script');
         const source =
           'print(token)\nif fails:\n    raise ValueError("bad " + token)\necho = "x" + token\n';
@@ -186,7 +186,7 @@ everyStore(
         }
       });
 
-      it('is not put into data that looks like a mark', async () => {
+      it("isn't put into data that looks like a mark", async () => {
         const plain = `***TOKEN:${'A'.repeat(22)}***`;
         await at.client.run(
           [http({ Method: '"POST"', Body: { '@a': 'data.plain', '@b': 'secrets.SHORT' } })],
@@ -195,7 +195,7 @@ everyStore(
         expect(JSON.parse(calls[0]?.body ?? '')).toEqual({ a: plain, b: 'abc' });
       });
 
-      it('is masked after it has changed, while a worker still has the old one', async () => {
+      it('is masked after it has changed while a worker still has the old one', async () => {
         const secret = fresh('HELD').replaceAll('-', '_');
         put(secret, 'the held value');
         const work = fresh('work');
@@ -216,7 +216,7 @@ everyStore(
         rmSync(join(directory, secret));
       });
 
-      it('fails the step of a worker if it is gone, and names it', async () => {
+      it("fails the step of a worker if it's missing, and is named", async () => {
         const secret = fresh('GONE').replaceAll('-', '_');
         put(secret, 'the only value');
         const work = fresh('work');
@@ -235,7 +235,7 @@ everyStore(
         expect(run.lastError?.message).toContain(`there is no secret named ${secret}`);
       });
 
-      it('is masked in what an operator answers for a worker', async () => {
+      it('is masked in a result that an operator reports for a worker', async () => {
         const id = await at.client.defineAndStart([
           step(
             'work',
@@ -252,7 +252,7 @@ everyStore(
         expect((await at.client.ended(id)).data['echo']).toBe('used ***TOKEN***');
       });
 
-      it('is not chosen by data', async () => {
+      it("isn't chosen by data", async () => {
         const run = await at.client.run(
           [
             http(
@@ -266,7 +266,7 @@ everyStore(
         expect(calls).toEqual([]);
       });
 
-      it('is kept as a text if it cannot be joined', async () => {
+      it("is kept as a text if it can't be joined", async () => {
         const run = await at.client.run([
           http({
             Method: '"POST"',
@@ -277,7 +277,7 @@ everyStore(
         expect(JSON.parse(calls[0]?.body ?? '')).toEqual({ a: 1, b: TOKEN });
       });
 
-      it('is the one at the time of the call', async () => {
+      it('is read at the time of the call', async () => {
         const name = fresh('ROTATED');
         put(name.replace('-', '_'), 'the first value');
         const secret = name.replace('-', '_');
@@ -303,14 +303,14 @@ everyStore(
           'EmitLog',
           [step('a', 'EmitLog', { Message: 'secrets.TOKEN' }, { ErrorBehavior: 'Terminate' })],
         ],
-      ])('cannot use secrets in %s', async (_, steps) => {
+      ])('fails if it uses secrets in %s', async (_, steps) => {
         const run = await at.client.run(steps);
         expect(run.status).toBe('Terminated');
         expect(run.lastError?.message).toContain('secrets can be used only in the inputs of');
         expect(leaks(await shown(run.workflowId))).toEqual([]);
       });
 
-      it('is reported when it names no secret, and fails its step', async () => {
+      it('is reported if it names no secret, and fails its step', async () => {
         const steps = [
           http({ Headers: { '@X-Key': 'secrets.MISSING' } }, { ErrorBehavior: 'Terminate' }),
         ];
@@ -322,7 +322,7 @@ everyStore(
       });
     });
 
-    it('are listed with the definitions that use them, without values', async () => {
+    it('lists secrets with the definitions that use them, without values', async () => {
       const id = await at.client.define([
         http({ Body: { '@a': 'secrets.TOKEN', '@b': 'secrets.NOWHERE' } }),
       ]);
@@ -338,7 +338,7 @@ everyStore(
       expect(leaks(text)).toEqual([]);
     });
 
-    it('fail a call that has no answer without showing themselves', async () => {
+    it('hides secrets in the error of a call without a response', async () => {
       const run = await at.client.run([
         http(
           { BaseUrl: '"http://127.0.0.1:1/" + secrets.TOKEN', SucceedOn: '["2xx"]' },
@@ -349,7 +349,7 @@ everyStore(
       expect(leaks(await shown(run.workflowId))).toEqual([]);
     });
 
-    it('fail a call to a host that is one without showing it, however short', async () => {
+    it('hides a secret host name in the error of a call to it, however short it is', async () => {
       put('HOST', 'Kx7-QzW9vPm');
       const run = await at.client.run([
         http(
@@ -362,7 +362,7 @@ everyStore(
       expect(said.toLowerCase()).not.toContain('kx7-qzw9vpm');
     });
 
-    it('show nothing of a mark to an expression that reverses it', async () => {
+    it('reveals nothing about a mark to an expression that reverses it', async () => {
       const run = await at.client.run([
         http({ Method: '"POST"', Body: { '@text': 'secrets.TOKEN + "|" + secrets.TOKEN[::-1]' } }),
       ]);
@@ -378,12 +378,12 @@ everyStore(
       expect(leaks(await shown(run.workflowId))).toEqual([]);
     });
 
-    it('are in no line of the log', () => {
+    it('keeps secrets out of the log', () => {
       expect(at.server.logLines.length).toBeGreaterThan(0);
       expect(leaks(JSON.stringify(at.server.logLines))).toEqual([]);
     });
 
-    it('are not in the files of the store', () => {
+    it('keeps secrets out of the files of the store', () => {
       const { directory: files = null } = at.store;
       if (files === null) return;
       const texts = readdirSync(files).map((name) => readFileSync(join(files, name), 'latin1'));
@@ -391,7 +391,7 @@ everyStore(
       expect(leaks(texts.join('\n'))).toEqual([]);
     });
 
-    it('are not in the environment of expressions', async () => {
+    it('keeps secrets out of the environment of expressions', async () => {
       const run: Workflow = await at.client.run([compute('a', { keys: 'str(dict(environment))' })]);
       expect(leaks(JSON.stringify(run.data))).toEqual([]);
     });

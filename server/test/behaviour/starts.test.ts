@@ -32,7 +32,7 @@ function openOf(at: Surroundings, id: string) {
 }
 
 everyStore('starts', (at) => {
-  it('start the version that they name', async () => {
+  it('starts the version in the request', async () => {
     const { client } = at;
     const Id = fresh('versions');
     for (const v of ['1', '2']) await client.postDefinition({ Id, Steps: [compute('v', { v })] });
@@ -50,7 +50,7 @@ everyStore('starts', (at) => {
     }
   });
 
-  it('run their first step at startAt, and are Runnable before', async () => {
+  it('runs the first step at startAt, and leaves the run Runnable until then', async () => {
     const { client } = at;
     const id = await client.define([mark('first')]);
     const startAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -71,7 +71,7 @@ everyStore('starts', (at) => {
     });
   });
 
-  it('can be modified before their first step', async () => {
+  it('accepts a modification before the first step', async () => {
     const { client } = at;
     const id = await client.define(chain(mark('first'), mark('second')));
     const startAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -99,7 +99,7 @@ everyStore('starts', (at) => {
     await client.terminate(body.workflowId);
   });
 
-  it('wait for their delay, and for no time in the past', async () => {
+  it('waits for the delay, but for no time in the past', async () => {
     const { client } = at;
     const id = await client.define([mark('first')]);
     const { body } = await start(client, id, 'delay=0.3&wait=20');
@@ -116,7 +116,7 @@ everyStore('starts', (at) => {
     });
   });
 
-  it('take events from their acceptance on', async () => {
+  it('receives events from its acceptance on', async () => {
     const { client } = at;
     const key = fresh('key');
     const id = await client.define([
@@ -132,7 +132,7 @@ everyStore('starts', (at) => {
     expect((await client.ended(body.workflowId)).data).toEqual({ got: 7 });
   });
 
-  it('reject invalid tags and options', async () => {
+  it('rejects invalid tags and options', async () => {
     const { client } = at;
     const id = await client.define({ Steps: WAITING, Tags: { team: 'a' } });
     for (const query of [
@@ -154,7 +154,7 @@ everyStore('starts', (at) => {
     expect((await client.workflow(accepted.body.workflowId)).tags).toEqual(accepted.body.tags);
   });
 
-  it('fail, join or terminate when the reference is in use', async () => {
+  it('fails, joins or terminates if the reference is in use', async () => {
     const { client } = at;
     const id = await client.define(WAITING);
     const first = await start(client, id, 'reference=r&onConflict=fail');
@@ -185,7 +185,7 @@ everyStore('starts', (at) => {
     expect(unused.status).toBe(201);
   });
 
-  it('with existing do not use their data, and with wait wait for the open run', async () => {
+  it('ignores the data of a start with existing, and waits for the open run', async () => {
     const { client } = at;
     const key = fresh('key');
     const id = await client.define({
@@ -217,7 +217,7 @@ everyStore('starts', (at) => {
     expect(alone.body).toMatchObject({ status: 400, code: 'invalid_data' });
   });
 
-  it('of disabled definitions are refused, while open runs continue', async () => {
+  it('refuses starts of a disabled definition, while open runs continue', async () => {
     const { client } = at;
     const id = await client.define(chain(step('wait', 'Delay', { Period: 1.5 }), mark('end')));
     const running = await client.start(id, {}, 'r');
@@ -247,7 +247,7 @@ everyStore('starts', (at) => {
     expect((await client.call('PUT', '/api/definition/nowhere/disable')).status).toBe(404);
   });
 
-  it('keep their input as it was posted, also a long one', async () => {
+  it("keeps the input as it was posted, also if it's long", async () => {
     const { client } = at;
     const id = await client.define({
       Input: { properties: { color: { default: 'red' } } },
@@ -265,7 +265,7 @@ everyStore('starts', (at) => {
 });
 
 everyStore('a start with wait', (at) => {
-  it('is followed by waits that show tags as they were changed', async () => {
+  it('precedes waits that show changed tags', async () => {
     const { client } = at;
     const id = await client.define([mark('a')]);
     const { body } = await start(client, id, 'tag=team:a&wait=20');
@@ -276,7 +276,7 @@ everyStore('a start with wait', (at) => {
     expect((await client.get(`${path}?wait=20`)).body).toMatchObject({ tags: { team: 'b' } });
   });
 
-  it('of three plain steps takes one request and one write, and no read of the run', async () => {
+  it('takes one request, one write and no read of the run for three plain steps', async () => {
     const { client } = at;
     const calls: string[] = [];
     const counting = await startServer({
@@ -304,7 +304,7 @@ everyStore('a start with wait', (at) => {
     }
   });
 
-  it('answers with the run as it is when the time is up', async () => {
+  it('returns the current run when the time is up', async () => {
     const { client } = at;
     const id = await client.define(WAITING);
     const { body } = await start(client, id, 'wait=1');
@@ -318,7 +318,7 @@ const STARTS = 100;
 everyStore(
   `${STARTS} simultaneous starts with one reference`,
   (at) => {
-    it.each(['fail', 'existing', 'terminate'])('leave one run open with %s', async (rule) => {
+    it.each(['fail', 'existing', 'terminate'])('leaves one run open with %s', async (rule) => {
       // A second node on the same store, where the store can be shared.
       const other = await startServer({ store: at.store.open() });
       try {
@@ -341,7 +341,7 @@ everyStore(
       }
     });
 
-    it('of which two replace 200 open runs leave one of all open', async () => {
+    it('leaves one run open if two starts replace 200 open runs', async () => {
       const other = await startServer({ store: at.store.open() });
       try {
         const clients = [at.client, new Client(other.url, at.client.dialect)];

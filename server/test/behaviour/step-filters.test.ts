@@ -72,7 +72,7 @@ everyStore(
       return items;
     };
 
-    describe('on a Foreach with one bad item', () => {
+    describe('a Foreach with one bad item', () => {
       let run = '';
       let everything: readonly StepExecution[] = [];
       beforeAll(async () => {
@@ -105,7 +105,7 @@ everyStore(
         [{ stepId: 'price', status: 'Failed', item: BAD_ITEM, search: 'missing' }, 1],
         [{ stepId: 'each', status: 'Failed' }, 0],
         [{ stepId: 'price', turn: 3 }, 1],
-      ] as const)('%j finds %i', async (query, count) => {
+      ] as const)('matches %j with %i steps', async (query, count) => {
         for (const limit of [3, 500]) {
           if (limit === 3 && count > 20) continue;
           const found = await pagesOf(run, { ...query, limit });
@@ -160,7 +160,7 @@ everyStore(
       });
     });
 
-    it('finds a turn of a loop, with everything that ran in it', async () => {
+    it('finds a loop iteration with all its steps', async () => {
       const steps = [loop('main', `data.n < ${TURNS}`)];
       const run = await at.client.defineAndStart(steps, { n: 0 });
       await at.client.ended(run);
@@ -181,7 +181,7 @@ everyStore(
       expect(await ofTurn(TURNS, {}, 'main-count')).toMatchObject([['main-count', { n: TURNS }]]);
     });
 
-    it('goes on where it was while the run goes on', async () => {
+    it('continues at its position while the run continues', async () => {
       const key = 'go';
       const steps = chain(
         loop('early', 'data.n < 20'),

@@ -7,7 +7,7 @@ import { compute, step } from './support/steps.js';
 const TURNS = 60;
 
 everyStore('lists of steps', (at) => {
-  it('can be read from either end, and for one step', async () => {
+  it('starts at either end, also for one step', async () => {
     const { client } = at;
     const { workflowId } = await client.run(
       [
@@ -41,7 +41,7 @@ everyStore('lists of steps', (at) => {
     expect(newest.items[0]).toMatchObject({ outputs: { n: TURNS } });
   });
 
-  it('reject an unknown order', async () => {
+  it('rejects an unknown order', async () => {
     const { client } = at;
     const { workflowId } = await client.run([compute('one', {})]);
     const answer = await client.get(`/api/workflow/${workflowId}/steps?order=sideways`);

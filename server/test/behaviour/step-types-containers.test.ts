@@ -348,7 +348,7 @@ everyStore('containers', (at) => {
       },
     ]);
 
-    it('can wait for scripts and HTTP responses at the same time', async () => {
+    it('waits for scripts and HTTP responses at the same time', async () => {
       const { client } = at;
       const first = fresh('work');
       const second = fresh('work');

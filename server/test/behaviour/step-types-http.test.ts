@@ -103,7 +103,7 @@ everyStore('HttpRequest', (at) => {
     expect(await call({ Resource: '"/null"' })).toMatchObject({ code: 200, body: null });
   });
 
-  it('without a response sets ResponseCode to 0 and the cause', async () => {
+  it('sets ResponseCode to 0 without a response, and reports the cause', async () => {
     const result = await call({ BaseUrl: '"http://127.0.0.1:1"' });
     expect(result).toMatchObject({ code: 0, ok: false });
     expect(result['error']).toMatch(/refused|connect/i);
@@ -125,7 +125,7 @@ everyStore('HttpRequest', (at) => {
     expect(key).toContain(id);
   });
 
-  describe('fails the step for invalid inputs', () => {
+  describe('an HttpRequest with invalid inputs', () => {
     itFails(at, [
       {
         does: 'an invalid address',

@@ -226,7 +226,7 @@ everyStore('simple steps', (at) => {
       expect(data['out']).toEqual(['upper', 'lower', 8, 'data.v']);
     });
 
-    it('runs the script that is latest when the step runs, even in waiting runs', async () => {
+    it('runs the latest script when the step runs, even in waiting runs', async () => {
       const { client } = at;
       const name = await client.script('v = "old"');
       const definition = await client.define([
@@ -244,7 +244,7 @@ everyStore('simple steps', (at) => {
       expect((await client.ended(id)).data).toEqual({ v: 'new' });
     });
 
-    it('can import from the standard library, except modules with access to the outside', async () => {
+    it('imports from the standard library, except modules with access to the outside', async () => {
       const { client } = at;
       const name = await client.script(
         'import json, re, datetime\nv = json.dumps({"a": len(re.findall("o", "foo"))})',

@@ -96,7 +96,7 @@ everyStore('SubWorkflow', (at) => {
     expect(ended.lastError?.message).toMatch(/ended with the outcome Failed: step bad failed: /);
   });
 
-  it('gives its child a reference of its own', async () => {
+  it('gives its child its own reference', async () => {
     const { client } = at;
     const child = await client.define([mark('a')]);
     const reference = fresh('child-of');
@@ -111,7 +111,7 @@ everyStore('SubWorkflow', (at) => {
     }
   });
 
-  it('terminates the child that it is waiting for when its run is terminated', async () => {
+  it('terminates its child if its run is terminated during the wait', async () => {
     const { client } = at;
     const child = await client.define([step('wait', 'Delay', { Period: 3600 })]);
     const id = await client.defineAndStart([
@@ -142,7 +142,7 @@ everyStore('SubWorkflow', (at) => {
     expect(await client.steps(childId)).toMatchObject([{ childWorkflowId: null }]);
   });
 
-  it('records with a terminated descendant why it was terminated', async () => {
+  it('records the reason for the termination of a descendant', async () => {
     const { client } = at;
     const child = await client.define([step('wait', 'Delay', { Period: 3600 })]);
     const middle = await client.define([
@@ -207,7 +207,7 @@ everyStore('SubWorkflow', (at) => {
     ]);
   });
 
-  it('can be nested, and can start several children at once', async () => {
+  it('supports nesting, and several children at once', async () => {
     const { client } = at;
     const leaf = await client.define([compute('a', { square: 'data.n ** 2' })]);
     const middle = await client.define([
@@ -253,7 +253,7 @@ everyStore('SubWorkflow', (at) => {
     expect(lastError!.message).toMatch(/nothing/);
   });
 
-  it('waits while the child is suspended, and continues when it has been resumed and has ended', async () => {
+  it("waits while the child is suspended, and continues when it's resumed and has ended", async () => {
     const { client } = at;
     const child = await client.define({
       DefaultErrorBehavior: 'Suspend',

@@ -82,7 +82,7 @@ everyStore(
           gives: { trail: ['before', 'inside', 'after'] },
         },
         {
-          does: 'in the background lets its next steps run at once, and keeps the run open until Do has run',
+          does: 'lets its next steps run at once in the background, and keeps the run open until Do has run',
           steps: chain(
             step(
               'later',
@@ -178,7 +178,7 @@ everyStore(
         },
       ]);
 
-      it('starts each round one interval after the start of the previous one, and not earlier', async () => {
+      it('starts each round one interval after the start of the previous one, and no earlier', async () => {
         const { client } = at;
         const id = await client.defineAndStart([
           step(

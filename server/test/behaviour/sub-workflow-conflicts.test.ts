@@ -83,7 +83,7 @@ everyStore(
       await client.terminate(open!.workflowId);
     });
 
-    it('waits for that run if nobody there waits for it', async () => {
+    it('waits for that run if nothing there waits for it', async () => {
       const { client } = at;
       const key = fresh('key');
       const below = await client.define([

@@ -129,7 +129,7 @@ everyStore(
       await client.terminate(String(replaced.data['child']));
     });
 
-    it('does not wait for its own run', async () => {
+    it("doesn't wait for its own run", async () => {
       const { client } = at;
       const Id = fresh('self');
       const self = sub({

@@ -32,8 +32,8 @@ function suite(at: Surroundings): void {
     return id;
   };
 
-  describe('compensates', () => {
-    it('completed steps and open sagas, newest first', async () => {
+  describe('the compensation of a terminated run', () => {
+    it('undoes completed steps and open sagas, newest first', async () => {
       const saga = step(
         'saga',
         'Sequence',
@@ -61,13 +61,13 @@ function suite(at: Surroundings): void {
       expect((await at.client.ended(id)).data).toEqual(workflow.data);
     });
 
-    it('nothing if there is nothing to compensate', async () => {
+    it('does nothing if there is nothing to compensate', async () => {
       const id = await waitingAt([hang]);
       expect((await terminate(id)).status).toBe(200);
       expect(await at.client.ended(id)).toMatchObject({ ...TERMINATED, data: {} });
     });
 
-    it('the completed steps of a suspended run', async () => {
+    it('undoes the completed steps of a suspended run', async () => {
       const steps = chain(undoable('a'), failing('f', { ErrorBehavior: 'Suspend' }), mark('never'));
       const id = await at.client.defineAndStart(steps);
       await at.client.untilWorkflow(id, ({ status }) => status === 'Suspended');
@@ -77,7 +77,7 @@ function suite(at: Surroundings): void {
       expect(workflow.data['trail']).toEqual(['a', '-a']);
     });
 
-    it('running children first, then the parent', async () => {
+    it('undoes running children first, then the parent', async () => {
       const { client } = at;
       const name = fresh('undo');
       const child = await client.define(
@@ -105,7 +105,7 @@ function suite(at: Surroundings): void {
     });
   });
 
-  describe('while it is in progress', () => {
+  describe('a compensation in progress', () => {
     /** The compensation waits for a worker, once for each of two steps. */
     const begin = async (): Promise<{ id: string; name: string }> => {
       const name = fresh('undo');
@@ -143,7 +143,7 @@ function suite(at: Surroundings): void {
       ]);
     });
 
-    it('does not start again, and does not resume a run that was suspended', async () => {
+    it("doesn't start again, and doesn't resume a suspended run", async () => {
       const { id, name } = await begin();
       await at.client.untilWaiting(id, '-b');
       expect((await terminate(id)).status).toBe(200);
@@ -170,7 +170,7 @@ function suite(at: Surroundings): void {
     });
   });
 
-  it('can be requested for many runs at once', async () => {
+  it('compensates many runs at once on request', async () => {
     const ids = await Promise.all([1, 2].map(() => waitingAt(chain(undoable('a'), hang))));
     const send = (body: JsonObject) =>
       at.client.call('PATCH', '/api/workflow', {

@@ -101,9 +101,9 @@ function doorsOf(
 }
 
 everyStore(
-  'doors for times',
+  'inputs for times',
   (at) => {
-    it('read the same times, and refuse the others with the reason', async () => {
+    it('reads the same times, and refuses the others with the reason', async () => {
       const { client } = at;
       const definitionId = await client.define({
         Triggers: [{ Name: 't', Cron: '@yearly' }],
@@ -134,7 +134,7 @@ everyStore(
   { stores: ['sqlite'], dialects: 'alternating' },
 );
 
-describe('the command line and files of tests', () => {
+describe('the command line and test files', () => {
   const said = (read: () => unknown): string | null => {
     try {
       read();
@@ -154,14 +154,14 @@ describe('the command line and files of tests', () => {
     },
   };
 
-  it.each(Object.entries(doors))('read the same times: %s', async (_, door) => {
+  it.each(Object.entries(doors))('reads the same times: %s', async (_, door) => {
     for (const [text] of READ_TIMES) expect([text, await door(text)]).toEqual([text, null]);
     for (const [text, reason] of REFUSED_TIMES) {
       expect([text, await door(text)]).toEqual([text, expect.stringContaining(reason)]);
     }
   });
 
-  it('give the same time', () => {
+  it('returns the same time', () => {
     for (const [text, time] of READ_TIMES) {
       expect([readPastTime(text), readTimeOption(text)]).toEqual([time, time]);
     }

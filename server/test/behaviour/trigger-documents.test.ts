@@ -11,7 +11,7 @@ import { step } from './support/steps.js';
 const NIGHTLY = { Name: 'a', Cron: '0 2 * * *' };
 const PAID = { Name: 'a', Event: { Name: 'paid' } };
 
-describe('the triggers of a definition', () => {
+describe('the trigger list of a definition', () => {
   let server: TestServer;
   let client: Client;
   beforeAll(async () => {
@@ -57,7 +57,7 @@ describe('the triggers of a definition', () => {
     ['no event name', [{ Name: 'a', Event: {} }], '/Triggers/0/Event', 'requires a Name'],
     ['an event as text', [{ Name: 'a', Event: 'paid' }], '/Triggers/0/Event', 'must be an object'],
     ['broken Python', [{ ...PAID, Data: { '@x': 'data[' } }], '/Triggers/0/Data', ''],
-  ])('are rejected with %s', async (_, triggers, pointer, message) => {
+  ])('is rejected with %s', async (_, triggers, pointer, message) => {
     const { errors } = await check(triggers);
     const found = errors.filter((each) => each.pointer?.startsWith(pointer) === true);
     expect(found, JSON.stringify(errors)).not.toEqual([]);
@@ -66,14 +66,14 @@ describe('the triggers of a definition', () => {
     expect([posted.status, posted.body.code]).toEqual([400, 'invalid_definition']);
   });
 
-  it('are at most a hundred', async () => {
+  it('has at most a hundred entries', async () => {
     const of = (count: number): Json =>
       Array.from({ length: count }, (_, n) => ({ ...NIGHTLY, Name: `t${n}` }));
     expect((await check(of(100))).errors).toEqual([]);
     expect((await check(of(101))).errors).toMatchObject([{ pointer: '/Triggers' }]);
   });
 
-  it('take durations in every form, names in any casing, and five or six fields', async () => {
+  it('accepts durations in every form, names in any casing, and five or six fields', async () => {
     const { errors, triggers } = await check([
       { name: 'a', cron: '@hourly', overlap: 'queue', catchUp: '1h', jitter: 30 },
       { Name: 'b', Cron: '30 0 12 * * mon', CatchUp: '2d', Jitter: '00:00:30' },

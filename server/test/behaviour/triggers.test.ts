@@ -69,7 +69,7 @@ everyStore(
         });
       });
 
-      it('shows what it is and when it fires next', async () => {
+      it('shows its settings and its next times', async () => {
         const id = await define({ Cron: '0 12 1 1 *', TimeZone: 'Asia/Tokyo' });
         const trigger = await triggerOf(id);
         expect(trigger).toEqual({
@@ -87,7 +87,7 @@ everyStore(
         expect(trigger.nextTimes[0]).toMatch(/^\d{4}-01-01T03:00:00.000Z$/);
       });
 
-      it('shows that data was rejected, and fires the next time all the same', async () => {
+      it('shows that data was rejected, and still fires the next time', async () => {
         const Input = { type: 'object', required: ['order'] };
         const id = await at.client.define({
           Input,
@@ -105,7 +105,7 @@ everyStore(
         expect(await runsOf(id)).toEqual([]);
       });
 
-      it('rests while it is paused, and makes up for nothing', async () => {
+      it("starts nothing while it's paused, and makes up for nothing", async () => {
         const id = await define({ Cron: SECONDLY, CatchUp: '1h' });
         expect((await act(id, 'pause')).body).toMatchObject({ name: 'main', paused: true });
         const before = (await runsOf(id)).length;
@@ -121,7 +121,7 @@ everyStore(
         }
       });
 
-      it('goes on after a restart of the server', async () => {
+      it('continues after a server restart', async () => {
         const id = await define({ Cron: SECONDLY });
         await eventually(async () => expect(await runsOf(id)).not.toEqual([]));
         await at.restart();
@@ -218,7 +218,7 @@ everyStore(
         await eventually(async () => expect(await runsOf(id)).toHaveLength(2));
       });
 
-      it('leaves out times that are still to come, and is refused for a period of them', async () => {
+      it('leaves out future times, and is refused for a period of them', async () => {
         const id = await define({ Cron: '@hourly', Overlap: 'Allow' });
         await act(id, 'pause');
         const now = Date.now();
@@ -271,7 +271,7 @@ everyStore(
         });
       });
 
-      it('starts nothing for events before it, and while it is paused or disabled', async () => {
+      it("starts nothing for events before it, or while it's paused or disabled", async () => {
         const name = fresh('paid');
         const publish = () => at.client.post(`/api/event/${name}/a`, {});
         await publish();
@@ -294,7 +294,7 @@ everyStore(
       const scheduled = async (id: string, query = '?limit=500') =>
         (await schedule(query)).items.find(({ definitionId }) => definitionId === id);
 
-      it('lists what fires in the period, without paused triggers and disabled definitions', async () => {
+      it('lists the triggers that fire in the period, without paused ones and disabled definitions', async () => {
         const id = await define({ Cron: '30 1 * * *', TimeZone: 'Asia/Tokyo' });
         const often = await define({ Cron: '*/7 * * * *' });
         const { nextTimes } = await triggerOf(id);
@@ -319,7 +319,7 @@ everyStore(
         await act(id, 'pause');
       });
 
-      it('contains neither triggers that fire later nor those of events', async () => {
+      it('contains neither triggers that fire later nor event triggers', async () => {
         const day = new Date(Date.now() + 3 * 86_400_000).getUTCDate();
         const later = await define({ Cron: `0 0 ${day} * *` });
         const event = await define({ Event: { Name: fresh('paid') } });
@@ -328,7 +328,7 @@ everyStore(
         expect(await scheduled(event)).toBeUndefined();
       });
 
-      it('lists the triggers that fire first, and says that there are more', async () => {
+      it('lists the triggers that fire first, and reports that there are more', async () => {
         const ids = [await define({ Cron: '@hourly' }), await define({ Cron: '@hourly' })];
         const { from, items, more, to } = await schedule('?limit=1');
         expect(Date.parse(to) - Date.parse(from)).toBe(24 * 3_600_000);

@@ -22,7 +22,7 @@ async function twoNodes(): Promise<{
   return { nodes, a: new Client(nodes[0].url), b: new Client(nodes[1].url) };
 }
 
-it('each node lists the workers that poll the other one, and what they hold', async () => {
+it('lists on each node the workers that poll the other one, and the items they hold', async () => {
   const { a, b, nodes } = await twoNodes();
   const name = fresh('queue');
   const id = await a.define([activity('ask', name)]);
@@ -41,7 +41,7 @@ it('each node lists the workers that poll the other one, and what they hold', as
   await Promise.all(nodes.map((node) => node.stop()));
 });
 
-it('a trigger fires that was registered on the node that joined later', async () => {
+it('fires a trigger that was registered on the node that joined later', async () => {
   const { b, nodes } = await twoNodes();
   const Id = fresh('ticking');
   const Triggers = [{ Name: 'tick', Cron: '* * * * * *' }];
@@ -54,7 +54,7 @@ it('a trigger fires that was registered on the node that joined later', async ()
   await Promise.all(nodes.map((node) => node.stop()));
 });
 
-it('two nodes act as one server, and each continues the work of the other', async () => {
+it('serves as one server on two nodes, and continues the work of the other', async () => {
   const { a, b, nodes } = await twoNodes();
 
   // Versions posted on both nodes at the same time differ; each node uses the latest immediately for new runs.

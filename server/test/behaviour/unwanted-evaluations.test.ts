@@ -49,7 +49,7 @@ everyStore(
   'an evaluation that is no longer needed',
   (at) => {
     it.each(Object.entries(ENDLESS_STEPS))(
-      'in %s is cancelled when its run is terminated',
+      'is cancelled in %s when its run is terminated',
       { timeout: 120_000 },
       async (_, endless) => {
         const { client } = at;
@@ -137,7 +137,7 @@ describe('a definition whose evaluations fill the queue', { timeout: 120_000 }, 
 });
 
 describe('a node that stops', { timeout: 120_000 }, () => {
-  it('does not wait for evaluations, and leaves them to the next node', async () => {
+  it("doesn't wait for evaluations, and leaves them to the next node", async () => {
     const environment = {
       ...ENVIRONMENT,
       PORT: '0',
@@ -161,7 +161,7 @@ const redis = await startRedis();
 afterAll(() => redis?.stop());
 
 describe.skipIf(redis === null)('two nodes with Redis', { timeout: 120_000 }, () => {
-  it('cancel evaluations for each other that are no longer needed', async () => {
+  it('cancels unneeded evaluations on the other node', async () => {
     const environment = {
       ...ENVIRONMENT,
       PORT: '0',

@@ -89,7 +89,7 @@ describe('a webhook', () => {
       },
     });
 
-  it('has one effect for a delivery, if the node dies before it has noted it', async () => {
+  it('has one effect for a delivery if the node dies before it has recorded it', async () => {
     const definitionId = await client.define([step('end', 'NoOp')]);
     const starts = await create({ start: { definitionId } });
     const publishes = await create({ publish: { name: "'noted'", key: "'1'" } });
@@ -109,7 +109,7 @@ describe('a webhook', () => {
     expect(events.body.items).toHaveLength(1);
   });
 
-  it('accepts a number of calls per minute, each webhook for itself', async () => {
+  it('limits the calls per minute for each webhook separately', async () => {
     const publish = { publish: { name: "'rated'", key: "'1'" } };
     const [name, other] = [await create(publish), await create(publish)];
     for (let n = 0; n < PER_MINUTE; n += 1) expect((await call(name)).status).toBe(202);
@@ -121,7 +121,7 @@ describe('a webhook', () => {
     expect(events.body.items).toHaveLength(PER_MINUTE + 1);
   });
 
-  it('reads no more bodies of an address beyond its wrong signatures', async () => {
+  it('reads no more bodies of an address after too many wrong signatures', async () => {
     const name = await create({ publish: { name: "'guessed'", key: "'1'" } });
     const from = 'the first';
     const statuses: number[] = [];
@@ -144,7 +144,7 @@ describe('a webhook', () => {
     expect(answer.toString()).toMatch(/retry-after: \d+/i);
   });
 
-  it('reads the right calls of an address from which a sender signs, whatever its other users send', async () => {
+  it('reads the valid calls of an address from which a sender signs, whatever its other users send', async () => {
     const name = await create({ publish: { name: "'shared'", key: "'1'" } });
     const from = 'a sender';
     expect((await call(name, randomUUID(), SECRET, from)).status).toBe(202);

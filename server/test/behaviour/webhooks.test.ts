@@ -96,7 +96,7 @@ everyStore(
         }
       });
 
-      it('answers the call with which Slack checks an address, if its signature is right', async () => {
+      it("answers Slack's verification of an address if its signature is right", async () => {
         const publish = { name: "'slack'", key: "'checked'" };
         const name = await create({ scheme: 'slack', publish });
         const check = (type: string, secret = SECRET) => {
@@ -210,7 +210,7 @@ everyStore(
     });
 
     describe('a call', () => {
-      it('publishes an event with what expressions make of body, headers and query', async () => {
+      it('publishes an event that expressions compute from body, headers and query', async () => {
         const eventName = fresh('push');
         const name = await create({
           publish: {
@@ -266,7 +266,7 @@ everyStore(
         expect(await eventsOf('standard', key)).toHaveLength(1);
       });
 
-      it('has one effect for each delivery id and webhook, however often it comes', async () => {
+      it("has one effect for each delivery id and webhook, however often it's repeated", async () => {
         const definitionId = await at.client.define([END]);
         const names = [
           await create({ start: { definitionId } }),
@@ -294,7 +294,7 @@ everyStore(
         expect(await runsOf(definitionId)).toHaveLength(1);
       });
 
-      it('is answered alike with a wrong signature, without one, and with an unknown name', async () => {
+      it('gets the same response with a wrong signature, without one, and with an unknown name', async () => {
         const name = await create({ publish: { name: "'never'", key: "'1'" } });
         const wrong = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
         const answers = [
@@ -312,7 +312,7 @@ everyStore(
         expect(await eventsOf('never', '1')).toEqual([]);
       });
 
-      it('is judged by its content only after its signature', async () => {
+      it('is checked for its signature before its content', async () => {
         const name = await create({ publish: { name: "'content'", key: "'1'" } });
         const broken = await call(name, '{"a":');
         expect([broken.status, broken.body.code]).toEqual([400, 'unreadable_body']);
@@ -324,7 +324,7 @@ everyStore(
         expect((await call(name, deep)).status).toBe(400);
       });
 
-      it('has a form as a map, and other types as text', async () => {
+      it('exposes a form as a map, and other types as text', async () => {
         const name = await create({
           publish: { name: "'types'", key: 'hook.query["k"]', data: 'hook.body' },
         });
@@ -370,7 +370,7 @@ everyStore(
         expect(JSON.stringify(event)).not.toContain('marked-secret');
       });
 
-      it('fails with the expression that cannot be evaluated', async () => {
+      it("fails with the expression that can't be evaluated", async () => {
         const name = await create({ publish: { name: "'a'", key: 'hook.body["missing"]' } });
         const answer = await call(name, '{}');
         expect([answer.status, answer.body.code]).toEqual([400, 'invalid_data']);

@@ -51,7 +51,7 @@ function suite(at: Surroundings): void {
     at.client.call<Body>('DELETE', `/api/workflow/${id}?compensate=true${query}`);
   const trailOf = async (id: string) => (await at.client.ended(id)).data['trail'];
 
-  describe('of a saga that fails', () => {
+  describe('the open work of a failing saga', () => {
     /** A parallel Foreach over these items, whose first one fails for good. */
     const startBooking = async (rest: JsonObject = {}): Promise<[string, string]> => {
       const name = fresh('book');
@@ -79,7 +79,7 @@ function suite(at: Surroundings): void {
       expect(answer.status).toBe(202);
     };
 
-    it('is waited for, and undone in the order in which it ended', async () => {
+    it('is awaited, and undone in order of completion', async () => {
       const [id, name] = await startBooking();
       const items = await takeAll(name);
       await failBad(items);
@@ -109,7 +109,7 @@ function suite(at: Surroundings): void {
       expect(await trailOf(id)).toEqual(['slow Completed', 'a Completed', 'bad Failed', '-saga']);
     });
 
-    it('tells its workers, who may give it back', async () => {
+    it('is reported as cancelled to its workers, who may return it', async () => {
       const [id, name] = await startBooking();
       const items = await takeAll(name, '&lease=60');
       await failBad(items);
@@ -124,7 +124,7 @@ function suite(at: Surroundings): void {
       expect(await trailOf(id)).toEqual(['a Completed', 'slow Unknown', 'bad Failed', '-saga']);
     });
 
-    it('is unknown at the end of its lease, and nobody else gets it', async () => {
+    it("is unknown at the end of its lease, and isn't handed out again", async () => {
       const [id, name] = await startBooking();
       const items = await takeAll(name, '&lease=2');
       await failBad(items);
@@ -138,7 +138,7 @@ function suite(at: Surroundings): void {
       expect((await other).status).toBe(404);
     });
 
-    it('is unknown at the end of the grace', async () => {
+    it('is unknown at the end of the grace period', async () => {
       const [id, name] = await startBooking({ Grace: 1 });
       await failBad(await takeAll(name));
       expect(await trailOf(id)).toEqual(
@@ -146,7 +146,7 @@ function suite(at: Surroundings): void {
       );
     });
 
-    it('was never begun if no worker took it', async () => {
+    it('is omitted if no worker took it', async () => {
       const [id, name] = await startBooking();
       const first = await at.client.work(name);
       const { item } = first.parameters as { item: string };
@@ -155,7 +155,7 @@ function suite(at: Surroundings): void {
       expect((await at.client.call('GET', `/api/activity/${name}`)).status).toBe(404);
     });
 
-    it('is a call whose answer comes later', async () => {
+    it('includes an HTTP call whose response arrives later', async () => {
       const branches = [chain(call('slow', '/slow'), mark('never')), [call('bad', '/bad')]];
       const id = await at.client.defineAndStart([saga(branches)]);
       await eventually('the call has arrived', () => held.length > 0);
@@ -165,7 +165,7 @@ function suite(at: Surroundings): void {
     });
   });
 
-  describe('of a run that is terminated with compensation', () => {
+  describe('the open work of a run that is terminated with compensation', () => {
     const start = async (): Promise<string> => {
       const steps = chain(mark('a', undo('a')), call('charge', '/slow'), mark('never'));
       const id = await at.client.defineAndStart(steps);
@@ -173,7 +173,7 @@ function suite(at: Surroundings): void {
       return id;
     };
 
-    it('is waited for, and undone', async () => {
+    it('is awaited, and undone', async () => {
       const id = await start();
       expect((await terminate(id, '')).status).toBe(200);
       await untilUndoing(id);
@@ -181,7 +181,7 @@ function suite(at: Surroundings): void {
       expect(await trailOf(id)).toEqual(['a', 'charge Completed', 'a Completed']);
     });
 
-    it('is given up at the end of the grace', async () => {
+    it('is given up at the end of the grace period', async () => {
       const id = await start();
       expect((await terminate(id, '&grace=0.2')).status).toBe(200);
       expect(await trailOf(id)).toEqual(['a', 'charge Unknown', 'a Completed']);
@@ -200,7 +200,7 @@ function suite(at: Surroundings): void {
       expect((await at.client.ended(id)).outcome).toBe('Succeeded');
     });
 
-    it('needs compensate for grace and dryRun', async () => {
+    it('requires compensate for grace and dryRun', async () => {
       const answer = await at.client.call('DELETE', '/api/workflow/none?grace=5');
       expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
     });

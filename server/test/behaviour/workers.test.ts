@@ -21,7 +21,7 @@ everyStore(
     const pull = (name: string, query: string, headers: Readonly<Record<string, string>> = {}) =>
       at.client.call('GET', `/api/activity/${name}?${query}`, { headers });
 
-    it('shows a waiting worker, with what its polls say about it', async () => {
+    it('shows a waiting worker with the details from its polls', async () => {
       const name = fresh('queue');
       const workerId = fresh('w');
       const hangUp = new AbortController();
@@ -49,7 +49,7 @@ everyStore(
       expect((await list(`?activityName=${name}x`)).items).toEqual([]);
     });
 
-    it('shows what a worker holds, and since when', async () => {
+    it('shows the items that a worker holds, and since when', async () => {
       const name = fresh('queue');
       const workerId = fresh('w');
       const runs = [];
@@ -83,7 +83,7 @@ everyStore(
       expect(await workerOf(workerId)).toMatchObject({ held: 1 });
     });
 
-    it('tells clients without an id apart by their address', async () => {
+    it('distinguishes clients without an id by their address', async () => {
       const name = fresh('queue');
       expect((await pull(name, 'timeout=0')).status).toBe(404);
       const [worker] = (await list(`?activityName=${name}`)).items;

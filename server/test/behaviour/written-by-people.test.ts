@@ -27,7 +27,7 @@ everyStore(
       ['data.class', 'python_syntax', 'data["class"]'],
       ['Hello {{ data.name }}', 'python_syntax', "f'Hello {data.name}'"],
       ['${data.x}', 'python_syntax', 'data.x'],
-    ])('refuses %s, with the Python for it', async (expression, code, suggestion) => {
+    ])('refuses %s, and suggests the Python', async (expression, code, suggestion) => {
       const { body } = await validate(withOutput(expression));
       expect(body.errors).toMatchObject([{ code, suggestion, ...output }]);
       expect(body.errors[0]?.message).toContain(`Write ${JSON.stringify(suggestion)}.`);
@@ -49,7 +49,7 @@ everyStore(
       ['DateTime.Now', 'unknown_name', 'datetime.now(timezone.utc)'],
       ['data.order-id', 'foreign_syntax', 'data["order-id"]'],
       ['data.order-number', 'unknown_name', 'data["order-number"]'],
-    ])('warns about %s, with the Python for it', async (expression, code, suggestion) => {
+    ])('warns about %s, and suggests the Python', async (expression, code, suggestion) => {
       const { body } = await validate(withOutput(expression));
       expect(body).toMatchObject({ valid: true, warnings: [{ code, suggestion, ...output }] });
       const better = await validate(withOutput(suggestion));
@@ -60,7 +60,7 @@ everyStore(
       ['data.list.length > 1', 'In Python, ".length" is written "len(…)"'],
       ['data.list.indexOf(1)', 'In Python, ".indexOf(x)" is written ".index(x)"'],
       ['JSON.parse(data.text)', 'In Python, "JSON.parse" is written "json.loads"'],
-    ])('says what to write instead when %s has failed', async (expression, hint) => {
+    ])('suggests a correction when %s has failed', async (expression, hint) => {
       const steps = [compute('a', { y: expression }, { ErrorBehavior: 'Terminate' })];
       const { lastError } = await at.client.run(steps, { list: [1], text: '{}' });
       expect(lastError?.message).toContain(` in expression '${expression}'. ${hint}`);
@@ -79,7 +79,7 @@ everyStore(
       expect(body.warnings[0]?.message).toContain(JSON.stringify(better));
     });
 
-    it('takes a number where a text belongs as it is written, and warns', async () => {
+    it('accepts a number as written in place of a text, and warns', async () => {
       const id = fresh('v');
       const text = `Id: ${id}\nSteps:\n  - Id: 1.10\n    StepType: NoOp\n    NextStepId: 1.1\n  - Id: 1.1\n    StepType: NoOp\n  - Id: 010\n    StepType: NoOp\n`;
       const { body } = await validate(text);
@@ -101,7 +101,7 @@ everyStore(
       expect(stored.body.steps.map((step) => step['id'])).toEqual(['1.10', '1.1', '010']);
     });
 
-    it('takes a number in JSON as it is written, too', async () => {
+    it('accepts a number in JSON as written, too', async () => {
       const body = '{"Id": 1.10, "Steps": [{"Id": 7, "StepType": "NoOp"}]}';
       const options = { body, type: 'application/json' };
       const path = '/api/definition/validate';
@@ -111,7 +111,7 @@ everyStore(
       expect(posted.body).toMatchObject({ id: '1.10' });
     });
 
-    it('merges the steps that a merge key names, and finds the places in them', async () => {
+    it('merges the steps of a merge key, and reports positions in them', async () => {
       const { body } = await validate(
         `Id: x\nDefaults: &d\n  StepType: NoOp\n  Outputs: { y: "1 +" }\nSteps:\n  - <<: *d\n    Id: a\n`,
       );
@@ -136,7 +136,7 @@ everyStore(
       expect(JSON.stringify(body)).toContain('no client can put into a URL');
     });
 
-    it('fails a step that computes such a name, instead of waiting for ever', async () => {
+    it('fails a step that computes such a name, instead of waiting forever', async () => {
       const { client } = at;
       const id = await client.define([
         step(
@@ -150,7 +150,7 @@ everyStore(
       expect(ended.lastError?.message).toContain('no client can put into a URL');
     });
 
-    it('lists problems in the order of their lines', async () => {
+    it('sorts problems by line', async () => {
       const { body } = await validate(
         `Id: x\nSteps:\n  - Id: a\n    StepType: NoOp\n    Outputs: { y: "1 +" }\n    NextStepId: gone\n  - Id: a\n    StepType: Nope\n`,
       );
@@ -158,7 +158,7 @@ everyStore(
       expect(lines).toEqual([5, 6, 7, 8]);
     });
 
-    it('gathers the results of a parallel Foreach, as the reference says', async () => {
+    it('gathers the results of a parallel Foreach as documented', async () => {
       const { client } = at;
       const reference = readFileSync(
         new URL('../../../docs/definitions.md', import.meta.url),

@@ -84,7 +84,7 @@ function as<Result>(
 }
 
 describe('boundSearches', () => {
-  it('lets few searches of a caller run, and those of others at the same time', async () => {
+  it('runs a few searches per caller and in total at the same time', async () => {
     const slow = new SlowStore();
     const counts = [slow.count('a'), slow.count('a'), slow.count('b'), slow.count('c')];
     expect(slow.running).toEqual(['countInstances', 'countInstances']);
@@ -94,7 +94,7 @@ describe('boundSearches', () => {
     expect(slow.queue.waiting).toBe(0);
   });
 
-  it('lets everything but searches pass, and all work of the server', async () => {
+  it("admits all other operations and the server's own searches at once", async () => {
     const slow = new SlowStore();
     const searches = Array.from({ length: 3 }, () => slow.count('a'));
     const passed = [
@@ -109,7 +109,7 @@ describe('boundSearches', () => {
     await Promise.all([...searches, ...passed]);
   });
 
-  it('refuses a search if too many of its caller wait, or of all, and counts it', async () => {
+  it('refuses and counts a search if too many wait, for its caller or in total', async () => {
     const slow = new SlowStore();
     const counts = ['a', 'a', 'a', 'b', 'b', 'b'].map((key) => slow.count(key));
     await expect(slow.count('a')).rejects.toMatchObject({
@@ -125,7 +125,7 @@ describe('boundSearches', () => {
     expect(slow.refusals).toEqual(['all', 'caller', 'all']);
   });
 
-  it('does not ask the store for a caller who has gone, and passes the turn on', async () => {
+  it('skips the search of a caller that has gone', async () => {
     const slow = new SlowStore();
     const gone = new AbortController();
     const first = slow.count('a');

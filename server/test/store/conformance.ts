@@ -53,7 +53,7 @@ export interface StoreUnderTest {
 }
 
 export function describeStore(title: string, createFixture: () => Promise<StoreFixture>): void {
-  describe(`${title} keeps the store contract`, () => {
+  describe(`${title} (store contract)`, () => {
     let fixture: StoreFixture;
     beforeAll(async () => {
       fixture = await createFixture();
@@ -72,7 +72,7 @@ export function describeStore(title: string, createFixture: () => Promise<StoreF
       await expect(underTest.store.ping()).resolves.toBeUndefined();
     });
 
-    it('finds its own compare-and-set to be atomic', async () => {
+    it('confirms that its own compare-and-set is atomic', async () => {
       await expect(underTest.store.probeAtomicity()).resolves.toBe(true);
     });
 

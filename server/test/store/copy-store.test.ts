@@ -119,8 +119,8 @@ async function copy(
   }
 }
 
-describe.each(pairs)('from $from to $to', ({ from, seed, to }) => {
-  it('everything arrives, and the way back gives what was there at first', async () => {
+describe.each(pairs)('a copy from $from to $to', ({ from, seed, to }) => {
+  it('contains everything, and a copy back restores the original', async () => {
     const [source, target, back] = [PLACES[from]!(), PLACES[to]!(), PLACES[from]!()];
     const filled = await withStore(source, (store) => fillStore(store, seed));
     const tallies = await copy(source, target);
@@ -134,7 +134,7 @@ describe.each(pairs)('from $from to $to', ({ from, seed, to }) => {
 });
 
 describe.each(Object.entries(PLACES))('a copy into %s', (_kind, placeOf) => {
-  it('is refused if there is anything', async () => {
+  it("is refused if the target isn't empty", async () => {
     const [source, target] = [sqlitePlace(), placeOf()];
     await withStore(source, (store) => fillStore(store, 1));
     await withStore(target, (store) =>
@@ -145,7 +145,7 @@ describe.each(Object.entries(PLACES))('a copy into %s', (_kind, placeOf) => {
     expect(scripts.map(({ source: text }) => text)).toEqual(['pass']);
   });
 
-  it('replaces a store that is empty', async () => {
+  it('replaces an empty store', async () => {
     const [source, target] = [sqlitePlace(), placeOf()];
     const filled = await withStore(source, (store) => fillStore(store, 1));
     const dead = { id: 'old', url: '', version: '', hostname: 'h', pid: 1, details: null };
@@ -185,7 +185,7 @@ describe.each(Object.entries(PLACES))('a copy into %s', (_kind, placeOf) => {
     });
   });
 
-  it('that was interrupted is not started on, and is begun again', async () => {
+  it('starts over after an interruption, which no server starts on', async () => {
     const [source, target] = [sqlitePlace(), placeOf()];
     const filled = await withStore(source, (store) => fillStore(store, 1));
     // As a process that is killed leaves it.
@@ -258,7 +258,7 @@ describe.each(Object.entries(PLACES))('a source on %s', (_kind, placeOf) => {
     ['a recorded action', (store) => store.appendAudit('i', ACTION)],
     ['a delivery to nobody', (store) => store.markEventsDelivered([deliveryOf('e', [])])],
   ];
-  it.each(CHANGES)('cannot be copied if %s happens meanwhile', async (_change, change) => {
+  it.each(CHANGES)("isn't copied if %s happens during the copy", async (_change, change) => {
     const [source, target] = [placeOf(), sqlitePlace()];
     await withStore(source, async (store) => {
       const activities = [activityOf('i/1/0', 'i')];
@@ -292,12 +292,12 @@ const PURGE = {
   limit: 10,
 };
 
-describe('a source', () => {
-  it('that does not exist is refused', async () => {
+describe('the source of a copy', () => {
+  it("is refused if it doesn't exist", async () => {
     await expect(copy(sqlitePlace(), sqlitePlace())).rejects.toBeInstanceOf(CopyRefusedError);
   });
 
-  it.skipIf(mongo === null)('that is part of a copy is refused', async () => {
+  it.skipIf(mongo === null)("is refused if it's an unfinished copy itself", async () => {
     const source = mongoPlace();
     const archive = await source.openArchive();
     await archive.beginImport();
@@ -305,7 +305,7 @@ describe('a source', () => {
     await expect(copy(source, sqlitePlace())).rejects.toBeInstanceOf(CopyRefusedError);
   });
 
-  it.skipIf(mongo === null)('leaves out records of instances that do not exist', async () => {
+  it.skipIf(mongo === null)('leaves out records of missing instances', async () => {
     const [source, target] = [mongoPlace(), sqlitePlace()];
     await withStore(source, async (store) => {
       for (const id of ['i', 'gone']) {

@@ -36,7 +36,7 @@ function createGroups(options: Partial<GroupCommitOptions<string, string>> = {})
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('GroupCommit', () => {
-  it('sends a single request immediately (GC1), and requests that arrive in the meantime together', async () => {
+  it('sends a single request immediately (GC1), and later requests together', async () => {
     const { groups, sent } = createGroups();
     const first = groups.submit('a');
     expect(sent.map(({ requests }) => requests)).toEqual([['a']]);
@@ -49,7 +49,7 @@ describe('GroupCommit', () => {
     expect(await Promise.all(others)).toEqual(['done b', 'done c', 'done d']);
   });
 
-  it('repeats the requests of a group one by one if one of them made it fail (GC2)', async () => {
+  it('repeats the requests of a group one by one if one of them fails it (GC2)', async () => {
     const bad = new Error('bad value');
     const { groups, sent } = createGroups();
     void groups.submit('first');
@@ -70,7 +70,7 @@ describe('GroupCommit', () => {
     ]);
   });
 
-  it('fails a group as a whole if the database does not respond (GC2, rule S5)', async () => {
+  it("fails a group as a whole if the database doesn't respond (GC2, rule S5)", async () => {
     const outage = new StoreUnavailableError('gone');
     const { groups, sent } = createGroups();
     void groups.submit('first');
@@ -83,7 +83,7 @@ describe('GroupCommit', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('repeats the requests of a group that was rolled back; one that waits again does not delay the others (GC2)', async () => {
+  it('repeats the requests of a rolled-back group, undelayed by one that waits again (GC2)', async () => {
     const rolledBack = new GroupRolledBackError('locked');
     const { groups, sent } = createGroups({ repeatLimits: LONG });
     void groups.submit('first');
@@ -107,7 +107,7 @@ describe('GroupCommit', () => {
     expect(sent).toHaveLength(7);
   });
 
-  it('repeats a single request that was rolled back once (GC2)', async () => {
+  it('repeats a single rolled-back request once (GC2)', async () => {
     const { groups, sent } = createGroups({ repeatLimits: LONG });
     const repeated = groups.submit('a');
     sent[0]!.fail(new GroupRolledBackError('locked'));
@@ -138,7 +138,7 @@ describe('GroupCommit', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('stops repeating when the database does not respond (GC2, rule S5)', async () => {
+  it("stops repeating when the database doesn't respond (GC2, rule S5)", async () => {
     const outage = new StoreUnavailableError('gone');
     const { groups, sent } = createGroups({ repeatLimits: LONG });
     void groups.submit('first');
@@ -153,7 +153,7 @@ describe('GroupCommit', () => {
     expect(sent).toHaveLength(5);
   });
 
-  it('never has two requests with the same key in flight (GC3)', async () => {
+  it('has only one request with the same key in flight at a time (GC3)', async () => {
     const { groups, sent } = createGroups({ keyOf: (request) => request.slice(0, 1) });
     const results = ['a1', 'a2', 'b1', 'a3'].map((request) => groups.submit(request));
     expect(sent.map(({ requests }) => requests)).toEqual([['a1']]);
@@ -166,7 +166,7 @@ describe('GroupCommit', () => {
     expect(await Promise.all(results)).toEqual(['done a1', 'done a2', 'done b1', 'done a3']);
   });
 
-  it('limits number and size of the requests in a group (GC4)', async () => {
+  it('limits the number and size of the requests in a group (GC4)', async () => {
     const counted = createGroups({ countMax: 2 });
     for (const request of ['a', 'b', 'c', 'd']) void counted.groups.submit(request);
     counted.sent[0]!.answer();
@@ -187,7 +187,7 @@ describe('GroupCommit', () => {
     expect(sent.length).toBeLessThan(5);
   });
 
-  it('does not let a group without a response hold back the others (GC4)', async () => {
+  it('sends other groups while one has no response (GC4)', async () => {
     const { groups, sent } = createGroups({ patienceMs: 1 });
     void groups.submit('lost');
     const second = groups.submit('b');

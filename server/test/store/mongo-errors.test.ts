@@ -12,11 +12,11 @@ function brokenBulkWrite(): MongoBulkWriteError {
   return new MongoBulkWriteError(cause, result);
 }
 
-it('an interrupted bulk write counts as an outage', () => {
+it('treats an interrupted bulk write as an outage', () => {
   expect(storeErrorOf(brokenBulkWrite())).toBeInstanceOf(StoreUnavailableError);
 });
 
-it('an interrupted bulk write does not count as one without duplicates', () => {
+it("doesn't mistake an interrupted bulk write for one without duplicates", () => {
   const error = brokenBulkWrite();
   expect(() => writeFailuresIn(error)).toThrow(error);
 });

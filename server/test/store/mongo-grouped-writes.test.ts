@@ -21,7 +21,7 @@ const url = mongo?.url ?? 'mongodb://127.0.0.1';
 
 const IDS = Array.from({ length: 20 }, (_, n) => `i${n}`);
 
-describe.skipIf(mongo === null)('writes on MongoDB that are requested at the same time', () => {
+describe.skipIf(mongo === null)('simultaneous writes on MongoDB', () => {
   const databaseName = `grouped-${randomUUID()}`;
   const commands: string[] = [];
   const store = createMongoStore({
@@ -76,7 +76,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
     Object.fromEntries((await instances.find().toArray()).map(({ _id, state }) => [_id, state]));
 
   describe('starts', () => {
-    it('share commands, for the instances and for each kind of side record', async () => {
+    it('shares commands between starts, for instances and for each kind of side record', async () => {
       await Promise.all(
         IDS.map((id) =>
           start(id, {
@@ -93,7 +93,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
       expect(await store.getActivities(IDS.map((id) => `${id}/1/0`))).toHaveLength(IDS.length);
     });
 
-    it('learn which of them exist already', async () => {
+    it('reports which starts exist already', async () => {
       await start('i3');
       await start('i5');
       const outcomes = await Promise.all([...IDS, 'i9'].map((id) => start(id)));
@@ -104,7 +104,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
       expect(await instances.countDocuments()).toBe(IDS.length);
     });
 
-    it('do not fail because of one that cannot be stored', async () => {
+    it("stores the other starts if one can't be stored", async () => {
       // Incompressible, and above the 16 MB that a document may have.
       const state = randomBytes(18_000_000).toString('base64');
       const record = instanceOf('huge', { state });
@@ -123,7 +123,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
       expect(await instances.distinct('_id')).toEqual(['i0', 'i1', 'i2']);
     });
 
-    it('all have an unknown outcome when the answer to their command is lost (S5)', async () => {
+    it('reports an unknown outcome for all if the response to their command is lost (S5)', async () => {
       const losing = instancesWith({
         insertMany: async (...args: Parameters<typeof instances.insertMany>) => {
           await instances.insertMany(...args);
@@ -143,7 +143,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
   });
 
   describe('commits', () => {
-    it('share commands', async () => {
+    it('shares commands between commits', async () => {
       await Promise.all(IDS.map((id) => start(id)));
       commands.length = 0;
       const outcomes = await Promise.all(
@@ -158,7 +158,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
       }
     });
 
-    it('learn which of them lost: another revision, epoch or message, the same expectation, no such instance', async () => {
+    it('reports which commits of a group lost, and why', async () => {
       await Promise.all(IDS.map((id) => start(id)));
       await store.postMessages([{ instanceId: 'i4', message: { id: 'm', body: '' } }]);
       const commits = [
@@ -187,7 +187,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
       expect(await store.getInstance('i5')).toMatchObject({ state: '{"committed":true}' });
     });
 
-    it('withdraw only the side records of those that lost', async () => {
+    it('withdraws only the side records of lost commits', async () => {
       await Promise.all(['i0', 'i1', 'i2'].map((id) => start(id)));
       const historyOf = (id: string) => [{ instanceId: id, sequence: 0, body: id }];
       const commits = ['i0', 'i1', 'i2'].map((id) =>
@@ -200,7 +200,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
       expect(await collections.history.distinct('instanceId')).toEqual(['i0', 'i2']);
     });
 
-    it('have won if somebody else changed the instance after them', async () => {
+    it('reports success if another caller changes the instance afterwards', async () => {
       await Promise.all(['i0', 'i1', 'i2'].map((id) => start(id)));
       const message = { instanceId: 'i1', message: { id: 'm', body: '' } };
       const commits = new GroupedCommits({
@@ -223,7 +223,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
       expect(await store.getInstance('i1')).toMatchObject({ state: 'by i1', inSeq: 1 });
     });
 
-    it('have an unknown outcome if somebody else committed the instance before they were told', async () => {
+    it('reports an unknown outcome if another commit overtakes before the result is read', async () => {
       await Promise.all(['i0', 'i1', 'i2'].map((id) => start(id)));
       const commits = new GroupedCommits({
         instances: instancesWith({
@@ -253,7 +253,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
       ]);
     });
 
-    it('all have an unknown outcome when the answer to their command is lost (S5)', async () => {
+    it('reports an unknown outcome for all if the response to their command is lost (S5)', async () => {
       await Promise.all(IDS.map((id) => start(id)));
       const commits = new GroupedCommits({
         instances: instancesWith({
@@ -274,7 +274,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
       expect(await statesOf()).toEqual(Object.fromEntries(IDS.map((id) => [id, `by ${id}`])));
     });
 
-    it('all have an unknown outcome when the instances cannot be read after one has lost', async () => {
+    it("reports an unknown outcome for all if the instances can't be read after one has lost", async () => {
       await Promise.all(['i0', 'i1', 'i2'].map((id) => start(id)));
       const commits = new GroupedCommits({
         instances: instancesWith({
@@ -293,7 +293,7 @@ describe.skipIf(mongo === null)('writes on MongoDB that are requested at the sam
       ]);
     });
 
-    it('do not fail because of one that the server refuses', async () => {
+    it('stores the other commits if the server refuses one', async () => {
       await Promise.all(['i0', 'i1', 'i2'].map((id) => start(id)));
       const commits = new GroupedCommits({ instances });
       // No server changes an `_id`.

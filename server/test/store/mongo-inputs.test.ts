@@ -15,7 +15,7 @@ const mongo = await mongoForTests();
 const LONG = 'x'.repeat(100_000);
 const CALLERS = 20;
 
-describe.skipIf(mongo === null)('long inputs', () => {
+describe.skipIf(mongo === null)('long inputs on MongoDB', () => {
   const url = mongo?.url ?? 'mongodb://127.0.0.1';
   const client = new MongoClient(url);
   const databaseName = `inputs-${randomUUID()}`;
@@ -40,7 +40,7 @@ describe.skipIf(mongo === null)('long inputs', () => {
     input,
   });
 
-  it('of starts that lose against others are removed', async () => {
+  it('removes the inputs of lost starts', async () => {
     const same = Array.from({ length: CALLERS }, () => insertOf('same'));
     const rivals = Array.from({ length: CALLERS }, (_, n) => ({
       ...insertOf(`rival-${n}`, { reference: 's' }),
@@ -54,7 +54,7 @@ describe.skipIf(mongo === null)('long inputs', () => {
     expect(await store.getInput('same')).toBe(LONG);
   });
 
-  it('of a start that was interrupted are swept, and not shown for a later start', async () => {
+  it("sweeps the input of an interrupted start, and doesn't show it for a later start", async () => {
     await collections.inputs.deleteMany({});
     // The process dies before it inserts the instance.
     await withInput(collections, insertOf('later', { input: `${LONG}!` }));

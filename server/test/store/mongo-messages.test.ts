@@ -52,7 +52,7 @@ describe.skipIf(mongo === null)('messages on MongoDB', () => {
     }
   }
 
-  it('does not drop a message because of a read: the inbox is full and has the overflow message', async () => {
+  it('counts a message as overflowed without a read if the inbox has the overflow message', async () => {
     const full = { id: 'long', body: 'x'.repeat(INBOX_BYTES_MAX) };
     await insert('i', [full, OVERFLOW_MESSAGE]);
     const before = await instances.findOne({ _id: 'i' });
@@ -63,7 +63,7 @@ describe.skipIf(mongo === null)('messages on MongoDB', () => {
     expect(await instances.findOne({ _id: 'i' })).toEqual({ ...before, wakeAt: 0 });
   });
 
-  it('reads acknowledged changes to see that a message was posted before', async () => {
+  it('reads acknowledged changes to see if a message was already posted', async () => {
     await insert('i', [{ id: 'm', body: '{}' }]);
     expect(await post(['i', 'm'])).toEqual([{ instanceId: 'i', inSeq: 0, epoch: 1, owner: null }]);
     expectAcknowledgedReads();

@@ -21,7 +21,7 @@ import { instanceOf, NO_SIDE } from './records.js';
 const mongo = await mongoForTests();
 const MANY = 2000;
 
-describe.skipIf(mongo === null)('references of starts', () => {
+describe.skipIf(mongo === null)('references of starts on MongoDB', () => {
   const url = mongo?.url ?? 'mongodb://127.0.0.1';
   const client = new MongoClient(url);
   const databaseName = `references-${randomUUID()}`;
@@ -40,7 +40,7 @@ describe.skipIf(mongo === null)('references of starts', () => {
   it.each([
     ['open', openOf, 'reference_1_definitionId_1_startTime_-1__id_-1'],
     ['kept', keptOf, 'definitionId_1_reference_1_startTime_-1__id_-1'],
-  ] as const)('of %s instances are found by an index', async (scope, find, index) => {
+  ] as const)('finds the reference of %s instances with an index', async (scope, find, index) => {
     const ended = { status: 'Complete', endTime: 5, outcome: 'Succeeded' } as const;
     const documents = Array.from({ length: MANY }, (_, n) => {
       const definitionId = n % 2 === 0 ? 'order' : 'other';
@@ -57,7 +57,7 @@ describe.skipIf(mongo === null)('references of starts', () => {
     expect(plan).not.toContain('COLLSCAN');
   });
 
-  it('cannot be claimed by a start that was slow, while the instance of another is kept', async () => {
+  it('rejects the claim of a slow start while the instance of another is kept', async () => {
     const documentOf = (id: string) =>
       instanceDocumentOf(instanceOf(id, { status: 'Complete', endTime: 1, lastChangeAt: 1 }));
     const sweep = { before: 100, limit: 1 };
@@ -77,7 +77,7 @@ describe.skipIf(mongo === null)('references of starts', () => {
     expect(await claimAndInsert(collections, slow, documentOf('slow'))).toBe(true);
   });
 
-  it('are swept past claims that stay', async () => {
+  it('sweeps old claims past claims that remain', async () => {
     await collections.referenceClaims.deleteMany({});
     const conflict = { action: 'refuse' } as const;
     for (const [n, id] of ['a', 'b', 'c', 'd'].entries()) {

@@ -83,7 +83,7 @@ describe.skipIf(mongo === null)('side records of two concurrent commits', () => 
     ]);
   }
 
-  it('exist for the winner, and are gone if the winner loses later', async () => {
+  it('keeps the side records of the winner, and removes them if the winner loses later', async () => {
     const loser = { ...attemptOf({ epoch: 1, inSeq: 0 }), replaces: true };
     const losers = await insertSideRecords(context, SIDE, loser);
     expect(await counts()).toEqual([1, 1, 1]);
@@ -106,7 +106,7 @@ describe.skipIf(mongo === null)('side records of two concurrent commits', () => 
     expect(await counts()).toEqual([0, 0, 0]);
   });
 
-  it('are left to a later pass', async () => {
+  it('leaves side records to a later pass', async () => {
     const later = { ...attemptOf({ epoch: 3, inSeq: 0 }), replaces: true };
     await insertSideRecords(context, SIDE, later);
     const earlier = { ...attemptOf({ epoch: 2, inSeq: 5 }), replaces: true };

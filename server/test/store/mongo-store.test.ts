@@ -19,7 +19,7 @@ import { activityOf, claimBy, commitOf, instanceOf, NO_SIDE } from './records.js
 const mongo = await mongoForTests();
 const url = mongo?.url ?? '';
 
-describe.skipIf(mongo === null)('with a server', () => {
+describe.skipIf(mongo === null)('a MongoDB deployment', () => {
   describeStore('the MongoDB store', async (): Promise<StoreFixture> => {
     const databaseName = `store-${randomUUID()}`;
     // Two processes run tests on this machine; the timeouts for production are not under test here.
@@ -151,7 +151,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       expect((await store.getInstance('i'))?.inbox).toHaveLength(50);
     }));
 
-  it('finds open instances of an earlier version as unchanged since their start', () =>
+  it('counts open instances of an earlier version as unchanged since their start', () =>
     withStore(async ({ store, database }) => {
       await store.insertInstance({ record: instanceOf('old'), side: NO_SIDE });
       await store.insertInstance({
@@ -202,7 +202,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       expect(await store.getInstance('w.2.1')).toMatchObject({ outcome: 'Failed' });
     }));
 
-  it('does not tell since when an instance has been failing that an earlier version let fail anew', () =>
+  it('reports no start of a failure that an earlier version renewed', () =>
     withStore(async ({ store, database }) => {
       const failure = { key: 'k', stepId: 'pay', type: 'T', message: 'm' };
       const failed = instanceOf('i', { errorAt: 1300, failingSince: 1200, failure });
@@ -254,7 +254,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       }
     }));
 
-  describe('after a process died between side records and commit', () => {
+  describe('a commit after a process died before its own', () => {
     /** The state that such a process leaves behind. */
     async function leaveSideRecords(store: Store, database: Db, epoch: number): Promise<void> {
       const orphan = instanceOf('orphan', { epoch });
@@ -283,7 +283,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
         },
       });
 
-    it('the repeated pass replaces side records with different content (SR2), and keeps the others (SR3)', () =>
+    it('replaces side records with different content (SR2), and keeps the others (SR3)', () =>
       withStore(async ({ store, database }) => {
         await store.insertInstance({ record: instanceOf('i', { epoch: 2 }), side: NO_SIDE });
         await leaveSideRecords(store, database, 1);
@@ -300,7 +300,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
         });
       }));
 
-    it('a node that lost the instance replaces and removes nothing', () =>
+    it('replaces and removes nothing on a node that lost the instance', () =>
       withStore(async ({ store, database }) => {
         await store.insertInstance({ record: instanceOf('i', { epoch: 5 }), side: NO_SIDE });
         await leaveSideRecords(store, database, 5);
@@ -318,7 +318,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       }));
   });
 
-  it('neither hands out nor defers an item whose instance is being inserted', () =>
+  it('hands out and defers no item while its instance is being inserted', () =>
     withStore(async ({ store, database }) => {
       await offer(store, activityOf('i/1/0', 'i', { createdAt: 1999 }));
       const instances = database.collection<{ _id: string }>('instances');
@@ -338,7 +338,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
       expect((await store.getInstance('i'))?.state).toBe(state);
     }));
 
-  it('returns the time of the server at the start and with each heartbeat', async () => {
+  it("reports the server's time at the start and with each heartbeat", async () => {
     const readings: { time: number; roundTripMs: number }[] = [];
     const store = createMongoStore({
       url,
@@ -359,7 +359,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
     await store.stop();
   });
 
-  it('can be started again if its start failed when it had read the time', async () => {
+  it('starts again after a start that failed once it had read the time', async () => {
     let readings = 0;
     const store = createMongoStore({
       url,
@@ -377,7 +377,7 @@ describe.skipIf(mongo === null)('createMongoStore', () => {
     await store.stop();
   });
 
-  it('reports that it was not started, or was stopped', async () => {
+  it("reports that it wasn't started, or was stopped", async () => {
     const store = createMongoStore({ url });
     await expect(store.ping()).rejects.toThrow(StoreUnavailableError);
     await store.stop();

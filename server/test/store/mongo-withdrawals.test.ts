@@ -48,7 +48,7 @@ describe.skipIf(mongo === null)('a claim on MongoDB', () => {
   const unheld = { availableAt: 1000, deferred: false, settled: true, tokenHash: null, attempt: 0 };
   const stored = () => collections.activities.findOne({ _id: ID });
 
-  it('that has found an item does not take it after its withdrawal', async () => {
+  it("doesn't take an item that was withdrawn after it was found", async () => {
     await offer('Runnable');
     const find: CandidateFinder['find'] = async (request) => {
       const found = await candidates.find(request);
@@ -59,7 +59,7 @@ describe.skipIf(mongo === null)('a claim on MongoDB', () => {
     expect(await stored()).toMatchObject(unheld);
   });
 
-  it('that puts an item back after its withdrawal does not defer it', async () => {
+  it("doesn't defer an item that was withdrawn before it's put back", async () => {
     await offer('Suspended');
     let withdrawing: ReturnType<typeof withdraw> | undefined;
     const withdrawOnce = () => (withdrawing ??= withdraw());

@@ -53,7 +53,7 @@ describe('observeStore', () => {
     expect(finished[0]?.durationMs).toBeGreaterThanOrEqual(0);
   });
 
-  it('does not carry out what `before` rejects', async () => {
+  it("doesn't carry out an operation that `before` rejects", async () => {
     const inner = createMemoryStore();
     const store = observeStore(inner, {
       before: ({ kind }) => {
@@ -64,7 +64,7 @@ describe('observeStore', () => {
     expect(await store.getInstance('i')).toBeNull();
   });
 
-  it('can simulate a process that dies at the n-th call', async () => {
+  it('simulates a process that dies at the nth call', async () => {
     const inner = createMemoryStore();
     let calls = 0;
     const store = observeStore(inner, {
@@ -82,7 +82,7 @@ describe('observeStore', () => {
     expect(await inner.getInstance('c')).not.toBeNull();
   });
 
-  it('can lose the response after the operation has happened', async () => {
+  it('simulates a response that is lost after the operation', async () => {
     const inner = createMemoryStore();
     const store = observeStore(inner, {
       after: () => {
@@ -104,7 +104,7 @@ describe('observeStore', () => {
     expect(errors).toEqual([new StoreUnavailableError('away')]);
   });
 
-  it('knows for every operation whether it writes', () => {
+  it('classifies every operation as a read or a write', () => {
     const store = createMemoryStore();
     const others = ['kind', 'storesDeliveries', 'start', 'stop'];
     const operations = Object.keys(store).filter((key) => !others.includes(key));

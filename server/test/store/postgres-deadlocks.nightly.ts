@@ -24,7 +24,7 @@ const postgres = await postgresForTests();
 const OPERATION_TIMEOUT_MS = 30_000;
 const POLL = { timeout: OPERATION_TIMEOUT_MS / 10 };
 
-describe.skipIf(postgres === null)('two groups that wait for each other', () => {
+describe.skipIf(postgres === null)('a PostgreSQL store with two deadlocked transactions', () => {
   let database: Awaited<ReturnType<typeof createTestDatabase>>;
   const stores: Store[] = [];
   const texts: string[][] = [];
@@ -76,7 +76,7 @@ describe.skipIf(postgres === null)('two groups that wait for each other', () => 
   it.each([
     ['groups', ['a', 'm', 'z'].map((id) => [id])],
     ['single operations with several instances', [['a', 'm', 'z']]],
-  ])('%s are repeated, and all of them succeed', async (kind, calls) => {
+  ])('repeats %s until all succeed', async (kind, calls) => {
     const [nested, hashed] = [stores[0]!, stores[1]!];
     const idOf = (id: string): string => `${kind} ${id}`;
     // In the table, the last one is the first.

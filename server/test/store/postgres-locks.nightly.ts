@@ -72,7 +72,7 @@ describe.skipIf(postgres === null).each(ROUTES)('a row lock behind %s', (_, hand
     }
   }
 
-  it('ends the statements that wait for it; their connections and other rows stay usable', async () => {
+  it('ends the waiting statements, and leaves their connections and other rows usable', async () => {
     const [locked, taken, free] = [instanceOf('locked'), instanceOf('taken'), instanceOf('free')];
     for (const record of [locked, taken, free]) {
       await store.insertInstance({ record, side: NO_SIDE });

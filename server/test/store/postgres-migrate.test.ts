@@ -40,14 +40,14 @@ async function openDatabase(
   return { database: new Database(options), connections };
 }
 
-describe.skipIf(postgres === null)('the tables of PostgreSQL', () => {
+describe.skipIf(postgres === null)('the PostgreSQL schema', () => {
   let schema: TestSchema;
   beforeEach(async () => {
     schema = await openTestSchema(postgres?.url ?? '');
   });
   afterEach(() => schema.drop());
 
-  it('are created once by sessions that all have looked for them before', async () => {
+  it('is created once by sessions that all found nothing before', async () => {
     const opened = await Promise.all(
       Array.from({ length: SESSIONS }, () => openDatabase(schema, 1)),
     );
@@ -61,7 +61,7 @@ describe.skipIf(postgres === null)('the tables of PostgreSQL', () => {
     for (const { connections } of opened) await connections.close();
   });
 
-  it('keep a server from starting that is older than they are', async () => {
+  it('prevents an older server from starting', async () => {
     const store = createPostgresStore({ url: schema.url, operationTimeoutMs: TIMEOUT_MS });
     await store.start();
     await store.stop();
@@ -71,7 +71,7 @@ describe.skipIf(postgres === null)('the tables of PostgreSQL', () => {
     await expect(store.start()).rejects.toThrow(/newer version of the server/);
   });
 
-  it('of an earlier version keep their content, while nodes of that version still write to them', async () => {
+  it('keeps the content of an earlier version, while nodes of that version still write', async () => {
     const { connections, database } = await openDatabase(schema, 1);
     await schema.client.query(`CREATE SCHEMA "${schema.name}"`);
     await database.execute(
@@ -111,13 +111,13 @@ describe.skipIf(postgres === null)('the tables of PostgreSQL', () => {
     await connections.close();
   });
 
-  it('have numbered migrations without gaps', () => {
+  it('has numbered migrations without gaps', () => {
     expect(MIGRATIONS.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, n) => n + 1));
   });
 });
 
-describe.skipIf(postgres === null)('a statement that is used often', () => {
-  it('is repeated without its name when the session has forgotten it', async () => {
+describe.skipIf(postgres === null)('a frequent statement', () => {
+  it('is repeated without its name when the session has lost it', async () => {
     const schema = await openTestSchema(postgres?.url ?? '');
     const { connections, database } = await openDatabase(schema, 1);
     const square = async (n: number): Promise<number | undefined> =>
@@ -136,7 +136,7 @@ describe.skipIf(postgres === null)('a statement that is used often', () => {
     await schema.drop();
   });
 
-  it('is prepared on the server, the claim of an activity included', async () => {
+  it('is prepared on the server, including the claim of an activity', async () => {
     const schema = await openTestSchema(postgres?.url ?? '');
     const { connections, database } = await openDatabase(schema, 1);
     await migrate(database, schema.name);

@@ -115,7 +115,7 @@ describe.skipIf(!startsContainers)('createPostgresStore with a failing server', 
     }
   });
 
-  it('leaves a server behind a pooler that became read-only, with all connections to it', async () => {
+  it('drops all connections to a server that became read-only behind a pooler', async () => {
     const second = await startPostgresContainer();
     const poolers = [
       await startTestPooler(new URL(url), 'refuses'),

@@ -15,7 +15,7 @@ if (!HAS_PGBOUNCER) {
   console.warn('*** PgBouncer is NOT COVERED by this test run: there is no `pgbouncer` ***');
 }
 
-describe.skipIf(postgres === null || !HAS_PGBOUNCER)('through PgBouncer', () => {
+describe.skipIf(postgres === null || !HAS_PGBOUNCER)('PostgreSQL through PgBouncer', () => {
   let pooler: PgBouncer;
   beforeAll(async () => {
     pooler = await startPgBouncer(postgres?.url ?? '');

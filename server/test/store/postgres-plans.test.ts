@@ -124,7 +124,7 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     }
   });
 
-  it('reads as many rows for a tag when there are very many names of tags', async () => {
+  it('reads no more rows for a tag when there are many tag names', async () => {
     await schema.client.query(`
       INSERT INTO "${schema.name}".terms (name, value, start_time, instance_id)
       SELECT 't' || n, 'sx', n % ${ROWS} * 100, 'i' || n % ${ROWS} FROM generate_series(1, ${NAMES}) AS n;
@@ -177,13 +177,13 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     ['removed items', () => store.commitInstance(commitOf(instanceOf('x'), REMOVAL))],
     ['a control action', () => store.controlInstance('x', 'suspend', 1)],
   ];
-  it.each(READS)('finds by an index: %s', async (_title, operate) => {
+  it.each(READS)('finds with an index: %s', async (_title, operate) => {
     for (const plan of await plansOf(operate)) {
       expect(plan).not.toMatch(/Seq Scan on (instances|wakes|history|activities|subscriptions)/);
     }
   });
 
-  it('reads one row of the many that are kept with a reference', async () => {
+  it('reads one of many instances that are kept with a reference', async () => {
     await schema.client.query(`
       INSERT INTO "${schema.name}".instances
         (id, definition_id, version, reference, status, start_time, end_time, outcome, last_change_at, epoch, in_seq, revision,
@@ -244,7 +244,7 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     ],
   ];
   it.each(CHANGES_UP_TO_A_LIMIT)(
-    'finds the rows once that it changes (PG9): %s',
+    'finds the rows that it changes only once (PG9): %s',
     async (_title, operate) => {
       const plans = await plansOf(operate);
       const limited = plans.filter((plan) => /^(Delete|Update)/.test(plan) && /Limit/.test(plan));
@@ -262,7 +262,7 @@ describe.skipIf(postgres === null)('the store on PostgreSQL with many rows', () 
     await store.removeInstances([record]);
   }
 
-  it('writes most commits as HOT updates, which touch no index', async () => {
+  it('writes most commits as HOT updates, which change no index', async () => {
     await store.insertInstance({ record: instanceOf('hot'), side: NO_SIDE });
     const updates = async (): Promise<Updates> => {
       await schema.client.query('SELECT pg_stat_clear_snapshot()');

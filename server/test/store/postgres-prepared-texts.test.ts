@@ -9,7 +9,7 @@ function nameAfterUse(texts: PreparedTexts, text: string): string | undefined {
   return texts.use(text, true).name;
 }
 
-it('a prepared statement has the same name on every node, in whichever order they use it', () => {
+it('names a prepared statement the same on every node, in any order of use', () => {
   const [one, other] = [new PreparedTexts('stepwright'), new PreparedTexts('stepwright')];
   const [read, write] = ['SELECT 1 FROM @instances', 'DELETE FROM @instances'];
   const first = [nameAfterUse(one, read), nameAfterUse(one, write)];
@@ -18,13 +18,13 @@ it('a prepared statement has the same name on every node, in whichever order the
   expect(new Set(first).size).toBe(2);
 });
 
-it('a statement on the tables of another schema has another name', () => {
+it('names a statement differently for each schema', () => {
   const [one, other] = [new PreparedTexts('team_a'), new PreparedTexts('team_b')];
   const text = 'SELECT 1 FROM @instances';
   expect(nameAfterUse(one, text)).not.toBe(nameAfterUse(other, text));
 });
 
-it('names fit into the length that PostgreSQL keeps', () => {
+it('fits names into the length that PostgreSQL keeps', () => {
   const name = nameAfterUse(new PreparedTexts('s'.repeat(63)), 'SELECT 1 FROM @instances') ?? '';
   expect(name).not.toBe('');
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(63);

@@ -11,7 +11,7 @@ import { openTestSchema } from './support/postgres-schema.js';
 
 const postgres = await postgresForTests();
 
-describe.skipIf(postgres === null)('with a server', () => {
+describe.skipIf(postgres === null)('a PostgreSQL server', () => {
   describeStore('the PostgreSQL store', async (): Promise<StoreFixture> => {
     const schema = await openTestSchema(postgres?.url ?? '');
     // Two processes run tests on this machine; the timeouts for production are not under test here.
@@ -39,7 +39,7 @@ describe.skipIf(postgres === null)('with a server', () => {
     };
   });
 
-  it('can be started again if its start failed when it had read the time', async () => {
+  it('starts again after a start that failed once it had read the time', async () => {
     const schema = await openTestSchema(postgres?.url ?? '');
     const url = new URL(schema.url);
     url.searchParams.set('application_name', schema.name);

@@ -58,7 +58,7 @@ describe.skipIf(postgres === null)('an item that another session is changing', (
     expect(await item()).toEqual(withdrawn);
   });
 
-  it('is not withdrawn if the other session completes it', async () => {
+  it("isn't withdrawn if the other session completes it", async () => {
     await offer(claimBy('w'));
     const [done] = await during(
       `done = true, done_at = 5, succeeded = true, result_hash = 'h', result_data = '1'`,
@@ -68,14 +68,14 @@ describe.skipIf(postgres === null)('an item that another session is changing', (
     expect(await item()).toEqual(done);
   });
 
-  it('leaves a mark for its holder if a commit removes it while it is withdrawn', async () => {
+  it('leaves a mark for its holder if a commit removes it during the withdrawal', async () => {
     await offer(claimBy('w'));
     const removal = commitOf(instanceOf('i'), { removeActivities: [ID] });
     expect(await during('settled = true', () => store.commitInstance(removal))).toBe('committed');
     expect(await item()).toMatchObject({ done: true, withdrawn: true });
   });
 
-  it('is not handed out if it is withdrawn at that moment', async () => {
+  it("isn't handed out if it's withdrawn at that moment", async () => {
     await offer();
     const { client, name } = schema;
     await client.query('BEGIN');

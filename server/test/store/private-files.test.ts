@@ -68,7 +68,7 @@ it('creates the data directory and the database for its own user only', async ()
   await store.stop();
 });
 
-it('closes files of an earlier version, and names a directory that others may list', async () => {
+it('restricts files of an earlier version, and warns about a directory that others may list', async () => {
   const dataDir = path.join(base, 'data');
   mkdirSync(dataDir);
   chmodSync(dataDir, 0o755);
@@ -83,7 +83,7 @@ it('closes files of an earlier version, and names a directory that others may li
   await earlier.store.stop();
 });
 
-it('leaves a group the right to read that the operator has given it', async () => {
+it("keeps the group's read permission that the operator has set", async () => {
   const dataDir = path.join(base, 'data');
   await (await open(dataDir)).store.stop();
   chmodSync(dataDir, 0o750);
@@ -107,7 +107,7 @@ it('creates the sealing key and archives for its own user only', async () => {
   expect(modeOf(archive)).toBe('600');
 });
 
-it('knows which files others may open', () => {
+it('recognizes files that others may open', () => {
   const file = path.join(base, 'file');
   expect(isOpenToOthers(file)).toBe(false);
   writeFileSync(file, '');

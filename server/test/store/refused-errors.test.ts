@@ -18,14 +18,14 @@ function postgresError(code: string): DatabaseError {
 }
 
 it.for(['22021', '22003', '22P05', '54000', '54001'])(
-  'takes PostgreSQL %s for a refusal',
+  'treats PostgreSQL error %s as a refusal',
   (code) => {
     expect(postgresErrorOf(postgresError(code))).toBeInstanceOf(StoreRefusedError);
   },
 );
 
 it.for(['08006', '53100', '53200', '57P01', '40001', '55P03'])(
-  'takes PostgreSQL %s for an outage',
+  'treats PostgreSQL error %s as an outage',
   (code) => {
     expect(postgresErrorOf(postgresError(code))).toBeInstanceOf(StoreUnavailableError);
   },
@@ -43,18 +43,18 @@ it.for([
     'the size of a message',
     new MongoInvalidArgumentError('Document is larger than the maximum size 16777216'),
   ],
-] as const)('takes %s for a refusal of MongoDB', ([, error]) => {
+] as const)('treats %s as a refusal by MongoDB', ([, error]) => {
   expect(mongoErrorOf(error)).toBeInstanceOf(StoreRefusedError);
 });
 
-it('takes other errors of MongoDB for what they are', () => {
+it('treats other MongoDB errors as outages only if they are', () => {
   const stepDown = new MongoServerError({ code: 189, message: 'x' });
   expect(mongoErrorOf(stepDown)).toBeInstanceOf(StoreUnavailableError);
   const other = new MongoServerError({ code: 2, message: 'bad value' });
   expect(mongoErrorOf(other)).toBe(other);
 });
 
-it('takes a value beyond the limit of SQLite for a refusal', () => {
+it("treats a value beyond SQLite's limit as a refusal", () => {
   const folder = mkdtempSync(join(tmpdir(), 'stepwright-too-big-'));
   const path = join(folder, 'test.db');
   const database = new Database({ path, busyTimeoutMs: 1000 });

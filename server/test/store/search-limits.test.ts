@@ -17,7 +17,7 @@ const postgres = await postgresForTests();
 const mongo = await mongoForTests();
 
 describe.skipIf(postgres === null)('searches on PostgreSQL', () => {
-  it('leave connections for everything else', async () => {
+  it('leaves connections for everything else', async () => {
     const schema = await openTestSchema(postgres?.url ?? '');
     const store = createPostgresStore({ url: schema.url, operationTimeoutMs: 20_000, poolMax: 4 });
     await store.start();
@@ -40,7 +40,7 @@ describe.skipIf(postgres === null)('searches on PostgreSQL', () => {
     }
   });
 
-  it('are ended by the server when nobody waits for them any more', async () => {
+  it('ends on the server when no caller waits any longer', async () => {
     const schema = await openTestSchema(postgres?.url ?? '');
     const statements: string[] = [];
     const store = createPostgresStore({
@@ -73,7 +73,7 @@ describe.skipIf(postgres === null)('searches on PostgreSQL', () => {
 });
 
 describe.skipIf(mongo === null)('searches on MongoDB', () => {
-  it('tell the server how long each command may take', async () => {
+  it('sends the server a time limit with each command', async () => {
     const client = new MongoClient(mongo?.url ?? '', { monitorCommands: true });
     const limits: [string, unknown][] = [];
     client.on('commandStarted', ({ command, commandName }) => {

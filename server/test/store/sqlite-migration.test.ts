@@ -55,7 +55,7 @@ const OPEN = {
   inbox: [{ id: 'm', body: 'text' }],
 } as const;
 
-it('a file of schema 1 is migrated to the current schema with all its content', async () => {
+it('migrates a file of schema 1 to the current schema with all its content', async () => {
   const path = join(directory, 'old.db');
   const connection = await openOldFile(path, 1);
   connection.exec(`
@@ -85,7 +85,7 @@ it('a file of schema 1 is migrated to the current schema with all its content', 
   await expectSchemaOfNewFile(path);
 });
 
-it('instances of schema 2 get an outcome, and the parent that their state names', async () => {
+it('gives instances of schema 2 an outcome, and the parent in their state', async () => {
   const path = join(directory, 'old-2.db');
   const connection = await openOldFile(path, 2);
   const insert = connection.prepare(
@@ -121,7 +121,7 @@ it('instances of schema 2 get an outcome, and the parent that their state names'
   await expectSchemaOfNewFile(path);
 });
 
-it('instances of schema 2 keep their content', async () => {
+it('keeps the content of instances of schema 2', async () => {
   const path = join(directory, 'kept-2.db');
   const connection = await openOldFile(path, 2);
   connection.exec(`
@@ -142,7 +142,7 @@ it('instances of schema 2 keep their content', async () => {
   await store.stop();
 });
 
-it('instances of schema 3 keep their content, and count as children of their parents', async () => {
+it('keeps the content of instances of schema 3, and counts them as children of their parents', async () => {
   const path = join(directory, 'old-3.db');
   const connection = await openOldFile(path, 3);
   connection.exec(`
@@ -166,7 +166,7 @@ it('instances of schema 3 keep their content, and count as children of their par
   await expectSchemaOfNewFile(path);
 });
 
-it('instances of schema 4 keep their content, and have no input', async () => {
+it('keeps the content of instances of schema 4, which have no input', async () => {
   const path = join(directory, 'schema-4.sqlite');
   const connection = await openOldFile(path, 4);
   connection.exec(`
@@ -186,7 +186,7 @@ it('instances of schema 4 keep their content, and have no input', async () => {
   await expectSchemaOfNewFile(path);
 });
 
-it('a file of schema 5 keeps its content, has no sources of definitions, and gets the tables of bulk jobs', async () => {
+it('keeps the content of a schema 5 file, and adds the tables for bulk jobs', async () => {
   const path = join(directory, 'schema-5.sqlite');
   const connection = await openOldFile(path, 5);
   connection.exec(`
@@ -222,7 +222,7 @@ it('a file of schema 5 keeps its content, has no sources of definitions, and get
   await expectSchemaOfNewFile(path);
 });
 
-it('instances of schema 5 keep their content, and have no failure', async () => {
+it('keeps the content of instances of schema 5, which have no failure', async () => {
   const path = join(directory, 'kept-5.sqlite');
   const connection = await openOldFile(path, 5);
   connection.exec(`
@@ -242,7 +242,7 @@ it('instances of schema 5 keep their content, and have no failure', async () => 
   await expectSchemaOfNewFile(path);
 });
 
-it('a file of schema 6 keeps its content, and gets an index for lists of one version', async () => {
+it('keeps the content of a schema 6 file, and adds an index for lists of one version', async () => {
   const path = join(directory, 'schema-6.sqlite');
   const connection = await openOldFile(path, 6);
   connection.exec(`
@@ -268,7 +268,7 @@ it('a file of schema 6 keeps its content, and gets an index for lists of one ver
   await expectSchemaOfNewFile(path);
 });
 
-it('a file of schema 10 keeps its content, while nodes of its version still write to it', async () => {
+it('keeps the content of a schema 10 file, while nodes of its version still write to it', async () => {
   const path = join(directory, 'schema-10.sqlite');
   const earlier = await openOldFile(path, 10);
   earlier.exec(`

@@ -226,11 +226,11 @@ describe('the statements of the SQLite store', () => {
   });
   const statements = [...recorded].filter((sql) => !COUNTS.some((count) => count.test(sql)));
 
-  it('are collected', () => {
+  it('includes enough statements to be checked', () => {
     expect(statements.length).toBeGreaterThan(60);
   });
 
-  it.each(statements)('search an index and do not sort: %s', (sql) => {
+  it.each(statements)("searches an index and doesn't sort: %s", (sql) => {
     const steps = connection
       .prepare(`EXPLAIN QUERY PLAN ${sql}`)
       .all()

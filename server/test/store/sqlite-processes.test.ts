@@ -60,7 +60,7 @@ async function withStore<Result>(path: string, use: (store: Store) => Promise<Re
 }
 
 describe('a SQLite store in another process', () => {
-  it('has kept every acknowledged write when the process is killed (S1)', async () => {
+  it('keeps every acknowledged write when the process is killed (S1)', async () => {
     const path = join(directory, 'killed.db');
     const writer = startWriter({ path, prefix: 'k', count: 1_000_000 });
     const acknowledged: string[] = [];

@@ -35,7 +35,7 @@ describe('searches of the SQLite store', () => {
   const count = async () =>
     (await store.countInstances({ filter: {}, after: null, max: 10_000 })).count;
 
-  it('delay no write and no point read', async () => {
+  it('delays no write and no point read', async () => {
     for (let at = 0; at < 20; at += 1) await insert(`before-${at}`);
     let ended = 0;
     const searches = Array.from({ length: SEARCHES }, () => count().then(() => (ended += 1)));
@@ -47,14 +47,14 @@ describe('searches of the SQLite store', () => {
     await Promise.all(searches);
   });
 
-  it('see every write that was answered before', async () => {
+  it('sees every write that was acknowledged before', async () => {
     for (let inserted = 1; inserted <= 100; inserted += 1) {
       await insert(`i-${inserted}`);
       expect(await count()).toBe(inserted);
     }
   });
 
-  it('see one moment, also while others write', async () => {
+  it('sees one snapshot while others write', async () => {
     const inserts = Array.from({ length: 300 }, (_, at) => insert(`i-${at}`));
     const over = new AbortController();
     void Promise.all(inserts).then(() => over.abort());
@@ -68,14 +68,14 @@ describe('searches of the SQLite store', () => {
     expect(await count()).toBe(300);
   });
 
-  it('answer with an error of their own, and continue', async () => {
+  it('reports its own error, and later searches work', async () => {
     const wrong = { filter: {}, after: null, limit: 'many' } as unknown as { limit: number };
     const asked = store.listInstances({ filter: {}, after: null, ...wrong });
     await expect(asked).rejects.toThrow('mismatch');
     expect(await count()).toBe(0);
   });
 
-  it('read no long event data for a list', { timeout: 60_000 }, async () => {
+  it('reads no long event data for a list', { timeout: 60_000 }, async () => {
     const length = 900_000;
     const kept = JSON.stringify('ü'.repeat(LISTED_DATA_LENGTH_MAX - 2));
     const left = JSON.stringify('ü'.repeat(LISTED_DATA_LENGTH_MAX - 1));

@@ -121,7 +121,7 @@ describe('createSqliteStore', () => {
     });
   });
 
-  it('rejects a file of a newer version of the server with a clear message', async () => {
+  it('rejects a file of a newer server version with a clear message', async () => {
     const path = newPath();
     await withStore({ path }, async (store) => {
       await insert(store, 'i');
@@ -134,7 +134,7 @@ describe('createSqliteStore', () => {
     );
   });
 
-  it('rejects a file that is not a database', async () => {
+  it("rejects a file that isn't a database", async () => {
     const path = join(directory, 'text.db');
     await writeFile(path, 'This is a text file that somebody put here by mistake. '.repeat(200));
     const start = createSqliteStore({ path }).start();
@@ -142,7 +142,7 @@ describe('createSqliteStore', () => {
     await expect(start).rejects.toThrow('The file is not a database');
   });
 
-  it('waits for another writing process, then fails; reads continue', async () => {
+  it('waits for another writing process and then fails, while reads continue', async () => {
     const path = newPath();
     await withStore({ path, busyTimeoutMs: 300 }, async (store) => {
       await insert(store, 'before');
@@ -163,7 +163,7 @@ describe('createSqliteStore', () => {
     });
   });
 
-  it('carries out the other operations of a batch in which one fails', async () => {
+  it('carries out the rest of a batch if one operation fails', async () => {
     await withStore({ path: newPath() }, async (store) => {
       await insert(store, 'i');
       const broken = { ...instanceOf('broken'), version: undefined as unknown as number };
@@ -191,7 +191,7 @@ describe('createSqliteStore', () => {
     });
   });
 
-  it('yields to the event loop while many responses resume callers that work for long', async () => {
+  it('yields to the event loop while many responses resume busy callers', async () => {
     await withStore({ path: newPath() }, async (store) => {
       await insert(store, 'i');
       const state = { turns: 0, areAnswered: false };
@@ -216,7 +216,7 @@ describe('createSqliteStore', () => {
     });
   });
 
-  it('rejects values that cannot be sent to the thread, and continues', async () => {
+  it("rejects values that can't be sent to the thread, and continues", async () => {
     await withStore({ path: newPath() }, async (store) => {
       const notData = (() => 'a function') as unknown as string;
       await expect(store.getInstance(notData)).rejects.toThrow(/could not be cloned/);

@@ -113,7 +113,7 @@ afterAll(async () => {
 });
 
 it.each(modelled)(
-  'the $title store returns the same results as the memory store',
+  'returns the same results on the $title store as on the memory store',
   { timeout: IS_NIGHTLY ? 2_400_000 : 240_000 },
   async ({ clear, runs, store }) => {
     const property = fc.asyncProperty(

@@ -38,7 +38,7 @@ export interface FailingCase {
 
 /** Runs each step, which must fail with that message and suspends its run. */
 export function itFails(at: Surroundings, cases: readonly FailingCase[]): void {
-  it.concurrent.for(cases)('$does', async ({ data = {}, message, step, type }) => {
+  it.concurrent.for(cases)('fails with $does', async ({ data = {}, message, step, type }) => {
     const { client } = at;
     const id = await client.defineAndStart(
       { DefaultErrorBehavior: 'Suspend', Steps: [step] },

@@ -34,7 +34,7 @@ const ON_POSTGRES: ReadonlySet<string> = new Set([
   'activities',
   'archived runs',
   'an Idempotency-Key',
-  'events',
+  'an event',
   'leaks',
   'kept runs',
   'bulk jobs',

@@ -73,7 +73,7 @@ scenarios('Retry', (start) => {
   });
 
   it('adds up to RetryJitter to the pause, differently for each step and attempt but repeatably', () => {
-    const count = 200;
+    const count = 100;
     const pausesOf = (): number[] => {
       const steps = Array.from({ length: count }, (_, at) =>
         work(`s${at}`, { retryInterval: 100, retryJitter: 0.5 }),

@@ -91,7 +91,7 @@ export function describeActivities(test: StoreUnderTest): void {
       expect(await upTo(0)).toBeNull();
     });
 
-    it('hands out an item again after its lease has expired', async () => {
+    it('skips an item that is longer than the claim allows, and returns its length', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000, 3000);
       expect(await claim('v', 2999)).toBeNull();
@@ -263,8 +263,8 @@ export function describeActivities(test: StoreUnderTest): void {
     });
   });
 
-  describe('extendActivity and releaseActivity', () => {
-    it('extend only the lease of the holder', async () => {
+  describe('extending and releasing an activity', () => {
+    it('extends a lease only for its holder', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000, 3000);
       expect(await test.store.extendActivity('i/1/0', 'token-w', 5000)).toEqual({
@@ -278,7 +278,7 @@ export function describeActivities(test: StoreUnderTest): void {
       expect(await test.store.extendActivity('i/1/0', 'token-w', 9000)).toBeNull();
     });
 
-    it('return an item to its old position', async () => {
+    it('returns a released item to its old position', async () => {
       await offer('i', [
         activityOf('i/1/0', 'i', { createdAt: 100 }),
         activityOf('i/2/0', 'i', { createdAt: 200 }),
@@ -291,7 +291,7 @@ export function describeActivities(test: StoreUnderTest): void {
       expect(await claim('v', 2000)).toMatchObject({ id: 'i/1/0', attempt: 2 });
     });
 
-    it('do not count the attempt of an item that no worker got', async () => {
+    it("doesn't count the attempt if no worker received the item", async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000);
       expect(await test.store.releaseActivity('i/1/0', 'token-v', false)).toBeNull();
@@ -301,7 +301,7 @@ export function describeActivities(test: StoreUnderTest): void {
       expect(await claim('w', 2000)).toMatchObject({ id: 'i/1/0', attempt: 2 });
     });
 
-    it('have no effect on an item that is done', async () => {
+    it('changes nothing once the item is done', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000);
       await complete('i/1/0', 'w');

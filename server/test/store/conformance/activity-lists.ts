@@ -31,8 +31,8 @@ export function describeActivityLists(test: StoreUnderTest): void {
     ...changes,
   });
 
-  describe('queues of activities', () => {
-    it('count available and held items by name', async () => {
+  describe('activity queues', () => {
+    it('counts available and held items by name', async () => {
       await insert('i', [
         activityOf('i/1', 'i', { createdAt: 1000 }),
         activityOf('i/2', 'i', { createdAt: 1100 }),
@@ -62,7 +62,7 @@ export function describeActivityLists(test: StoreUnderTest): void {
       expect(names).toEqual(['ship', 'wrap']);
     });
 
-    it('list their items in the order in which they will be handed out', async () => {
+    it("lists items in the order in which they're handed out", async () => {
       await insert('i', [
         activityOf('i/1', 'i'),
         activityOf('i/2', 'i'),

@@ -15,7 +15,7 @@ export function describeAudit(test: StoreUnderTest): void {
     test.store.insertInstance({ record: instanceOf(id), side });
   const details = async (id = 'i') => (await test.store.listAudit(id))?.map(({ detail }) => detail);
 
-  describe('the audit record of an instance', () => {
+  describe('the audit log of an instance', () => {
     it('contains control actions and messages that took effect, newest first', async () => {
       await insert();
       const suspend = entryOf(null, { action: 'suspend', time: 5 });
@@ -28,7 +28,7 @@ export function describeAudit(test: StoreUnderTest): void {
       expect(await test.store.listAudit('i')).toEqual([entryOf('posted \ud800'), suspend]);
     });
 
-    it('outlives commits and the end of the instance, and is purged with it', async () => {
+    it('survives commits and the end of the instance, and is purged with it', async () => {
       await insert();
       expect(await test.store.appendAudit('i', entryOf('one'))).toBe(true);
       const end = { status: 'Complete', endTime: 5 } as const;
@@ -95,7 +95,7 @@ export function describeAudit(test: StoreUnderTest): void {
       expect(await test.store.listAudit('x')).toBeNull();
     });
 
-    it('is limited: the newest entries are kept', async () => {
+    it('keeps only the newest entries', async () => {
       await insert();
       const count = AUDIT_ENTRIES_MAX + 3;
       for (let n = 1; n <= count; n += 1) await test.store.appendAudit('i', entryOf(`${n}`));
@@ -104,7 +104,7 @@ export function describeAudit(test: StoreUnderTest): void {
       expect([kept[0], kept.at(-1)]).toEqual([`${count}`, '4']);
     });
 
-    it('is not part of the instance record', async () => {
+    it("isn't part of the instance record", async () => {
       await insert();
       await test.store.appendAudit('i', entryOf('one'));
       expect(await test.store.getInstance('i')).toEqual(instanceOf('i'));
@@ -145,7 +145,7 @@ export function describeAudit(test: StoreUnderTest): void {
       expect(await test.store.takeOverActivity('i/2', claimBy('bob'))).toBeNull();
     });
 
-    it('and the result of the worker exclude each other', async () => {
+    it('accepts one result if a take-over and the worker race', async () => {
       await insert('i', {
         ...NO_SIDE,
         activities: [activityOf('i/1', 'i', { claim: claimBy('w') })],

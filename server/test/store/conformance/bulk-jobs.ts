@@ -46,7 +46,7 @@ export function describeBulkJobs(test: StoreUnderTest): void {
   const get = async (id = 'b') => (await test.store.getBulkJob(id))!;
 
   describe('a bulk job', () => {
-    it('is stored with its ids, whatever its texts are', async () => {
+    it('is stored with its ids, whatever text they contain', async () => {
       const long = 'é\u0000"'.repeat(20_000);
       const texts = { about: '\ud800', task: long, failures: '\u0001', collectedTo: '\u0000' };
       const job = bulkJobOf('é\ud800', { ...texts, requestHash: 'h', owner: 'node', matched: 3 });
@@ -63,7 +63,7 @@ export function describeBulkJobs(test: StoreUnderTest): void {
       expect(await test.store.getBulkJob('other')).toBeNull();
     });
 
-    it('is inserted once: a repeated insert changes nothing and returns what is there', async () => {
+    it('is inserted once: a repeated insert changes nothing and returns the stored job', async () => {
       await insert({ requestHash: 'h', task: 'first' }, ['first']);
       const again = await insert({ requestHash: 'h2', task: 'second' }, ['second', 'more']);
       expect(again).toEqual({ outcome: 'exists', record: await get() });
@@ -72,7 +72,7 @@ export function describeBulkJobs(test: StoreUnderTest): void {
       expect(await test.store.readBulkIds('b', 1)).toBeNull();
     });
 
-    it('is listed by its start, the newest first, page by page', async () => {
+    it('is listed by its start, newest first, in pages', async () => {
       for (const [id, startTime] of [
         ['a', 1],
         ['b', 3],
@@ -89,7 +89,7 @@ export function describeBulkJobs(test: StoreUnderTest): void {
       expect((await after(2, 'c')).map(({ id }) => id)).toEqual(['a']);
     });
 
-    it('is found while it is running, the oldest first', async () => {
+    it("is found while it's running, oldest first", async () => {
       await insert({ id: 'a', startTime: 2 });
       await insert({ id: 'b', startTime: 1 });
       await insert({ id: 'c', startTime: 0, state: 'Done', endTime: 5 });
@@ -102,7 +102,7 @@ export function describeBulkJobs(test: StoreUnderTest): void {
   });
 
   describe('the owner of a bulk job', () => {
-    it('is replaced by a claim with the current epoch, while the job is running', async () => {
+    it('is replaced by a claim with the current epoch while the job is running', async () => {
       await insert({ owner: 'one' });
       expect(await test.store.claimBulkJob('b', 2, 'two')).toBeNull();
       const claimed = await test.store.claimBulkJob('b', 1, 'two');
@@ -113,7 +113,7 @@ export function describeBulkJobs(test: StoreUnderTest): void {
       expect(await test.store.claimBulkJob('other', 1, 'three')).toBeNull();
     });
 
-    it(`is one of ${CALLERS} callers that claim it at the same time`, async () => {
+    it(`is only one of ${CALLERS} callers that claim the job at the same time`, async () => {
       await insert();
       const other = await test.open();
       const claim = (store: Store, caller: number) => store.claimBulkJob('b', 1, `node ${caller}`);
@@ -125,7 +125,7 @@ export function describeBulkJobs(test: StoreUnderTest): void {
       expect(winners[0]).toMatchObject({ epoch: 2 });
     });
 
-    it('stores ids; an earlier owner does not', async () => {
+    it("stores ids, which an earlier owner can't", async () => {
       await insert({ epoch: 1 });
       const store = (changes: Partial<BulkCollection>) =>
         test.store.collectBulkIds(collectionOf(changes));
@@ -142,7 +142,7 @@ export function describeBulkJobs(test: StoreUnderTest): void {
       expect(await test.store.readBulkIds('b', 1)).toBe('two');
     });
 
-    it('stores no more ids once the job has ended', async () => {
+    it('stores no ids once the job has ended', async () => {
       await insert();
       await test.store.stopBulkJob('b', 5);
       const more = collectionOf({ chunk: { position: 0, ids: 'late' }, matched: 7 });
@@ -150,7 +150,7 @@ export function describeBulkJobs(test: StoreUnderTest): void {
       expect(await get()).toMatchObject({ matched: 0 });
     });
 
-    it('stores its progress, and ends the job', async () => {
+    it('stores its progress and ends the job', async () => {
       await insert({ owner: 'one', failures: 'none' });
       const save = (changes: Partial<BulkProgress>) =>
         test.store.saveBulkProgress(progressOf(changes));
@@ -164,7 +164,7 @@ export function describeBulkJobs(test: StoreUnderTest): void {
       expect(await get()).toEqual(bulkJobOf('b', { ...end, owner: 'one', failures: 'some' }));
     });
 
-    it('gives the job up', async () => {
+    it('gives up the job', async () => {
       await insert({ owner: 'one' });
       await test.store.saveBulkProgress(progressOf({ done: 1, released: true }));
       expect(await get()).toMatchObject({ owner: null, done: 1, state: 'Running' });
@@ -172,7 +172,7 @@ export function describeBulkJobs(test: StoreUnderTest): void {
   });
 
   describe('stopping a bulk job', () => {
-    it('ends it, and still lets its owner store what was done', async () => {
+    it('ends the job, and still lets its owner store the finished work', async () => {
       await insert({ owner: 'one' });
       const stopped = await test.store.stopBulkJob('b', 40);
       expect(stopped).toEqual(bulkJobOf('b', { owner: 'one', state: 'Stopped', endTime: 40 }));
@@ -190,7 +190,7 @@ export function describeBulkJobs(test: StoreUnderTest): void {
   });
 
   describe('purging bulk jobs', () => {
-    it('removes those that ended before a time, with their ids, the oldest first', async () => {
+    it('removes jobs that ended before a given time, with their ids, oldest first', async () => {
       for (const [id, endTime] of [
         ['new', 20],
         ['old', 10],

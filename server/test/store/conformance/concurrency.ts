@@ -28,8 +28,8 @@ export function describeConcurrency(test: StoreUnderTest): void {
     test.store.insertInstance({ record: instanceOf(id), side });
   const get = async (id: string) => (await test.store.getInstance(id))!;
 
-  describe(`${CALLERS} concurrent callers`, () => {
-    it('let exactly one commit succeed', async () => {
+  describe(`a store with ${CALLERS} concurrent callers`, () => {
+    it('accepts exactly one commit', async () => {
       await insert('i');
       const before = await get('i');
       const outcomes = await race((store, caller) =>
@@ -42,7 +42,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       });
     });
 
-    it('let exactly one claim of an instance succeed', async () => {
+    it('grants exactly one claim of an instance', async () => {
       await insert('i');
       const claims = await race((store, caller) =>
         store.claimInstance({ id: 'i', epoch: 1, owner: `node ${caller}`, suspected: true }),
@@ -52,7 +52,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect(await get('i')).toMatchObject({ owner: winners[0]!.owner, epoch: 2, crashes: 1 });
     });
 
-    it('never commit over a claim', async () => {
+    it('lets no commit overwrite a claim', async () => {
       await insert('i');
       const results = await race<unknown>((store, caller) =>
         caller === 0
@@ -64,7 +64,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect(await test.store.commitInstance(commitOf(instanceOf('i')))).toBe('lost');
     });
 
-    it('lose no message and never commit over one', async () => {
+    it('loses no message and never commits over one', async () => {
       await insert('i');
       const before = await get('i');
       const results = await race<unknown>((store, caller) =>
@@ -81,7 +81,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect(after.state).toBe(results[7] === 'committed' ? 'committed' : '{}');
     });
 
-    it('post the same message once', async () => {
+    it('posts the same message once', async () => {
       await insert('i');
       await race((store) =>
         store.postMessages([{ instanceId: 'i', message: { id: 'same', body: '' } }]),
@@ -89,7 +89,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect(await get('i')).toMatchObject({ inSeq: 1, inbox: [{ id: 'same' }] });
     });
 
-    it('insert one instance', async () => {
+    it('inserts one instance', async () => {
       const results = await race((store, caller) =>
         store.insertInstance({
           record: instanceOf('i', { state: `by ${caller}` }),
@@ -104,7 +104,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect((await test.store.statistics()).activities[0]?.waiting).toBe(1);
     });
 
-    it('get consecutive definition versions', async () => {
+    it('numbers definition versions consecutively', async () => {
       const results = await race((store, caller) =>
         store.insertDefinition(
           { id: 'd', description: null, body: `${caller}`, createdAt: 1 },
@@ -122,7 +122,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       }
     });
 
-    it('get consecutive script versions', async () => {
+    it('numbers script versions consecutively', async () => {
       const results = await race((store, caller) =>
         store.insertStepScript({ name: 's', source: `${caller}`, createdAt: 1 }),
       );
@@ -130,7 +130,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect((await test.store.getStepScript('s', 'latest'))?.version).toBe(CALLERS);
     });
 
-    it('with one idempotency stamp get one definition', async () => {
+    it('stores one definition for one idempotency stamp', async () => {
       const results = await race((store, caller) =>
         store.insertDefinition(
           { id: 'd', description: null, body: caller < 12 ? 'same' : `${caller}`, createdAt: 1 },
@@ -147,7 +147,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect((await test.store.getDefinition('d', 'latest'))?.version).toBe(5);
     });
 
-    it('with one stamp but two different requests get a conflict', async () => {
+    it('reports a conflict if different requests share a stamp', async () => {
       const results = await race((store, caller) =>
         store.insertDefinition(
           { id: 'd', description: null, body: `${caller % 4}`, createdAt: 1 },
@@ -162,7 +162,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect((await test.store.getDefinition('d', 'latest'))?.version).toBe(1);
     });
 
-    it('claim each item once, and claim all of them', async () => {
+    it('hands out every item exactly once', async () => {
       const activities = Array.from({ length: CALLERS - 4 }, (_, n) => activityOf(`i/${n}/0`, 'i'));
       await insert('i', { ...NO_SIDE, activities });
       const claims = await race((store, caller) =>
@@ -176,7 +176,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       });
     });
 
-    it('never claim from an instance that was already suspended', async () => {
+    it('hands out no item of an instance that was already suspended', async () => {
       const activities = Array.from({ length: CALLERS }, (_, n) => activityOf(`i/${n}/0`, 'i'));
       await insert('i', { ...NO_SIDE, activities });
       let isSuspended = false;
@@ -210,7 +210,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect(attempts.every((attempt) => attempt === 1)).toBe(true);
     });
 
-    it('complete an item once', async () => {
+    it('completes an item once', async () => {
       await insert('i', { ...NO_SIDE, activities: [activityOf('i/1/0', 'i')] });
       await claimOf(test.store, { name: 'ship', now: 2000, claim: claimBy('w'), deferMs: 10 });
       const results = await race((store, caller) =>
@@ -230,7 +230,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect(await get('i')).toMatchObject({ inSeq: 1, inbox: [{ body: `${winner % 2}` }] });
     });
 
-    it('complete items of one instance, each with the values right after its own message', async () => {
+    it('returns the values right after its own message for each completed item', async () => {
       const ids = Array.from({ length: 2 * CALLERS }, (_unused, index) => `i/${index}/0`);
       await insert('i', { ...NO_SIDE, activities: ids.map((id) => activityOf(id, 'i')) });
       const claims = ids.map((id) =>
@@ -257,7 +257,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       }
     });
 
-    it('insert one event', async () => {
+    it('inserts one event', async () => {
       const results = await race((store, caller) =>
         store.insertEvent(eventOf('e', { data: `${caller}` })),
       );
@@ -266,7 +266,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect(new Set(known).size).toBe(1);
     });
 
-    it('request the compensation of an instance once', async () => {
+    it('requests the compensation of an instance once', async () => {
       await insert('i');
       const message = { id: 'told', body: '{}' };
       const results = await race((store) =>
@@ -276,7 +276,7 @@ export function describeConcurrency(test: StoreUnderTest): void {
       expect(await get('i')).toMatchObject({ status: 'Runnable', inSeq: 1, inbox: [message] });
     });
 
-    it('control an instance one after the other', async () => {
+    it('suspends an instance once', async () => {
       await insert('i');
       const results = await race((store) => store.controlInstance('i', 'suspend', 1));
       expect(results.filter(({ outcome }) => outcome === 'done')).toHaveLength(1);

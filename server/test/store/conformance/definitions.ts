@@ -11,7 +11,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
     );
 
   describe('definitions', () => {
-    it('get versions 1, 2, 3 for each id separately', async () => {
+    it('numbers the versions of each id separately', async () => {
       const outcomes = [];
       for (const [id, body] of [
         ['a', '1'],
@@ -30,7 +30,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
       });
     });
 
-    it('are read by version, or as the latest', async () => {
+    it('returns one version or the latest', async () => {
       await insert('a', 'one');
       await insert('a', 'two');
       expect((await test.store.getDefinition('a', 1))?.body).toBe('one');
@@ -41,7 +41,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
       expect(await test.store.getDefinition('x', 'latest')).toBeNull();
     });
 
-    it('keep the text that was posted, for each version', async () => {
+    it('keeps the posted text of each version', async () => {
       const posted = { id: 'a', description: null, body: '{}', createdAt: 5 };
       const texts = ['# why\nId: a\n', `é\u0000\ud83d\ude00 ${'long '.repeat(5000)}`, null];
       for (const source of texts) await test.store.insertDefinition({ ...posted, source }, null);
@@ -58,7 +58,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
       expect(await test.store.getDefinitionSource('b', 'latest')).toBeNull();
     });
 
-    it('keep more than nine versions in numeric order', async () => {
+    it('sorts more than nine versions numerically', async () => {
       for (let version = 1; version <= 12; version += 1) await insert('a', `body ${version}`);
       expect((await test.store.getDefinition('a', 'latest'))?.body).toBe('body 12');
       expect((await test.store.listDefinitions(null, 9)).map(({ version }) => version)).toEqual([
@@ -66,7 +66,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
       ]);
     });
 
-    it('answer a repeated request with the first record', async () => {
+    it('answers a repeated request with the first record', async () => {
       const first = await insert('a', 'one', ['key', 'hash']);
       await insert('a', 'between');
       const again = await insert('a', 'one', ['key', 'hash']);
@@ -75,13 +75,13 @@ export function describeDefinitions(test: StoreUnderTest): void {
       expect((await test.store.getDefinition('a', 'latest'))?.version).toBe(2);
     });
 
-    it('reject a stamp that is reused with another hash', async () => {
+    it('rejects a stamp that is reused with another hash', async () => {
       await insert('a', 'one', ['key', 'hash']);
       expect(await insert('a', 'two', ['key', 'other'])).toEqual({ outcome: 'conflict' });
       expect(await test.store.getDefinition('a', 2)).toBeNull();
     });
 
-    it('are listed by id with their latest version, in pages', async () => {
+    it('lists ids with their latest version, in pages', async () => {
       for (const id of ['b', 'a', 'c', 'B', 'a', 'c', 'c', '']) await insert(id, id);
       const list = async (after: string | null, limit: number) =>
         (await test.store.listDefinitions(after, limit)).map(
@@ -94,7 +94,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
       expect(await list('c', 2)).toEqual([]);
     });
 
-    it('are ordered by code points, not by UTF-16 units', async () => {
+    it('sorts by code points, not by UTF-16 units', async () => {
       for (const id of ['\u{1f600}', '\uff5e', 'z', 'é']) await insert(id, '');
       const ids = (await test.store.listDefinitions(null, 10)).map(({ id }) => id);
       expect(ids).toEqual(['z', 'é', '\uff5e', '\u{1f600}']);
@@ -102,7 +102,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
       expect(after).toEqual(['\u{1f600}']);
     });
 
-    it('have null as a missing description', async () => {
+    it('returns null as a missing description', async () => {
       await test.store.insertDefinition(
         { id: 'a', description: null, body: '', createdAt: 1 },
         null,
@@ -111,8 +111,8 @@ export function describeDefinitions(test: StoreUnderTest): void {
     });
   });
 
-  describe('versions of a definition', () => {
-    it('are listed newest first, without their bodies', async () => {
+  describe('the version list of a definition', () => {
+    it('shows the newest version first, without bodies', async () => {
       for (const description of ['first', null, 'third']) {
         await test.store.insertDefinition({ id: 'd', description, body: '{}', createdAt: 7 }, null);
       }
@@ -130,7 +130,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
       expect(await test.store.listDefinitionVersions('none', null, 9)).toEqual([]);
     });
 
-    it('are listed with the origin in their bodies, however long the origin and the body are', async () => {
+    it('reads the origin from the body, however long both are', async () => {
       // Characters that JSON escapes, and as many as an origin may have.
       const longest = '"\\\u{1f600}é'.repeat(40);
       const bodies = [
@@ -149,7 +149,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
   });
 
   describe('custom steps', () => {
-    it('get versions, and are read as the latest', async () => {
+    it('numbers versions, and returns the latest', async () => {
       const first = await test.store.insertStepScript({ name: 'tax', source: 'a=1', createdAt: 1 });
       const second = await test.store.insertStepScript({
         name: 'tax',
@@ -162,7 +162,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
       expect(await test.store.getStepScript('TAX', 'latest')).toBeNull();
     });
 
-    it('are read by version, and their versions listed newest first', async () => {
+    it('returns one version, and lists versions newest first', async () => {
       for (const source of ['one', 'two', 'three']) {
         await test.store.insertStepScript({ name: 'tax', source, createdAt: source.length });
       }
@@ -179,7 +179,7 @@ export function describeDefinitions(test: StoreUnderTest): void {
       expect(await test.store.listStepScriptVersions('none', null, 5)).toEqual([]);
     });
 
-    it('are listed by name with their latest version', async () => {
+    it('lists names with their latest version', async () => {
       for (const name of ['b', 'a', 'c', 'a']) {
         await test.store.insertStepScript({ name, source: name, createdAt: 1 });
       }

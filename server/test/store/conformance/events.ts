@@ -11,7 +11,7 @@ import { deliveryOf, eventOf, instanceOf, NO_SIDE } from '../records.js';
 
 export function describeEvents(test: StoreUnderTest): void {
   describe('events', () => {
-    it('are inserted once', async () => {
+    it('stores an event once', async () => {
       const event = eventOf('e', { data: '{"a":1}', requestHash: 'h' });
       const inserted = { outcome: 'inserted', posted: [], delivery: 'partial' };
       expect(await test.store.insertEvent(event)).toEqual(inserted);
@@ -42,7 +42,7 @@ export function describeEvents(test: StoreUnderTest): void {
         return result;
       };
 
-      it('are posted in the same step to the instances that have subscribed, if the store can', async () => {
+      it('posts the event to subscribed instances in the same step, if the store can', async () => {
         await subscribe('i', 1000, '1/0', '2/0');
         await subscribe('j', 0, '1/0');
         await subscribe('later', 1001, '1/0');
@@ -70,7 +70,7 @@ export function describeEvents(test: StoreUnderTest): void {
         expect(await inboxOf('ended')).toEqual([]);
       });
 
-      it('are delivered with the insert if all runs accept them and the store can tell', async () => {
+      it('reports a complete delivery if all runs accept the event and the store can tell', async () => {
         await subscribe('i', 0, '1/0', '2/0');
         await subscribe('j', 0, '1/0');
         const { delivery, posted } = await insert('e');
@@ -88,7 +88,7 @@ export function describeEvents(test: StoreUnderTest): void {
         expect((await test.store.getEvent('e'))?.deliveredTo).toBe(isMissed ? null : 2);
       });
 
-      it('are only delivered in part to more subscriptions than the store looks at', async () => {
+      it('delivers only in part if there are more subscriptions than the store checks', async () => {
         for (let n = 0; n < 9; n += 1) await subscribe(`i${n}`, 0, '1/0');
         const { delivery, posted } = await insert('e');
         const { kind } = test.store;
@@ -97,7 +97,7 @@ export function describeEvents(test: StoreUnderTest): void {
         expect(posted).toHaveLength({ sqlite: 9, memory: 9, postgres: 8, mongo: 0 }[kind]);
       });
 
-      it('are not posted again if they exist', async () => {
+      it("doesn't post an event that already exists", async () => {
         await insert('e');
         await subscribe('i', 0, '1/0');
         const again = await test.store.insertEvent(eventOf('e'), message('e'));
@@ -105,7 +105,7 @@ export function describeEvents(test: StoreUnderTest): void {
         expect(await inboxOf('i')).toEqual([]);
       });
 
-      it('are posted one after the other, also several at the same moment', async () => {
+      it('posts simultaneous events one after the other', async () => {
         await subscribe('i', 0, '1/0');
         const ids = Array.from({ length: 20 }, (_, n) => `e${n}`);
         const results = await Promise.all(ids.map(insert));
@@ -118,7 +118,7 @@ export function describeEvents(test: StoreUnderTest): void {
       });
     });
 
-    it('are found by name and key from a position onwards, in order', async () => {
+    it('finds events by name and key from a position onwards, in order', async () => {
       for (const [id, publishedAt] of [
         ['b', 20],
         ['c', 10],
@@ -139,7 +139,7 @@ export function describeEvents(test: StoreUnderTest): void {
       expect(await find(31, '')).toEqual([]);
     });
 
-    it('are found without their data if it is long', async () => {
+    it('omits long data from found events', async () => {
       const long = `"${'x'.repeat(2 * LONG_EVENT_LENGTH)}"`;
       await test.store.insertEvent(eventOf('a', { publishedAt: 1, data: long }));
       await test.store.insertEvent(eventOf('b', { publishedAt: 2, data: '{"a":1}' }));
@@ -153,7 +153,7 @@ export function describeEvents(test: StoreUnderTest): void {
       expect((await test.store.getEvent('a'))?.data).toBe(long);
     });
 
-    it('are marked as delivered', async () => {
+    it('marks events as delivered', async () => {
       await test.store.insertEvent(eventOf('a', { publishedAt: 20 }));
       await test.store.insertEvent(eventOf('b', { publishedAt: 10 }));
       await test.store.insertEvent(eventOf('c', { publishedAt: 30, deliveredTo: 0 }));
@@ -169,7 +169,7 @@ export function describeEvents(test: StoreUnderTest): void {
       expect(await test.store.markEventsDelivered([])).toEqual([]);
     });
 
-    it('are not marked again with a lower count', async () => {
+    it("doesn't lower the count of an event that is already marked", async () => {
       await test.store.insertEvent(eventOf('e'));
       const mark = async (...takenBy: string[]) => {
         expect(await test.store.markEventsDelivered([deliveryOf('e', takenBy)])).toEqual([]);
@@ -183,7 +183,7 @@ export function describeEvents(test: StoreUnderTest): void {
       expect(await mark('k')).toEqual([2, ['i', 'j']]);
     });
 
-    it('are not marked if the delivery is unconfirmed and has missed an instance', async () => {
+    it("doesn't mark an unconfirmed delivery that missed an instance", async () => {
       const subscribe = (id: string, effectiveAt: number, nameKey: string, ...waits: string[]) => {
         const subscriptions = waits.map((wait) => ({
           id: `${id}/${wait}`,
@@ -218,7 +218,7 @@ export function describeEvents(test: StoreUnderTest): void {
     });
   });
 
-  describe('lists of events', () => {
+  describe('event lists', () => {
     const list = async (
       nameKey: string | null,
       before: EventPage['before'] = null,
@@ -226,7 +226,7 @@ export function describeEvents(test: StoreUnderTest): void {
     ): Promise<string[]> =>
       (await test.store.listEvents({ nameKey, before, limit })).map(({ id }) => id);
 
-    it('are newest first, including undelivered ones, for all events or one name and key', async () => {
+    it('shows the newest first, undelivered ones too, for all events or for one name and key', async () => {
       await test.store.insertEvent(eventOf('a', { publishedAt: 10, deliveredTo: 1 }));
       await test.store.insertEvent(eventOf('b', { publishedAt: 20 }));
       await test.store.insertEvent(eventOf('c', { publishedAt: 20, deliveredTo: 0 }));
@@ -240,7 +240,7 @@ export function describeEvents(test: StoreUnderTest): void {
       expect(await list('paid/9')).toEqual([]);
     });
 
-    it('include the instances that took an event, and omit long data', async () => {
+    it('includes the instances that took an event, and omits long data', async () => {
       await test.store.insertEvent(eventOf('short', { publishedAt: 3, data: '{"a":1}' }));
       for (const length of [LISTED_DATA_LENGTH_MAX, LISTED_DATA_LENGTH_MAX + 1, 20_000]) {
         await test.store.insertEvent(
@@ -267,7 +267,7 @@ export function describeEvents(test: StoreUnderTest): void {
   });
 
   describe('subscriptions', () => {
-    it('are found by name, key and id if the event is not too old for them', async () => {
+    it("finds subscriptions by name, key and id if the event isn't too old for them", async () => {
       const subscription = (id: string, effectiveAt: number, nameKey = 'paid/7') => ({
         id,
         instanceId: 'i',

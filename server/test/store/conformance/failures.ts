@@ -44,10 +44,10 @@ export function describeFailures(test: StoreUnderTest): void {
     return { calls, counts: sorted };
   };
 
-  describe('failure', () => {
+  describe('the failure of an instance', () => {
     const odd = { stepId: 'é\u0000', type: '\u0001', message: '"\ud800😀\\\u0000' };
 
-    it('is kept by inserts and commits, until a commit takes it away', async () => {
+    it('is kept by inserts and commits until a commit removes it', async () => {
       await fail('i', 'k', 7, { failure: failureOf('k', odd) });
       expect((await get('i')).failure).toEqual({ key: 'k', ...odd });
       await test.store.commitInstance(commitOf(await get('i'), { failure: failureOf('l') }));
@@ -58,7 +58,7 @@ export function describeFailures(test: StoreUnderTest): void {
       expect(await list('l')).toEqual([]);
     });
 
-    it('stays while an instance is suspended and resumed, and ends when it is terminated', async () => {
+    it("remains while the instance is suspended and resumed, and ends when it's terminated", async () => {
       await fail('i', 'k', 7, { status: 'Runnable' });
       for (const action of ['suspend', 'resume', 'compensate'] as const) {
         const result = await test.store.controlInstance('i', action, 8);
@@ -72,7 +72,7 @@ export function describeFailures(test: StoreUnderTest): void {
       expect((await countAll()).counts).toEqual([]);
     });
 
-    it('ends when an ended instance is restarted, and stays if it is open', async () => {
+    it("ends when an ended instance is restarted, and remains if it's open", async () => {
       const restart = { time: 9, actor: 'a', action: 'restart', detail: null } as const;
       await fail('open', 'k', 7);
       await fail('ended', 'k', 8, { status: 'Terminated', outcome: 'Failed', endTime: 8 });
@@ -121,7 +121,7 @@ export function describeFailures(test: StoreUnderTest): void {
     });
   });
 
-  describe('the filter by failure', () => {
+  describe('the failure filter', () => {
     it('finds the instances of a group in the order of the list', async () => {
       await fail('a', 'k', 9, { startTime: 1 });
       await fail('b', 'k', 8, { startTime: 2, status: 'Runnable', version: 2 });
@@ -210,25 +210,28 @@ export function describeFailures(test: StoreUnderTest): void {
         how: 'with conditions',
         filter: { where: [{ of: 'tag', name: 't', operator: '=', values: ['x'] }] },
       },
-    ] as const)('tells when the first began to fail, counted $how', async ({ filter }) => {
-      const tags = { t: 'x' };
-      await fail('a', 'k', NOW - 4, { failingSince: NOW - 2 * HOUR_MS, tags });
-      await fail('b', 'k', NOW - 3, { tags });
-      await fail('c', 'l', NOW - 2, { failingSince: NOW - 9, tags });
-      await fail('d', 'm', NOW - 1, { tags });
-      const { counts } = await countAll(filter);
-      expect(
-        counts.map(({ count, firstAt, lastAt }) => [count, firstAt - NOW, lastAt - NOW]),
-      ).toEqual([
-        [1, -1, -1],
-        [1, -9, -2],
-        [2, -2 * HOUR_MS, -3],
-      ]);
-      // By the hour of their newest error.
-      expect(counts.map(({ hoursAgo }) => hoursAgo)).toEqual([0, 0, 0]);
-    });
+    ] as const)(
+      'reports when the first instance began to fail, counted $how',
+      async ({ filter }) => {
+        const tags = { t: 'x' };
+        await fail('a', 'k', NOW - 4, { failingSince: NOW - 2 * HOUR_MS, tags });
+        await fail('b', 'k', NOW - 3, { tags });
+        await fail('c', 'l', NOW - 2, { failingSince: NOW - 9, tags });
+        await fail('d', 'm', NOW - 1, { tags });
+        const { counts } = await countAll(filter);
+        expect(
+          counts.map(({ count, firstAt, lastAt }) => [count, firstAt - NOW, lastAt - NOW]),
+        ).toEqual([
+          [1, -1, -1],
+          [1, -9, -2],
+          [2, -2 * HOUR_MS, -3],
+        ]);
+        // By the hour of their newest error.
+        expect(counts.map(({ hoursAgo }) => hoursAgo)).toEqual([0, 0, 0]);
+      },
+    );
 
-    it('filters by the beginning of the key, the status and the time of the error', async () => {
+    it('filters by prefix of the key, status and time of the error', async () => {
       await fail('a', 'aa1', 10);
       await fail('b', 'aa2', 20, { status: 'Runnable' });
       await fail('c', 'ab1', 30);
@@ -242,7 +245,7 @@ export function describeFailures(test: StoreUnderTest): void {
       expect(await examples({ keyPrefix: 'x' })).toEqual([]);
     });
 
-    it('filters by the beginnings of definition ids', async () => {
+    it('filters by prefixes of definition ids', async () => {
       for (const definitionId of ['order', 'order-b', 'billing', 'Order']) {
         await fail(definitionId, definitionId, NOW - 1, { definitionId });
       }
@@ -276,7 +279,7 @@ export function describeFailures(test: StoreUnderTest): void {
       expect(group).toMatchObject(expected);
     });
 
-    it('reads a bounded number at once to check conditions, and counts each instance once', async () => {
+    it('reads a bounded number of instances at once to check conditions, and counts each once', async () => {
       const total = FAILURES_SEARCHED_MAX + 20;
       const inserts = Array.from({ length: total }, (_, at) =>
         fail(`i${at}`, 'k', Math.floor(at / 100), { tags: { even: String(at % 2 === 0) } }),
@@ -288,7 +291,7 @@ export function describeFailures(test: StoreUnderTest): void {
       expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(total / 2);
     });
 
-    it('counts a bounded number at once, and each instance once', async () => {
+    it('counts a bounded number of instances at once, and each once', async () => {
       const total = FAILURES_COUNTED_MAX + 10;
       for (let first = 0; first < total; first += 500) {
         const inserts = Array.from({ length: Math.min(500, total - first) }, (_, at) =>

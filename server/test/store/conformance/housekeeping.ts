@@ -25,7 +25,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
     });
 
   describe('nodes', () => {
-    it('are stored, listed and removed', async () => {
+    it('stores, lists and removes nodes', async () => {
       await test.store.putNode({ id: 'b', ...NODE });
       await test.store.putNode({ id: 'a', ...NODE });
       await test.store.putNode({ id: 'b', ...NODE, beatAt: 2, details: '{"load":1}' });
@@ -40,7 +40,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
   });
 
   describe('purge', () => {
-    it('removes ended instances with everything that belongs to them', async () => {
+    it('removes ended instances with all their records', async () => {
       const sideOf = (id: string) => ({
         history: [{ instanceId: id, sequence: 0, body: 'step' }],
         subscriptions: [{ id: `${id}/1/0`, instanceId: id, nameKey: 'paid/7', effectiveAt: 0 }],
@@ -86,7 +86,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       expect(left.map(({ id }) => id)).toEqual(['untold']);
     });
 
-    it('removes an instance with a retention of its own by that alone, earlier or later than others', async () => {
+    it('applies the retention of an instance instead of the general one, shorter or longer', async () => {
       for (const [id, changes] of [
         ['default', { endTime: 10 }],
         ['short', { endTime: 10, retentionMs: 5 }],
@@ -117,7 +117,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       expect(await left()).toEqual(['also long', 'open']);
     });
 
-    it('leaves nothing behind for another instance with the same id', async () => {
+    it('leaves no records to another instance with the same id', async () => {
       const inbox = [{ id: 'm', body: 'old' }];
       const ended = instanceOf('i', { status: 'Terminated', endTime: 1, inbox });
       await test.store.insertInstance({
@@ -149,7 +149,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       );
     });
 
-    it('removes named instances, unless they are open or have changed', async () => {
+    it("removes the named instances, unless they're open or have changed", async () => {
       const side = {
         ...NO_SIDE,
         history: [{ instanceId: 'ended', sequence: 0, body: 'step' }],
@@ -174,7 +174,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       expect(await test.store.getInstance('changed')).not.toBeNull();
     });
 
-    it('removes an instance with a long history, if need be in several calls', async () => {
+    it('removes an instance with a long history, in several calls if necessary', async () => {
       const record = instanceOf('long', { status: 'Complete', endTime: 1 });
       const others = instanceOf('short', { status: 'Complete', endTime: 2 });
       const history = Array.from({ length: 10_001 }, (_, sequence) => {
@@ -193,7 +193,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       expect(await test.store.readHistory('long', 0, 5)).toEqual([]);
     });
 
-    it('lets nobody open an instance again that it has begun to remove', async () => {
+    it('prevents the reopening of an instance once its removal has begun', async () => {
       const record = instanceOf('long', { status: 'Complete', endTime: 1 });
       const history = Array.from({ length: 10_001 }, (_, sequence) => {
         return { instanceId: 'long', sequence, body: 's' };
@@ -212,7 +212,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       expect(await test.store.readHistory('long', 0, 1)).toEqual([]);
     });
 
-    it('finishes a removal that was interrupted, however long the instance was to be kept', async () => {
+    it("finishes an interrupted removal, however long the instance's retention is", async () => {
       const revision = removalRevision({ revision: 1 });
       const ended = { status: 'Complete', endTime: 10, retentionMs: 1, revision } as const;
       const side = { ...NO_SIDE, history: [{ instanceId: 'i', sequence: 1, body: 's' }] };
@@ -222,7 +222,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       expect(await test.store.readHistory('i', 0, 5)).toEqual([]);
     });
 
-    it('leaves expired instances to a caller that removes them', async () => {
+    it('leaves expired instances to the caller that removes them', async () => {
       const record = instanceOf('i', { status: 'Complete', endTime: 1, retentionMs: null });
       await test.store.insertInstance({ record, side: NO_SIDE });
       expect((await purge({ instancesEndedBefore: 9, keepsInstances: true })).instances).toBe(0);
@@ -284,7 +284,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
   });
 
   describe('statistics', () => {
-    it('count instances, waiting items and undelivered events', async () => {
+    it('counts instances, waiting items and undelivered events', async () => {
       expect(await test.store.statistics()).toEqual({
         instances: { Runnable: 0, Suspended: 0, Complete: 0, Terminated: 0 },
         activities: [],
@@ -316,7 +316,7 @@ export function describeHousekeeping(test: StoreUnderTest): void {
       });
     });
 
-    it('name the ten activities with the most waiting items', async () => {
+    it('includes the ten activities with the most waiting items', async () => {
       const activities = Array.from({ length: 12 }, (_, n) => n).flatMap((n) =>
         Array.from({ length: n + 1 }, (__, copy) =>
           activityOf(`${n}/${copy}`, 'i', { name: `name ${n}` }),

@@ -37,7 +37,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
   const small = (id: string): InboxMessage => ({ id, body: '{}' });
 
   describe('a full inbox', () => {
-    it('contains as many bytes as fit, whatever their source, and one message more', async () => {
+    it('accepts messages from any source while bytes are free, even if the last one exceeds them', async () => {
       await insert('i', FULL.slice(0, 2));
       await post(FULL[2]!);
       expect(await post({ id: 'long', body: `${QUARTER}${QUARTER}` })).toEqual({
@@ -56,7 +56,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       expect(await post(small('n'))).toMatchObject({ overflowed: true });
     });
 
-    it('gets the overflow message once, which wakes the instance', async () => {
+    it('receives the overflow message once, which wakes the instance', async () => {
       await insert('i', FULL);
       expect(await post(small('m'))).toEqual({
         instanceId: 'i',
@@ -83,7 +83,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       expect(await test.store.commitInstance(commitOf(before))).toBe('lost');
     });
 
-    it('lets a commit that has seen it succeed, however many messages arrive meanwhile', async () => {
+    it('accepts a commit that has seen it, however many messages arrive in between', async () => {
       await insert('i', FULL);
       await post(small('m'));
       const seen = await get('i');
@@ -92,7 +92,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       expect(await idsIn()).toEqual([]);
     });
 
-    it('records the actions of all messages that do not fit', async () => {
+    it("records the actions of all messages that don't fit", async () => {
       await insert('i', FULL);
       const audit = [3, 4].map(
         (time) => ({ time, actor: 'ada', action: 'retry', detail: null }) as const,
@@ -102,7 +102,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       expect(await get('i')).toMatchObject({ inSeq: 1 });
     });
 
-    it('counts a message that it already contains as posted, and changes nothing', async () => {
+    it('counts a message that is already in it as posted, and changes nothing', async () => {
       await insert('i', FULL);
       const before = await get('i');
       expect(await post(FULL[1]!)).toEqual({ instanceId: 'i', inSeq: 0, ...NOBODY });
@@ -138,7 +138,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       expect(await idsIn('i')).toEqual(['1', '2', '3', '4', 'overflow']);
     });
 
-    it('accepts short messages, for which there is always room, and records the action', async () => {
+    it('accepts short messages beyond its limit, and records the action', async () => {
       await insert('i', FULL);
       const audit = { time: 5, actor: 'ada', action: 'retry', detail: null } as const;
       expect(await post(small('m'), 'i', true, audit)).toEqual({
@@ -150,7 +150,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       expect(await test.store.listAudit('i')).toEqual([audit]);
     });
 
-    it('accepts the message of a control action, which counts towards the limit', async () => {
+    it('accepts the message of a control action, and counts it towards the limit', async () => {
       await insert('i', FULL.slice(0, 3));
       const message = { ...FULL[3]!, id: 'told' };
       await test.store.controlInstance('i', 'compensate', 1, undefined, message);
@@ -159,7 +159,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       expect(await idsIn()).toEqual(['1', '2', '3', 'told', 'overflow', 'again']);
     });
 
-    it('leaves the result of an activity with its item, to be sent again', async () => {
+    it('keeps the result of an activity with its item, to be sent again', async () => {
       await test.store.insertInstance({
         record: instanceOf('i', { inbox: FULL }),
         side: {
@@ -192,7 +192,7 @@ export function describeInboxBounds(test: StoreUnderTest): void {
       expect(await idsIn()).toEqual(['1', '2', '3', '4', 'overflow']);
     });
 
-    it('counts the overflow message once among many results of activities', async () => {
+    it('counts the overflow message once among many activity results', async () => {
       const ids = Array.from({ length: 6 }, (_, n) => `i/${n}/0`);
       const claim = { tokenHash: 'w', workerId: 'w', leaseExpiresAt: 9000 };
       await test.store.insertInstance({

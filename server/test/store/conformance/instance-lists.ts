@@ -19,7 +19,7 @@ export function describeInstanceLists(test: StoreUnderTest): void {
       limit = 50,
     ) => (await test.store.listInstances({ filter, after, limit })).items.map(({ id }) => id);
 
-    it('returns summaries without state and inbox', async () => {
+    it('returns summaries without state or inbox', async () => {
       await insert('i', { reference: 'r', owner: 'node', requestHash: 'h' });
       const { items } = await test.store.listInstances({ filter: {}, after: null, limit: 5 });
       const expected: Record<string, unknown> = { ...(await get('i')) };
@@ -75,7 +75,7 @@ export function describeInstanceLists(test: StoreUnderTest): void {
       expect(await list({ status: 'Runnable' }, null, 2)).toEqual(['d', 'c']);
     });
 
-    it('filters by the beginnings of definition ids', async () => {
+    it('filters by prefixes of definition ids', async () => {
       const definitionIds = [
         'a',
         'ab',
@@ -168,7 +168,7 @@ export function describeInstanceLists(test: StoreUnderTest): void {
       expect(await get('e')).toMatchObject({ outcome: null, parentId: 'd' });
     });
 
-    it('finds instances with an error, the newest error first', async () => {
+    it('finds instances with an error, newest error first', async () => {
       await insert('fine');
       await insert('a', { errorAt: 20, startTime: 5 });
       await insert('b', { errorAt: 30, startTime: 4, status: 'Terminated', endTime: 30 });
@@ -184,7 +184,7 @@ export function describeInstanceLists(test: StoreUnderTest): void {
       expect(await get('c')).toMatchObject({ errorAt: null });
     });
 
-    it('finds open instances that have not changed, the longest unchanged first', async () => {
+    it("finds open instances that haven't changed, longest unchanged first", async () => {
       await insert('a', { lastChangeAt: 20 });
       await insert('b', { lastChangeAt: 10, status: 'Suspended' });
       await insert('c', { lastChangeAt: 20, definitionId: 'other' });

@@ -9,7 +9,7 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
   const { insert, get, post } = callsOn(test);
 
   describe('postMessages', () => {
-    it('appends in order, and increments inSeq and wakes for each message', async () => {
+    it('appends in order, and increments inSeq and wakes the instance for each message', async () => {
       await insert('i', { owner: 'node', wakeAt: 500 });
       await insert('j', { status: 'Suspended' });
       const posted = await test.store.postMessages([
@@ -59,7 +59,7 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
       expect(await get('done')).toMatchObject({ inbox: [], inSeq: 0, wakeAt: null });
     });
 
-    it('fails a commit that has not seen the message', async () => {
+    it("fails a commit that hasn't seen the message", async () => {
       await insert('i');
       const before = await get('i');
       await post('i', 'm');
@@ -81,22 +81,25 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
       ['terminate', 'Suspended', 'Terminated', 99],
       ['compensate', 'Runnable', 'Runnable', null],
       ['compensate', 'Suspended', 'Runnable', null],
-    ] as const)('%s makes an instance that is %s %s', async (action, from, to, endTime) => {
-      await insert('i', { status: from, owner: 'node', wakeAt: 500, inSeq: 4, state: 'kept' });
-      const result = await test.store.controlInstance('i', action, 99);
-      const expected = instanceOf('i', {
-        status: to,
-        owner: 'node',
-        wakeAt: 0,
-        inSeq: 5,
-        endTime,
-        state: 'kept',
-        outcome: to === 'Terminated' ? 'Terminated' : null,
-        lastChangeAt: 99,
-      });
-      expect(result).toEqual({ outcome: 'done', record: expected });
-      expect(await get('i')).toEqual(expected);
-    });
+    ] as const)(
+      'applies %s to a %s instance and makes it %s',
+      async (action, from, to, endTime) => {
+        await insert('i', { status: from, owner: 'node', wakeAt: 500, inSeq: 4, state: 'kept' });
+        const result = await test.store.controlInstance('i', action, 99);
+        const expected = instanceOf('i', {
+          status: to,
+          owner: 'node',
+          wakeAt: 0,
+          inSeq: 5,
+          endTime,
+          state: 'kept',
+          outcome: to === 'Terminated' ? 'Terminated' : null,
+          lastChangeAt: 99,
+        });
+        expect(result).toEqual({ outcome: 'done', record: expected });
+        expect(await get('i')).toEqual(expected);
+      },
+    );
 
     it.each([
       ['suspend', 'Suspended'],
@@ -146,7 +149,7 @@ export function describeInstanceMessages(test: StoreUnderTest): void {
       expect(await test.store.controlInstance('x', 'suspend', 1)).toEqual({ outcome: 'missing' });
     });
 
-    it('keeps the inbox, and fails a commit that has not seen the message', async () => {
+    it("keeps the inbox, and fails a commit that hasn't seen the message", async () => {
       await insert('i');
       await post('i', 'm');
       const before = await get('i');

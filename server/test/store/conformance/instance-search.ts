@@ -41,7 +41,7 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
     (await test.store.countInstances({ filter, after: null, max })).count;
 
   describe('tags and index fields', () => {
-    it('are stored with the instance, whatever their names and values are', async () => {
+    it('stores tags and index fields with any names and values', async () => {
       const tags = { team: 'billing', __proto__x: '', 'a.b $c': 'é\u{1f600}' };
       const index: IndexFields = {
         customer: 'C-17',
@@ -55,7 +55,7 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
       expect(items[0]).toMatchObject({ tags, index });
     });
 
-    it('find an instance by each of a thousand elements, also after a change', async () => {
+    it('finds an instance by each of a thousand elements, also after a change', async () => {
       const numbers = Array.from({ length: 1000 }, (_, at) => at);
       await insert('i', { index: { n: numbers } });
       const foundBy = (elements: readonly number[]) =>
@@ -68,7 +68,7 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
       expect(await foundBy([499, 500, 1499])).toEqual([0, 1, 1]);
     });
 
-    it('change with a commit, in the same step, or not at all', async () => {
+    it('changes index fields together with the commit, or not at all', async () => {
       await insert('i', { index: { a: 1, b: 'x' } });
       const change = { before: { a: 1, b: 'x' }, after: { a: 2, c: ['y', 'z'] } };
       const lost = commitOf({ ...(await get('i')), revision: 9 }, { indexChange: change });
@@ -86,7 +86,7 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
       expect(await where(condition('a', '=', 2))).toEqual(['i']);
     });
 
-    it('tags are merged, recorded, and make the owner read the instance again', async () => {
+    it('merges and records tags, and makes the owner read the instance again', async () => {
       await insert('i', { tags: { a: '1', b: '2' }, status: 'Complete', endTime: 9 });
       const before = await get('i');
       const changes = { a: null, b: '3', c: '4' };
@@ -105,7 +105,7 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
       expect(await test.store.patchTags('nobody', {}, ACTOR)).toEqual({ outcome: 'missing' });
     });
 
-    it('refuses the tag that is too many', async () => {
+    it('refuses one tag too many', async () => {
       const tags = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`t${at}`, 'x']));
       await insert('i', { tags });
       const refused = await test.store.patchTags('i', { more: 'x' }, ACTOR);
@@ -116,7 +116,7 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
       });
     });
 
-    it('tags that several writers change at once are all changed', async () => {
+    it('keeps the tags of all concurrent writers', async () => {
       await insert('i');
       const names = Array.from({ length: 8 }, (_, at) => `t${at}`);
       await Promise.all(names.map((name) => test.store.patchTags('i', { [name]: name }, ACTOR)));
@@ -125,7 +125,7 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
       expect((await test.store.listAudit('i'))?.length).toBeLessThanOrEqual(AUDIT_ENTRIES_MAX);
     });
 
-    it('index fields are replaced between two commits, unless the instance has changed', async () => {
+    it('replaces index fields between two commits, unless the instance has changed', async () => {
       await insert('i', { index: { a: 1 } });
       const record = await get('i');
       const change = { before: { a: 1 }, after: { b: 2 } };
@@ -142,7 +142,7 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
       expect(await where(condition('b', '=', 2))).toEqual(['i']);
     });
 
-    it('of a purged instance are gone', async () => {
+    it('removes the tags and index fields of a purged instance', async () => {
       const ended = { status: 'Complete', endTime: 5, outcome: 'Succeeded' } as const;
       await insert('i', { ...ended, tags: { a: 'b' }, index: { c: 'd' } });
       await test.store.purge({
@@ -159,8 +159,8 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
     });
   });
 
-  describe('conditions', () => {
-    it('compare numbers with numbers and text with text, in their orders', async () => {
+  describe('search conditions', () => {
+    it('compares numbers with numbers and text with text, each in its own order', async () => {
       const values: readonly IndexValue[] = [
         -(2n ** 70n),
         -7.5,
@@ -205,7 +205,7 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
       expect(await where(condition('v', '=', 10), condition('v', '=', '10'))).toEqual([]);
     });
 
-    it('hold for an element of a list; != holds if the field is there and no element equals', async () => {
+    it('matches any element of a list, and != only if the field exists and no element is equal', async () => {
       await insert('a', { startTime: 3, index: { v: ['x', 5, true] } });
       await insert('b', { startTime: 2, index: { v: 'y' } });
       await insert('c', { startTime: 1, index: { w: 'x' }, tags: { v: 'x' } });
@@ -226,7 +226,7 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
       expect(await where(condition('unknown', '!=', 'x'))).toEqual([]);
     });
 
-    it('combine with each other and with all other filters, in every order', async () => {
+    it('combines conditions with each other and with all other filters, in any order', async () => {
       const index = { customer: 'C-17', amount: 50 };
       await insert('a', {
         startTime: 1,
@@ -275,7 +275,7 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
       expect(await count({ definitionId: 'order', version: 1 })).toBe(3);
     });
 
-    it('find each instance once, however many are started while its list is read', async () => {
+    it('finds each instance once, however many start while the list is read', async () => {
       const index = { all: 1 };
       const old = Array.from({ length: 240 }, (_, n) => `i${String(n).padStart(3, '0')}`);
       for (const [n, id] of old.entries()) {
@@ -305,7 +305,7 @@ export function describeInstanceSearch(test: StoreUnderTest): void {
       await starting;
     });
 
-    it('ended between two times, from the first and before the second', async () => {
+    it('filters by end time, including the first and excluding the last bound', async () => {
       const ended = { status: 'Complete', outcome: 'Succeeded' } as const;
       for (const [at, endTime] of [10, 20, 30].entries()) {
         await insert(`e${at}`, { ...ended, startTime: at, endTime });

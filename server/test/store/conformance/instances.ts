@@ -185,7 +185,7 @@ export function describeInstances(test: StoreUnderTest): void {
       ['an old inSeq', { inSeq: 0 }],
       ['an unknown id', { id: 'x' }],
       ['an old revision', { revision: 0 }],
-    ])('with %s changes nothing', async (_title, wrong) => {
+    ])('changes nothing with %s', async (_title, wrong) => {
       await insert('i');
       await post('i', 'm');
       const before = await get('i');
@@ -199,7 +199,7 @@ export function describeInstances(test: StoreUnderTest): void {
     const claim = (id: string, epoch: number, suspected = false) =>
       test.store.claimInstance({ id, epoch, owner: 'thief', suspected });
 
-    it('does not claim an instance of a later format than the claiming node supports', async () => {
+    it("doesn't claim an instance whose format is newer than the claiming node supports", async () => {
       await insert('i', { owner: 'node', schemaVersion: 3 });
       const before = await get('i');
       const claimAs = (schemaVersionMax: number) =>
@@ -241,7 +241,7 @@ export function describeInstances(test: StoreUnderTest): void {
       expect(await claim('x', 1)).toBeNull();
     });
 
-    it('can make the instance due, so that it is found again', async () => {
+    it("makes the instance due on request, so that it's found again", async () => {
       await insert('i', { wakeAt: 500 });
       await insert('j', { wakeAt: null });
       const claimDue = (id: string, due: boolean) =>
@@ -262,7 +262,7 @@ export function describeInstances(test: StoreUnderTest): void {
   });
 
   describe('setCrashes', () => {
-    it('sets the count unless the instance has been claimed in the meantime', async () => {
+    it('sets the count unless the instance has since been claimed', async () => {
       await insert('i', { epoch: 4, crashes: 2 });
       expect(await test.store.setCrashes('i', 4, 1)).toBe(true);
       expect(await get('i')).toEqual(instanceOf('i', { epoch: 4, crashes: 1 }));
@@ -273,7 +273,7 @@ export function describeInstances(test: StoreUnderTest): void {
   });
 
   describe('due instances', () => {
-    it('are found by wakeAt, earliest first, whatever their status', async () => {
+    it('sorts by wakeAt, earliest first, whatever the status', async () => {
       await insert('late', { wakeAt: 300 });
       await insert('b', { wakeAt: 100, owner: 'node', epoch: 7, schemaVersion: 9 });
       await insert('a', { wakeAt: 100, status: 'Terminated', endTime: 1 });
@@ -299,7 +299,7 @@ export function describeInstances(test: StoreUnderTest): void {
       ]);
     });
 
-    it('are found page by page', async () => {
+    it('returns due instances in pages', async () => {
       for (const [id, wakeAt] of Object.entries({ d: 7, a: 5, c: 5, b: 5, e: 9 })) {
         await insert(id, { wakeAt });
       }
@@ -312,7 +312,7 @@ export function describeInstances(test: StoreUnderTest): void {
   });
 
   describe('the instances of a dead node', () => {
-    it('are found by owner if an effect is in progress', async () => {
+    it('finds instances by owner if an effect is in progress', async () => {
       await insert('b', { owner: 'one', underWay: true, epoch: 3, crashes: 2, wakeAt: 9 });
       await insert('a', { owner: 'one', underWay: true, lastChangeAt: 5 });
       await insert('c', { owner: 'two', underWay: true });
@@ -343,7 +343,7 @@ export function describeInstances(test: StoreUnderTest): void {
       expect(await ids('three', null, 10)).toEqual([]);
     });
 
-    it('are found by owner if they changed recently and are Runnable', async () => {
+    it("finds instances by owner if they're runnable and changed recently", async () => {
       await insert('a', { owner: 'one', lastChangeAt: 7 });
       await insert('b', { owner: 'one', lastChangeAt: 5 });
       await insert('c', { owner: 'two', lastChangeAt: 6 });

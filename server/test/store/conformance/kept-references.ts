@@ -37,7 +37,7 @@ function purgeOf(instancesEndedBefore: number) {
 
 export function describeKeptReferences(test: StoreUnderTest): void {
   describe('an insert that counts kept instances', () => {
-    it.each(RULES)('%s names the newest, open or ended', async (_name, rule, outcome) => {
+    it.each(RULES)('returns the newest, open or ended, for %s', async (_name, rule, outcome) => {
       await start(test.store, 'open', null, { startTime: 1000 });
       await start(test.store, 'ended', null, { ...ENDED, startTime: 1200 });
       await start(test.store, 'elsewhere', null, { definitionId: 'other', startTime: 3000 });
@@ -53,7 +53,7 @@ export function describeKeptReferences(test: StoreUnderTest): void {
       expect(await start(test.store, 'new', ofOpen)).toEqual({ outcome: 'inserted' });
     });
 
-    it.each(RULES)('%s returns its own instance when it is repeated', async (_name, rule) => {
+    it.each(RULES)('returns its own instance for a repeated %s', async (_name, rule) => {
       expect(await start(test.store, 'a', rule, ENDED)).toEqual({ outcome: 'inserted' });
       const other = await test.open();
       for (const store of [test.store, other]) {
@@ -61,7 +61,7 @@ export function describeKeptReferences(test: StoreUnderTest): void {
       }
     });
 
-    it.each(RULES)('%s inserts once the instance is purged', async (_name, rule, outcome) => {
+    it.each(RULES)('inserts for %s once the instance is purged', async (_name, rule, outcome) => {
       await start(test.store, 'old', rule, ENDED);
       await test.store.purge(purgeOf(1500));
       expect(await start(test.store, 'new', rule)).toMatchObject({ outcome });
@@ -69,13 +69,13 @@ export function describeKeptReferences(test: StoreUnderTest): void {
       expect(await start(test.store, 'new', rule)).toEqual({ outcome: 'inserted' });
     });
 
-    it.each(RULES)('%s inserts while the instance is being removed', async (_name, rule) => {
+    it.each(RULES)('inserts for %s while the instance is being removed', async (_name, rule) => {
       const revision = removalRevision(instanceOf('old'));
       await start(test.store, 'old', null, { ...ENDED, revision });
       expect(await start(test.store, 'new', rule)).toEqual({ outcome: 'inserted' });
     });
 
-    it('join with a request hash gives the same result again', async () => {
+    it('gives the same result again for a join with a request hash', async () => {
       await start(test.store, 'ended', null, ENDED);
       const keyed = { requestHash: 'hash', startTime: 4000 };
       const first = await start(test.store, 'k', JOIN, keyed);
@@ -87,7 +87,7 @@ export function describeKeptReferences(test: StoreUnderTest): void {
     });
 
     it.each(RULES)(
-      `%s lets one of ${CALLERS} simultaneous callers insert, although each run ends at once`,
+      `inserts for %s for one of ${CALLERS} simultaneous callers, although each run ends at once`,
       async (_name, rule, outcome) => {
         const other = await test.open();
         const results = await Promise.all(

@@ -26,7 +26,7 @@ export function describeNotifications(test: StoreUnderTest): void {
   const idsOf = (found: readonly { readonly id: string }[]) => found.map(({ id }) => id);
 
   describe('a notification', () => {
-    it('is replaced under its name, whatever its texts are', async () => {
+    it('is replaced under its name, whatever text it contains', async () => {
       const settings = 'é\u0000"'.repeat(20_000);
       await put('b');
       await put('\ud800');
@@ -44,7 +44,7 @@ export function describeNotifications(test: StoreUnderTest): void {
       expect(await test.store.listNotifications(1)).toHaveLength(1);
     });
 
-    it('is paused, continues and is removed', async () => {
+    it('is paused, resumed and removed', async () => {
       await put();
       expect(await test.store.pauseNotification('n', 'why')).toBe(true);
       expect(await test.store.listNotifications(1)).toMatchObject([{ name: 'n', paused: 'why' }]);
@@ -103,7 +103,7 @@ export function describeNotifications(test: StoreUnderTest): void {
       expect(await test.store.getDelivery('y')).toBeNull();
     });
 
-    it('is claimed when it is due, the longest due first, and again after the lease', async () => {
+    it("is claimed when it's due, longest due first, and again after the lease", async () => {
       await put();
       await insert(
         notificationDeliveryOf('later', { dueAt: 1500 }),
@@ -180,7 +180,7 @@ export function describeNotifications(test: StoreUnderTest): void {
       expect(await claim()).toMatchObject([{ id: 'd', attempts: 4 }]);
     });
 
-    it('is listed by notification and state, the newest first, in pages', async () => {
+    it('is listed by notification and state, newest first, in pages', async () => {
       await put();
       await put('m');
       await insert(
@@ -204,7 +204,7 @@ export function describeNotifications(test: StoreUnderTest): void {
       expect(idsOf(await list('failed', { time: 2, id: 'b' }))).toEqual([]);
     });
 
-    it('is removed with its notification, or some time after its end', async () => {
+    it('is removed with its notification, or a while after its end', async () => {
       await put();
       await put('m');
       await insert(

@@ -21,7 +21,7 @@ const ODD_VALUES: readonly (readonly [string, string])[] = [
 
 export function describeOddValues(test: StoreUnderTest): void {
   describe('user data', () => {
-    it.each(ODD_VALUES)('with %s is stored unchanged', async (_title, value) => {
+    it.each(ODD_VALUES)('is stored unchanged with %s', async (_title, value) => {
       const { store } = test;
       await store.insertDefinition(
         { id: 'd', description: value, body: value, createdAt: 1 },
@@ -62,7 +62,7 @@ export function describeOddValues(test: StoreUnderTest): void {
 
     const ODD_NAMES = ODD_VALUES.filter(([, value]) => value.length < 100);
     it.each(ODD_NAMES)(
-      'in ids and names with %s is distinguished and found again',
+      'is distinguished and found again with %s in ids and names',
       async (_title, odd) => {
         const { store } = test;
         const others = [`${odd}\ufffd`, odd.replaceAll(/\p{Surrogate}/gu, '\ufffd')].filter(

@@ -23,13 +23,13 @@ export function describeRefusedValues(test: StoreUnderTest): void {
   const insert = (id: string, changes: Parameters<typeof instanceOf>[1] = {}) =>
     test.store.insertInstance({ record: instanceOf(id, changes), side: NO_SIDE });
 
-  describe('values that a database may refuse', () => {
+  describe('a value that a database may refuse', () => {
     it.each([
       ['a long reference', { reference: LONG }],
       ['a long id of the definition', { definitionId: LONG }],
       ['a long tag', { tags: { t: LONG } }],
       ['a huge state', { state: HUGE }],
-    ])('in an insert with %s are stored or refused, alone', async (_what, changes) => {
+    ])('is stored or refused alone in an insert with %s', async (_what, changes) => {
       const all = [insert('a'), isStored(insert('bad', changes)), insert('b')] as const;
       const [, stored] = await Promise.all(all);
       expect(await test.store.getInstance('a')).not.toBeNull();
@@ -39,7 +39,7 @@ export function describeRefusedValues(test: StoreUnderTest): void {
       else expect(bad).toBeNull();
     });
 
-    it('in a commit are stored or refused, alone', async () => {
+    it('is stored or refused alone in a commit', async () => {
       await Promise.all(['a', 'bad', 'b'].map((id) => insert(id)));
       const commit = (id: string, state: string) =>
         test.store.commitInstance(commitOf(instanceOf(id), { state }));
@@ -51,7 +51,7 @@ export function describeRefusedValues(test: StoreUnderTest): void {
       expect(state === (stored ? HUGE : '{}')).toBe(true);
     });
 
-    it('in messages are stored or refused, alone', async () => {
+    it('is stored or refused alone in messages', async () => {
       await Promise.all(['a', 'bad'].map((id) => insert(id, { state: HUGE.slice(0, 14_000_000) })));
       const post = (instanceId: string, body: string) =>
         test.store.postMessages([{ instanceId, message: { id: 'm', body }, toFullInbox: true }]);
@@ -61,7 +61,7 @@ export function describeRefusedValues(test: StoreUnderTest): void {
       expect((await test.store.getInstance('bad'))?.inbox).toHaveLength(stored ? 1 : 0);
     });
 
-    it('in an event are stored or refused, alone', async () => {
+    it('is stored or refused alone in an event', async () => {
       const event = eventOf('bad', { name: LONG, key: LONG, nameKey: LONG, data: HUGE });
       const all = [isStored(test.store.insertEvent(event)), insertEvent('good')] as const;
       const [stored] = await Promise.all(all);
@@ -69,7 +69,7 @@ export function describeRefusedValues(test: StoreUnderTest): void {
       expect(await test.store.getEvent('good')).not.toBeNull();
     });
 
-    it('in other records are stored or refused', async () => {
+    it('is stored or refused in other records', async () => {
       const resource = { kind: 'webhook', revision: 1, expiresAt: null } as const;
       await isStored(test.store.saveResource({ ...resource, name: LONG, body: '{}' }, null));
       await isStored(test.store.saveResource({ ...resource, name: 'n', body: HUGE }, null));

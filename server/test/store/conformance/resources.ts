@@ -9,7 +9,7 @@ function webhook(name: string, changes: Partial<ResourceRecord> = {}): ResourceR
 
 export function describeResources(test: StoreUnderTest): void {
   describe('resources', () => {
-    it('are stored as they are', async () => {
+    it('stores a resource unchanged', async () => {
       const record = webhook('Grüße \ud800', {
         expiresAt: 1_800_000_000_123,
         body: `{"secret":"\\u0000 \u{1f600}","long":"${'x'.repeat(20_000)}"}`,
@@ -19,7 +19,7 @@ export function describeResources(test: StoreUnderTest): void {
       expect(await test.store.getResource('api-key', 'Grüße \ud800')).toBeNull();
     });
 
-    it('are replaced only with the expected revision', async () => {
+    it('replaces a resource only with the expected revision', async () => {
       const { store } = test;
       expect(await store.saveResource(webhook('w'), 1)).toBe(false);
       expect(await store.saveResource(webhook('w'), null)).toBe(true);
@@ -30,7 +30,7 @@ export function describeResources(test: StoreUnderTest): void {
       expect(await store.getResource('webhook', 'w')).toEqual(changed);
     });
 
-    it('are inserted by one of several callers', async () => {
+    it('inserts the resource of one of several callers', async () => {
       const stores = [test.store, await test.open()];
       const results = await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
@@ -42,7 +42,7 @@ export function describeResources(test: StoreUnderTest): void {
       expect(stored?.body).toBe(String(results.indexOf(true)));
     });
 
-    it('are listed by kind and name, and removed', async () => {
+    it('lists resources by kind and name, and removes them', async () => {
       const { store } = test;
       for (const name of ['b', 'a', 'c']) await store.saveResource(webhook(name), null);
       await store.saveResource(webhook('b', { kind: 'api-key' }), null);
@@ -56,7 +56,7 @@ export function describeResources(test: StoreUnderTest): void {
       expect(await store.getResource('api-key', 'b')).not.toBeNull();
     });
 
-    it('are purged when they have expired, the oldest first', async () => {
+    it('purges expired resources, oldest first', async () => {
       const { store } = test;
       await store.saveResource(webhook('never'), null);
       for (const [name, expiresAt] of [

@@ -28,7 +28,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
   });
 
   describe('side records', () => {
-    it('of an insertion are stored', async () => {
+    it('stores the side records of an insert', async () => {
       await insert('i', {
         history: [step(0), step(1)],
         subscriptions: [subscription('i/1/0')],
@@ -39,7 +39,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect((await claim('ship', 2000))?.id).toBe('i/2/0');
     });
 
-    it('of a commit are stored, and removed ones are gone', async () => {
+    it('stores the side records of a commit, and deletes removed ones', async () => {
       await insert('i', {
         ...NO_SIDE,
         subscriptions: [subscription('i/1/0'), subscription('i/2/0')],
@@ -64,7 +64,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect((await claim('bill', 2000))?.id).toBe('i/6/0');
     });
 
-    it('of a commit that failed are invisible, and remove nothing', async () => {
+    it('hides the side records of a failed commit, which removes nothing', async () => {
       await insert('i', { ...NO_SIDE, subscriptions: [subscription('i/1/0')] });
       const commit = commitOf(instanceOf('i', { epoch: 9 }), {
         side: {
@@ -79,7 +79,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect(await claim('ship', 2000)).toBeNull();
     });
 
-    it('of a repeated pass replace those of the lost pass', async () => {
+    it('replaces the side records of a lost pass with those of its repetition', async () => {
       await insert('i');
       const before = await get('i');
       await test.store.postMessages([{ instanceId: 'i', message: { id: 'm', body: '' } }]);
@@ -99,7 +99,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect((await test.store.readHistory('i', 0, 5)).map(({ body }) => body)).toEqual(['kept']);
     });
 
-    it('are idempotent by id', async () => {
+    it('identifies side records by id, so repeated writes change nothing', async () => {
       const side = {
         history: [step(0)],
         subscriptions: [subscription('i/1/0')],
@@ -117,7 +117,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       });
     });
 
-    it('that are created as claimed belong to the worker', async () => {
+    it('leaves an item that was created as claimed to its worker', async () => {
       const claimed = activityOf('i/1/0', 'i', { claim: claimBy('poller', 3000) });
       await insert('i', { ...NO_SIDE, activities: [claimed] });
       expect(await claim('ship', 2999)).toBeNull();
@@ -130,7 +130,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect(next).toMatchObject({ id: 'i/1/0', attempt: 2, tokenHash: 'token-w', workerId: 'w' });
     });
 
-    it('that are created as claimed also claim an item that is already available', async () => {
+    it("claims an available item if it's created as claimed", async () => {
       await insert('i', { ...NO_SIDE, activities: [activityOf('i/1/0', 'i')] });
       const claimed = activityOf('i/1/0', 'i', { claim: claimBy('poller') });
       const side = { ...NO_SIDE, activities: [claimed] };
@@ -140,7 +140,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect((await claim('ship', 2000))?.attempt).toBe(2);
     });
 
-    it('in the history are read in pages', async () => {
+    it('reads the history in pages', async () => {
       const history = Array.from({ length: 25 }, (_, sequence) => step(sequence));
       await insert('i', { ...NO_SIDE, history });
       await insert('i2', { ...NO_SIDE, history: [{ ...step(0), instanceId: 'i2' }] });
@@ -152,7 +152,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       expect(await sequences(25, 10)).toEqual([]);
     });
 
-    it('do not reappear with a repeated start if the instance has removed them', async () => {
+    it("doesn't restore removed side records when a start is repeated", async () => {
       const start = () =>
         test.store.insertInstance({
           record: instanceOf('i', { requestHash: 'hash' }),
@@ -170,7 +170,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
       await expect.poll(() => subscribers('paid/7')).toEqual([]);
     });
 
-    it('stay if the instance already exists', async () => {
+    it('keeps the side records of an existing instance', async () => {
       await insert('i', { ...NO_SIDE, activities: [activityOf('i/1/0', 'i')] });
       const held = await claim('ship', 2000);
       await insert('i', { ...NO_SIDE, activities: [activityOf('i/1/0', 'i')] });
@@ -179,7 +179,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
     });
   });
 
-  it('an insertion may tell that no stored event is for its subscriptions, and never if there is one', async () => {
+  it('reports that no stored event fits new subscriptions only if that is true', async () => {
     const isTold = ['sqlite', 'memory'].includes(test.store.kind);
     const insertAt = (id: string, effectiveAt: number) =>
       insert(id, {
@@ -194,7 +194,7 @@ export function describeSideRecords(test: StoreUnderTest): void {
     expect(await insert('l')).toEqual({ outcome: 'inserted' });
   });
 
-  it('an event that no subscription wants yet is kept for later waits', async () => {
+  it('keeps an event without subscriptions for later waits', async () => {
     await test.store.insertEvent(eventOf('e', { publishedAt: 500 }));
     await insert('i', { ...NO_SIDE, subscriptions: [subscription('i/1/0')] });
     const found = await test.store.findEvents('paid/7', { publishedAt: 0, id: '' }, 5);

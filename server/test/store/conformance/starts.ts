@@ -59,7 +59,7 @@ function describeInputs(test: StoreUnderTest): void {
       },
     );
 
-    it('returns the input of the start that was accepted, not of one that was refused before', async () => {
+    it('returns the input of the accepted start, not of one that was refused before', async () => {
       const [first, second] = ['x', 'y'].map((letter) => letter.repeat(100_000));
       const keyed = (input: string, conflict: ConflictRule) =>
         test.store.insertInstance({
@@ -76,14 +76,14 @@ function describeInputs(test: StoreUnderTest): void {
       expect(await test.store.getInput('k')).toBe(second);
     });
 
-    it('returns null if there is none', async () => {
+    it("returns null if there's no input", async () => {
       await test.store.insertInstance({ record: instanceOf('i'), side: NO_SIDE });
       expect(await test.store.getInput('i')).toBeNull();
       expect(await test.store.getInput('j')).toBeNull();
     });
 
     it.each([10, 100_000])(
-      'forgets an input of %s characters with its instance',
+      'deletes an input of %s characters with its instance',
       async (length) => {
         const ended = { status: 'Complete', outcome: 'Succeeded', endTime: 5 } as const;
         const record = instanceOf('i', ended);
@@ -101,7 +101,7 @@ function describeDisabled(test: StoreUnderTest): void {
     test.store.insertDefinition({ id, description: null, body: '{}', createdAt: 1 }, null);
 
   describe('a disabled definition', () => {
-    it('accepts no insert, through any store object, until it is enabled', async () => {
+    it("accepts no insert through any store object until it's enabled", async () => {
       const other = await test.open();
       await define('order');
       await define('other');
@@ -131,7 +131,7 @@ function describeDisabled(test: StoreUnderTest): void {
       expect((await start(test.store, 'later too')).outcome).toBe('inserted');
     });
 
-    it('shows that it is disabled, in every version and those stored later', async () => {
+    it("shows that it's disabled in every version, including later ones", async () => {
       expect(await test.store.setDefinitionDisabled('a', true)).toBe(false);
       await define('a');
       await define('b');
@@ -162,7 +162,7 @@ function describeConflicts(test: StoreUnderTest): void {
 
   describe('an insert with a conflict rule', () => {
     it.each([['refuse', REFUSE] as const, ['join', JOIN] as const])(
-      '%s inserts nothing while an instance with the reference is open, and names the newest',
+      'inserts nothing for %s while an instance with the reference is open, and returns the newest',
       async (_name, rule) => {
         expect((await start(test.store, 'a', rule)).outcome).toBe('inserted');
         await start(test.store, 'b', null, { startTime: 2000, status: 'Suspended' });
@@ -197,7 +197,7 @@ function describeConflicts(test: StoreUnderTest): void {
         owner: '\ud800',
       };
 
-      it('gives the same result again, whatever has become of the joined instance', async () => {
+      it('gives the same result again, whatever happened to the joined instance', async () => {
         await start(test.store, 'a', null, odd);
         await test.store.postMessages([{ instanceId: 'a', message: { id: 'm', body: '1' } }]);
         const first = await start(test.store, 'k', JOIN, joining);
@@ -228,7 +228,7 @@ function describeConflicts(test: StoreUnderTest): void {
         expect(await start(test.store, 'k', JOIN, joining)).toEqual({ outcome: 'inserted' });
       });
 
-      it('is forgotten when it is as old as ended instances that are purged', async () => {
+      it('is forgotten at the age at which ended instances are purged', async () => {
         await start(test.store, 'a');
         for (const [n, id] of ['k0', 'k1', 'k2'].entries()) {
           await start(test.store, id, JOIN, { requestHash: 'hash', startTime: 4000 + n });
@@ -245,7 +245,7 @@ function describeConflicts(test: StoreUnderTest): void {
       });
     });
 
-    it('terminate ends all open ones, with an entry in their audit', async () => {
+    it('ends all open instances for terminate, and records it in their audit log', async () => {
       await start(test.store, 'a');
       await start(test.store, 'b', null, { status: 'Suspended', startTime: 2000, wakeAt: 5000 });
       await start(test.store, 'other', null, { reference: 's' });
@@ -267,7 +267,7 @@ function describeConflicts(test: StoreUnderTest): void {
       expect(await statusOf('c')).toBe('Runnable');
     });
 
-    it('terminate ends no instance before its start', async () => {
+    it('ends no instance before its start for terminate', async () => {
       await start(test.store, 'after', null, { startTime: AUDIT.time + 5 });
       await start(test.store, 'at', null, { startTime: AUDIT.time });
       await start(test.store, 'new', TERMINATE);
@@ -278,7 +278,7 @@ function describeConflicts(test: StoreUnderTest): void {
     });
 
     it.each([REFUSE, JOIN, TERMINATE])(
-      'inserts an instance once that several callers insert at the same time, and leaves it open (%#)',
+      'inserts an instance once if several callers insert it at the same time, and leaves it open (%#)',
       async (rule) => {
         const other = await test.open();
         for (let round = 0; round < 10; round += 1) {
@@ -295,7 +295,7 @@ function describeConflicts(test: StoreUnderTest): void {
       },
     );
 
-    it(`terminate ends ${TERMINATED_PER_INSERT} at a time`, async () => {
+    it(`ends at most ${TERMINATED_PER_INSERT} instances per insert for terminate`, async () => {
       const count = TERMINATED_PER_INSERT + 3;
       for (let n = 0; n < count; n += 1) await start(test.store, `i${n}`, null, { startTime: n });
       const first = await start(test.store, 'new', TERMINATE);
@@ -343,7 +343,7 @@ function describeConflicts(test: StoreUnderTest): void {
       ['refuse', REFUSE],
       ['join', JOIN],
       ['terminate', TERMINATE],
-    ] as const)('%s leave exactly one instance open', async (_name, rule) => {
+    ] as const)('leaves exactly one instance open for %s', async (_name, rule) => {
       const other = await test.open();
       await start(test.store, 'before', null, { startTime: 500 });
       if (rule.action !== 'terminate') await test.store.controlInstance('before', 'terminate', 600);

@@ -21,8 +21,8 @@ const PURGE = {
 const AUDIT = { time: 1, actor: 'ada', action: 'set-tags', detail: null } as const;
 
 export function describeTermRaces(test: StoreUnderTest): void {
-  describe('terms', () => {
-    it('go with their instances, although others change them at the same moment', async () => {
+  describe('index terms', () => {
+    it('disappears with its instance, although other calls change it at the same moment', async () => {
       const other = await test.open();
       const nodes = [test.store, other];
       const ended = { status: 'Complete', outcome: 'Succeeded', endTime: 2000 } as const;

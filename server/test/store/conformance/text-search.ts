@@ -19,8 +19,8 @@ export function describeTextSearch(test: StoreUnderTest): void {
     return { ids: found.items.map(({ id }) => id), isComplete: found.isComplete };
   };
 
-  describe('a text', () => {
-    it('is found in ids, references, tags and index fields, equal ones and the newest first', async () => {
+  describe('a text search', () => {
+    it('finds the text in ids, references, tags and index fields, equal ones and the newest first', async () => {
       await insert('4711', { startTime: 1 });
       await insert('b', { startTime: 2, reference: '4711' });
       await insert('c', { startTime: 3, tags: { order: '4711', other: '4711' } });
@@ -46,7 +46,7 @@ export function describeTextSearch(test: StoreUnderTest): void {
     });
 
     it.each(['\u0000', 'a\u0000b', '\u{10ffff}', 'a\u{10ffff}', '\ud7ff', '\u0001', '%', '_', '"'])(
-      'may have odd characters: %j',
+      'accepts odd characters: %j',
       async (text) => {
         await insert('i', { tags: { t: text }, startTime: 1 });
         await insert('j', { index: { f: `${text}more` }, startTime: 2 });
@@ -55,7 +55,7 @@ export function describeTextSearch(test: StoreUnderTest): void {
       },
     );
 
-    it('is found in no more instances than asked for, the equal ones first', async () => {
+    it('returns no more instances than requested, equal ones first', async () => {
       for (let at = 0; at < 6; at += 1) {
         await insert(`start${at}`, { startTime: 10 + at, tags: { t: `x${at}` } });
         await insert(`equal${at}`, { startTime: at, tags: { t: 'x' } });
@@ -68,7 +68,7 @@ export function describeTextSearch(test: StoreUnderTest): void {
       expect((await find('x', { limit: 11 })).isComplete).toBe(false);
     });
 
-    it('may be a part of an id, a reference, a tag or an index field', async () => {
+    it('finds a part of an id, a reference, a tag or an index field', async () => {
       const all = async (mayContain: string): Promise<string[]> => {
         const filter = { mayContain };
         const { items } = await test.store.listInstances({ filter, after: null, limit: 50 });
@@ -88,7 +88,7 @@ export function describeTextSearch(test: StoreUnderTest): void {
       expect(await all('nobody')).toEqual([]);
     });
 
-    it('may be a part with odd characters', async () => {
+    it('finds a part with odd characters', async () => {
       const odd = [
         '\u0000',
         'a\u0000b',
@@ -121,7 +121,7 @@ export function describeTextSearch(test: StoreUnderTest): void {
       }
     });
 
-    it('is sought under a bounded number of names, and the result says so', async () => {
+    it('checks a bounded number of names, and reports that', async () => {
       const name = (at: number): string => `n${String(at).padStart(3, '0')}`;
       const insertNames = async (id: string, from: number, to: number): Promise<void> => {
         const names = Array.from({ length: to - from }, (_, at) => name(from + at));

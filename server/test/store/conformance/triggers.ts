@@ -12,7 +12,7 @@ const idsOf = (records: readonly TriggerRecord[]): readonly string[] => records.
 
 export function describeTriggers(test: StoreUnderTest): void {
   describe('triggers', () => {
-    it('are stored as they are', async () => {
+    it('stores a trigger unchanged', async () => {
       const record = triggerOf('t', {
         definitionId: 'Grüße \ud800',
         dueAt: 1_800_000_000_123,
@@ -25,7 +25,7 @@ export function describeTriggers(test: StoreUnderTest): void {
       expect(await test.store.listTriggers('Grüße \ud800', 10)).toEqual([record]);
     });
 
-    it('are replaced only with the expected revision', async () => {
+    it('replaces a trigger only with the expected revision', async () => {
       const { store } = test;
       expect(await store.saveTrigger(triggerOf('t'), 1)).toBe(false);
       expect(await store.saveTrigger(triggerOf('t'), null)).toBe(true);
@@ -36,7 +36,7 @@ export function describeTriggers(test: StoreUnderTest): void {
       expect(await store.getTrigger('t')).toEqual(changed);
     });
 
-    it('are removed only with the expected revision', async () => {
+    it('removes a trigger only with the expected revision', async () => {
       const { store } = test;
       await store.saveTrigger(triggerOf('t', { revision: 3 }), null);
       expect(await store.removeTrigger('t', 2)).toBe(false);
@@ -45,7 +45,7 @@ export function describeTriggers(test: StoreUnderTest): void {
       expect(await store.getTrigger('t')).toBeNull();
     });
 
-    it('are changed by one of several callers with the same expectation', async () => {
+    it('accepts the change of one of several callers with the same expectation', async () => {
       const stores = [test.store, await test.open()];
       await test.store.saveTrigger(triggerOf('t'), null);
       const results = await Promise.all(
@@ -57,7 +57,7 @@ export function describeTriggers(test: StoreUnderTest): void {
       expect((await test.store.getTrigger('t'))?.dueAt).toBe(results.indexOf(true));
     });
 
-    it('are inserted by one of several callers', async () => {
+    it('inserts the trigger of one of several callers', async () => {
       const stores = [test.store, await test.open()];
       const results = await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
@@ -67,7 +67,7 @@ export function describeTriggers(test: StoreUnderTest): void {
       expect(results.filter(Boolean)).toHaveLength(1);
     });
 
-    it('that are due are found, the earliest first', async () => {
+    it('finds due triggers, earliest first', async () => {
       const { store } = test;
       const times: Readonly<Record<string, number | null>> = {
         a: 30,
@@ -84,7 +84,7 @@ export function describeTriggers(test: StoreUnderTest): void {
       expect(idsOf(await store.findDueTriggers(100, 3))).toEqual(['b', 'e', 'd']);
     });
 
-    it('are found by definition and by event, in pages', async () => {
+    it('finds triggers by definition and by event, in pages', async () => {
       const { store } = test;
       for (const id of ['c', 'a', 'b']) {
         await store.saveTrigger(triggerOf(id, { eventHash: 'h' }), null);

@@ -38,7 +38,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
     test.store.commitInstance(commitOf(await get(id), changes));
 
   describe('withdrawActivities', () => {
-    it('returns the items as they are afterwards, done ones too, every time', async () => {
+    it('returns the items in their new state, done ones too, every time', async () => {
       await offer('i', [
         activityOf('i/1/0', 'i', { createdAt: 1 }),
         activityOf('i/2/0', 'i', { createdAt: 2 }),
@@ -95,7 +95,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
       expect(await test.store.listActivityItems('ship', 4000, null, 9)).toEqual([]);
     });
 
-    it('lets the queues count an item only while its lease lasts', async () => {
+    it('counts an item in the queues only while its lease lasts', async () => {
       await offer('i', [
         activityOf('i/1/0', 'i', { createdAt: 1 }),
         activityOf('i/2/0', 'i', { createdAt: 2 }),
@@ -115,7 +115,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
       ]);
     });
 
-    it('lets the holder extend its lease, and tells it', async () => {
+    it('lets the holder extend its lease, and reports the withdrawal', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000, 3000);
       await withdraw('i/1/0');
@@ -135,7 +135,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
       expect(await item('i/1/0')).toEqual(before);
     });
 
-    it('lets the holder report, until a commit has applied the result', async () => {
+    it('lets the holder report until a commit has applied the result', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000, 3000);
       await withdraw('i/1/0');
@@ -151,7 +151,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
       expect(await complete('i/1/0', 'w', OTHER)).toEqual({ outcome: 'stale' });
     });
 
-    it('lets somebody take over the item to report in place of the holder', async () => {
+    it('lets another caller take over the item to report in place of the holder', async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000, 3000);
       await withdraw('i/1/0');
@@ -163,7 +163,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
   });
 
   describe('a withdrawn item that a commit removes', () => {
-    it('answers its holder that it was cancelled, until it is purged', async () => {
+    it("reports the cancellation to its holder until it's purged", async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000, 3000);
       await withdraw('i/1/0');
@@ -185,7 +185,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
     });
 
     it.each(['Complete', 'Terminated'] as const)(
-      'answers so after the commit that ends its instance as %s',
+      'reports the cancellation after the commit that ends its instance as %s',
       async (status) => {
         await offer('i', [activityOf('i/1/0', 'i'), activityOf('i/2/0', 'i')]);
         await claim('v', 2000);
@@ -198,7 +198,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
       },
     );
 
-    it('is gone if nobody has its token', async () => {
+    it('is deleted if no worker has its token', async () => {
       await offer('i', [activityOf('i/1/0', 'i'), activityOf('i/2/0', 'i')]);
       await claim('w', 2000);
       await test.store.releaseActivity('i/1/0', 'token-w');
@@ -208,7 +208,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
       expect(await complete('i/1/0', 'w')).toEqual({ outcome: 'stale' });
     });
 
-    it('stays until it is purged, although it was withdrawn long ago', async () => {
+    it("remains until it's purged, although it was withdrawn long ago", async () => {
       await offer('i', [activityOf('i/1/0', 'i')]);
       await claim('w', 2000);
       await withdraw('i/1/0');
@@ -222,7 +222,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
     const claimAt = (store: Store, worker: string) =>
       claimOf(store, { name: 'ship', now: 2000, claim: claimBy(worker), deferMs: 10 });
 
-    it('shows every claim that came before it, and none comes after it', async () => {
+    it('includes every earlier claim, and no claim follows it', async () => {
       const other = await test.open();
       for (let round = 0; round < ROUNDS; round += 1) {
         const id = `i${round}`;
@@ -255,7 +255,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
       }
     });
 
-    it('never leaves an item deferred when its instance is suspended', async () => {
+    it('leaves no item deferred when its instance is suspended', async () => {
       const other = await test.open();
       for (let round = 0; round < ROUNDS; round += 1) {
         const id = `i${round}`;
@@ -280,7 +280,7 @@ export function describeWithdrawals(test: StoreUnderTest): void {
       }
     });
 
-    it('and two commits let each item be completed, cancelled or removed, and lose none', async () => {
+    it('lets each item be completed, cancelled or removed during two commits, and loses none', async () => {
       const other = await test.open();
       for (let round = 0; round < ROUNDS; round += 1) {
         const id = `i${round}`;

@@ -49,7 +49,7 @@ const COLUMNS: readonly Column<ServerNode>[] = [
   { key: 'store', header: 'Store', cell: (node) => <Connections node={node} /> },
 ];
 
-const REFRESH_MS = 3000;
+const REFRESH_MS = 5000;
 
 /** The nodes of the fleet: which are alive, their load, and what each is connected to. */
 export function NodesPage(): ReactNode {
