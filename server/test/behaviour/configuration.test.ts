@@ -144,6 +144,7 @@ describe('the server process', () => {
     ['warns if others can reach the address without auth', {}, true],
     ["doesn't warn with auth", { auth: 'true', publickey: publicKey }, false],
     ["doesn't warn with allow_insecure", { allow_insecure: 'true' }, false],
+    // eslint-disable-next-line test-titles/sentence -- Each row has a sentence.
   ])('%s', async (_, environment, warns) => {
     const server = await startProcess({
       PORT: '0',

@@ -18,6 +18,7 @@ export interface Case {
 
 /** Runs each case to its end. They run in parallel, because many of them wait for timers. */
 export function itRuns(at: Surroundings, cases: readonly Case[]): void {
+  // eslint-disable-next-line test-titles/sentence -- Each case has a sentence.
   it.concurrent.for(cases)('$does', async ({ data = {}, gives, status, steps, trace }) => {
     const id = await at.client.defineAndStart(steps, data);
     const ended = await at.client.ended(id);
