@@ -106,7 +106,7 @@ export interface JoinedBy {
   readonly attempt: number;
 }
 
-export interface WorkflowInstance {
+export interface Instance {
   readonly id: string;
   readonly definitionId: string;
   version: number;
@@ -175,6 +175,6 @@ export interface WorkflowInstance {
   stepsWithoutWait: number;
 }
 
-export function isEnded(instance: Pick<WorkflowInstance, 'status'>): boolean {
+export function isEnded(instance: Pick<Instance, 'status'>): boolean {
   return instance.status === 'Complete' || instance.status === 'Terminated';
 }

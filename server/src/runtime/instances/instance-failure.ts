@@ -8,10 +8,10 @@
 import { createHash } from 'node:crypto';
 import { causeOf } from '../../engine/failure/cause.js';
 import { cutText, oneLine } from '../../engine/failure/normalize-message.js';
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import type { InstanceFailure } from '../../store/records/instances.js';
 
-type Failed = Pick<WorkflowInstance, 'definitionId' | 'lastError' | 'outcome' | 'restartedAs'>;
+type Failed = Pick<Instance, 'definitionId' | 'lastError' | 'outcome' | 'restartedAs'>;
 type ShownError = Pick<NonNullable<Failed['lastError']>, 'stepId' | 'type' | 'message'>;
 
 /** Maximum length of a message in a record; the whole message is part of the state. */

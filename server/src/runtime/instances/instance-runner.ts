@@ -4,7 +4,7 @@
  *
  * Owns: the decision who handles news about an instance: its actor here, its owner elsewhere, or the code that brings it
  * into memory. Must not know: what is inside an instance (`InstanceActor`), which instances fit into memory
- * (`ResidentSet`), how an instance is started (`InstanceStarts`) or loaded (`InstanceLoader`), which nodes to take over
+ * (`ResidentSet`), how an instance is started (`InstanceCreator`) or loaded (`InstanceLoader`), which nodes to take over
  * from (`TakeOver`), HTTP, workers.
  *
  *  R5 An instance is in memory at most once on a node.
@@ -34,7 +34,7 @@ import { DueScan } from './due-scan.js';
 import type { ActorOwner, InstanceActor } from './instance-actor.js';
 import { InstanceLoader } from './instance-loader.js';
 import { InstanceLoads, type LoadLane } from './instance-loads.js';
-import { InstanceStarts } from './instance-starts.js';
+import { InstanceCreator } from './instance-creator.js';
 import type { NewInstance } from './new-instance.js';
 import { ResidentSet } from './resident-set.js';
 import type { RunnerEnvironment } from './runner-environment.js';
@@ -58,7 +58,7 @@ export class InstanceRunner implements Service, ActorOwner {
   readonly #quarantine: Quarantine;
   readonly #loader: InstanceLoader;
   readonly #loads: InstanceLoads;
-  readonly #starts: InstanceStarts;
+  readonly #starts: InstanceCreator;
   readonly #takeOver: TakeOver;
   readonly #dueScan: DueScan;
   readonly #scan: PeriodicTask;
@@ -171,7 +171,7 @@ export class InstanceRunner implements Service, ActorOwner {
   /** Starts an instance. Resolves once the start is durable, usually after the first pass. */
   startInstance(start: NewInstance): Promise<InsertInstanceResult> {
     if (start.parent === null) this.#loads.served();
-    return this.#starts.start(start);
+    return this.#starts.create(start);
   }
 
   /** Like `posted`, for a message from a client. */
@@ -228,7 +228,7 @@ export class InstanceRunner implements Service, ActorOwner {
   committed(actor: InstanceActor, saved: UnsavedChanges): void {
     this.#residents.grown(actor);
     if (actor.crashes === 0) this.#takeOver.trials.over(actor.id);
-    this.#options.committed(actor.run.instance, saved, actor.committedAt, actor.workingSince);
+    this.#options.committed(actor.session.instance, saved, actor.committedAt, actor.workingSince);
   }
 
   /** A parked actor may be evicted, but its timer must remain. */
@@ -359,8 +359,8 @@ export class InstanceRunner implements Service, ActorOwner {
     });
   }
 
-  #createStarts(): InstanceStarts {
-    return new InstanceStarts({
+  #createStarts(): InstanceCreator {
+    return new InstanceCreator({
       environment: this.#environment,
       owner: this,
       nodeId: this.#options.nodes.id,

@@ -87,12 +87,12 @@ export class ResidentSet {
   /** The actor is parked: it may be evicted, and is removed if its instance has ended. */
   parked(actor: InstanceActor): void {
     if (!actor.isDisposable) return;
-    if (isEnded(actor.run.instance)) this.forget(actor);
+    if (isEnded(actor.session.instance)) this.forget(actor);
     else this.memory.parked(actor.id);
   }
 
   #evict(actor: InstanceActor): void {
-    const timer = nextTimer(actor.run);
+    const timer = nextTimer(actor.session);
     this.forget(actor);
     actor.abandon();
     if (timer !== null) this.#options.evicted(actor.id, timer);

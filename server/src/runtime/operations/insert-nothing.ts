@@ -1,5 +1,5 @@
 /** Looks for the instance that a start would find, without starting one. */
-import { startRun } from '../../engine/flow/lifecycle.js';
+import { startSession } from '../../engine/flow/lifecycle.js';
 import { AppError } from '../../base/errors.js';
 import type { ConflictRule, InsertInstanceResult } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
@@ -14,7 +14,7 @@ export async function insertNothing(
   start: NewInstance,
   conflict: ConflictRule | undefined,
 ): Promise<Inserted | null> {
-  const { instance } = startRun(start.definition, start, start.startTime);
+  const { instance } = startSession(start.definition, start, start.startTime);
   const place = { owner: null, now: start.startTime, wakeAt: null, state: '' };
   const record = { ...newRecord(start, instance, place), rootId: start.id };
   // An instance without room for descendants is not inserted.

@@ -73,7 +73,7 @@ export class StartInsertion {
       const result = await runner.startInstance(start);
       const terminated = 'terminated' in result ? (result.terminated ?? []) : [];
       for (const record of terminated) {
-        metrics.workflowReplaced();
+        metrics.instanceReplaced();
         replaced(record);
       }
       for (const { id } of terminated) await note?.(id);

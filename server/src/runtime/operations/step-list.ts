@@ -3,7 +3,7 @@
  * be read from either end, and filtered. However long it is, a page needs a bounded number of reads.
  */
 import { readJson } from '../../engine/values/exact-json.js';
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import type { StepRecord } from '../../engine/model/step-record.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import type { StepListRequest, StepView } from './instance-types.js';
@@ -141,7 +141,7 @@ function entryOf(
   return { executionId: pointerId, stepId, attempt, position, length, hasFailed, view };
 }
 
-function endedCount({ recent, spilled }: WorkflowInstance): number {
+function endedCount({ recent, spilled }: Instance): number {
   return spilled + recent.length;
 }
 

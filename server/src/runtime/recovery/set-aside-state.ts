@@ -3,7 +3,7 @@ import { describeFailure } from '../instances/instance-failure.js';
 import { readStored, writeStored } from '../instances/long-states.js';
 import { noSideRecords } from '../instances/unsaved-changes.js';
 import type { Announcement } from '../notifications/change-announcer.js';
-import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
+import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
 import type { InstanceCommit, InstanceRecord } from '../../store/records/instances.js';
 
 export interface SetAsideReason {
@@ -13,7 +13,7 @@ export interface SetAsideReason {
 }
 
 /** What others want to be told about the instance. */
-type Announce = (instance: WorkflowInstance) => Announcement;
+type Announce = (instance: Instance) => Announcement;
 
 /** Nobody is told. */
 const SILENT = { deliveries: [], written: () => undefined };
@@ -21,7 +21,7 @@ const SILENT = { deliveries: [], written: () => undefined };
 /** An instance that is set aside sends nothing, except these messages, which its next run repeats. */
 export interface SetAside {
   readonly commit: Omit<InstanceCommit, 'owner'>;
-  readonly instance: WorkflowInstance | null;
+  readonly instance: Instance | null;
   readonly messages: readonly OutboxMessage[];
   /** Call it once the commit is stored. */
   readonly written: () => void;
@@ -81,7 +81,7 @@ async function withError(
   announce: Announce,
 ): Promise<{
   readonly state: string;
-  readonly instance: WorkflowInstance | null;
+  readonly instance: Instance | null;
   readonly announcement: Announcement | null;
 }> {
   try {

@@ -3,9 +3,9 @@
  * inbox come first.
  */
 import { applyMessage, type Message } from '../../../engine/flow/messages.js';
-import { takeUpRun } from '../../../engine/flow/lifecycle.js';
+import { restoreSession } from '../../../engine/flow/lifecycle.js';
 import { forgetAnswers } from '../../../engine/repair/answers.js';
-import type { Run } from '../../../engine/flow/run.js';
+import type { Session } from '../../../engine/flow/session.js';
 import type { InstanceRecord } from '../../../store/records/instances.js';
 import type { ActorEnvironment } from '../../instances/actor-environment.js';
 import {
@@ -21,16 +21,19 @@ export type CopyEnvironment = Pick<
   'clock' | 'loadDefinition' | 'loadEnd' | 'loadEvent' | 'logger'
 >;
 
-export async function copyRun(record: InstanceRecord, environment: CopyEnvironment): Promise<Run> {
+export async function copySession(
+  record: InstanceRecord,
+  environment: CopyEnvironment,
+): Promise<Session> {
   const definition = await environment.loadDefinition(record.definitionId, record.version);
   const instance = await loadInstance(record);
   const now = environment.clock.now();
   forgetAnswers(instance, now);
-  const run = takeUpRun(definition, instance, now);
+  const session = restoreSession(definition, instance, now);
   for (const message of inOrder(await readInbox(record, environment))) {
-    applyMessage(run, message, record.status);
+    applyMessage(session, message, record.status);
   }
-  return run;
+  return session;
 }
 
 /** No step of an ended instance takes an event or a result: what messages refer to is not read. */

@@ -2,7 +2,7 @@
  * Finds out why an instance does not advance: collects the facts for its explanation with bounded reads, none of which
  * searches through data.
  */
-import type { WorkflowInstance } from '../../../engine/model/instance.js';
+import type { Instance } from '../../../engine/model/instance.js';
 import { executionKey, type Pointer } from '../../../engine/model/pointer.js';
 import { STATE_VERSION } from '../../../engine/model/snapshot.js';
 import { eventKey, isTaken } from '../../../engine/flow/taken-events.js';
@@ -49,7 +49,7 @@ interface Asked {
 }
 
 /** @param reach the definitions whose runs the caller may see: of other children, only the ids are shown */
-export async function explainWorkflow(
+export async function explainStoredInstance(
   record: InstanceRecord,
   options: ExplainOptions,
   reach: NameReach,
@@ -98,7 +98,7 @@ function inboxFacts({ inbox }: InstanceRecord): InstanceFacts['inbox'] {
   return { messages: inbox.length, bytes, isFull: bytes >= INBOX_BYTES_MAX };
 }
 
-async function readInstance(record: InstanceRecord): Promise<WorkflowInstance | null> {
+async function readInstance(record: InstanceRecord): Promise<Instance | null> {
   try {
     return await readStored(record);
   } catch {
@@ -107,7 +107,7 @@ async function readInstance(record: InstanceRecord): Promise<WorkflowInstance | 
 }
 
 /** Open pointers with nothing running inside them, failed ones first. */
-function leavesOf({ pointers }: WorkflowInstance): readonly Pointer[] {
+function leavesOf({ pointers }: Instance): readonly Pointer[] {
   return [...pointers.values()]
     .filter(({ state }) => state.kind !== 'open' && state.kind !== 'compensating')
     .sort((a, b) => Number(b.error !== null) - Number(a.error !== null) || a.id - b.id);
@@ -167,7 +167,7 @@ function ownerOf(
 }
 
 async function factsOf(
-  instance: WorkflowInstance,
+  instance: Instance,
   leaves: readonly Pointer[],
   options: ExplainOptions,
   asked: Asked,
@@ -201,7 +201,7 @@ function activityFacts(
 }
 
 async function eventFacts(
-  instance: WorkflowInstance,
+  instance: Instance,
   { effectiveAt, key, name }: Extract<Pointer['state'], { kind: 'event' }>,
   { store }: ExplainOptions,
 ): Promise<PointerFacts> {

@@ -18,14 +18,14 @@ import type { NodeEnvironment } from '../instances/node-environment.js';
 import type { Tracing } from '../../tracing/tracing.js';
 import { traceChild, traceStart } from '../tracing/start-trace.js';
 import { ANONYMOUS } from './control-types.js';
-import type { InstanceView, StartedWorkflow, StartRequest, StartWait } from './instance-types.js';
+import type { InstanceView, StartedInstance, StartRequest, StartWait } from './instance-types.js';
 import { viewInstance, viewNew } from './instance-views.js';
 import { StartAdmission, type AskedStart, type StartAdmissionOptions } from './start-admission.js';
 import { StartInsertion, StartRefusals, type Insertion } from './start-insertion.js';
 import { findWaitingWith, waitsForChild } from './waiting-ancestors.js';
-import type { WorkflowEnds } from './workflow-ends.js';
+import type { InstanceEnds } from './instance-ends.js';
 
-export interface WorkflowStartsOptions extends StartAdmissionOptions {
+export interface InstanceStarterOptions extends StartAdmissionOptions {
   readonly clock: Clock;
   readonly tracing?: Tracing | undefined;
   readonly ids: Ids;
@@ -33,7 +33,7 @@ export interface WorkflowStartsOptions extends StartAdmissionOptions {
   readonly history: Pick<RunHistory, 'started'>;
   readonly catalog: Pick<DefinitionCatalog, 'startable'>;
   readonly runner: Pick<InstanceRunner, 'startInstance'>;
-  readonly ends: Pick<WorkflowEnds, 'begin' | 'wait'>;
+  readonly ends: Pick<InstanceEnds, 'begin' | 'wait'>;
   readonly environment: Pick<NodeEnvironment, 'retryStore' | 'store'>;
   /** Another start has terminated this instance in the store. */
   readonly replaced: (record: InstanceSummary) => void;
@@ -42,19 +42,19 @@ export interface WorkflowStartsOptions extends StartAdmissionOptions {
   readonly isStopping: () => boolean;
 }
 
-interface Started extends StartedWorkflow {
+interface Started extends StartedInstance {
   /** False if an earlier request has inserted the instance. */
   readonly isInserted: boolean;
 }
 
-export class WorkflowStarts {
-  readonly #options: WorkflowStartsOptions;
+export class InstanceStarter {
+  readonly #options: InstanceStarterOptions;
   readonly #admission: StartAdmission;
   readonly #insertion: StartInsertion;
   readonly #refusals: StartRefusals;
   #underWay = 0;
 
-  constructor(options: WorkflowStartsOptions) {
+  constructor(options: InstanceStarterOptions) {
     this.#options = options;
     this.#admission = new StartAdmission(options);
     this.#insertion = new StartInsertion({ ...options, admission: this.#admission });
@@ -66,7 +66,7 @@ export class WorkflowStarts {
    * @throws AppError `definition_not_found`, `definition_disabled`, `invalid_data`, `expression_failed`, `reference_in_use`,
    * `idempotency_conflict`
    */
-  async start(request: StartRequest, wait: StartWait | null = null): Promise<StartedWorkflow> {
+  async start(request: StartRequest, wait: StartWait | null = null): Promise<StartedInstance> {
     const id = this.#idOf(request);
     if (wait === null) return this.#startLimited(id, request);
     const { clock, ends } = this.#options;
@@ -142,7 +142,7 @@ export class WorkflowStarts {
     const { definition, id, requestHash } = start;
     switch (result.outcome) {
       case 'inserted':
-        metrics.workflowStarted(definition.id);
+        metrics.instanceStarted(definition.id);
         history.started();
         return { instance: viewStart(request, start), isNew: true, isInserted: true };
       case 'exists':
@@ -225,7 +225,7 @@ export class WorkflowStarts {
         return { outcome: 'joined', workflowId: result.record.id };
       case 'inserted':
       case 'exists':
-        metrics.workflowStarted(definition.id);
+        metrics.instanceStarted(definition.id);
         history.started();
         return { outcome: 'started' };
     }

@@ -2,10 +2,10 @@
  * Starts instances: runs each one immediately, and stores it with the result of its first pass. An instance for which there
  * is no memory is stored in its initial state and loaded later.
  */
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import { indexFieldsOf } from '../../engine/values/index-fields.js';
-import { startRun } from '../../engine/flow/lifecycle.js';
-import type { Run } from '../../engine/flow/run.js';
+import { startSession } from '../../engine/flow/lifecycle.js';
+import type { Session } from '../../engine/flow/session.js';
 import { AppError } from '../../base/errors.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { InsertInstanceResult, SideRecords } from '../../store/records/instances.js';
@@ -24,7 +24,7 @@ const FIRST_PASS_MS_MAX = 25;
 /** How long a write that was given up may still arrive at the store. */
 const LATE_WRITE_MS = 10_000;
 
-export interface InstanceStartsOptions {
+export interface InstanceCreatorOptions {
   readonly environment: RunnerEnvironment;
   /** The owner of the actors created here. */
   readonly owner: ActorOwner;
@@ -40,23 +40,23 @@ export interface InstanceStartsOptions {
   readonly leftUnknown: () => void;
 }
 
-export class InstanceStarts {
-  readonly #options: InstanceStartsOptions;
+export class InstanceCreator {
+  readonly #options: InstanceCreatorOptions;
   /** Starts in progress, by id of the instance. */
   readonly #underWay = new Map<string, Promise<InsertInstanceResult>>();
 
-  constructor(options: InstanceStartsOptions) {
+  constructor(options: InstanceCreatorOptions) {
     this.#options = options;
   }
 
   /** Resolves once the start is durable, usually after the first pass. */
-  async start(start: NewInstance): Promise<InsertInstanceResult> {
+  async create(start: NewInstance): Promise<InsertInstanceResult> {
     const { id } = start;
     // Two concurrent starts of one id would create two actors of one instance (R5).
     for (let other = this.#underWay.get(id); other; other = this.#underWay.get(id)) {
       await other.catch(() => undefined);
     }
-    const starting = this.#start(start).finally(() => this.#underWay.delete(id));
+    const starting = this.#create(start).finally(() => this.#underWay.delete(id));
     this.#underWay.set(id, starting);
     return starting;
   }
@@ -65,7 +65,7 @@ export class InstanceStarts {
     await Promise.allSettled([...this.#underWay.values()]);
   }
 
-  async #start(start: NewInstance): Promise<InsertInstanceResult> {
+  async #create(start: NewInstance): Promise<InsertInstanceResult> {
     const { environment, isStopping, residents } = this.#options;
     if (isStopping()) {
       throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
@@ -89,18 +89,22 @@ export class InstanceStarts {
     // The pass replaces members of `data`: the caller's object must stay unchanged.
     const known = environment.indexPaths(start.definition);
     const paths = known instanceof Promise ? await known : known;
-    const newRun = (): Run => {
-      const created = startRun(start.definition, { ...start, data: { ...start.data } }, startTime);
+    const newRun = (): Session => {
+      const created = startSession(
+        start.definition,
+        { ...start, data: { ...start.data } },
+        startTime,
+      );
       created.instance.index = indexFieldsOf(start.data, paths);
       return created;
     };
-    const run = newRun();
+    const session = newRun();
     const insertion = new FirstInsertion(async (firstPass, side) => {
-      const { instance } = firstPass === null ? newRun() : firstPass.run;
+      const { instance } = firstPass === null ? newRun() : firstPass.session;
       if (firstPass !== null) instance.index = indexFieldsOf(instance.data, paths);
       return this.#insert(start, instance, firstPass, side);
     });
-    const actor = new InstanceActor(environment, owner, run, {
+    const actor = new InstanceActor(environment, owner, session, {
       kind: 'new',
       insert: (firstPass, side) => insertion.withFirstPass(firstPass, side),
     });
@@ -127,7 +131,7 @@ export class InstanceStarts {
 
   async #startLater(start: NewInstance): Promise<InsertInstanceResult> {
     const { environment, left, look } = this.#options;
-    const { instance } = startRun(start.definition, start, start.startTime);
+    const { instance } = startSession(start.definition, start, start.startTime);
     instance.index = indexFieldsOf(start.data, await environment.indexPaths(start.definition));
     const result = await this.#insert(start, instance, null, noSideRecords());
     if (result.outcome === 'inserted') left();
@@ -137,7 +141,7 @@ export class InstanceStarts {
 
   async #insert(
     start: NewInstance,
-    instance: WorkflowInstance,
+    instance: Instance,
     firstPass: FirstPass | null,
     side: SideRecords,
   ): Promise<InsertInstanceResult> {

@@ -10,7 +10,7 @@ import type { InstanceView, StartWait } from './instance-types.js';
 /** An instance on another node may end without a hint; waiting callers check again after this time. */
 const END_RECHECK_MS = 2000;
 
-export interface WorkflowEndsOptions {
+export interface InstanceEndsOptions {
   readonly clock: Clock;
   readonly gate: RequestGate;
   readonly queries: Pick<InstanceQueries, 'get' | 'getEnded'>;
@@ -20,10 +20,10 @@ export interface WorkflowEndsOptions {
   readonly isShared: () => boolean;
 }
 
-export class WorkflowEnds {
-  readonly #options: WorkflowEndsOptions;
+export class InstanceEnds {
+  readonly #options: InstanceEndsOptions;
 
-  constructor(options: WorkflowEndsOptions) {
+  constructor(options: InstanceEndsOptions) {
     this.#options = options;
   }
 

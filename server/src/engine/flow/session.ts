@@ -1,13 +1,14 @@
 /**
- * A run in memory: an instance with its definition, the queue of pointers that are ready, and the changes that the run
- * requests from outside the engine. It exists from the start or the loading of the instance until its eviction.
+ * A session: the engine's work on an instance while a node has it in memory. It has the instance with its definition, the
+ * queue of ready pointers, and the changes that it requests from outside the engine. It exists from the start or the loading
+ * of the instance until its eviction.
  *
  * Owns: the queue of ready pointers, the list of changes. `pointers.ts` opens and ends pointers, and `pointer-states.ts`
  * changes their states. Must not know: what step types mean, how errors are handled, stores, Python.
  */
 import type { EmitLevel } from '../values/input-choices.js';
 import type { StepDefinition, WorkflowDefinition } from '../model/definition.js';
-import type { WorkflowInstance } from '../model/instance.js';
+import type { Instance } from '../model/instance.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
 import type { StepError, StepRecord, StepRecordStatus } from '../model/step-record.js';
@@ -72,7 +73,7 @@ export interface EndedWait {
   readonly endedBy: string | null;
 }
 
-/** What a run requests from outside the engine. The first group is part of the commit, the second follows it. */
+/** What a session requests from outside the engine. The first group is part of the commit, the second follows it. */
 export interface Changes {
   subscriptions: Subscription[];
   removedSubscriptions: string[];
@@ -95,10 +96,10 @@ export interface Changes {
   abortedEffects: number[];
 }
 
-export interface Run {
+export interface Session {
   /** Replaced when a modification moves the instance to another version. */
   definition: WorkflowDefinition;
-  readonly instance: WorkflowInstance;
+  readonly instance: Instance;
   /** Taken out and replaced by the runner. */
   changes: Changes;
   /** Milliseconds since 1970; advanced by the runner. */
@@ -111,7 +112,7 @@ export interface Run {
   readonly opening: Set<number>;
   /** Open pointers whose step has a cancel condition. */
   readonly cancellable: Set<number>;
-  /** Containers whose last inner path has ended. `settle.ts` continues them before the run is inspected again. */
+  /** Containers whose last inner path has ended. `settle.ts` continues them before the session is inspected again. */
   readonly joins: Set<number>;
   /** True if there are changes that are not committed yet. */
   dirty: boolean;
@@ -135,8 +136,8 @@ export interface Run {
  * Called when something arrives that a step waited for. It resets the count of steps without a wait, unless other paths
  * continued meanwhile.
  */
-export function endWait(run: Run): void {
-  if (run.queue.size === 0) run.instance.stepsWithoutWait = 0;
+export function endWait(session: Session): void {
+  if (session.queue.size === 0) session.instance.stepsWithoutWait = 0;
 }
 
 export function noChanges(): Changes {
@@ -156,19 +157,19 @@ export function noChanges(): Changes {
   };
 }
 
-/** Whether the run can continue without external input. The instance must not rest while this is true. */
-export function canGoOn(run: Run): boolean {
-  if (run.cancelCheckDue) return true;
-  return run.queue.size > 0 && run.instance.status === 'Runnable';
+/** Whether the session can continue without external input. The instance must not rest while this is true. */
+export function canGoOn(session: Session): boolean {
+  if (session.cancelCheckDue) return true;
+  return session.queue.size > 0 && session.instance.status === 'Runnable';
 }
 
-/** Creates a run of a new or stored instance: queues whatever is ready, and restarts interrupted effects. */
-export function createRun(
+/** Creates the session of a new or stored instance: queues whatever is ready, and restarts interrupted effects. */
+export function createSession(
   definition: WorkflowDefinition,
-  instance: WorkflowInstance,
+  instance: Instance,
   now: number,
-): Run {
-  const run: Run = {
+): Session {
+  const session: Session = {
     definition,
     instance,
     changes: noChanges(),
@@ -189,16 +190,16 @@ export function createRun(
   };
   for (const pointer of instance.pointers.values()) {
     const { kind } = pointer.state;
-    if (hasWaitingItems(pointer)) run.opening.add(pointer.id);
-    if (stepOf(run, pointer).cancelCondition !== null) run.cancellable.add(pointer.id);
+    if (hasWaitingItems(pointer)) session.opening.add(pointer.id);
+    if (stepOf(session, pointer).cancelCondition !== null) session.cancellable.add(pointer.id);
     // A pointer that was being worked on when the instance was stored has left the queue, and its turn has come.
-    if (kind === 'ready' || kind === 'finishing') run.queue.add(pointer.id);
+    if (kind === 'ready' || kind === 'finishing') session.queue.add(pointer.id);
     if (isStartedAgain(pointer)) {
-      run.changes.effects.push(pointer.id);
-      run.interrupted.add(pointer.id);
+      session.changes.effects.push(pointer.id);
+      session.interrupted.add(pointer.id);
     }
   }
-  return run;
+  return session;
 }
 
 /** A call of something that is being stopped is not repeated. The start of a child is: only then can it be told. */
@@ -207,12 +208,12 @@ function isStartedAgain({ isEnding, state }: Pointer): boolean {
   return state.kind === 'child' && !state.started;
 }
 
-export function stepOf(run: Run, pointer: Pointer): StepDefinition {
-  return stepById(run, pointer.stepId);
+export function stepOf(session: Session, pointer: Pointer): StepDefinition {
+  return stepById(session, pointer.stepId);
 }
 
-export function stepById(run: Run, stepId: string): StepDefinition {
-  const step = run.definition.steps.get(stepId);
+export function stepById(session: Session, stepId: string): StepDefinition {
+  const step = session.definition.steps.get(stepId);
   invariant(step !== undefined, `step '${stepId}' is in the definition`);
   return step;
 }
@@ -223,24 +224,24 @@ export function hasWaitingItems({ memo, state }: Pointer): boolean {
 }
 
 /** The next pointer to run, or null. It leaves the queue; its state says what it needs. */
-export function takeReady(run: Run): Pointer | null {
-  let first = run.front.next();
+export function takeReady(session: Session): Pointer | null {
+  let first = session.front.next();
   if (first.done === true) {
     // An iterator that has reached the end stays there, even if members are added later.
-    run.front = run.queue.values();
-    first = run.front.next();
+    session.front = session.queue.values();
+    first = session.front.next();
   }
   if (first.done === true) return null;
-  run.queue.delete(first.value);
-  const pointer = run.instance.pointers.get(first.value);
+  session.queue.delete(first.value);
+  const pointer = session.instance.pointers.get(first.value);
   invariant(pointer !== undefined, 'E3: a queued pointer is open');
   return pointer;
 }
 
 /** Puts a pointer that was taken back, at the front of the queue. */
-export function putBackReady(run: Run, pointer: Pointer): void {
-  const others = [...run.queue];
-  run.queue.clear();
-  for (const id of [pointer.id, ...others]) run.queue.add(id);
-  run.front = run.queue.values();
+export function putBackReady(session: Session, pointer: Pointer): void {
+  const others = [...session.queue];
+  session.queue.clear();
+  for (const id of [pointer.id, ...others]) session.queue.add(id);
+  session.front = session.queue.values();
 }
