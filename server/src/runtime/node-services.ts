@@ -178,7 +178,7 @@ export class NodeServices {
         await this.runner.takeOver(nodeId);
         await this.bulk.runner.takeOver();
       },
-      leavesWork: () => this.runner.leavesWork,
+      hasUnfinishedWork: () => this.runner.hasUnfinishedWork,
     });
   }
 
@@ -222,7 +222,7 @@ export class NodeServices {
       pollers: this.broker.polls(details.POLLED_NAMES_MAX),
       workers: this.broker.workers.newest(details.REPORTED_WORKERS_MAX, clock.now()),
       history: this.history.report(),
-      handOuts: this.claims.handOuts.newest(details.REPORTED_HAND_OUTS_MAX),
+      handOuts: this.claims.claimTimes.newest(details.REPORTED_CLAIM_TIMES_MAX),
       backplane: { kind: backplane.kind, connected: backplane.healthy },
     };
   }

@@ -3,7 +3,7 @@ import { begunOf } from './begun.js';
 import { noteEnded } from './completed-steps.js';
 import { runPlan } from './compensate.js';
 import { leaveCancelled, proceedsOnCancel } from './in-flight.js';
-import { react } from './react.js';
+import { reactToError } from './react.js';
 import { endCancelled } from '../flow/end-path.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer, Stopping } from '../model/pointer.js';
@@ -21,7 +21,7 @@ export function afterStop(session: Session, pointer: Pointer, { then }: Stopping
   const { error } = pointer;
   invariant(error !== null, 'what was stopped because of a failure has its error');
   if (then.kind === 'compensate') runPlan(session, pointer);
-  else react(session, pointer, error, then.retryAfterMs);
+  else reactToError(session, pointer, error, then.retryAfterMs);
 }
 
 /** Ends a cancelled step, in which nothing is open any more. */

@@ -7,7 +7,7 @@ import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
 import { isOver, waitsForStart } from '../flow/pointer-states.js';
 import { stepOf, type Session } from '../flow/session.js';
-import { settle } from '../flow/settle.js';
+import { continueContainers } from '../flow/continue-containers.js';
 
 export interface CancelCheck {
   readonly pointer: Pointer;
@@ -49,7 +49,7 @@ export function cancelStep(session: Session, pointer: Pointer): void {
     cancelInside(session, pointer);
     endCancellation(session, pointer);
   }
-  settle(session);
+  continueContainers(session);
 }
 
 /** Whether something in flight may have to be undone. A compensation itself is not undone. */

@@ -116,14 +116,14 @@ export function endFailed(session: Session, failed: Pointer): void {
   (parentOf(session, failed) ?? session.instance).isCompensated = true;
   cancelInside(session, failed);
   if (stepOf(session, failed).selectNextStep.length === 0 || failed.inBackground) {
-    goOnCompensated(session, failed, []);
+    continueCompensated(session, failed, []);
   } else {
     setState(session, failed, { kind: 'finishing', result: {}, compensated: true });
   }
 }
 
 /** Continues after a permanently failed step: with NextStepId and the selected steps, as after any other. */
-export function goOnCompensated(
+export function continueCompensated(
   session: Session,
   failed: Pointer,
   selected: readonly string[],

@@ -2,7 +2,7 @@
 import { isUncertain } from './begun.js';
 import { continueFailing } from './cause.js';
 import { endFailedInFlight } from './in-flight.js';
-import { react } from './react.js';
+import { reactToError } from './react.js';
 import { isRetryable } from './retry.js';
 import type { StepError } from '../model/step-record.js';
 import type { Json } from '../values/json.js';
@@ -10,7 +10,7 @@ import type { Pointer } from '../model/pointer.js';
 import { stopWaiting } from '../flow/pointer-states.js';
 import { stepOf, type Session } from '../flow/session.js';
 import { writeRecord } from '../flow/step-records.js';
-import { settle } from '../flow/settle.js';
+import { continueContainers } from '../flow/continue-containers.js';
 
 export interface Failure {
   /** The class of a Python exception, or a type of the server: `Timeout`, `ActivityFailed`, `InputError` … */
@@ -38,9 +38,9 @@ export function failStep(session: Session, pointer: Pointer, failure: Failure): 
     pointer.error = error;
     delete pointer.hasRecovered;
     session.instance.lastError = error;
-    react(session, pointer, error, failure.retryAfterMs);
+    reactToError(session, pointer, error, failure.retryAfterMs);
   }
-  settle(session);
+  continueContainers(session);
 }
 
 /** What it was stopped for stays the newest error of the instance. */

@@ -1,7 +1,7 @@
 /** What a termination with compensation would undo. Works on a copy of the instance, which is of no use afterwards. */
 import { completeIfDone, dropPointer } from '../flow/end-path.js';
 import type { Session } from '../flow/session.js';
-import { settle } from '../flow/settle.js';
+import { continueContainers } from '../flow/continue-containers.js';
 import type { Pointer } from '../model/pointer.js';
 import { beginCleanUp } from './clean-up.js';
 import { noteCompleted } from './completed-steps.js';
@@ -37,7 +37,7 @@ export function previewCleanUp(
     dropPointer(session, pointer);
   }
   endGrace(session, null);
-  settle(session);
+  continueContainers(session);
   completeIfDone(session);
   const { cleanUp } = instance;
   const plan = cleanUp?.plan?.slice(cleanUp.next === 0 ? 0 : cleanUp.next - 1);

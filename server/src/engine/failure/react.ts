@@ -14,7 +14,7 @@ import { stepOf, type NextAction, type Session } from '../flow/session.js';
  * have to be undone, once that has ended.
  * @param retryAfterMs a pause that the callee requested
  */
-export function react(
+export function reactToError(
   session: Session,
   pointer: Pointer,
   error: StepError,

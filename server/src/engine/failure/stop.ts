@@ -119,7 +119,7 @@ function markEnding(session: Session, pointer: Pointer, until: number): void {
   // Whatever it was stopped for by itself, what is around it decides now.
   delete pointer.stopping;
   if (pointer.state.kind === 'open') endWithInside(session, pointer);
-  else if (!wasEnding) tellChild(session, pointer, until);
+  else if (!wasEnding) notifyChild(session, pointer, until);
   session.dirty = true;
 }
 
@@ -132,7 +132,7 @@ function endWithInside(session: Session, pointer: Pointer): void {
 }
 
 /** A running child also cleans up, and its end is waited for. A child that is being started does so once it exists. */
-export function tellChild(session: Session, { joined, state }: Pointer, until: number): void {
+export function notifyChild(session: Session, { joined, state }: Pointer, until: number): void {
   if (state.kind !== 'child' || !state.started || joined !== undefined) return;
   const { workflowId } = state;
   session.instance.outbox.push({

@@ -2,7 +2,7 @@
  * Work items of steps that are stopped. Only the store knows whether a worker holds an item, so it is asked once the stop is
  * durable, and again when the lease ends: heartbeats may have extended it.
  */
-import { settle } from '../flow/settle.js';
+import { continueContainers } from '../flow/continue-containers.js';
 import type { Session } from '../flow/session.js';
 import { setState } from '../flow/pointer-states.js';
 import type { Pointer } from '../model/pointer.js';
@@ -33,5 +33,5 @@ export function applyWithdrawn(session: Session, pointer: Pointer, item: Withdra
   if (item.kind === 'held') setState(session, pointer, { ...state, leaseUntil: item.leaseUntil });
   else if (item.kind === 'not-begun') endNotBegun(session, pointer);
   else cutOff(session, pointer, 'the lease of its worker ended without an answer');
-  settle(session);
+  continueContainers(session);
 }

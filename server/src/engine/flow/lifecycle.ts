@@ -14,7 +14,7 @@ import type { JsonObject } from '../values/json.js';
 import { delayStart } from './pointer-states.js';
 import { openPointer } from './pointers.js';
 import { createSession, type Session } from './session.js';
-import { settle } from './settle.js';
+import { continueContainers } from './continue-containers.js';
 
 export interface StartOptions {
   readonly id: string;
@@ -105,7 +105,7 @@ function endInterrupted(session: Session): void {
     ({ isEnding, state }) => isEnding === true && state.kind === 'effect',
   );
   for (const pointer of interrupted) cutOff(session, pointer, 'the server stopped during the call');
-  if (interrupted.length > 0) settle(session);
+  if (interrupted.length > 0) continueContainers(session);
 }
 
 /** Applies a status that was changed externally. It takes precedence over what the session reached itself. */

@@ -1,7 +1,7 @@
 /** Messages that an instance receives: events, results of activities, ends of other instances, results of effects. */
 import { beginCleanUp } from '../failure/clean-up.js';
 import { cutOff, endNotBegun, graceOf, isAwaited } from '../failure/in-flight.js';
-import { GRACE_MS, tellChild } from '../failure/stop.js';
+import { GRACE_MS, notifyChild } from '../failure/stop.js';
 import { joinInstance, leaveInstance } from './end-instance.js';
 import { completeIfDone } from './end-path.js';
 import { failStep, type Failure } from '../failure/fail-step.js';
@@ -17,7 +17,7 @@ import type { Json, JsonObject } from '../values/json.js';
 import { executionKey, type Pointer, type PointerState } from '../model/pointer.js';
 import { finish, setState, stopWaitingAnswered } from './pointer-states.js';
 import { endWait, type Session } from './session.js';
-import { settle } from './settle.js';
+import { continueContainers } from './continue-containers.js';
 import { eventKey, isTaken, markTaken } from './taken-events.js';
 
 export interface EventMessage {
@@ -149,7 +149,7 @@ export function applyMessage(
       searchAgain(session);
       break;
   }
-  settle(session);
+  continueContainers(session);
 }
 
 /**
@@ -340,7 +340,7 @@ export function applyEffect(
   } else if (pointer.state.kind === 'child') {
     applyChildStarted(session, pointer, result);
   }
-  settle(session);
+  continueContainers(session);
 }
 
 function applyBody(session: Session, pointer: Pointer, result: EffectResult): void {
@@ -367,7 +367,7 @@ function applyChildStarted(session: Session, pointer: Pointer, result: EffectRes
   if (typeof joined === 'string') applyJoined(session, pointer, joined);
   else if (pointer.state.wait) {
     setState(session, pointer, { ...pointer.state, started: true });
-    if (pointer.isEnding === true) tellChild(session, pointer, graceOf(session, pointer));
+    if (pointer.isEnding === true) notifyChild(session, pointer, graceOf(session, pointer));
   } else finishWithoutWait(session, pointer, pointer.state.workflowId);
 }
 

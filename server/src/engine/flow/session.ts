@@ -112,7 +112,7 @@ export interface Session {
   readonly opening: Set<number>;
   /** Open pointers whose step has a cancel condition. */
   readonly cancellable: Set<number>;
-  /** Containers whose last inner path has ended. `settle.ts` continues them before the session is inspected again. */
+  /** Containers whose last inner path has ended. `continue-containers.ts` continues them before the session is inspected again. */
   readonly joins: Set<number>;
   /** True if there are changes that are not committed yet. */
   dirty: boolean;
@@ -158,7 +158,7 @@ export function noChanges(): Changes {
 }
 
 /** Whether the session can continue without external input. The instance must not rest while this is true. */
-export function canGoOn(session: Session): boolean {
+export function canContinue(session: Session): boolean {
   if (session.cancelCheckDue) return true;
   return session.queue.size > 0 && session.instance.status === 'Runnable';
 }

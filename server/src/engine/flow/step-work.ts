@@ -10,7 +10,7 @@ import type { StepDefinition } from '../model/definition.js';
 import type { InputValue } from '../model/input-value.js';
 import { endPointer, openSuccessors } from './end-path.js';
 import { failStep, type Failure } from '../failure/fail-step.js';
-import { goOnCompensated } from '../failure/compensate.js';
+import { continueCompensated } from '../failure/compensate.js';
 import { noteCompleted } from '../failure/completed-steps.js';
 import { proceedsInFlight } from '../failure/in-flight.js';
 import { jsonLength } from '../values/json-length.js';
@@ -19,7 +19,7 @@ import type { Pointer } from '../model/pointer.js';
 import { InputError, StepFailedError } from '../primitives/primitive.js';
 import { primitiveOf } from '../primitives/primitives.js';
 import { putBackReady, stepOf, takeReady, type Session } from './session.js';
-import { settle } from './settle.js';
+import { continueContainers } from './continue-containers.js';
 
 export type StepWork =
   | {
@@ -102,7 +102,7 @@ export function enterStep(
   } catch (error) {
     failStep(session, pointer, failureOf(error));
   }
-  settle(session);
+  continueContainers(session);
 }
 
 function failureOf(error: unknown): Failure {
@@ -142,7 +142,7 @@ export function leaveStep(session: Session, pointer: Pointer, result: StepResult
     const status = cancelled ? 'Cancelled' : 'Complete';
     endPointer(session, pointer, { status, successors, outputs: result.shown });
   }
-  settle(session);
+  continueContainers(session);
 }
 
 /** The successors of a permanently failed step were selected. */
@@ -151,6 +151,6 @@ export function leaveCompensated(
   pointer: Pointer,
   selected: readonly string[],
 ): void {
-  goOnCompensated(session, pointer, selected);
-  settle(session);
+  continueCompensated(session, pointer, selected);
+  continueContainers(session);
 }

@@ -7,7 +7,7 @@ import { isEnded } from '../model/instance.js';
 import { beginAttempt, finish, setState } from './pointer-states.js';
 import { parentOf } from './pointers.js';
 import { endWait, type Session } from './session.js';
-import { settle } from './settle.js';
+import { continueContainers } from './continue-containers.js';
 
 /** The earliest time at which something is due; null if nothing waits for a time. */
 export function nextTimer(session: Session): number | null {
@@ -64,7 +64,7 @@ export function fireTimers(session: Session): void {
     if (!isRunnable(session) || stillDue > session.now) continue;
     fire(session, pointer);
     // A container that has joined can no longer time out.
-    settle(session);
+    continueContainers(session);
   }
 }
 
@@ -74,7 +74,7 @@ function endGraces(session: Session): void {
   if (cleanUp?.until != null && cleanUp.until <= session.now) {
     endWait(session);
     endGrace(session, null);
-    settle(session);
+    continueContainers(session);
   }
   const over: Pointer[] = [];
   for (const pointer of pointers.values()) {
@@ -84,7 +84,7 @@ function endGraces(session: Session): void {
     if (pointers.get(pointer.id) !== pointer || graceEnd(pointer) === null) continue;
     endWait(session);
     endGrace(session, pointer);
-    settle(session);
+    continueContainers(session);
   }
 }
 

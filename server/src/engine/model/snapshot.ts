@@ -16,7 +16,7 @@ import type {
   TakenEvents,
   Instance,
 } from './instance.js';
-import type { ToldStatus } from './instance-change.js';
+import type { AnnouncedStatus } from './instance-change.js';
 import type { InstanceTrace } from './instance-trace.js';
 import type { ModificationAnswer } from '../repair/modification.js';
 import type { StepError, StepRecord } from './step-record.js';
@@ -67,7 +67,7 @@ export interface StateText {
   readonly recent: readonly StepRecord[];
   readonly outbox: readonly OutboxMessage[];
   /** Omitted: running. */
-  readonly told?: ToldStatus;
+  readonly told?: AnnouncedStatus;
   /** Omitted if no trigger started the instance. */
   readonly trigger?: TriggerStart;
   /** Omitted if the instance has no trace. */

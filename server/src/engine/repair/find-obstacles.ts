@@ -8,7 +8,7 @@ import type { StepPlace, WorkflowDefinition } from '../model/definition.js';
 import type { Pointer } from '../model/pointer.js';
 import { quoteText } from '../values/convert-input.js';
 import type { Session } from '../flow/session.js';
-import { itemFor } from './item-for.js';
+import { foreachItemOf } from './foreach-item.js';
 import type { Modification, Obstacle, StepStart } from './modification.js';
 import { targetStepId } from './move-version.js';
 import { StartContainers } from './start-containers.js';
@@ -182,7 +182,7 @@ function planStart(planning: Planning, wanted: StepStart, at: string): PlannedSt
     obstacles.push(found.obstacle);
     return null;
   }
-  const item = itemFor(planning.target, found.container, wanted);
+  const item = foreachItemOf(planning.target, found.container, wanted);
   if (item === null) {
     const message = `The step ${quoteText(stepId)} is inside a Foreach: specify its item and index`;
     obstacles.push({ code: 'item_required', message, pointer: `${at}/item` });

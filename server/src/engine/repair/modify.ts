@@ -11,7 +11,7 @@ import { withdrawAnnouncement } from '../flow/end-instance.js';
 import { completeIfDone } from '../flow/end-path.js';
 import { openPointer } from '../flow/pointers.js';
 import type { Session } from '../flow/session.js';
-import { settle } from '../flow/settle.js';
+import { continueContainers } from '../flow/continue-containers.js';
 import type { WorkflowDefinition } from '../model/definition.js';
 import { isEnded, type Instance } from '../model/instance.js';
 import type { Pointer } from '../model/pointer.js';
@@ -147,7 +147,7 @@ function goOn(session: Session, modification: Modification, cancelled: readonly 
   const endsHere = modification.cancel === 'all' && instance.pointers.size === 0;
   if (modification.resume || endsHere) instance.status = 'Runnable';
   completeIfDone(session);
-  settle(session);
+  continueContainers(session);
 }
 
 function executionOf({ id, stepId }: Pointer): Execution {

@@ -92,7 +92,7 @@ export class ChangeChannel {
   }
 
   /** A listener has left. */
-  left(watch: BatchReceiver): void {
+  removeWatch(watch: BatchReceiver): void {
     this.watches.delete(watch);
     if (this.#isWanted()) return;
     this.#cancelTimer?.();

@@ -114,11 +114,11 @@ export class ChangeFeed {
 
   // -- notifications from other nodes
 
-  heardInterest(): void {
+  receiveInterest(): void {
     this.#othersListenUntil = this.#options.clock.now() + INTEREST_MS;
   }
 
-  heardChanges({ definitions, lagged, workflows }: ChangeBatch): void {
+  receiveChanges({ definitions, lagged, workflows }: ChangeBatch): void {
     for (const channel of this.#channels.values()) {
       for (const change of workflows) channel.instanceChanged(change);
       for (const { id, version } of definitions) channel.definitionChanged(id, version);

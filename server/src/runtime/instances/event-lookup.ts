@@ -17,7 +17,7 @@ const EVENT_PAGE = 50;
 type EventWait = Extract<Pointer['state'], { kind: 'event' }>;
 
 /** No stored event is for a wait of the instance. */
-export function markLooked({ instance }: Session): void {
+export function markSearched({ instance }: Session): void {
   for (const pointer of instance.pointers.values()) {
     const { state } = pointer;
     if (state.kind === 'event' && !state.looked) pointer.state = { ...state, looked: true };
@@ -49,7 +49,7 @@ export class EventLookup {
   }
 
   /** See `ActorEnvironment.lookForEvents`. */
-  async look(session: Session, hasRoom: (bytes: number) => boolean): Promise<boolean> {
+  async search(session: Session, hasRoom: (bytes: number) => boolean): Promise<boolean> {
     let taken = false;
     for (const pointer of [...session.instance.pointers.values()]) {
       const { state } = pointer;

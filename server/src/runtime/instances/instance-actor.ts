@@ -18,7 +18,7 @@
  *      stands for the messages that did not fit while the commit was in progress (S8).
  */
 import { applyEffect, applyMessage } from '../../engine/flow/messages.js';
-import { canGoOn, type Session } from '../../engine/flow/session.js';
+import { canContinue, type Session } from '../../engine/flow/session.js';
 import { fireTimers, nextTimer } from '../../engine/flow/timers.js';
 import type { InstanceStatus } from '../../store/records/instances.js';
 import type { InboxMessage } from '../../store/records/messages.js';
@@ -28,7 +28,7 @@ import { PendingEvaluation } from '../passes/pending-evaluation.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import { ActorInbox } from './actor-inbox.js';
 import type { ActorOrigin } from './actor-origin.js';
-import { markLooked } from './event-lookup.js';
+import { markSearched } from './event-lookup.js';
 import { goOn, NO_TIMER, NOT_STARTED, type Phase, type Working } from './actor-phase.js';
 import { EffectRunner } from './effect-runner.js';
 import { InstanceCommitter } from './instance-committer.js';
@@ -142,7 +142,7 @@ export class InstanceActor {
   }
 
   /** True if the actor has nothing to do until an external response arrives. */
-  get waitsOutside(): boolean {
+  get waitsForResponse(): boolean {
     return this.isParked && this.#effects.areCalls;
   }
 
@@ -177,8 +177,8 @@ export class InstanceActor {
   }
 
   /** Lets the instance continue. Its crash count is capped at `crashes`. */
-  acquit(crashes: number): void {
-    this.#committer.acquit(crashes);
+  clearSuspicion(crashes: number): void {
+    this.#committer.clearSuspicion(crashes);
   }
 
   /** Resolves when the current stretch of work has ended. */
@@ -312,7 +312,7 @@ export class InstanceActor {
     await this.#takeIn(phase);
     await runPass(session, this.#environment, this.#evaluation);
     // When the server stops, the next node continues the rest.
-    if (canGoOn(session) && !this.#evaluation.hasEnded) goOn(phase);
+    if (canContinue(session) && !this.#evaluation.hasEnded) goOn(phase);
     // An instance that was stored during its first pass learns of concurrent changes from its next commit.
     const isUnaware = !this.isStored && this.#evaluation.isCalledOff;
     // Messages that have arrived meanwhile go into the same commit. The store would reject a commit without them.
@@ -355,7 +355,7 @@ export class InstanceActor {
     const outcome = await this.#committer.commit();
     if (typeof outcome !== 'string') {
       this.#effects.saved();
-      if (outcome.noEvents) markLooked(this.session);
+      if (outcome.noEvents) markSearched(this.session);
       // If the actor was stopped during the commit, the node that runs the instance next continues from the stored state.
       if (this.isAbandoned) return;
       // A commit that was read back has also merged concurrent changes.

@@ -135,7 +135,7 @@ export class InstanceCommitter implements FirstPass {
   }
 
   /** Caps the crash count at `crashes`. */
-  acquit(crashes: number): void {
+  clearSuspicion(crashes: number): void {
     this.#crashes.lower(crashes);
   }
 

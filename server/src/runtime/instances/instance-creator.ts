@@ -33,11 +33,11 @@ export interface InstanceCreatorOptions {
   readonly uncertain: UncertainWrites;
   readonly isStopping: () => boolean;
   /** The instance may be in the store, and must then be run. */
-  readonly look: (instanceId: string) => void;
+  readonly check: (instanceId: string) => void;
   /** An instance of this node was stored, and nobody runs it. */
-  readonly left: () => void;
+  readonly storedUnstarted: () => void;
   /** The node stopped, and may have stored an instance that nobody runs. */
-  readonly leftUnknown: () => void;
+  readonly maybeUnfinished: () => void;
 }
 
 export class InstanceCreator {
@@ -84,7 +84,7 @@ export class InstanceCreator {
   }
 
   async #startHere(start: NewInstance): Promise<InsertInstanceResult> {
-    const { environment, look, owner, residents } = this.#options;
+    const { environment, check, owner, residents } = this.#options;
     const { startTime } = start;
     // The pass replaces members of `data`: the caller's object must stay unchanged.
     const known = environment.indexPaths(start.definition);
@@ -117,7 +117,7 @@ export class InstanceCreator {
         actor.abandon();
         residents.forget(actor);
         // A take-over of the instance may have found this actor in its way meanwhile.
-        if (result.outcome === 'exists') look(start.id);
+        if (result.outcome === 'exists') check(start.id);
       }
       return result;
     } catch (error) {
@@ -130,12 +130,12 @@ export class InstanceCreator {
   }
 
   async #startLater(start: NewInstance): Promise<InsertInstanceResult> {
-    const { environment, left, look } = this.#options;
+    const { environment, storedUnstarted, check } = this.#options;
     const { instance } = startSession(start.definition, start, start.startTime);
     instance.index = indexFieldsOf(start.data, await environment.indexPaths(start.definition));
     const result = await this.#insert(start, instance, null, noSideRecords());
-    if (result.outcome === 'inserted') left();
-    if (result.outcome === 'exists') look(start.id);
+    if (result.outcome === 'inserted') storedUnstarted();
+    if (result.outcome === 'exists') check(start.id);
     return result;
   }
 
@@ -173,12 +173,12 @@ export class InstanceCreator {
 
   /** The instance may be stored although no response came (rule S5). If so, it must be run. */
   #expectLateWrite({ id, startTime }: NewInstance): void {
-    const { environment, isStopping, leftUnknown, look, uncertain } = this.#options;
+    const { environment, isStopping, maybeUnfinished, check, uncertain } = this.#options;
     const { clock } = environment;
-    if (isStopping()) leftUnknown();
+    if (isStopping()) maybeUnfinished();
     const until = clock.now() + LATE_WRITE_MS;
     uncertain.add(id, startTime, until);
-    look(id);
-    clock.at(until, () => look(id));
+    check(id);
+    clock.at(until, () => check(id));
   }
 }

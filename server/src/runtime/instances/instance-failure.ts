@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { causeOf } from '../../engine/failure/cause.js';
-import { cutText, oneLine } from '../../engine/failure/normalize-message.js';
+import { truncateText, oneLine } from '../../engine/failure/normalize-message.js';
 import type { Instance } from '../../engine/model/instance.js';
 import type { InstanceFailure } from '../../store/records/instances.js';
 
@@ -50,8 +50,8 @@ export function describeFailure(definitionId: string, error: ShownError): Instan
   return {
     key: failureKeyPrefixOf(definitionId) + digitsOf(text, CAUSE_DIGITS),
     stepId,
-    type: cutText(oneLine(type), TYPE_MAX),
-    message: cutText(oneLine(message.slice(0, 2 * MESSAGE_MAX)), MESSAGE_MAX),
+    type: truncateText(oneLine(type), TYPE_MAX),
+    message: truncateText(oneLine(message.slice(0, 2 * MESSAGE_MAX)), MESSAGE_MAX),
   };
 }
 

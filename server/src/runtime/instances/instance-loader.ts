@@ -32,7 +32,7 @@ export interface InstanceLoaderOptions {
   readonly hintOwner: (instanceId: string) => void;
   readonly isStopping: () => boolean;
   /** The node is stopping and leaves an instance of its own that nobody runs. */
-  readonly leftOver: () => void;
+  readonly unfinished: () => void;
   /** The instance is about to be in memory. */
   readonly coming: (instanceId: string) => void;
 }
@@ -65,10 +65,10 @@ export class InstanceLoader {
 
   /** Starts work on an instance of this node. */
   async activate(record: InstanceRecord): Promise<void> {
-    const { findDefinition, isStopping, leftOver, quarantine, residents } = this.#options;
+    const { findDefinition, isStopping, unfinished, quarantine, residents } = this.#options;
     if (residents.has(record.id)) return;
     if (isStopping()) {
-      leftOver();
+      unfinished();
       return;
     }
     const definition = await quarantine.definitionOf(record, findDefinition);

@@ -157,7 +157,7 @@ export class NodeEnvironment implements RunnerEnvironment {
   }
 
   lookForEvents(session: Session, hasRoom: (bytes: number) => boolean): Promise<boolean> {
-    return this.#events.look(session, hasRoom);
+    return this.#events.search(session, hasRoom);
   }
 
   withdrawItems(session: Session): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** When the store's scan must find an instance if nothing wakes it earlier. */
-import { canGoOn, type Session } from '../../engine/flow/session.js';
+import { canContinue, type Session } from '../../engine/flow/session.js';
 import { nextTimer } from '../../engine/flow/timers.js';
 import { hasUnderWay } from './under-way.js';
 
@@ -12,7 +12,7 @@ export function wakeTimeOf(session: Session, leaving: boolean): number | null {
   if (instance.outbox.length > 0) return 0;
   // The grace of a stop also ends while the instance is suspended.
   if (instance.status !== 'Runnable') return nextTimer(session);
-  if (canGoOn(session)) return 0;
+  if (canContinue(session)) return 0;
   const timer = nextTimer(session);
   if (!hasUnderWay(instance)) return timer;
   const recheck = leaving ? session.now : session.now + RECHECK_MS;

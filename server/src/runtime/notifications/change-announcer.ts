@@ -7,7 +7,7 @@
  *  NT2 The id of a delivery is derived from the notification, the instance, the change and its time, which the outbox
  *      keeps. So sending the message again has no further effect, and the receiver always sees the same id.
  */
-import { untoldChanges, statusToTell } from '../../engine/flow/status-changes.js';
+import { unannouncedChanges, statusToAnnounce } from '../../engine/flow/status-changes.js';
 import type { InstanceChange } from '../../engine/model/instance-change.js';
 import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
 import { writeJson } from '../../engine/values/exact-json.js';
@@ -63,7 +63,7 @@ export class ChangeAnnouncer {
   announce(instance: Instance): Announcement {
     const { outbox, told } = instance;
     const messages = this.#messagesOf(instance);
-    instance.told = statusToTell(instance);
+    instance.told = statusToAnnounce(instance);
     const deliveries = this.#forCommit(instance, messages);
     if (deliveries === null) instance.outbox = [...outbox, ...messages];
     return {
@@ -90,7 +90,7 @@ export class ChangeAnnouncer {
 
   #messagesOf(instance: Instance): readonly NotifyMessage[] {
     const { clock, notifications } = this.#options;
-    return untoldChanges(instance).flatMap((change): readonly NotifyMessage[] => {
+    return unannouncedChanges(instance).flatMap((change): readonly NotifyMessage[] => {
       const names = notifications.namesFor(change, instance);
       if (names.length === 0) return [];
       const time = change === 'started' ? instance.startTime : (instance.endTime ?? clock.now());

@@ -20,7 +20,11 @@ import { traceChild, traceStart } from '../tracing/start-trace.js';
 import { ANONYMOUS } from './control-types.js';
 import type { InstanceView, StartedInstance, StartRequest, StartWait } from './instance-types.js';
 import { viewInstance, viewNew } from './instance-views.js';
-import { StartAdmission, type AskedStart, type StartAdmissionOptions } from './start-admission.js';
+import {
+  StartAdmission,
+  type RequestedStart,
+  type StartAdmissionOptions,
+} from './start-admission.js';
 import { StartInsertion, StartRefusals, type Insertion } from './start-insertion.js';
 import { findWaitingWith, waitsForChild } from './waiting-ancestors.js';
 import type { InstanceEnds } from './instance-ends.js';
@@ -129,13 +133,13 @@ export class InstanceStarter {
     };
     const key = { reference, onConflict, conflictScope };
     const hooks = replaced === undefined ? {} : { replaced };
-    const asked: AskedStart = { start, key, tags, actor };
+    const asked: RequestedStart = { start, key, tags, actor };
     return this.#answer(request, asked, await this.#insertion.insert(asked, hooks));
   }
 
   async #answer(
     request: StartRequest,
-    asked: AskedStart,
+    asked: RequestedStart,
     { result, start }: Insertion,
   ): Promise<Started> {
     const { history, metrics } = this.#options;
@@ -171,7 +175,7 @@ export class InstanceStarter {
   async #firstAnswer(
     { definitionId, reference, startTime, version }: InstanceRecord,
     request: StartRequest,
-    asked: AskedStart,
+    asked: RequestedStart,
   ): Promise<InstanceView> {
     const definition = await this.#options.catalog.startable(definitionId, version);
     const start = { ...asked.start, definition, reference, startTime };
@@ -232,7 +236,7 @@ export class InstanceStarter {
   }
 
   /** @throws AppError `reference_in_use`: the reference belongs to an instance that waits for the child, see waiting-ancestors.ts */
-  async #insertChild(asked: AskedStart, parent: ParentLink): Promise<Insertion> {
+  async #insertChild(asked: RequestedStart, parent: ParentLink): Promise<Insertion> {
     const { store } = this.#options.environment;
     const check = async ({ conflict, definition, reference }: NewInstance): Promise<void> => {
       if (conflict?.action !== 'terminate') return;

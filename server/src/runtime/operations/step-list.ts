@@ -17,7 +17,7 @@ import {
   type StepSource,
   type Walk,
 } from './step-entries.js';
-import { listTurn } from './step-turns.js';
+import { listIteration } from './loop-iterations.js';
 
 const BLOCK_SIZE = 500;
 
@@ -33,7 +33,7 @@ export async function listSteps(
     position,
     blockSize: hasFilter(request) ? BLOCK_SIZE : request.limit + 1,
   };
-  if (request.turn !== null) return listTurn({ walk, request, list, entriesFrom: forwards });
+  if (request.turn !== null) return listIteration({ walk, request, list, entriesFrom: forwards });
   const items: StepView[] = [];
   const budget = new ReadBudget();
   let last: Entry | null = null;

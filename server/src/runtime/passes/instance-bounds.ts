@@ -2,7 +2,7 @@
  * Stops a misbehaving instance before it harms others: the steps that it runs and opens, and its stored size, are bounded.
  */
 import type { Instance } from '../../engine/model/instance.js';
-import { leftOf } from '../../engine/values/json-length.js';
+import { remainingBytes } from '../../engine/values/json-length.js';
 import type { Json } from '../../engine/values/json.js';
 import { haltInstance } from '../../engine/flow/lifecycle.js';
 import type { Session } from '../../engine/flow/session.js';
@@ -72,5 +72,5 @@ export class StateLength {
 
 function leftToWrite(instance: Instance, lengthMax: number): number {
   // The state consists of JSON only, because it is written as JSON.
-  return leftOf(stateOf(instance) as unknown as Json, lengthMax);
+  return remainingBytes(stateOf(instance) as unknown as Json, lengthMax);
 }

@@ -4,7 +4,7 @@
  * Owns: when a pass ends. A pass may stop early because it has done or added enough, but it never stops before it has
  * checked all cancel conditions that were due before the last step: the only exits from the loop follow a check. A pass
  * whose evaluation was cancelled also ends; the interrupted check or step is due again. Whether work remains afterwards is
- * not decided here; `canGoOn` decides that for the run.
+ * not decided here; `canContinue` decides that for the run.
  */
 import type { Session } from '../../engine/flow/session.js';
 import { nextWork } from '../../engine/flow/step-work.js';

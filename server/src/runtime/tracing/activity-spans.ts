@@ -15,7 +15,7 @@ export type TracedItem = Pick<
 >;
 
 /** A worker gets the item. Returns what it continues. */
-export function traceHandOut(
+export function traceClaim(
   tracing: Tracing,
   trace: InstanceTrace,
   item: TracedItem,

@@ -236,7 +236,7 @@ describe('the change feed between nodes', () => {
 
   it('sends batches of changes only while another node is interested', () => {
     const { node, sent } = feed();
-    node.heardInterest();
+    node.receiveInterest();
     node.committed(instance('a'));
     node.committed(instance('a', { status: 'Complete' }));
     node.definitionStored('d', 2);
@@ -262,7 +262,7 @@ describe('the change feed between nodes', () => {
     const { node, sent } = feed();
     const listening = feed().node;
     const watch = listening.watch({});
-    node.heardInterest();
+    node.receiveInterest();
     // The longest possible names; each character takes six characters to write.
     const long = '\ud800'.repeat(200);
     for (let n = 0; n < 120; n += 1) {
@@ -274,7 +274,7 @@ describe('the change feed between nodes', () => {
     for (const hint of sent) {
       const read = readHint(writeHint({ sender: 'n', hint }))?.hint;
       if (read?.kind !== 'changes') throw new Error('the codec lost a batch');
-      listening.heardChanges(read.changes);
+      listening.receiveChanges(read.changes);
     }
     expect((await next(watch))?.workflows).toHaveLength(120);
     for (let n = 0; n < 1500; n += 1) node.committed(instance(`x${n}`));
@@ -303,7 +303,7 @@ describe('the change feed between nodes', () => {
       failingSince: null,
     };
     node.committed(instance('w', { status: 'Complete' }));
-    node.heardChanges({ workflows: [change], definitions: [], lagged: false });
+    node.receiveChanges({ workflows: [change], definitions: [], lagged: false });
     expect((await next(watch))?.workflows[0]?.status).toBe('Complete');
     watch.close();
   });

@@ -10,7 +10,7 @@ import { applyEffect, applyMessage } from '../../../src/engine/flow/messages.js'
 import { isEnded } from '../../../src/engine/model/instance.js';
 import { startSession, restoreSession } from '../../../src/engine/flow/lifecycle.js';
 import { executionKey } from '../../../src/engine/model/pointer.js';
-import { canGoOn, noChanges, stepOf, type Session } from '../../../src/engine/flow/session.js';
+import { canContinue, noChanges, stepOf, type Session } from '../../../src/engine/flow/session.js';
 import { readState, writeState } from '../../../src/engine/model/snapshot.js';
 import { fireTimers, nextTimer } from '../../../src/engine/flow/timers.js';
 import { Evaluator } from '../../../src/runtime/passes/evaluator.js';
@@ -174,7 +174,7 @@ describe('any pass', { timeout }, () => {
         for (let pass = 0; !isEnded(run.instance); pass += 1) {
           if (pass > PASSES_MAX || run.instance.pointers.size > 200) return;
           if (run.instance.status === 'Suspended') run.instance.status = 'Runnable';
-          if (!canGoOn(run)) answer(run);
+          if (!canContinue(run)) answer(run);
           if (isEnded(run.instance)) return;
           refusals.next = run.queue.size === 0 && chance(10);
           const pending = new PendingEvaluation(environment.clock);
@@ -188,10 +188,10 @@ describe('any pass', { timeout }, () => {
           } else {
             seen += run.cancelCheckDue ? 0 : 1;
             if (!run.cancelCheckDue) expect(missedConditions(run)).toEqual([]);
-            else expect(canGoOn(run)).toBe(true);
+            else expect(canContinue(run)).toBe(true);
           }
           if (pending.isCalledOff) expect(failures(run)).toBe(failuresBefore);
-          if (!canGoOn(run)) {
+          if (!canContinue(run)) {
             const rests = run.queue.size === 0 || run.instance.status !== 'Runnable';
             expect(rests).toBe(true);
           }

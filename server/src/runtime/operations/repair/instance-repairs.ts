@@ -40,7 +40,7 @@ export interface InstanceRepairsOptions extends PlanOptions {
   readonly queries: Pick<InstanceQueries, 'read'>;
   readonly endWaiters: Pick<EndWaiters, 'changed'>;
   readonly metrics: Pick<RuntimeMetrics, 'instanceRepaired'>;
-  readonly runner: Pick<InstanceRunner, 'controlled' | 'look' | 'postedByClient'>;
+  readonly runner: Pick<InstanceRunner, 'controlled' | 'check' | 'postedByClient'>;
   /** The status of an instance was changed in the store. */
   readonly controlled: (record: InstanceRecord, action: ControlAction) => Promise<void>;
 }
@@ -209,7 +209,7 @@ export class InstanceRepairs {
     const isDryRun = asked.request.dryRun === true;
     if (!isDryRun && hasUnsentEnd(await loadInstance(record))) {
       // The runs that wait for its end are about to be notified.
-      runner.look(record.id);
+      runner.check(record.id);
       return null;
     }
     const plan = await this.#plan(asked, record);

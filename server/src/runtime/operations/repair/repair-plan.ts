@@ -13,7 +13,7 @@ import type {
   Repair,
   RepeatedStep,
 } from '../../../engine/repair/modification.js';
-import { outsideCallsFrom } from '../../../engine/repair/repeated-steps.js';
+import { externalCallsFrom } from '../../../engine/repair/repeated-steps.js';
 import type { Session } from '../../../engine/flow/session.js';
 import { AppError } from '../../../base/errors.js';
 import type { InputSchemas } from '../../../schemas/input-schemas.js';
@@ -186,7 +186,7 @@ async function repeatsOf(
     stepId,
     containers: containersOf(instance, executionId),
   }));
-  const calls = outsideCallsFrom(definition, placed);
+  const calls = externalCallsFrom(definition, placed);
   if (calls.length === 0) return [];
   const ids = new Set(calls.map(({ stepId }) => stepId));
   const ran = await stepsThatRan({ store, instance, stepMap }, ids);
