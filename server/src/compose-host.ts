@@ -53,11 +53,11 @@ export interface ComposeOptions {
   /** Tests of many servers in one process share one. */
   readonly scripts?: ScriptRuntime;
   /** Everything that is a clock or random, where time is virtual. @default the machine's */
-  readonly chance?: Chance;
+  readonly random?: RandomSource;
   /** Null: a server that only checks definitions, and knows no secrets. @default those of the settings */
   readonly secretSource?: SecretSource | null;
   /** What steps do outside the server, where it is replaced. */
-  readonly outside?: (bodies: OutsideBodies) => OutsideBodies;
+  readonly replaceBodies?: (bodies: ExternalBodies) => ExternalBodies;
   /** Changes intervals and limits that are no settings. */
   readonly hostSettings?: Partial<HostSettings>;
   /** Simulations carry hints themselves. */
@@ -68,7 +68,7 @@ export interface ComposeOptions {
 const WAITING_SEARCHES = { waitingMax: 1000, waitingPerCallerMax: 100 } as const;
 
 /** What makes two equal runs differ: time and random numbers. */
-export interface Chance {
+export interface RandomSource {
   readonly clock: Clock;
   readonly ids: Ids;
   /** The time and the random numbers of the next call of Python. */
@@ -76,7 +76,7 @@ export interface Chance {
 }
 
 /** The bodies of steps that act outside the engine. */
-export type OutsideBodies = Pick<HostOptions, 'customStep' | 'httpRequest'>;
+export type ExternalBodies = Pick<HostOptions, 'customStep' | 'httpRequest'>;
 
 export interface ComposedHost {
   readonly host: Host;
@@ -99,7 +99,7 @@ export async function composeHost(options: ComposeOptions): Promise<ComposedHost
   // Nodes on an embedded store are on one machine, and have its clock.
   const storeChoice = storeAt(config.dbhost);
   const sharedClock = storeChoice.isRemote ? new SharedClock(logger) : null;
-  const clock = options.chance?.clock ?? sharedClock ?? systemClock;
+  const clock = options.random?.clock ?? sharedClock ?? systemClock;
   const calls = { clock, memory: callMemory };
   const store = await chooseStore(options, storeChoice, sharedClock);
   const turns = storeChoice.searches({ poolMax: config.dbhost_pool_max });
@@ -127,7 +127,7 @@ export async function composeHost(options: ComposeOptions): Promise<ComposedHost
     ...outsideBodies(options, maskedScripts(scripts, secretSource, config), calls),
     ...(secretSource !== null && { secretSource }),
     clock,
-    ids: options.chance?.ids ?? systemIds,
+    ids: options.random?.ids ?? systemIds,
     // Connections of their own: targets do not keep steps waiting.
     webhookRequest: createHttpRequest(config, logger, { ...calls, ...WEBHOOK_LIMITS }),
     seal: sealOf(config, logger),
@@ -158,15 +158,15 @@ async function tracingOf(
 type CallParts = Required<Pick<HttpRequestOptions, 'clock' | 'memory'>>;
 
 function outsideBodies(
-  { config, logger, outside }: ComposeOptions,
+  { config, logger, replaceBodies }: ComposeOptions,
   scripts: Pick<ScriptRuntime, 'runScript'>,
   parts: CallParts,
-): OutsideBodies {
-  const bodies: OutsideBodies = {
+): ExternalBodies {
+  const bodies: ExternalBodies = {
     httpRequest: createHttpRequest(config, logger, parts),
     customStep: (find) => createCustomStepBody({ scripts, find, logger, memory: parts.memory }),
   };
-  return outside?.(bodies) ?? bodies;
+  return replaceBodies?.(bodies) ?? bodies;
 }
 
 function secretsOf({ config, environment, secretSource }: ComposeOptions): SecretSource | null {

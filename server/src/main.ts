@@ -1,13 +1,13 @@
 /** The process: configuration, composition, listening, graceful stop. The only place that ends the process. */
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { compose, type Server } from './compose.js';
+import { composeServer, type Server } from './compose-server.js';
 import { ConfigError, readConfig } from './config/read-config.js';
 import { endWithLauncher, launcherIsGone } from './end-with-launcher.js';
 import { limitYoungGeneration } from './limit-young-generation.js';
 import { createLogger } from './base/logger.js';
 import type { Config } from './config/settings.js';
-import { presetOfProcess } from './preset.js';
+import { presetOfProcess } from './command-preset.js';
 import { startTip } from './start-tip.js';
 import { storeAt } from './store/stores.js';
 
@@ -63,7 +63,7 @@ function loadConfig(): Config {
 async function build(settings: Config): Promise<Server> {
   const { store } = presetOfProcess();
   try {
-    return await compose({
+    return await composeServer({
       config: settings,
       environment: process.env,
       logger,

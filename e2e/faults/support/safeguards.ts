@@ -26,7 +26,7 @@ export interface Safeguard {
 }
 
 const MONGO_INSTANCES = 'store/mongo/instances.js';
-const SQLITE_INSTANCES = 'store/sqlite/operations/instances.js';
+const SQLITE_INSTANCES = 'store/sqlite/statements/instances.js';
 const SQLITE_CONDITION = 'WHERE id = ? AND epoch = ? AND inSeq = ? AND revision =';
 const MONGO_CONDITION = '_id: encodeText(commit.id), epoch, inSeq, revision }';
 
@@ -43,9 +43,9 @@ const NO_EPOCH: readonly Patch[] = [
   },
 ];
 
-const LOOK_AFTER = `if (await this.#lookForEvents(run))
+const LOOK_AFTER = `if (await this.#lookForEvents(session))
             this.#wakeAgain = true;`;
-const COMMIT = `if (this.#run.dirty || this.#insert !== null)
+const COMMIT = `if (this.#session.dirty || this.#insert !== null)
             await this.#commit();`;
 
 export const SAFEGUARDS: readonly Safeguard[] = [
@@ -89,7 +89,7 @@ export const SAFEGUARDS: readonly Safeguard[] = [
       {
         file: 'runtime/instances/instance-actor.js',
         find: COMMIT,
-        replace: `await this.#lookForEvents(this.#run); ${COMMIT}`,
+        replace: `await this.#lookForEvents(this.#session); ${COMMIT}`,
       },
     ],
     test: 't10',
@@ -125,7 +125,7 @@ export const SAFEGUARDS: readonly Safeguard[] = [
           'findOneAndUpdate({ _id, done: false }, {\n        $set: {\n            done: true',
       },
       {
-        file: 'store/sqlite/operations/activities.js',
+        file: 'store/sqlite/statements/activities.js',
         find: "if (item?.tokenHash !== tokenHash)\n        return { outcome: 'stale' };\n    const id",
         replace: "if (item === null)\n        return { outcome: 'stale' };\n    const id",
       },
@@ -186,7 +186,7 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     patches: [
       {
         file: 'engine/failure/stop.js',
-        find: 'const isItself = pointer !== failed && isInFlight(run, pointer, requested);',
+        find: 'const isItself = pointer !== failed && isInFlight(session, pointer, requested);',
         replace: 'const isItself = false;',
       },
     ],
@@ -201,8 +201,8 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     patches: [
       {
         file: 'engine/failure/stop.js',
-        find: 'return run.now + (graceMs ?? GRACE_MS);',
-        replace: 'return run.now;',
+        find: 'return session.now + (graceMs ?? GRACE_MS);',
+        replace: 'return session.now;',
       },
     ],
     test: 't43',
@@ -217,7 +217,7 @@ export const SAFEGUARDS: readonly Safeguard[] = [
       {
         file: 'engine/flow/lifecycle.js',
         find: `for (const pointer of interrupted)
-        cutOff(run, pointer, 'the server stopped during the call');`,
+        cutOff(session, pointer, 'the server stopped during the call');`,
         replace: '',
       },
     ],

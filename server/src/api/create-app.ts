@@ -24,7 +24,7 @@ import { createAccessControl, type AuthConfig } from './access/access-control.js
 import { Admissions, type AuthorizationEnd } from './access/admission.js';
 import { tokenOfKey } from './access/authentication.js';
 import { errorHandler } from './http/error-handler.js';
-import { registerForeignPageRules } from './http/foreign-pages.js';
+import { registerCrossOriginRules } from './http/cross-origin.js';
 import { registerOperatorPage } from './pages/operator-page.js';
 import { parseQuery } from './http/query-names.js';
 import { attachContext, contextOf } from './http/request-context.js';
@@ -44,7 +44,7 @@ export interface AppOptions {
   readonly auth: AuthConfig | null;
   /** Proxies that are trusted to report the address of the caller; none by default. */
   readonly trustedProxies?: readonly string[];
-  /** See `foreign-pages.ts`; none by default. */
+  /** See `cross-origin.ts`; none by default. */
   readonly allowedHosts?: readonly string[];
   readonly corsOrigins?: readonly string[];
   readonly requestMemory: RequestMemory;
@@ -97,7 +97,7 @@ export function createApp(options: AppOptions): Express {
   if (options.tracing !== undefined) app.use(traceRequests(options.tracing));
   app.use(securityHeaders);
   app.use(refuseRepeatedHeaders);
-  registerForeignPageRules(app, {
+  registerCrossOriginRules(app, {
     allowedHosts: options.allowedHosts ?? [],
     corsOrigins: options.corsOrigins ?? [],
     hasAccessControl: access !== null,

@@ -24,7 +24,7 @@ export type Hint =
 /**
  * An instance after a commit or a control action, with the fields that lists show, except tags and index fields. Times in milliseconds since 1970.
  */
-export interface WorkflowChange {
+export interface ChangedInstance {
   readonly id: string;
   readonly definitionId: string;
   readonly version: number;
@@ -43,7 +43,7 @@ export interface WorkflowChange {
   readonly failingSince: number | null;
 }
 
-export interface DefinitionChange {
+export interface ChangedDefinition {
   readonly id: string;
   /** The latest version. */
   readonly version: number;
@@ -51,8 +51,8 @@ export interface DefinitionChange {
 
 export interface ChangeBatch {
   /** Each instance appears once, in its latest state. */
-  readonly workflows: readonly WorkflowChange[];
-  readonly definitions: readonly DefinitionChange[];
+  readonly workflows: readonly ChangedInstance[];
+  readonly definitions: readonly ChangedDefinition[];
   /** The batch is incomplete. */
   readonly lagged: boolean;
 }

@@ -4,9 +4,9 @@ import { isJsonObject, type JsonObject } from '../engine/values/json.js';
 import {
   CHANGES_PER_HINT_MAX,
   type ChangeBatch,
-  type DefinitionChange,
+  type ChangedDefinition,
   type Hint,
-  type WorkflowChange,
+  type ChangedInstance,
 } from './backplane.js';
 
 /** Enough for a full batch of changes with names of maximum length, every character escaped. */
@@ -95,7 +95,7 @@ function listOf<Item>(
   return items;
 }
 
-function workflowOf(value: unknown): WorkflowChange | null {
+function workflowOf(value: unknown): ChangedInstance | null {
   if (!isJsonObject(value)) return null;
   const { definitionId, endTime, failureTime, id, lastChangeTime, reference, startTime, version } =
     value;
@@ -127,13 +127,13 @@ function workflowOf(value: unknown): WorkflowChange | null {
 }
 
 /** Undefined if the value is invalid. */
-function parentOf(value: unknown): WorkflowChange['parent'] | undefined {
+function parentOf(value: unknown): ChangedInstance['parent'] | undefined {
   if (value === null) return null;
   if (!isJsonObject(value) || !isName(value['workflowId'])) return undefined;
   return { workflowId: value['workflowId'] };
 }
 
-function definitionOf(value: unknown): DefinitionChange | null {
+function definitionOf(value: unknown): ChangedDefinition | null {
   if (!isJsonObject(value)) return null;
   const { id, version } = value;
   return isName(id) && isCount(version) ? { id, version } : null;

@@ -10,7 +10,7 @@ import { addKeyCommands } from './arguments/keys.js';
 import { addSecretCommands } from './arguments/secrets.js';
 import { addWebhookCommands } from './arguments/webhooks.js';
 import { addNotificationCommands } from './arguments/notifications.js';
-import { addOutsideCommands } from './arguments/outside.js';
+import { addEventAndActivityCommands } from './arguments/events-and-activities.js';
 import { addRunCommands } from './arguments/runs.js';
 import { addServerCommands } from './arguments/server.js';
 import { addTestCommand } from './arguments/tests.js';
@@ -47,7 +47,7 @@ export function createProgram(): Command {
   addTriggerCommands(program);
   addRunCommands(program.commandsGroup('Runs:'));
   addActionCommands(program.commandsGroup('Change runs:'));
-  addOutsideCommands(program.commandsGroup('Events, activities, types and messages:'));
+  addEventAndActivityCommands(program.commandsGroup('Events, activities, types and messages:'));
   addNotificationCommands(program);
   addWebhookCommands(program);
   addKeyCommands(program.commandsGroup(ACCESS_AND_SHELL));

@@ -265,7 +265,7 @@ export class Host implements Service {
     const reasons: string[] = [];
     const { gate, nodes } = this.#services;
     if (gate.state !== 'open') reasons.push(`the server is ${gate.state}`);
-    if (!nodes.isBeating) reasons.push('the store has not responded for too long');
+    if (!nodes.hasHeartbeat) reasons.push('the store has not responded for too long');
     return { ready: reasons.length === 0, reasons };
   }
 
@@ -303,14 +303,14 @@ export class Host implements Service {
         `${NOT_ATOMIC}, and redis is set, which is for several nodes: ${ONE_NODE_ONLY}`,
       );
     }
-    await this.#services.nodes.demandToBeAlone();
+    await this.#services.nodes.requireOneNode();
     logger.warn(`${NOT_ATOMIC}: ${ONE_NODE_ONLY}`);
   }
 
   #heard(hint: Hint): void {
     switch (hint.kind) {
       case 'instance':
-        this.#services.runner.look(hint.id);
+        this.#services.runner.check(hint.id);
         break;
       case 'activity':
         this.#services.broker.offered(hint.name);
@@ -327,10 +327,10 @@ export class Host implements Service {
         this.#services.endWaiters.ended(hint.id);
         break;
       case 'interest':
-        this.#services.changes.heardInterest();
+        this.#services.changes.receiveInterest();
         break;
       case 'changes':
-        this.#services.changes.heardChanges(hint.changes);
+        this.#services.changes.receiveChanges(hint.changes);
         break;
     }
   }

@@ -10,8 +10,8 @@ import type { InboxMessage, PostedMessage } from '../store/records/messages.js';
 import { InputSchemas } from '../schemas/input-schemas.js';
 import { WorkClaims } from './activities/work-claims.js';
 import { NodeQueries } from './fleet/node-queries.js';
-import { WorkflowEnds } from './operations/workflow-ends.js';
-import { WorkflowStarts } from './operations/workflow-starts.js';
+import { InstanceEnds } from './operations/instance-ends.js';
+import { InstanceStarter } from './operations/instance-starter.js';
 import { RequestGate } from './request-gate.js';
 import { ResultResender } from './activities/result-resender.js';
 import { ActivityBroker } from './activities/activity-broker.js';
@@ -79,8 +79,8 @@ export class NodeServices {
   readonly runner: InstanceRunner;
   readonly housekeeping: Housekeeping;
   readonly indexRefresh: IndexRefresh;
-  readonly starts: WorkflowStarts;
-  readonly ends: WorkflowEnds;
+  readonly starts: InstanceStarter;
+  readonly ends: InstanceEnds;
   readonly queries: InstanceQueries;
   readonly failureQueries: FailureQueries;
   readonly nodeQueries: NodeQueries;
@@ -178,7 +178,7 @@ export class NodeServices {
         await this.runner.takeOver(nodeId);
         await this.bulk.runner.takeOver();
       },
-      leavesWork: () => this.runner.leavesWork,
+      hasUnfinishedWork: () => this.runner.hasUnfinishedWork,
     });
   }
 
@@ -222,7 +222,7 @@ export class NodeServices {
       pollers: this.broker.polls(details.POLLED_NAMES_MAX),
       workers: this.broker.workers.newest(details.REPORTED_WORKERS_MAX, clock.now()),
       history: this.history.report(),
-      handOuts: this.claims.handOuts.newest(details.REPORTED_HAND_OUTS_MAX),
+      handOuts: this.claims.claimTimes.newest(details.REPORTED_CLAIM_TIMES_MAX),
       backplane: { kind: backplane.kind, connected: backplane.healthy },
     };
   }
@@ -299,9 +299,9 @@ export class NodeServices {
     });
   }
 
-  #createStarts(): WorkflowStarts {
+  #createStarts(): InstanceStarter {
     const { catalog, endWaiters, ends, environment, gate, history, inputSchemas, runner } = this;
-    return new WorkflowStarts({
+    return new InstanceStarter({
       ...this.#options,
       catalog,
       ends,
@@ -318,10 +318,10 @@ export class NodeServices {
     });
   }
 
-  #createEnds(): WorkflowEnds {
+  #createEnds(): InstanceEnds {
     const { endWaiters, gate, queries, runner } = this;
     const services = { endWaiters, gate, queries, runner };
-    return new WorkflowEnds({ ...this.#options, ...services, isShared: () => this.isShared });
+    return new InstanceEnds({ ...this.#options, ...services, isShared: () => this.isShared });
   }
 
   #createPublisher(): EventPublisher {

@@ -15,19 +15,19 @@ import type {
 } from '../engine/model/definition.js';
 import { AppError } from '../base/errors.js';
 import { inSlices } from '../base/slices.js';
-import { ValidationLanes, type ValidationLimits } from './validation-lanes.js';
+import { ValidationPool, type ValidationLimits } from './validation-pool.js';
 
 /** Problems in the message; the list has all. */
 const SHOWN_MAX = 5;
 
 export class InputSchemas {
-  readonly #lanes: ValidationLanes;
+  readonly #lanes: ValidationPool;
   readonly #texts = new WeakMap<JsonObject, string>();
   #isStopped = false;
 
   /** Tests on busy machines take longer. */
   constructor(limits: Partial<ValidationLimits> = {}) {
-    this.#lanes = new ValidationLanes(limits);
+    this.#lanes = new ValidationPool(limits);
   }
 
   /** What is wrong with a posted schema; the pointers start at the schema. */

@@ -42,7 +42,7 @@ import {
   type AddressLookup,
 } from './http-request/pinned-connector.js';
 import { followRedirect, REDIRECTS_MAX } from './http-request/redirect.js';
-import { failureOf } from './http-request/succeed-on.js';
+import { failureOf } from './http-request/check-status.js';
 import { CallMemory, type AnswerShare } from './call-memory.js';
 import type { StepBody, StepBodyContext } from './step-body.js';
 

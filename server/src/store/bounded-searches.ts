@@ -16,7 +16,7 @@ import {
   type OperationArguments,
   type OperationResult,
   type StoreOperation,
-} from './operations.js';
+} from './store-operations.js';
 import type { Store } from './store.js';
 
 export interface SearchBounds {

@@ -3,7 +3,7 @@
  * this id and another request is recognized. They are kept for as long as ended instances are, or until the joined instance is
  * purged.
  */
-import { indexIn, indexText, tagsIn, tagsText } from './field-text.js';
+import { indexIn, indexText, tagsIn, tagsText } from './json-columns.js';
 import type { IdempotencyStamp } from './records/definitions.js';
 import type { InstanceRecord } from './records/instances.js';
 

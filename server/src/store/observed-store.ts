@@ -13,7 +13,7 @@ import {
   type OperationResult,
   type StoreOperation,
   type StoreOperationKind,
-} from './operations.js';
+} from './store-operations.js';
 import type { Store } from './store.js';
 
 export { STORE_OPERATION_KINDS, type StoreOperation, type StoreOperationKind };

@@ -8,7 +8,7 @@ import {
   type CallOperation,
   type OperationResult,
   type StoreOperation,
-} from './operations.js';
+} from './store-operations.js';
 import type { Outage } from './outage.js';
 import { isLongActivity } from './records/activities.js';
 import { StoreUnavailableError } from './store.js';

@@ -1,11 +1,11 @@
 /** The bodies of HttpRequest and custom steps in a test: mocks answer in their place. Unmocked scripts run for real. */
 import type { Clock } from '../base/clock.js';
-import type { OutsideBodies } from '../compose-host.js';
+import type { ExternalBodies } from '../compose-host.js';
 import type { EffectResult } from '../engine/flow/messages.js';
 import { InputError } from '../engine/primitives/primitive.js';
 import { isJsonObject, type JsonObject } from '../engine/values/json.js';
 import { nameOfCall, readHttpCall } from '../step-bodies/http-request/http-call.js';
-import { failureOf } from '../step-bodies/http-request/succeed-on.js';
+import { failureOf } from '../step-bodies/http-request/check-status.js';
 import type { StepBodyContext } from '../step-bodies/step-body.js';
 import {
   messageOfFailure,
@@ -18,11 +18,11 @@ import {
 import type { Quiescence } from './quiescence.js';
 
 export function mockedBodies(
-  real: OutsideBodies,
+  real: ExternalBodies,
   answers: Answers,
   quiescence: Quiescence,
   clock: Clock,
-): OutsideBodies {
+): ExternalBodies {
   return {
     httpRequest: {
       run: async (inputs, context) => {

@@ -24,7 +24,7 @@ import { mockedBodies } from './mocked-bodies.js';
 import { ADVANCE_FORMS, readAdvance } from './duration-text.js';
 import { Quiescence } from './quiescence.js';
 import { readDocument, type DefinitionSource } from './definition-source.js';
-import { seededChance } from './seeded-chance.js';
+import { seededRandom } from './seeded-random.js';
 import type { SeenConditions } from './seen-conditions.js';
 import { readRun, type TestRun } from './test-run.js';
 import { TestPython } from './test-python.js';
@@ -310,7 +310,7 @@ async function assemble(options: TestServerOptions, python: TestPython): Promise
   const answers = new Answers(mocks);
   const quiescence = new Quiescence();
   const clock = new VirtualClock(startOf(options.now ?? DEFAULT_NOW));
-  const chance = seededChance(clock, seed);
+  const chance = seededRandom(clock, seed);
   const aborted = new AbortController();
   let worker: TestWorker | null = null;
   const { host } = await composeHost({
@@ -319,9 +319,9 @@ async function assemble(options: TestServerOptions, python: TestPython): Promise
     secretSource: testSecrets(options.secrets ?? {}),
     logger: createLogger({ level: 'silent' }),
     scripts: python.usedBy(quiescence, chance.nextMoment, options.conditions),
-    chance,
+    random: chance,
     store: tellingWithdrawals(createMemoryStore(), (ids) => worker?.withdrawn(ids)),
-    outside: (real) => mockedBodies(real, answers, quiescence, clock),
+    replaceBodies: (real) => mockedBodies(real, answers, quiescence, clock),
     createBackplane: () => ({
       ...createLocalBackplane(),
       publish: (hint) => {

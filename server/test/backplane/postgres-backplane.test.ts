@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import type { Hint, WorkflowChange } from '../../src/backplane/backplane.js';
+import type { Hint, ChangedInstance } from '../../src/backplane/backplane.js';
 import {
   createPostgresBackplane,
   type PostgresBackplane,
@@ -315,7 +315,7 @@ describe('a node without its PostgreSQL', () => {
   );
 });
 
-function workflow(id: string, reference: string): WorkflowChange {
+function workflow(id: string, reference: string): ChangedInstance {
   return {
     id,
     definitionId: 'd',

@@ -4,7 +4,7 @@
  */
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Hint, WorkflowChange } from '../../src/backplane/backplane.js';
+import type { Hint, ChangedInstance } from '../../src/backplane/backplane.js';
 import { readHint, writeHint } from '../../src/backplane/hint-codec.js';
 import {
   createRedisBackplane,
@@ -134,7 +134,7 @@ describe('a node without its Redis', () => {
 });
 
 describe('readHint', () => {
-  const workflow: WorkflowChange = {
+  const workflow: ChangedInstance = {
     id: 'w',
     definitionId: 'd',
     version: 1,

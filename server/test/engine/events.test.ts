@@ -1,6 +1,6 @@
 /** WaitFor: which event a wait takes, when, and how often. */
 import { describe, expect, it } from 'vitest';
-import { startRun } from '../../src/engine/flow/lifecycle.js';
+import { startSession } from '../../src/engine/flow/lifecycle.js';
 import { applyMessage } from '../../src/engine/flow/messages.js';
 import { enterStep, nextWork } from '../../src/engine/flow/step-work.js';
 import { define, inOrder, type StepSource } from './support/define.js';
@@ -200,7 +200,7 @@ scenarios('an event', (start) => {
 
 describe('a wait that has not searched the stored events yet', () => {
   it('does not take a delivered event, because an older one may be stored', () => {
-    const run = startRun(
+    const run = startSession(
       define([waitFor('a')]),
       { id: 'w', data: {}, reference: null, parent: null },
       START_MS,
@@ -213,7 +213,7 @@ describe('a wait that has not searched the stored events yet', () => {
   });
 
   it('is every wait after an overflow of the inbox, even for events that are in the inbox', () => {
-    const run = startRun(
+    const run = startSession(
       define([waitFor('a')]),
       { id: 'w', data: {}, reference: null, parent: null },
       START_MS,

@@ -7,8 +7,8 @@ import { cancelStep, takeCancelChecks } from '../../src/engine/failure/cancel.js
 import { failStep } from '../../src/engine/failure/fail-step.js';
 import type { StepRecord } from '../../src/engine/model/step-record.js';
 import type { Json, JsonObject } from '../../src/engine/values/json.js';
-import { startRun, takeUpRun } from '../../src/engine/flow/lifecycle.js';
-import { noChanges, type Run } from '../../src/engine/flow/run.js';
+import { startSession, restoreSession } from '../../src/engine/flow/lifecycle.js';
+import { noChanges, type Session } from '../../src/engine/flow/session.js';
 import { readState, writeState } from '../../src/engine/model/snapshot.js';
 import { enterStep, leaveStep, nextWork } from '../../src/engine/flow/step-work.js';
 import { fireTimers } from '../../src/engine/flow/timers.js';
@@ -22,7 +22,7 @@ const ITEMS = 1300;
  * come from a table.
  */
 class PlainDriver {
-  run: Run;
+  run: Session;
   readonly records: StepRecord[] = [];
   /** Characters written to the state and the history, with a commit after every 1,000 steps. */
   written = 0;
@@ -31,7 +31,7 @@ class PlainDriver {
   constructor(steps: readonly StepSource[], inputs: Readonly<Record<string, JsonObject>>) {
     this.#inputs = inputs;
     const options = { id: 'w', data: {}, reference: null, parent: null };
-    this.run = startRun(define(steps), options, 0);
+    this.run = startSession(define(steps), options, 0);
   }
 
   /** @param outputs the outputs of the step; null: it fails */
@@ -59,7 +59,7 @@ class PlainDriver {
 
   reload(): void {
     const instance = readState(this.run.instance, writeState(this.run.instance));
-    this.run = takeUpRun(this.run.definition, instance, this.run.now);
+    this.run = restoreSession(this.run.definition, instance, this.run.now);
   }
 
   count(stepId: string): number {

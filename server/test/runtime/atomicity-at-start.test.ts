@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { compose } from '../../src/compose.js';
+import { composeServer } from '../../src/compose-server.js';
 import { readConfig } from '../../src/config/read-config.js';
 import { createLogger } from '../../src/base/logger.js';
 import type { Host } from '../../src/runtime/host.js';
@@ -36,7 +36,7 @@ describe('a store that is not atomic', () => {
     wrapStore: (store: Store) => Store,
     environment: Readonly<Record<string, string>> = {},
   ): Promise<Host> => {
-    const { host } = await compose({
+    const { host } = await composeServer({
       config: readConfig({ DATA_DIR: folder, ...environment }),
       environment: {},
       logger: createLogger({

@@ -10,7 +10,7 @@ import type { InputSchema, WorkflowDefinition } from '../../src/engine/model/def
 import type { Json, JsonObject } from '../../src/engine/values/json.js';
 import { AppError } from '../../src/base/errors.js';
 import { InputSchemas } from '../../src/schemas/input-schemas.js';
-import type { ValidationLimits } from '../../src/schemas/validation-lanes.js';
+import type { ValidationLimits } from '../../src/schemas/validation-pool.js';
 
 const BLOCKED_MS_MAX = 200;
 /** The time limit of these tests: without limits, the hostile schemas would take hours. */

@@ -5,7 +5,7 @@
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readJson } from '../../src/engine/values/exact-json.js';
-import { ValidationLanes, type ValidationLimits } from '../../src/schemas/validation-lanes.js';
+import { ValidationPool, type ValidationLimits } from '../../src/schemas/validation-pool.js';
 import { CompiledSchema } from '../../src/schemas/validation/compiled-schema.js';
 import { answer } from '../../src/schemas/validation/validate.js';
 
@@ -52,7 +52,7 @@ describe('ValidationLanes', () => {
     'moves a slow schema out of the way of others, and tries again after a while',
     async () => {
       const quick = { compilationMs: ENDLESS_MS, validationMs: 6000 };
-      const lanes = new ValidationLanes({ ...UNLIMITED, quick });
+      const lanes = new ValidationPool({ ...UNLIMITED, quick });
       const endless = lanes.validate(ENDLESS, ENDLESS_DATA);
       expect(await lanes.validate(QUICK, '{"a": 1}')).toMatchObject({ kind: 'done' });
       const realNow = performance.now.bind(performance);
@@ -69,7 +69,7 @@ describe('ValidationLanes', () => {
     'delays and rejects no schema that takes long to compile',
     async () => {
       const quick = { compilationMs: 10, validationMs: ENDLESS_MS };
-      const lanes = new ValidationLanes({ ...UNLIMITED, quick });
+      const lanes = new ValidationPool({ ...UNLIMITED, quick });
       const endless = lanes.validate(ENDLESS, LONG_ENDLESS_DATA);
       const starts = Array.from({ length: 150 }, () => lanes.validate(LARGE, '{"p1": 1}'));
       for (const start of await Promise.all(starts)) expect(start).toMatchObject({ kind: 'done' });
@@ -82,7 +82,7 @@ describe('ValidationLanes', () => {
   it(
     'limits how many wait for slow schemas',
     async () => {
-      const lanes = new ValidationLanes(UNLIMITED);
+      const lanes = new ValidationPool(UNLIMITED);
       const starts = Array.from({ length: 101 }, () => lanes.validate(ENDLESS, LONG_ENDLESS_DATA));
       await expect(lanes.validate(ENDLESS, LONG_ENDLESS_DATA)).rejects.toMatchObject({
         code: 'overloaded',

@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compose } from '../../src/compose.js';
+import { composeServer } from '../../src/compose-server.js';
 import { readConfig } from '../../src/config/read-config.js';
 import { createLogger } from '../../src/base/logger.js';
 import { SETTINGS } from '../../src/config/settings.js';
@@ -21,7 +21,7 @@ import { chain, compute, step } from '../behaviour/support/steps.js';
 /** A server with its own interpreter, so that `environment` comes from this process environment. */
 async function startWithEnvironment(environment: Readonly<Record<string, string>>) {
   const logger = createLogger({ level: 'silent' });
-  const { app, host } = await compose({
+  const { app, host } = await composeServer({
     config: readConfig({ ...environment, dbhost: '', redis: '', PYTHON_SPARES: '0' }),
     environment,
     logger,
@@ -273,7 +273,7 @@ describe('a connection string', () => {
         'mongodb://user:secret-of-mongo@127.0.0.1:9/?serverSelectionTimeoutMS=300&connectTimeoutMS=300',
       redis: 'redis://user:secret-of-redis@127.0.0.1:9',
     };
-    const { host } = await compose({
+    const { host } = await composeServer({
       config: readConfig(environment),
       environment,
       logger,

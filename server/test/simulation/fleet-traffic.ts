@@ -22,7 +22,7 @@ import {
 } from '../../../e2e/bench/mixed-runs.js';
 import { createPostgresBackplane } from '../../src/backplane/postgres/postgres-backplane.js';
 import { createLogger } from '../../src/base/logger.js';
-import { compose } from '../../src/compose.js';
+import { composeServer } from '../../src/compose-server.js';
 import { readConfig } from '../../src/config/read-config.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import type { Store } from '../../src/store/store.js';
@@ -99,7 +99,7 @@ async function measure(count: number, rate: number): Promise<void> {
 async function startNode(counted: CountedStore, hub: NotificationHub): Promise<RunningNode> {
   const logger = createLogger({ level: 'silent' });
   let name = '';
-  const { app, host } = await compose({
+  const { app, host } = await composeServer({
     config: readConfig({}),
     environment: {},
     logger,

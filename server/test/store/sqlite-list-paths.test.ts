@@ -1,6 +1,6 @@
 /** The paths of a search on SQLite read no more entries than they count (search-plan.ts). */
 import { expect, it } from 'vitest';
-import { pathsOf } from '../../src/store/sqlite/operations/list-paths.js';
+import { pathsOf } from '../../src/store/sqlite/statements/list-paths.js';
 
 const WHERE = { of: 'field', name: 'amount', values: [0] } as const;
 

@@ -9,7 +9,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { InstanceFilter } from '../../src/store/records/instance-lists.js';
 import { Database } from '../../src/store/sqlite/database.js';
-import { SQLITE_OPERATIONS } from '../../src/store/sqlite/operations/operation-table.js';
+import { SQLITE_OPERATIONS } from '../../src/store/sqlite/statements/operation-table.js';
 import type { Row } from '../../src/store/sqlite/row.js';
 import {
   activityOf,

@@ -9,7 +9,7 @@ import type { Request } from 'express';
 import { AppError } from '../../base/errors.js';
 import { reaches, type NameReach } from '../../base/name-reach.js';
 import { definitionNotFound } from '../../runtime/definitions/definition-catalog.js';
-import { workflowNotFound } from '../../runtime/operations/instance-queries.js';
+import { instanceNotFound } from '../../runtime/operations/instance-queries.js';
 import { contextOf } from '../http/request-context.js';
 
 /** @throws AppError if the call concerns what the scopes do not reach */
@@ -21,7 +21,7 @@ const byContent: Check = () => undefined;
 const ofRun: Check = async (request, reach) => {
   const id = parameter(request, 'id');
   const { instances } = contextOf(request).services.host;
-  if (!reaches(reach, await instances.definitionOf(id))) throw workflowNotFound(id);
+  if (!reaches(reach, await instances.definitionOf(id))) throw instanceNotFound(id);
 };
 
 const ofDefinition: Check = (request, reach) => {

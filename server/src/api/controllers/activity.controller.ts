@@ -41,7 +41,7 @@ import type {
 } from '../wire/models/activity.js';
 import type { Problem } from '../wire/models/problem.js';
 import { knownQuery } from '../http/query-names.js';
-import { addressOf, callerGone, type ApiServices } from '../http/request-context.js';
+import { addressOf, isCallerDisconnected, type ApiServices } from '../http/request-context.js';
 import { waitForCaller } from '../http/waiting-calls.js';
 
 @Route('api/activity')
@@ -100,7 +100,9 @@ export class ActivityController extends Controller {
       return found;
     };
     const item =
-      timeout === 0 ? await pull(callerGone(request)) : await waitForCaller(request, pull);
+      timeout === 0
+        ? await pull(isCallerDisconnected(request))
+        : await waitForCaller(request, pull);
     if (item === null) throw new AppError('no_work', `There is no work for '${id}'`);
     return toWorkItem(item);
   }

@@ -20,7 +20,7 @@ import { AppError } from '../../base/errors.js';
 import type { NameReach } from '../../base/name-reach.js';
 import type { Json } from '../../engine/values/json.js';
 import type { EventName } from '../../runtime/events/event-types.js';
-import { workflowNotFound } from '../../runtime/operations/instance-queries.js';
+import { instanceNotFound } from '../../runtime/operations/instance-queries.js';
 import { auditPublished } from '../access/audited-calls.js';
 import { callerReach } from '../access/authentication.js';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
@@ -95,8 +95,8 @@ export class EventController extends Controller {
     const event = checkedEventName(name, key);
     const reach = await callerReach(request, 'conductor:controller');
     await this.#assertMayPublish(event, reach, workflowId);
-    const forWorkflow = workflowId !== undefined && {
-      workflowId: checkedName(workflowId, 'workflow id'),
+    const forInstance = workflowId !== undefined && {
+      instanceId: checkedName(workflowId, 'workflow id'),
       actor: await actorOf(request),
     };
     const published = await this.#services.host.events.publish({
@@ -104,10 +104,10 @@ export class EventController extends Controller {
       data: eventData,
       idempotency: await toIdempotencyKey(request, idempotencyKey, eventData),
       reach,
-      ...(forWorkflow !== false && { forWorkflow }),
+      ...(forInstance !== false && { forInstance }),
       ...traceOf(request),
     });
-    if (forWorkflow !== false) await auditPublished(request, forWorkflow.workflowId, event.name);
+    if (forInstance !== false) await auditPublished(request, forInstance.instanceId, event.name);
     return published;
   }
 
@@ -202,7 +202,7 @@ export class EventController extends Controller {
       workflowId !== undefined &&
       !(await instances.within([workflowId], reach)).has(workflowId)
     ) {
-      throw workflowNotFound(workflowId);
+      throw instanceNotFound(workflowId);
     }
     if (await events.canTake(event, reach)) return;
     throw new AppError(

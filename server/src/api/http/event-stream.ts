@@ -1,6 +1,6 @@
 /** Changes as server-sent events: `event:` and `data:` lines, and a comment after a while without changes. */
 import type { Response } from 'express';
-import type { ChangeBatch, WorkflowChange } from '../../backplane/backplane.js';
+import type { ChangeBatch, ChangedInstance } from '../../backplane/backplane.js';
 import type { HeldMemory } from '../../base/limits/held-memory.js';
 import { nextSlice } from '../../base/slices.js';
 import { writeJson } from '../../engine/values/exact-json.js';
@@ -65,7 +65,7 @@ async function write(response: Response, events: Buffer, memory: HeldMemory): Pr
 
 /** Streams with the same filter get the same batches, and all streams the same changes: each is written once. */
 const batches = new WeakMap<ChangeBatch, Buffer>();
-const changeTexts = new WeakMap<WorkflowChange, string>();
+const changeTexts = new WeakMap<ChangedInstance, string>();
 
 function eventsOf(batch: ChangeBatch): Buffer {
   const known = batches.get(batch);
@@ -82,7 +82,7 @@ function textOf({ definitions, lagged, workflows }: ChangeBatch): string {
   return events.length === 0 ? ': nothing changed\n\n' : events.join('');
 }
 
-function changeText(change: WorkflowChange): string {
+function changeText(change: ChangedInstance): string {
   const known = changeTexts.get(change);
   if (known !== undefined) return known;
   const text = eventText('workflow', toWorkflowChange(change));

@@ -137,7 +137,7 @@ class RequestCaller implements Caller {
   }
 
   get gone(): AbortSignal {
-    this.#gone ??= callerGone(this.#request);
+    this.#gone ??= isCallerDisconnected(this.#request);
     return this.#gone;
   }
 
@@ -190,7 +190,7 @@ export function addressOf(request: Request): string {
 }
 
 /** Aborted when the caller disconnects before the response was sent, or its right to make the call ends. */
-export function callerGone(request: Request): AbortSignal {
+export function isCallerDisconnected(request: Request): AbortSignal {
   const controller = new AbortController();
   const gone = (): void => controller.abort();
   const response = responseOf(request);

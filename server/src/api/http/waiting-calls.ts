@@ -2,7 +2,7 @@
 import type { Request } from 'express';
 import { AppError } from '../../base/errors.js';
 import { authorizationEnded } from '../access/admission.js';
-import { addressOf, callerGone, contextOf } from './request-context.js';
+import { addressOf, isCallerDisconnected, contextOf } from './request-context.js';
 
 /**
  * @param call gets the signal that ends it when the caller disconnects or loses its right
@@ -16,7 +16,9 @@ export async function waitForCaller<Result>(
 ): Promise<Result> {
   const { admission, services } = contextOf(request);
   admission?.waits();
-  const result = await services.waiting.guard(addressOf(request), () => call(callerGone(request)));
+  const result = await services.waiting.guard(addressOf(request), () =>
+    call(isCallerDisconnected(request)),
+  );
   try {
     await admission?.confirm();
   } catch (error) {

@@ -46,7 +46,7 @@ export class HintPublisher {
   }
 
   /** A notification without hints: it tells the other nodes, and this node itself, that this node is listening. */
-  sayHello(): void {
+  announceNode(): void {
     this.#saysHello = true;
     this.#schedule();
   }

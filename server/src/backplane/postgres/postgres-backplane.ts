@@ -128,7 +128,7 @@ export class PostgresBackplane implements Backplane {
 
   /** The connection is listening; next, the node's own notification must arrive. */
   #opened(): void {
-    this.#publisher.sayHello();
+    this.#publisher.announceNode();
     this.#confirmation = setTimeout(() => this.#notHeard(), UNHEARD_MS_MAX);
   }
 

@@ -4,7 +4,7 @@
  */
 import { fork } from 'node:child_process';
 import path from 'node:path';
-import { presetProcess, type Preset } from '../../preset.js';
+import { presetProcess, type CommandPreset } from '../../command-preset.js';
 import { painterFor } from '../output/paint.js';
 import { printLine, printNote } from '../output/output.js';
 import { continued, plain } from '../output/plain-text.js';
@@ -48,7 +48,7 @@ export async function dev(folder: string, { memory, test }: DevOptions): Promise
   if (test) startTests(folder);
 }
 
-async function memoryStore(): Promise<Preset> {
+async function memoryStore(): Promise<CommandPreset> {
   const { createMemoryStore } = await import('../../compose-host.js');
   return { store: createMemoryStore() };
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLogger } from '../../base/logger.js';
-import { compose } from '../../compose.js';
+import { composeServer } from '../../compose-server.js';
 import { readConfig } from '../../config/read-config.js';
 import { createMemoryStore } from '../../store/memory/memory-store.js';
 import type { ServerCalls } from './store-files.js';
@@ -14,7 +14,7 @@ const SETTINGS = { LOG_LEVEL: 'error', PYTHON_SPARES: '0' };
 export async function withOfflineServer<T>(use: (server: ServerCalls) => Promise<T>): Promise<T> {
   const config = readConfig(SETTINGS);
   const logger = createLogger({ level: config.log_level });
-  const { app, host } = await compose({
+  const { app, host } = await composeServer({
     config,
     environment: {},
     secretSource: null,

@@ -5,7 +5,7 @@
  * definition is posted (runtime/input-schemas/), which needs a schema compiler.
  */
 import { describeValue, quoteText } from '../values/convert-input.js';
-import { leftOf, TOO_DEEP } from '../values/json-length.js';
+import { remainingBytes, TOO_DEEP } from '../values/json-length.js';
 import { getField, isJsonObject, type Json, type JsonObject } from '../values/json.js';
 import { childPointer } from './json-pointer.js';
 import type { InputSchema } from '../model/definition.js';
@@ -43,7 +43,7 @@ export function parseInputSchema(reader: MemberReader<DefinitionMember>): InputS
 function isAdmitted(value: InputSchema, pointer: string, state: ParseState): boolean {
   // The size is measured first, because it bounds all further work.
   const bytesMax = state.isStored ? Infinity : INPUT_SCHEMA_BYTES_MAX;
-  const left = leftOf(value, bytesMax, INPUT_SCHEMA_DEPTH_MAX);
+  const left = remainingBytes(value, bytesMax, INPUT_SCHEMA_DEPTH_MAX);
   if (left === TOO_DEEP) {
     const message = `A schema can be nested at most ${INPUT_SCHEMA_DEPTH_MAX} levels deep.`;
     state.errors.add('too_deep', pointer, message);

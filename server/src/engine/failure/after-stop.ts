@@ -3,32 +3,32 @@ import { begunOf } from './begun.js';
 import { noteEnded } from './completed-steps.js';
 import { runPlan } from './compensate.js';
 import { leaveCancelled, proceedsOnCancel } from './in-flight.js';
-import { react } from './react.js';
+import { reactToError } from './react.js';
 import { endCancelled } from '../flow/end-path.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer, Stopping } from '../model/pointer.js';
 import { stopWaiting } from '../flow/pointer-states.js';
-import type { Run } from '../flow/run.js';
+import type { Session } from '../flow/session.js';
 
-export function afterStop(run: Run, pointer: Pointer, { then }: Stopping): void {
+export function afterStop(session: Session, pointer: Pointer, { then }: Stopping): void {
   delete pointer.stopping;
   delete pointer.isEnding;
-  run.dirty = true;
+  session.dirty = true;
   if (then.kind === 'cancel') {
-    endCancellation(run, pointer);
+    endCancellation(session, pointer);
     return;
   }
   const { error } = pointer;
   invariant(error !== null, 'what was stopped because of a failure has its error');
-  if (then.kind === 'compensate') runPlan(run, pointer);
-  else react(run, pointer, error, then.retryAfterMs);
+  if (then.kind === 'compensate') runPlan(session, pointer);
+  else reactToError(session, pointer, error, then.retryAfterMs);
 }
 
 /** Ends a cancelled step, in which nothing is open any more. */
-export function endCancellation(run: Run, pointer: Pointer): void {
-  noteEnded(run, pointer, begunOf(run, pointer));
+export function endCancellation(session: Session, pointer: Pointer): void {
+  noteEnded(session, pointer, begunOf(session, pointer));
   pointer.completed = [];
-  stopWaiting(run, pointer);
-  if (proceedsOnCancel(run, pointer)) leaveCancelled(run, pointer);
-  else endCancelled(run, pointer);
+  stopWaiting(session, pointer);
+  if (proceedsOnCancel(session, pointer)) leaveCancelled(session, pointer);
+  else endCancelled(session, pointer);
 }

@@ -4,7 +4,7 @@
  */
 import type { Pointer, UndoneError, UndoneOutcome } from '../model/pointer.js';
 import { isOver } from '../flow/pointer-states.js';
-import { stepOf, type Run } from '../flow/run.js';
+import { stepOf, type Session } from '../flow/session.js';
 
 /** How an execution ended, for whatever undoes it. */
 export interface Begun {
@@ -26,7 +26,7 @@ export function isUncertain(errorType: string): boolean {
 }
 
 /** How a step that is not in flight ends if it is cut short now; null if it has not begun, or has ended already. */
-export function begunOf(run: Run, pointer: Pointer): Begun | null {
+export function begunOf(session: Session, pointer: Pointer): Begun | null {
   const { state } = pointer;
   switch (state.kind) {
     case 'finishing':
@@ -34,7 +34,7 @@ export function begunOf(run: Run, pointer: Pointer): Begun | null {
     case 'sleeping':
     case 'ready':
       if (state.kind === 'sleeping' && state.kept !== undefined) return { outcome: 'Completed' };
-      return earlierAttempt(pointer) ?? (isEnteredContainer(run, pointer) ? UNKNOWN : null);
+      return earlierAttempt(pointer) ?? (isEnteredContainer(session, pointer) ? UNKNOWN : null);
     case 'event':
     case 'activity':
     case 'effect':
@@ -63,8 +63,8 @@ export function failedOf(pointer: Pointer): Begun {
   return earlierAttempt(pointer) ?? { outcome: 'Failed', error };
 }
 
-function isEnteredContainer(run: Run, pointer: Pointer): boolean {
-  return stepOf(run, pointer).do.length > 0 && pointer.inputs !== null;
+function isEnteredContainer(session: Session, pointer: Pointer): boolean {
+  return stepOf(session, pointer).do.length > 0 && pointer.inputs !== null;
 }
 
 /**
@@ -72,7 +72,11 @@ function isEnteredContainer(run: Run, pointer: Pointer): boolean {
  * an activity, only the store knows whether a worker holds it.
  * @param requested see `requestedOf`
  */
-export function isInFlight(run: Run, pointer: Pointer, requested: ReadonlySet<number>): boolean {
+export function isInFlight(
+  session: Session,
+  pointer: Pointer,
+  requested: ReadonlySet<number>,
+): boolean {
   const { id, joined, state } = pointer;
   switch (state.kind) {
     case 'finishing':
@@ -80,10 +84,10 @@ export function isInFlight(run: Run, pointer: Pointer, requested: ReadonlySet<nu
     case 'activity':
       return !requested.has(id);
     case 'effect':
-      return !requested.has(id) || run.interrupted.has(id);
+      return !requested.has(id) || session.interrupted.has(id);
     case 'child':
       if (joined !== undefined) return false;
-      return !requested.has(id) || run.interrupted.has(id);
+      return !requested.has(id) || session.interrupted.has(id);
     case 'ready':
     case 'sleeping':
     case 'event':
@@ -94,7 +98,7 @@ export function isInFlight(run: Run, pointer: Pointer, requested: ReadonlySet<nu
 }
 
 /** The pointers whose work is only requested: no commit contains it yet, so nobody has begun it. */
-export function requestedOf({ changes }: Run): ReadonlySet<number> {
+export function requestedOf({ changes }: Session): ReadonlySet<number> {
   const offered = changes.activities.map(({ id }) => Number(id.split('/')[1]));
   return new Set([...offered, ...changes.effects]);
 }

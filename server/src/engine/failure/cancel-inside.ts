@@ -5,19 +5,19 @@ import { pointersInside } from './inside.js';
 import type { Pointer } from '../model/pointer.js';
 import { stopWaiting } from '../flow/pointer-states.js';
 import { removePointer } from '../flow/pointers.js';
-import type { Run } from '../flow/run.js';
+import type { Session } from '../flow/session.js';
 import { writeRecord } from '../flow/step-records.js';
 
 /** Ends everything inside a container; the container stays. */
-export function cancelInside(run: Run, container: Pointer): void {
+export function cancelInside(session: Session, container: Pointer): void {
   if (container.children === 0) return;
-  cancelEach(run, pointersInside(run, container));
-  run.joins.delete(container.id);
+  cancelEach(session, pointersInside(session, container));
+  session.joins.delete(container.id);
 }
 
 /** Ends everything. `recorded` already has its record. */
-export function cancelAll(run: Run, recorded?: Pointer): void {
-  cancelEach(run, [...run.instance.pointers.values()], { recorded });
+export function cancelAll(session: Session, recorded?: Pointer): void {
+  cancelEach(session, [...session.instance.pointers.values()], { recorded });
 }
 
 export interface HowCancelled {
@@ -31,7 +31,7 @@ export interface HowCancelled {
 
 /** Expects containers before the pointers inside them. */
 export function cancelEach(
-  run: Run,
+  session: Session,
   pointers: readonly Pointer[],
   { recorded = null, reason, undone }: HowCancelled = {},
 ): void {
@@ -39,10 +39,10 @@ export function cancelEach(
   // Children have higher ids than their container, so the reverse order takes the innermost first.
   for (const pointer of [...pointers].reverse()) {
     const isNoted = undone === 'all' || (undone === 'others' && pointer !== recorded);
-    if (isNoted) noteEnded(run, pointer, begunOf(run, pointer));
-    else if (undone === undefined) passOnCompleted(run, pointer);
-    stopWaiting(run, pointer);
-    if (pointer !== recorded) writeRecord(run, pointer, 'Cancelled', details);
-    removePointer(run, pointer, false);
+    if (isNoted) noteEnded(session, pointer, begunOf(session, pointer));
+    else if (undone === undefined) passOnCompleted(session, pointer);
+    stopWaiting(session, pointer);
+    if (pointer !== recorded) writeRecord(session, pointer, 'Cancelled', details);
+    removePointer(session, pointer, false);
   }
 }

@@ -6,8 +6,8 @@ import type { InputValue } from '../model/input-value.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
 import { isOver, waitsForStart } from '../flow/pointer-states.js';
-import { stepOf, type Run } from '../flow/run.js';
-import { settle } from '../flow/settle.js';
+import { stepOf, type Session } from '../flow/session.js';
+import { continueContainers } from '../flow/continue-containers.js';
 
 export interface CancelCheck {
   readonly pointer: Pointer;
@@ -15,15 +15,15 @@ export interface CancelCheck {
 }
 
 /** The cancel conditions that may have become true since the last check; empty if nothing could have changed them. */
-export function takeCancelChecks(run: Run): readonly CancelCheck[] {
-  if (!run.cancelCheckDue) return [];
-  run.cancelCheckDue = false;
-  run.cancelRecheckAt = null;
+export function takeCancelChecks(session: Session): readonly CancelCheck[] {
+  if (!session.cancelCheckDue) return [];
+  session.cancelCheckDue = false;
+  session.cancelRecheckAt = null;
   const checks: CancelCheck[] = [];
-  for (const id of run.cancellable) {
-    const pointer = run.instance.pointers.get(id);
+  for (const id of session.cancellable) {
+    const pointer = session.instance.pointers.get(id);
     invariant(pointer !== undefined, 'what can be cancelled is open');
-    const { cancelCondition } = stepOf(run, pointer);
+    const { cancelCondition } = stepOf(session, pointer);
     if (waitsForStart(pointer.state) || isOver(pointer.state)) continue;
     if (cancelCondition !== null && pointer.isEnding !== true) {
       checks.push({ pointer, condition: cancelCondition });
@@ -33,25 +33,26 @@ export function takeCancelChecks(run: Run): readonly CancelCheck[] {
 }
 
 /** Schedules another check of conditions that could not be evaluated for reasons outside the definition. */
-export function recheckCancelConditions(run: Run, at: number): void {
-  run.cancelRecheckAt = at;
+export function recheckCancelConditions(session: Session, at: number): void {
+  session.cancelRecheckAt = at;
   // The stored wake time must include it.
-  run.dirty = true;
+  session.dirty = true;
 }
 
 /** The step's cancel condition is true: ends the step and everything inside it. */
-export function cancelStep(run: Run, pointer: Pointer): void {
+export function cancelStep(session: Session, pointer: Pointer): void {
   // A condition that was true at the same time may have ended or stopped it, with what is around it.
-  if (!run.instance.pointers.has(pointer.id) || pointer.isEnding === true) return;
-  const isStopped = mustStop(run, pointer) && stopStep(run, pointer, null, { kind: 'cancel' });
+  if (!session.instance.pointers.has(pointer.id) || pointer.isEnding === true) return;
+  const isStopped =
+    mustStop(session, pointer) && stopStep(session, pointer, null, { kind: 'cancel' });
   if (!isStopped) {
-    cancelInside(run, pointer);
-    endCancellation(run, pointer);
+    cancelInside(session, pointer);
+    endCancellation(session, pointer);
   }
-  settle(run);
+  continueContainers(session);
 }
 
 /** Whether something in flight may have to be undone. A compensation itself is not undone. */
-function mustStop(run: Run, pointer: Pointer): boolean {
-  return pointer.state.kind !== 'compensating' && hasCompensations(run, pointer);
+function mustStop(session: Session, pointer: Pointer): boolean {
+  return pointer.state.kind !== 'compensating' && hasCompensations(session, pointer);
 }

@@ -1,26 +1,26 @@
 /** The second part of a clean-up: nothing is open any more, and what has begun is undone, one chain after another. */
 import { endInstance } from '../flow/end-instance.js';
 import { openPointer, itemOf } from '../flow/pointers.js';
-import { stepById, type Run } from '../flow/run.js';
+import { stepById, type Session } from '../flow/session.js';
 import type { CleanUp } from '../model/instance.js';
 
 /** Nothing is open: starts the next chain of the plan, or ends the instance. */
-export function nextCleanUp(run: Run, cleanUp: CleanUp): void {
-  const { instance } = run;
+export function nextCleanUp(session: Session, cleanUp: CleanUp): void {
+  const { instance } = session;
   const plan = cleanUp.plan ?? instance.completed.toReversed();
   if (cleanUp.plan === null) {
     instance.completed = [];
     instance.completedItemsLength = 0;
   }
   const entry = plan[cleanUp.next];
-  const entryStepId = entry === undefined ? null : stepById(run, entry.stepId).compensateWith;
+  const entryStepId = entry === undefined ? null : stepById(session, entry.stepId).compensateWith;
   if (entry === undefined || entryStepId === null) {
     instance.cleanUp = { ...cleanUp, plan };
-    endInstance(run, { status: 'Terminated', outcome: 'Terminated', at: run.now });
+    endInstance(session, { status: 'Terminated', outcome: 'Terminated', at: session.now });
     return;
   }
   instance.cleanUp = { ...cleanUp, plan, next: cleanUp.next + 1 };
-  openPointer(run, entryStepId, { parentId: null, ...itemOf(entry) });
+  openPointer(session, entryStepId, { parentId: null, ...itemOf(entry) });
 }
 
 /** The number of chains of the plan that have ended. */

@@ -9,27 +9,27 @@
 import { stopInside } from './stop.js';
 import { withdrawAnnouncement } from '../flow/end-instance.js';
 import { isEnded, type InstanceStatus } from '../model/instance.js';
-import type { Run } from '../flow/run.js';
+import type { Session } from '../flow/session.js';
 
 /**
  * Starts the clean-up, unless it has already started or the instance has ended.
  * @param status the stored status: the request takes precedence over an end or a suspension that was reached in memory
  * @param graceUntil when what is in flight is given up
  */
-export function beginCleanUp(run: Run, status: InstanceStatus, graceUntil: number): void {
-  const { instance } = run;
+export function beginCleanUp(session: Session, status: InstanceStatus, graceUntil: number): void {
+  const { instance } = session;
   if (instance.cleanUp !== null || status === 'Complete' || status === 'Terminated') return;
-  if (isEnded(instance)) reopen(run);
+  if (isEnded(instance)) reopen(session);
   instance.status = status;
   instance.stepsWithoutWait = 0;
   const { forgotten } = instance;
   instance.cleanUp = { plan: null, until: graceUntil, next: 0, forgotten };
-  stopInside(run, null, null, graceUntil);
-  run.dirty = true;
+  stopInside(session, null, null, graceUntil);
+  session.dirty = true;
 }
 
 /** Reopens an instance that has ended in memory only: nobody has learned of its end. */
-function reopen({ instance }: Run): void {
+function reopen({ instance }: Session): void {
   instance.endTime = null;
   instance.outcome = null;
   // Kept as the lost error: no open pointer has it.

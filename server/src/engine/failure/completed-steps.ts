@@ -6,11 +6,11 @@
  * inside it, so that it is undone after them. A saga ends eventually, but an instance may loop forever: it keeps the newest
  * entries and only counts the others.
  */
-import type { WorkflowInstance } from '../model/instance.js';
+import type { Instance } from '../model/instance.js';
 import { jsonLength } from '../values/json-length.js';
 import type { CompensationEntry, Pointer } from '../model/pointer.js';
 import { itemOf, parentOf } from '../flow/pointers.js';
-import { stepOf, type Run } from '../flow/run.js';
+import { stepOf, type Session } from '../flow/session.js';
 import type { Begun } from './begun.js';
 
 /** Maximum number of entries that an instance keeps … */
@@ -21,8 +21,8 @@ export const COMPLETED_ITEMS_LENGTH_MAX = 1_000_000;
 const ENTRY_LENGTH = 100;
 
 /** Records a step that completed, before its history record is written. */
-export function noteCompleted(run: Run, pointer: Pointer): void {
-  noteEnded(run, pointer, { outcome: 'Completed' });
+export function noteCompleted(session: Session, pointer: Pointer): void {
+  noteEnded(session, pointer, { outcome: 'Completed' });
 }
 
 /**
@@ -31,19 +31,19 @@ export function noteCompleted(run: Run, pointer: Pointer): void {
  * @param position of its record in the history; by default that of the next one
  */
 export function noteEnded(
-  run: Run,
+  session: Session,
   pointer: Pointer,
   begun: Begun | null,
-  position = lastPosition(run.instance) + 1,
+  position = lastPosition(session.instance) + 1,
 ): void {
   const entries = notUndone(pointer).map((entry) => ({ entry, isOpen: false }));
-  if (begun !== null && stepOf(run, pointer).compensateWith !== null) {
+  if (begun !== null && stepOf(session, pointer).compensateWith !== null) {
     // A completed container ended after the steps inside it.
     const isOpen = begun.outcome !== 'Completed' && pointer.oldestInside !== undefined;
     const sequence = isOpen ? (pointer.oldestInside ?? position) : position;
     entries.push({ entry: { ...entryOf(pointer, begun), sequence }, isOpen });
   }
-  if (entries.length > 0) pass(run, pointer, entries);
+  if (entries.length > 0) pass(session, pointer, entries);
 }
 
 interface Noted {
@@ -53,7 +53,7 @@ interface Noted {
 }
 
 /** The position of the newest record in the history. */
-export function lastPosition({ recent, spilled }: WorkflowInstance): number {
+export function lastPosition({ recent, spilled }: Instance): number {
   return spilled + recent.length - 1;
 }
 
@@ -71,8 +71,8 @@ export function entryOf(pointer: Pointer, { error = null, outcome }: Begun): Com
 }
 
 /** A pointer is cancelled: the steps that completed inside it, and are not compensated yet, can still be compensated. */
-export function passOnCompleted(run: Run, pointer: Pointer): void {
-  noteEnded(run, pointer, null);
+export function passOnCompleted(session: Session, pointer: Pointer): void {
+  noteEnded(session, pointer, null);
 }
 
 /** In order of completion. An interrupted chain has not compensated its step. */
@@ -82,32 +82,32 @@ function notUndone({ completed, state }: Pointer): readonly CompensationEntry[] 
 }
 
 /** The pointer and the containers around it, innermost first, as far as errors propagate. */
-export function* withAncestors(run: Run, pointer: Pointer): Generator<Pointer> {
-  for (let at: Pointer | null = pointer; at !== null; at = parentOf(run, at)) {
+export function* withAncestors(session: Session, pointer: Pointer): Generator<Pointer> {
+  for (let at: Pointer | null = pointer; at !== null; at = parentOf(session, at)) {
     yield at;
     // Nothing that happens in a compensation propagates to the step that is being compensated.
-    if (parentOf(run, at)?.state.kind === 'compensating') return;
+    if (parentOf(session, at)?.state.kind === 'compensating') return;
   }
 }
 
-function pass(run: Run, from: Pointer, entries: readonly Noted[]): void {
+function pass(session: Session, from: Pointer, entries: readonly Noted[]): void {
   const oldest = entries.reduce((least, { entry }) => Math.min(least, positionOf(entry)), Infinity);
   let outermost = from;
-  for (const ancestor of withAncestors(run, from)) {
+  for (const ancestor of withAncestors(session, from)) {
     outermost = ancestor;
     if (ancestor === from) continue;
     ancestor.oldestInside = Math.min(oldest, ancestor.oldestInside ?? oldest);
-    if (stepOf(run, ancestor).saga) {
+    if (stepOf(session, ancestor).saga) {
       for (const noted of entries) insert(ancestor.completed, noted);
       return;
     }
   }
   // Compensation steps are not compensated themselves.
-  if (outermost.parentId !== null || isUndoing(run.instance)) return;
-  for (const noted of entries) keep(run, noted);
+  if (outermost.parentId !== null || isUndoing(session.instance)) return;
+  for (const noted of entries) keep(session, noted);
 }
 
-function isUndoing({ cleanUp }: WorkflowInstance): boolean {
+function isUndoing({ cleanUp }: Instance): boolean {
   return cleanUp !== null && cleanUp.plan !== null;
 }
 
@@ -126,12 +126,12 @@ function positionOf(entry: CompensationEntry | undefined): number {
   return entry?.sequence ?? 0;
 }
 
-function keep(run: Run, noted: Noted): void {
-  const { instance } = run;
+function keep(session: Session, noted: Noted): void {
+  const { instance } = session;
   const length = itemLength(noted.entry);
   insert(instance.completed, noted);
   instance.completedItemsLength += length;
-  run.grown += ENTRY_LENGTH + length;
+  session.grown += ENTRY_LENGTH + length;
   // What is about to be undone is not forgotten any more.
   while (instance.cleanUp === null && isOverfull(instance)) {
     const oldest = instance.completed.shift();
@@ -141,7 +141,7 @@ function keep(run: Run, noted: Noted): void {
   }
 }
 
-function isOverfull({ completed, completedItemsLength }: WorkflowInstance): boolean {
+function isOverfull({ completed, completedItemsLength }: Instance): boolean {
   return (
     completed.length > COMPLETED_STEPS_MAX || completedItemsLength > COMPLETED_ITEMS_LENGTH_MAX
   );

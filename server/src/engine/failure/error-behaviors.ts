@@ -4,20 +4,25 @@ import { endInstance } from '../flow/end-instance.js';
 import type { InstanceOutcome } from '../model/instance.js';
 import type { Pointer } from '../model/pointer.js';
 import { restart } from '../flow/pointer-states.js';
-import type { Run } from '../flow/run.js';
+import type { Session } from '../flow/session.js';
 
 /** Suspends the instance; a resume runs the step again, with all its retries. */
-export function suspendOnError(run: Run, pointer: Pointer): void {
-  run.instance.status = 'Suspended';
+export function suspendOnError(session: Session, pointer: Pointer): void {
+  session.instance.status = 'Suspended';
   pointer.retries = 0;
-  restart(run, pointer, run.now);
+  restart(session, pointer, session.now);
 }
 
 /** Ends the instance with everything in it. `failed`, whose failure is the reason, already has its record. */
-export function terminate(run: Run, at: number, outcome: InstanceOutcome, failed?: Pointer): void {
-  const { lastError } = run.instance;
-  cancelAll(run, failed);
+export function terminate(
+  session: Session,
+  at: number,
+  outcome: InstanceOutcome,
+  failed?: Pointer,
+): void {
+  const { lastError } = session.instance;
+  cancelAll(session, failed);
   // Removing a pointer clears its error, but this error may be the reason for the end of the instance.
-  run.instance.lastError = lastError;
-  endInstance(run, { status: 'Terminated', outcome, at });
+  session.instance.lastError = lastError;
+  endInstance(session, { status: 'Terminated', outcome, at });
 }

@@ -2,15 +2,15 @@
 import { isUncertain } from './begun.js';
 import { continueFailing } from './cause.js';
 import { endFailedInFlight } from './in-flight.js';
-import { react } from './react.js';
+import { reactToError } from './react.js';
 import { isRetryable } from './retry.js';
 import type { StepError } from '../model/step-record.js';
 import type { Json } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
 import { stopWaiting } from '../flow/pointer-states.js';
-import { stepOf, type Run } from '../flow/run.js';
+import { stepOf, type Session } from '../flow/session.js';
 import { writeRecord } from '../flow/step-records.js';
-import { settle } from '../flow/settle.js';
+import { continueContainers } from '../flow/continue-containers.js';
 
 export interface Failure {
   /** The class of a Python exception, or a type of the server: `Timeout`, `ActivityFailed`, `InputError` … */
@@ -27,32 +27,32 @@ export interface Failure {
 /** Longer texts are truncated; the server's log has the full text. */
 const TEXT_LENGTH_MAX = 4096;
 
-export function failStep(run: Run, pointer: Pointer, failure: Failure): void {
-  const error = toStepError(run, pointer, failure);
+export function failStep(session: Session, pointer: Pointer, failure: Failure): void {
+  const error = toStepError(session, pointer, failure);
   if (isUncertain(error.type)) pointer.isUncertain = true;
   if (pointer.isEnding === true) {
-    failInFlight(run, pointer, error);
+    failInFlight(session, pointer, error);
   } else {
-    stopWaiting(run, pointer);
-    writeRecord(run, pointer, 'Failed', { error });
+    stopWaiting(session, pointer);
+    writeRecord(session, pointer, 'Failed', { error });
     pointer.error = error;
     delete pointer.hasRecovered;
-    run.instance.lastError = error;
-    react(run, pointer, error, failure.retryAfterMs);
+    session.instance.lastError = error;
+    reactToError(session, pointer, error, failure.retryAfterMs);
   }
-  settle(run);
+  continueContainers(session);
 }
 
 /** What it was stopped for stays the newest error of the instance. */
-function failInFlight(run: Run, pointer: Pointer, error: StepError): void {
-  writeRecord(run, pointer, 'Failed', { error });
-  const isUndone = stepOf(run, pointer).compensateWith !== null;
+function failInFlight(session: Session, pointer: Pointer, error: StepError): void {
+  writeRecord(session, pointer, 'Failed', { error });
+  const isUndone = stepOf(session, pointer).compensateWith !== null;
   const action = { kind: isUndone ? 'compensating' : 'goes-on' } as const;
-  run.changes.failedAttempts.push({ error, action });
-  endFailedInFlight(run, pointer, error);
+  session.changes.failedAttempts.push({ error, action });
+  endFailedInFlight(session, pointer, error);
 }
 
-function toStepError(run: Run, pointer: Pointer, failure: Failure): StepError {
+function toStepError(session: Session, pointer: Pointer, failure: Failure): StepError {
   return continueFailing(pointer, {
     stepId: pointer.stepId,
     pointerId: pointer.id,
@@ -61,7 +61,7 @@ function toStepError(run: Run, pointer: Pointer, failure: Failure): StepError {
     traceback: failure.traceback?.slice(0, TEXT_LENGTH_MAX) ?? null,
     data: failure.data ?? null,
     attempt: pointer.attempt,
-    time: run.now,
-    ...(isRetryable(stepOf(run, pointer), failure) ? {} : { retryable: false }),
+    time: session.now,
+    ...(isRetryable(stepOf(session, pointer), failure) ? {} : { retryable: false }),
   });
 }

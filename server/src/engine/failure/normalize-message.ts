@@ -47,7 +47,7 @@ export function normalizeMessage(message: string): string {
         ? '<email>'
         : '<id>';
   });
-  return cutText(normalized, NORMALIZED_MAX);
+  return truncateText(normalized, NORMALIZED_MAX);
 }
 
 /** `https://api.example.com/orders/4711/items` becomes `https://api.example.com/orders/#/items`. */
@@ -71,7 +71,7 @@ export function oneLine(text: string): string {
 }
 
 /** Never cuts a character into halves. */
-export function cutText(text: string, lengthMax: number): string {
+export function truncateText(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;
   const cut = text.slice(0, lengthMax - 1);
   return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`;

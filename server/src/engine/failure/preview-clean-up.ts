@@ -1,7 +1,7 @@
 /** What a termination with compensation would undo. Works on a copy of the instance, which is of no use afterwards. */
 import { completeIfDone, dropPointer } from '../flow/end-path.js';
-import type { Run } from '../flow/run.js';
-import { settle } from '../flow/settle.js';
+import type { Session } from '../flow/session.js';
+import { continueContainers } from '../flow/continue-containers.js';
 import type { Pointer } from '../model/pointer.js';
 import { beginCleanUp } from './clean-up.js';
 import { noteCompleted } from './completed-steps.js';
@@ -21,21 +21,24 @@ export interface UndoneExecution {
 }
 
 /** @param itemOf what the store says about the work item of a step */
-export function previewCleanUp(run: Run, itemOf: (pointer: Pointer) => WithdrawnItem): UndoPreview {
-  const { instance } = run;
-  beginCleanUp(run, 'Runnable', run.now);
-  for (const pointer of stepsToAskAbout(run)) applyWithdrawn(run, pointer, itemOf(pointer));
+export function previewCleanUp(
+  session: Session,
+  itemOf: (pointer: Pointer) => WithdrawnItem,
+): UndoPreview {
+  const { instance } = session;
+  beginCleanUp(session, 'Runnable', session.now);
+  for (const pointer of stepsToAskAbout(session)) applyWithdrawn(session, pointer, itemOf(pointer));
   const inFlight = [...instance.pointers.values()].filter(
     (pointer) => isAwaited(pointer) || hasResult(pointer),
   );
   const shown = inFlight.map(({ id, stepId }) => ({ executionId: id, stepId }));
   for (const pointer of inFlight.filter(hasResult)) {
-    noteCompleted(run, pointer);
-    dropPointer(run, pointer);
+    noteCompleted(session, pointer);
+    dropPointer(session, pointer);
   }
-  endGrace(run, null);
-  settle(run);
-  completeIfDone(run);
+  endGrace(session, null);
+  continueContainers(session);
+  completeIfDone(session);
   const { cleanUp } = instance;
   const plan = cleanUp?.plan?.slice(cleanUp.next === 0 ? 0 : cleanUp.next - 1);
   const undo = (plan ?? instance.completed.toReversed()).map(({ executionId, stepId }) => ({

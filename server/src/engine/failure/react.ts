@@ -7,83 +7,90 @@ import { tryRetry } from './retry.js';
 import { hasCompensations, stopStep } from './stop.js';
 import type { StepError } from '../model/step-record.js';
 import type { Pointer } from '../model/pointer.js';
-import { stepOf, type NextAction, type Run } from '../flow/run.js';
+import { stepOf, type NextAction, type Session } from '../flow/session.js';
 
 /**
  * Applies the error behavior of a step whose attempt has failed, now or, for a container with something in flight that may
  * have to be undone, once that has ended.
  * @param retryAfterMs a pause that the callee requested
  */
-export function react(run: Run, pointer: Pointer, error: StepError, retryAfterMs?: number): void {
-  const action = decide(run, pointer, error, retryAfterMs);
-  if (action !== null) run.changes.failedAttempts.push({ error, action });
+export function reactToError(
+  session: Session,
+  pointer: Pointer,
+  error: StepError,
+  retryAfterMs?: number,
+): void {
+  const action = decide(session, pointer, error, retryAfterMs);
+  if (action !== null) session.changes.failedAttempts.push({ error, action });
 }
 
 /** Returns null if that is decided later. */
 function decide(
-  run: Run,
+  session: Session,
   pointer: Pointer,
   error: StepError,
   retryAfterMs?: number,
 ): NextAction | null {
-  const step = stepOf(run, pointer);
+  const step = stepOf(session, pointer);
   // A step that is already cancelled is not retried: it would only be cancelled again.
   if (pointer.state.kind === 'finishing' && pointer.state.cancelled === true) {
-    endFailed(run, pointer);
+    endFailed(session, pointer);
     return { kind: 'goes-on' };
   }
   // A saga that fails as a whole (its own timeout, for example) is compensated first; then its error behavior applies.
-  if (step.saga) return compensateFailure(run, pointer, error);
-  const behavior = behaviorOf(run, pointer);
-  if (behavior === 'Compensate' && findHandler(run, pointer) !== null) {
-    return compensateFailure(run, pointer, error);
+  if (step.saga) return compensateFailure(session, pointer, error);
+  const behavior = behaviorOf(session, pointer);
+  if (behavior === 'Compensate' && findHandler(session, pointer) !== null) {
+    return compensateFailure(session, pointer, error);
   }
   if (behavior !== 'Terminate' && pointer.children > 0) {
-    if (!stopForFailure(run, pointer, retryAfterMs)) return null;
+    if (!stopForFailure(session, pointer, retryAfterMs)) return null;
   }
   if (behavior === 'Retry' && error.retryable !== false) {
-    const retryAt = tryRetry(run, pointer, retryAfterMs);
+    const retryAt = tryRetry(session, pointer, retryAfterMs);
     if (retryAt !== null) return { kind: 'retry', at: retryAt };
   }
-  const last = behavior === 'Retry' ? behaviorPastRetries(run, pointer) : behavior;
-  if (last === 'Compensate') return compensateFailure(run, pointer, error);
-  if (last === 'Suspend') suspendOnError(run, pointer);
-  else terminate(run, run.now, 'Failed', pointer);
+  const last = behavior === 'Retry' ? behaviorPastRetries(session, pointer) : behavior;
+  if (last === 'Compensate') return compensateFailure(session, pointer, error);
+  if (last === 'Suspend') suspendOnError(session, pointer);
+  else terminate(session, session.now, 'Failed', pointer);
   return { kind: last === 'Suspend' ? 'suspended' : 'terminated' };
 }
 
 /** Empties a container that has failed. Returns false if something in it is in flight: the rest follows when it has ended. */
-function stopForFailure(run: Run, pointer: Pointer, retryAfterMs?: number): boolean {
-  if (!hasCompensations(run, pointer)) {
-    cancelInside(run, pointer);
+function stopForFailure(session: Session, pointer: Pointer, retryAfterMs?: number): boolean {
+  if (!hasCompensations(session, pointer)) {
+    cancelInside(session, pointer);
     return true;
   }
   const then = { kind: 'fail', ...(retryAfterMs !== undefined && { retryAfterMs }) } as const;
-  return !stopStep(run, pointer, pointer, then);
+  return !stopStep(session, pointer, pointer, then);
 }
 
-function compensateFailure(run: Run, pointer: Pointer, error: StepError): NextAction {
-  const canCompensate = findHandler(run, pointer) !== null;
-  compensate(run, pointer, error);
+function compensateFailure(session: Session, pointer: Pointer, error: StepError): NextAction {
+  const canCompensate = findHandler(session, pointer) !== null;
+  compensate(session, pointer, error);
   return { kind: canCompensate ? 'compensating' : 'goes-on' };
 }
 
-function behaviorOf(run: Run, pointer: Pointer): ErrorBehavior {
-  const { errorBehavior, retriesFirst } = stepOf(run, pointer);
+function behaviorOf(session: Session, pointer: Pointer): ErrorBehavior {
+  const { errorBehavior, retriesFirst } = stepOf(session, pointer);
   if (errorBehavior !== null) return errorBehavior;
-  return retriesFirst ? 'Retry' : behaviorOfSurroundings(run, pointer);
+  return retriesFirst ? 'Retry' : behaviorOfSurroundings(session, pointer);
 }
 
 /** The error behavior of a step that does not set one itself. */
-function behaviorOfSurroundings(run: Run, pointer: Pointer): ErrorBehavior {
-  return findHandler(run, pointer) === null ? run.definition.defaultErrorBehavior : 'Compensate';
+function behaviorOfSurroundings(session: Session, pointer: Pointer): ErrorBehavior {
+  return findHandler(session, pointer) === null
+    ? session.definition.defaultErrorBehavior
+    : 'Compensate';
 }
 
 /** The error behavior once retries are exhausted or could not succeed. */
-function behaviorPastRetries(run: Run, pointer: Pointer): ExhaustedBehavior {
-  const { errorBehavior, onRetriesExhausted, retriesFirst } = stepOf(run, pointer);
+function behaviorPastRetries(session: Session, pointer: Pointer): ExhaustedBehavior {
+  const { errorBehavior, onRetriesExhausted, retriesFirst } = stepOf(session, pointer);
   if (onRetriesExhausted !== null) return onRetriesExhausted;
   const without =
-    retriesFirst && errorBehavior === null ? behaviorOfSurroundings(run, pointer) : 'Retry';
+    retriesFirst && errorBehavior === null ? behaviorOfSurroundings(session, pointer) : 'Retry';
   return without === 'Retry' ? 'Suspend' : without;
 }

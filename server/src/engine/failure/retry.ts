@@ -3,7 +3,7 @@ import type { StepDefinition } from '../model/definition.js';
 import { isJsonObject, type Json } from '../values/json.js';
 import { executionKey, type Pointer } from '../model/pointer.js';
 import { restart } from '../flow/pointer-states.js';
-import { stepOf, type Run } from '../flow/run.js';
+import { stepOf, type Session } from '../flow/session.js';
 
 /** Maximum pause of back-off. */
 const RETRY_INTERVAL_MS_MAX = 24 * 60 * 60 * 1000;
@@ -16,15 +16,15 @@ const LATER_RETRY_INTERVAL_MS_MIN = 100;
  * Lets the step sleep until its next attempt, and returns when that is; returns null if its retries are exhausted.
  * @param leastMs a pause that the callee requested; the longer of this and the step's own applies
  */
-export function tryRetry(run: Run, pointer: Pointer, leastMs = 0): number | null {
-  const step = stepOf(run, pointer);
+export function tryRetry(session: Session, pointer: Pointer, leastMs = 0): number | null {
+  const step = stepOf(session, pointer);
   if (step.maxRetries !== null && pointer.retries >= step.maxRetries) return null;
   const wantedMs = Math.min(leastMs, RETRY_INTERVAL_MS_MAX);
   const intervalMs = Math.max(retryIntervalMs(step, pointer.retries), wantedMs);
   pointer.retries += 1;
-  const spread = step.retryJitter === 0 ? 0 : step.retryJitter * drawOf(run, pointer);
-  const at = run.now + Math.round(intervalMs * (1 + spread));
-  restart(run, pointer, at);
+  const spread = step.retryJitter === 0 ? 0 : step.retryJitter * drawOf(session, pointer);
+  const at = session.now + Math.round(intervalMs * (1 + spread));
+  restart(session, pointer, at);
   return at;
 }
 
@@ -64,9 +64,9 @@ function reportedTypes(reported: Json | undefined): readonly string[] {
 }
 
 /** From 0 to below 1, different for each attempt of each instance, and reproducible on every node (rule E4). */
-function drawOf(run: Run, pointer: Pointer): number {
+function drawOf(session: Session, pointer: Pointer): number {
   let hash = 0x811c9dc5;
-  for (const letter of executionKey(run.instance.id, pointer)) {
+  for (const letter of executionKey(session.instance.id, pointer)) {
     hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
   }
   // The low bits of neighbouring keys differ too little; this mixes them into the high ones.

@@ -11,7 +11,7 @@ import { placeOfStep } from '../definitions/step-places.js';
 import { pointersInside } from './inside.js';
 import { isOver } from '../flow/pointer-states.js';
 import { parentOf } from '../flow/pointers.js';
-import { stepOf, type Run } from '../flow/run.js';
+import { stepOf, type Session } from '../flow/session.js';
 import type { WorkflowDefinition } from '../model/definition.js';
 import type { AfterStop, Pointer } from '../model/pointer.js';
 import { failedOf, isInFlight, requestedOf } from './begun.js';
@@ -26,13 +26,13 @@ export const GRACE_MS = 10 * 60_000;
  * @param failed see `stopInside`
  */
 export function stopStep(
-  run: Run,
+  session: Session,
   pointer: Pointer,
   failed: Pointer | null,
   then: AfterStop,
 ): boolean {
-  const until = graceUntil(run, pointer);
-  if (!stopInside(run, pointer, failed, until)) return false;
+  const until = graceUntil(session, pointer);
+  if (!stopInside(session, pointer, failed, until)) return false;
   pointer.stopping = { until, then };
   return true;
 }
@@ -43,36 +43,36 @@ export function stopStep(
  * @param failed the pointer whose failure is the reason: `scope` or one inside it; its record has been written
  */
 export function stopInside(
-  run: Run,
+  session: Session,
   scope: Pointer | null,
   failed: Pointer | null,
   graceUntil: number,
 ): boolean {
-  const inside = pointersInside(run, scope);
-  const requested = requestedOf(run);
-  const { compensations, kept } = inFlightOf(run, inside, { scope, failed, requested });
+  const inside = pointersInside(session, scope);
+  const requested = requestedOf(session);
+  const { compensations, kept } = inFlightOf(session, inside, { scope, failed, requested });
   // A step that failed ended before what is cancelled because of it. A container is recorded with what is inside it.
   const isLeaf = failed !== null && failed !== scope && failed.children === 0;
-  if (isLeaf) noteEnded(run, failed, failedOf(failed), lastPosition(run.instance));
-  for (const pointer of inside) if (kept.has(pointer.id)) markEnding(run, pointer, graceUntil);
+  if (isLeaf) noteEnded(session, failed, failedOf(failed), lastPosition(session.instance));
+  for (const pointer of inside) if (kept.has(pointer.id)) markEnding(session, pointer, graceUntil);
   const others = inside.filter(({ id }) => !kept.has(id) && !compensations.has(id));
-  cancelEach(run, others, { recorded: failed, undone: isLeaf ? 'others' : 'all' });
+  cancelEach(session, others, { recorded: failed, undone: isLeaf ? 'others' : 'all' });
   if (scope === null) return kept.size > 0;
-  run.joins.delete(scope.id);
-  if (scope.children > 0) endWithInside(run, scope);
-  else if (scope !== failed && isInFlight(run, scope, requested)) {
-    markEnding(run, scope, graceUntil);
+  session.joins.delete(scope.id);
+  if (scope.children > 0) endWithInside(session, scope);
+  else if (scope !== failed && isInFlight(session, scope, requested)) {
+    markEnding(session, scope, graceUntil);
   }
   return scope.isEnding === true;
 }
 
 /** When the grace ends for what is in flight in a step: that of the saga around it counts. */
-function graceUntil(run: Run, pointer: Pointer): number {
-  for (let at: Pointer | null = pointer; at !== null; at = parentOf(run, at)) {
-    const { graceMs, saga } = stepOf(run, at);
-    if (saga || graceMs !== null) return run.now + (graceMs ?? GRACE_MS);
+function graceUntil(session: Session, pointer: Pointer): number {
+  for (let at: Pointer | null = pointer; at !== null; at = parentOf(session, at)) {
+    const { graceMs, saga } = stepOf(session, at);
+    if (saga || graceMs !== null) return session.now + (graceMs ?? GRACE_MS);
   }
-  return run.now + GRACE_MS;
+  return session.now + GRACE_MS;
 }
 
 interface Stop {
@@ -83,7 +83,7 @@ interface Stop {
 
 /** The pointers in flight with the containers around them, and everything inside the compensations among them. */
 function inFlightOf(
-  run: Run,
+  session: Session,
   inside: readonly Pointer[],
   { failed, requested, scope }: Stop,
 ): { readonly kept: ReadonlySet<number>; readonly compensations: ReadonlySet<number> } {
@@ -91,16 +91,20 @@ function inFlightOf(
   const compensations = new Set<number>();
   // A container has a lower id than the pointers inside it.
   for (const pointer of inside) {
-    const parent = parentOf(run, pointer);
+    const parent = parentOf(session, pointer);
     const isPartOfCompensation =
       parent !== null && (parent.state.kind === 'compensating' || compensations.has(parent.id));
     if (isPartOfCompensation) {
       compensations.add(pointer.id);
       continue;
     }
-    const isItself = pointer !== failed && isInFlight(run, pointer, requested);
+    const isItself = pointer !== failed && isInFlight(session, pointer, requested);
     if (pointer.state.kind !== 'compensating' && !isItself) continue;
-    for (let at: Pointer | null = pointer; at !== null && at !== scope; at = parentOf(run, at)) {
+    for (
+      let at: Pointer | null = pointer;
+      at !== null && at !== scope;
+      at = parentOf(session, at)
+    ) {
       if (kept.has(at.id)) break;
       kept.add(at.id);
     }
@@ -109,29 +113,29 @@ function inFlightOf(
 }
 
 /** The pointer ends as soon as it, and what is in flight inside it, has ended; nothing else happens to it. */
-function markEnding(run: Run, pointer: Pointer, until: number): void {
+function markEnding(session: Session, pointer: Pointer, until: number): void {
   const wasEnding = pointer.isEnding === true;
   pointer.isEnding = true;
   // Whatever it was stopped for by itself, what is around it decides now.
   delete pointer.stopping;
-  if (pointer.state.kind === 'open') endWithInside(run, pointer);
-  else if (!wasEnding) tellChild(run, pointer, until);
-  run.dirty = true;
+  if (pointer.state.kind === 'open') endWithInside(session, pointer);
+  else if (!wasEnding) notifyChild(session, pointer, until);
+  session.dirty = true;
 }
 
-function endWithInside(run: Run, pointer: Pointer): void {
+function endWithInside(session: Session, pointer: Pointer): void {
   pointer.isEnding = true;
   pointer.deadline = null;
   pointer.memo = null;
-  run.opening.delete(pointer.id);
-  run.dirty = true;
+  session.opening.delete(pointer.id);
+  session.dirty = true;
 }
 
 /** A running child also cleans up, and its end is waited for. A child that is being started does so once it exists. */
-export function tellChild(run: Run, { joined, state }: Pointer, until: number): void {
+export function notifyChild(session: Session, { joined, state }: Pointer, until: number): void {
   if (state.kind !== 'child' || !state.started || joined !== undefined) return;
   const { workflowId } = state;
-  run.instance.outbox.push({
+  session.instance.outbox.push({
     kind: 'terminate-child',
     workflowId,
     compensate: true,
@@ -142,11 +146,11 @@ export function tellChild(run: Run, { joined, state }: Pointer, until: number): 
 const cache = new WeakMap<WorkflowDefinition, ReadonlySet<string>>();
 
 /** Whether a step, or one inside it, can be compensated. Only then is it known how to undo what is in flight. */
-export function hasCompensations(run: Run, pointer: Pointer): boolean {
-  let known = cache.get(run.definition);
+export function hasCompensations(session: Session, pointer: Pointer): boolean {
+  let known = cache.get(session.definition);
   if (known === undefined) {
-    known = compensatedPlaces(run.definition);
-    cache.set(run.definition, known);
+    known = compensatedPlaces(session.definition);
+    cache.set(session.definition, known);
   }
   return known.has(pointer.stepId) && !isOver(pointer.state);
 }

@@ -2,8 +2,8 @@
  * Work items of steps that are stopped. Only the store knows whether a worker holds an item, so it is asked once the stop is
  * durable, and again when the lease ends: heartbeats may have extended it.
  */
-import { settle } from '../flow/settle.js';
-import type { Run } from '../flow/run.js';
+import { continueContainers } from '../flow/continue-containers.js';
+import type { Session } from '../flow/session.js';
 import { setState } from '../flow/pointer-states.js';
 import type { Pointer } from '../model/pointer.js';
 import { cutOff, endNotBegun, isAwaited } from './in-flight.js';
@@ -17,7 +17,7 @@ export type WithdrawnItem =
   | { readonly kind: 'held'; readonly leaseUntil: number | null };
 
 /** The steps whose items the store must be asked about. */
-export function stepsToAskAbout({ instance }: Run): readonly Pointer[] {
+export function stepsToAskAbout({ instance }: Session): readonly Pointer[] {
   return [...instance.pointers.values()].filter(
     (pointer) =>
       isAwaited(pointer) &&
@@ -27,11 +27,11 @@ export function stepsToAskAbout({ instance }: Run): readonly Pointer[] {
 }
 
 /** Applies what the store has answered; nobody gets the item any more. */
-export function applyWithdrawn(run: Run, pointer: Pointer, item: WithdrawnItem): void {
+export function applyWithdrawn(session: Session, pointer: Pointer, item: WithdrawnItem): void {
   const { state } = pointer;
   if (state.kind !== 'activity') return;
-  if (item.kind === 'held') setState(run, pointer, { ...state, leaseUntil: item.leaseUntil });
-  else if (item.kind === 'not-begun') endNotBegun(run, pointer);
-  else cutOff(run, pointer, 'the lease of its worker ended without an answer');
-  settle(run);
+  if (item.kind === 'held') setState(session, pointer, { ...state, leaseUntil: item.leaseUntil });
+  else if (item.kind === 'not-begun') endNotBegun(session, pointer);
+  else cutOff(session, pointer, 'the lease of its worker ended without an answer');
+  continueContainers(session);
 }

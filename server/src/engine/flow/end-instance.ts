@@ -1,17 +1,12 @@
 /** The end of an instance as a whole, and the message about it to the instance that started it. */
-import {
-  isEnded,
-  type InstanceOutcome,
-  type JoinedBy,
-  type WorkflowInstance,
-} from '../model/instance.js';
+import { isEnded, type InstanceOutcome, type JoinedBy, type Instance } from '../model/instance.js';
 import { newerOf } from './pointers.js';
-import type { Run } from './run.js';
+import type { Session } from './session.js';
 
 /** Completes an instance that has nothing open any more. */
-export function completeInstance(run: Run): void {
-  const outcome = run.instance.isCompensated ? 'Compensated' : 'Succeeded';
-  endInstance(run, { status: 'Complete', outcome, at: run.now });
+export function completeInstance(session: Session): void {
+  const outcome = session.instance.isCompensated ? 'Compensated' : 'Succeeded';
+  endInstance(session, { status: 'Complete', outcome, at: session.now });
 }
 
 export interface InstanceEnd {
@@ -20,8 +15,8 @@ export interface InstanceEnd {
   readonly at: number;
 }
 
-export function endInstance(run: Run, { at, outcome, status }: InstanceEnd): void {
-  const { instance } = run;
+export function endInstance(session: Session, { at, outcome, status }: InstanceEnd): void {
+  const { instance } = session;
   instance.status = status;
   instance.outcome = outcome;
   instance.endTime = at;
@@ -33,11 +28,11 @@ export function endInstance(run: Run, { at, outcome, status }: InstanceEnd): voi
     instance.outbox.push({ kind: 'child-ended', parentId: workflowId, pointerId, attempt });
   }
   for (const joiner of instance.joinedBy) announceEnd(instance, joiner);
-  run.dirty = true;
+  session.dirty = true;
 }
 
 /** Withdraws an end that was not committed, because an external change took precedence: nobody may learn of it. */
-export function withdrawAnnouncement(instance: WorkflowInstance): void {
+export function withdrawAnnouncement(instance: Instance): void {
   instance.outbox = instance.outbox.filter(
     (message) => message.kind !== 'child-ended' || message.joined === 'refused',
   );
@@ -47,11 +42,11 @@ export function withdrawAnnouncement(instance: WorkflowInstance): void {
 export const JOINED_BY_MAX = 1000;
 
 /** A step of another instance asks to be told about the end of this one. */
-export function joinInstance(run: Run, joiner: JoinedBy): void {
-  const { instance } = run;
+export function joinInstance(session: Session, joiner: JoinedBy): void {
+  const { instance } = session;
   const { attempt, pointerId, workflowId } = joiner;
   if (instance.joinedBy.some((known) => isSameStep(known, joiner))) return;
-  run.dirty = true;
+  session.dirty = true;
   if (instance.joinedBy.length >= JOINED_BY_MAX) {
     const parentId = workflowId;
     instance.outbox.push({ kind: 'child-ended', parentId, pointerId, attempt, joined: 'refused' });
@@ -62,12 +57,12 @@ export function joinInstance(run: Run, joiner: JoinedBy): void {
 }
 
 /** The step no longer waits for the end of this instance. */
-export function leaveInstance(run: Run, joiner: JoinedBy): void {
-  const { instance } = run;
+export function leaveInstance(session: Session, joiner: JoinedBy): void {
+  const { instance } = session;
   const left = instance.joinedBy.filter((known) => !isSameStep(known, joiner));
   if (left.length === instance.joinedBy.length) return;
   instance.joinedBy = left;
-  run.dirty = true;
+  session.dirty = true;
 }
 
 function isSameStep(left: JoinedBy, right: JoinedBy): boolean {
@@ -79,7 +74,7 @@ function isSameStep(left: JoinedBy, right: JoinedBy): boolean {
 }
 
 function announceEnd(
-  instance: WorkflowInstance,
+  instance: Instance,
   { attempt, pointerId, workflowId: parentId }: JoinedBy,
 ): void {
   instance.outbox.push({ kind: 'child-ended', parentId, pointerId, attempt, joined: 'ended' });

@@ -5,7 +5,7 @@ import type { StepRecordStatus } from '../model/step-record.js';
 import type { Json } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
 import { openPointer, parentOf, removePointer, surroundingsOf } from './pointers.js';
-import { stepOf, type Run } from './run.js';
+import { stepOf, type Session } from './session.js';
 import { writeRecord } from './step-records.js';
 
 export interface PathEnd {
@@ -15,39 +15,43 @@ export interface PathEnd {
   readonly outputs?: Json;
 }
 
-export function endPointer(run: Run, pointer: Pointer, end: PathEnd): void {
-  writeRecord(run, pointer, end.status, end);
-  openSuccessors(run, pointer, end.successors);
-  dropPointer(run, pointer, end.status === 'Complete');
+export function endPointer(session: Session, pointer: Pointer, end: PathEnd): void {
+  writeRecord(session, pointer, end.status, end);
+  openSuccessors(session, pointer, end.successors);
+  dropPointer(session, pointer, end.status === 'Complete');
 }
 
 /** Removes a pointer without a record of its own, and notifies the container around it. */
-export function dropPointer(run: Run, pointer: Pointer, hasSucceeded = false): void {
-  const parent = parentOf(run, pointer);
-  removePointer(run, pointer, hasSucceeded);
-  if (parent === null) completeIfDone(run);
-  else if (parent.children === 0) run.joins.add(parent.id);
+export function dropPointer(session: Session, pointer: Pointer, hasSucceeded = false): void {
+  const parent = parentOf(session, pointer);
+  removePointer(session, pointer, hasSucceeded);
+  if (parent === null) completeIfDone(session);
+  else if (parent.children === 0) session.joins.add(parent.id);
 }
 
 /** Ends a pointer without a result and without successors. */
-export function endCancelled(run: Run, pointer: Pointer): void {
-  writeRecord(run, pointer, 'Cancelled');
-  dropPointer(run, pointer);
+export function endCancelled(session: Session, pointer: Pointer): void {
+  writeRecord(session, pointer, 'Cancelled');
+  dropPointer(session, pointer);
 }
 
-export function openSuccessors(run: Run, pointer: Pointer, stepIds: readonly string[]): void {
-  for (const stepId of stepIds) openPointer(run, stepId, surroundingsOf(pointer));
+export function openSuccessors(
+  session: Session,
+  pointer: Pointer,
+  stepIds: readonly string[],
+): void {
+  for (const stepId of stepIds) openPointer(session, stepId, surroundingsOf(pointer));
 }
 
 /** The unconditional next step. */
-export function nextStepOf(run: Run, pointer: Pointer): readonly string[] {
-  const { nextStepId } = stepOf(run, pointer);
+export function nextStepOf(session: Session, pointer: Pointer): readonly string[] {
+  const { nextStepId } = stepOf(session, pointer);
   return nextStepId === null || pointer.inBackground ? [] : [nextStepId];
 }
 
-export function completeIfDone(run: Run): void {
-  const { instance } = run;
+export function completeIfDone(session: Session): void {
+  const { instance } = session;
   if (instance.status !== 'Runnable' || instance.pointers.size > 0) return;
-  if (instance.cleanUp === null) completeInstance(run);
-  else nextCleanUp(run, instance.cleanUp);
+  if (instance.cleanUp === null) completeInstance(session);
+  else nextCleanUp(session, instance.cleanUp);
 }

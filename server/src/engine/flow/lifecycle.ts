@@ -4,12 +4,7 @@ import { withdrawAnnouncement } from './end-instance.js';
 import { completeIfDone } from './end-path.js';
 import { terminate } from '../failure/error-behaviors.js';
 import { cutOff } from '../failure/in-flight.js';
-import {
-  isEnded,
-  type InstanceStatus,
-  type ParentLink,
-  type WorkflowInstance,
-} from '../model/instance.js';
+import { isEnded, type InstanceStatus, type ParentLink, type Instance } from '../model/instance.js';
 import type { InstanceTrace } from '../model/instance-trace.js';
 import type { Tags } from '../model/tags.js';
 import type { TriggerStart } from '../model/trigger.js';
@@ -18,8 +13,8 @@ import { NO_INDEX, NO_TAGS } from '../values/index-fields.js';
 import type { JsonObject } from '../values/json.js';
 import { delayStart } from './pointer-states.js';
 import { openPointer } from './pointers.js';
-import { createRun, type Run } from './run.js';
-import { settle } from './settle.js';
+import { createSession, type Session } from './session.js';
+import { continueContainers } from './continue-containers.js';
 
 export interface StartOptions {
   readonly id: string;
@@ -38,9 +33,13 @@ export interface StartOptions {
   readonly startAt?: number | null;
 }
 
-/** Creates a new instance, before its first step. */
-export function startRun(definition: WorkflowDefinition, start: StartOptions, now: number): Run {
-  const instance: WorkflowInstance = {
+/** Creates a new instance and its session, before the first step. */
+export function startSession(
+  definition: WorkflowDefinition,
+  start: StartOptions,
+  now: number,
+): Session {
+  const instance: Instance = {
     id: start.id,
     definitionId: definition.id,
     version: definition.version,
@@ -76,42 +75,42 @@ export function startRun(definition: WorkflowDefinition, start: StartOptions, no
     answers: [],
     stepsWithoutWait: 0,
   };
-  const run = createRun(definition, instance, now);
-  run.grown = jsonLength(start.data);
-  const entry = openPointer(run, definition.entryStepId, { parentId: null });
+  const session = createSession(definition, instance, now);
+  session.grown = jsonLength(start.data);
+  const entry = openPointer(session, definition.entryStepId, { parentId: null });
   const { startAt = null } = start;
-  if (startAt !== null && startAt > now) delayStart(run, entry, startAt);
-  return run;
+  if (startAt !== null && startAt > now) delayStart(session, entry, startAt);
+  return session;
 }
 
 /** Continues a stored instance. Its status may have changed while no node had it in memory. */
-export function takeUpRun(
+export function restoreSession(
   definition: WorkflowDefinition,
-  instance: WorkflowInstance,
+  instance: Instance,
   now: number,
-): Run {
-  const run = createRun(definition, instance, now);
-  endInterrupted(run);
-  if (instance.status === 'Runnable') completeIfDone(run);
+): Session {
+  const session = createSession(definition, instance, now);
+  endInterrupted(session);
+  if (instance.status === 'Runnable') completeIfDone(session);
   if (instance.status === 'Terminated' && instance.pointers.size > 0) {
-    terminate(run, instance.endTime ?? now, 'Terminated');
+    terminate(session, instance.endTime ?? now, 'Terminated');
   }
-  return run;
+  return session;
 }
 
 /** Calls whose result was waited for have ended with the node that made them. */
-function endInterrupted(run: Run): void {
-  if (isEnded(run.instance)) return;
-  const interrupted = [...run.instance.pointers.values()].filter(
+function endInterrupted(session: Session): void {
+  if (isEnded(session.instance)) return;
+  const interrupted = [...session.instance.pointers.values()].filter(
     ({ isEnding, state }) => isEnding === true && state.kind === 'effect',
   );
-  for (const pointer of interrupted) cutOff(run, pointer, 'the server stopped during the call');
-  if (interrupted.length > 0) settle(run);
+  for (const pointer of interrupted) cutOff(session, pointer, 'the server stopped during the call');
+  if (interrupted.length > 0) continueContainers(session);
 }
 
-/** Applies a status that was changed externally. It takes precedence over what the run reached itself. */
-export function applyStatus(run: Run, status: InstanceStatus, at: number): void {
-  const { instance } = run;
+/** Applies a status that was changed externally. It takes precedence over what the session reached itself. */
+export function applyStatus(session: Session, status: InstanceStatus, at: number): void {
+  const { instance } = session;
   // A step error that ended the instance stays: nothing remains that could be suspended or resumed.
   if (instance.status === 'Terminated' && status !== 'Terminated') return;
   switch (status) {
@@ -124,22 +123,22 @@ export function applyStatus(run: Run, status: InstanceStatus, at: number): void 
     case 'Runnable':
       instance.status = 'Runnable';
       instance.stepsWithoutWait = 0;
-      completeIfDone(run);
+      completeIfDone(session);
       break;
     case 'Terminated':
-      terminate(run, at, 'Terminated');
+      terminate(session, at, 'Terminated');
       break;
     case 'Complete':
       // Only the engine completes an instance.
       break;
   }
-  run.dirty = true;
+  session.dirty = true;
 }
 
 /** Suspends a misbehaving instance as a whole; a resume lets it continue. */
-export function haltRun(run: Run, type: string, message: string): void {
-  const { instance } = run;
-  const [pointerId] = run.queue;
+export function haltInstance(session: Session, type: string, message: string): void {
+  const { instance } = session;
+  const [pointerId] = session.queue;
   const pointer = pointerId === undefined ? undefined : instance.pointers.get(pointerId);
   instance.status = 'Suspended';
   instance.stepsWithoutWait = 0;
@@ -151,7 +150,7 @@ export function haltRun(run: Run, type: string, message: string): void {
     traceback: null,
     data: null,
     attempt: pointer?.attempt ?? 1,
-    time: run.now,
+    time: session.now,
   };
-  run.dirty = true;
+  session.dirty = true;
 }

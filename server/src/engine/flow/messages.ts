@@ -1,7 +1,7 @@
 /** Messages that an instance receives: events, results of activities, ends of other instances, results of effects. */
 import { beginCleanUp } from '../failure/clean-up.js';
 import { cutOff, endNotBegun, graceOf, isAwaited } from '../failure/in-flight.js';
-import { GRACE_MS, tellChild } from '../failure/stop.js';
+import { GRACE_MS, notifyChild } from '../failure/stop.js';
 import { joinInstance, leaveInstance } from './end-instance.js';
 import { completeIfDone } from './end-path.js';
 import { failStep, type Failure } from '../failure/fail-step.js';
@@ -11,13 +11,13 @@ import type { StepError } from '../model/step-record.js';
 import { isAnswered, keepAnswer, noteDropped } from '../repair/answers.js';
 import type { KeyedRequest, Modification, Repair } from '../repair/modification.js';
 import { describeModification } from '../repair/describe-modification.js';
-import { modifyRun } from '../repair/modify.js';
+import { modifyInstance } from '../repair/modify.js';
 import { acceptsOutcome } from '../primitives/effects.js';
 import type { Json, JsonObject } from '../values/json.js';
 import { executionKey, type Pointer, type PointerState } from '../model/pointer.js';
 import { finish, setState, stopWaitingAnswered } from './pointer-states.js';
-import { endWait, type Run } from './run.js';
-import { settle } from './settle.js';
+import { endWait, type Session } from './session.js';
+import { continueContainers } from './continue-containers.js';
 import { eventKey, isTaken, markTaken } from './taken-events.js';
 
 export interface EventMessage {
@@ -114,112 +114,116 @@ export type Message =
  * @param status the stored status, which may differ from the one in memory
  */
 export function applyMessage(
-  run: Run,
+  session: Session,
   message: Message,
-  status: InstanceStatus = run.instance.status,
+  status: InstanceStatus = session.instance.status,
 ): void {
   if (message.kind === 'join') {
     const { attempt, left, pointerId, workflowId } = message;
     const changeJoiners = left === true ? leaveInstance : joinInstance;
-    changeJoiners(run, { workflowId, pointerId, attempt });
+    changeJoiners(session, { workflowId, pointerId, attempt });
     return;
   }
-  endWait(run);
+  endWait(session);
   switch (message.kind) {
     case 'event':
-      applyEvent(run, message);
+      applyEvent(session, message);
       break;
     case 'activity':
-      applyActivity(run, message);
+      applyActivity(session, message);
       break;
     case 'child':
-      applyChild(run, message);
+      applyChild(session, message);
       break;
     case 'retry-now':
-      applyRetryNow(run);
+      applyRetryNow(session);
       break;
     case 'clean-up':
-      beginCleanUp(run, status, message.graceUntil ?? run.now + GRACE_MS);
-      completeIfDone(run);
+      beginCleanUp(session, status, message.graceUntil ?? session.now + GRACE_MS);
+      completeIfDone(session);
       break;
     case 'modify':
-      applyModification(run, message, status);
+      applyModification(session, message, status);
       break;
     case 'overflow':
-      searchAgain(run);
+      searchAgain(session);
       break;
   }
-  settle(run);
+  continueContainers(session);
 }
 
 /**
  * An instance that was ended in the store is not opened again here: the caller notices the end, and modifies the ended
  * instance.
  */
-function applyModification(run: Run, message: ModifyMessage, status: InstanceStatus): void {
+function applyModification(session: Session, message: ModifyMessage, status: InstanceStatus): void {
   const { keyed } = message;
   // A repetition.
-  if (isAnswered(run.instance, { id: message.id, requestHash: keyed?.requestHash })) return;
+  if (isAnswered(session.instance, { id: message.id, requestHash: keyed?.requestHash })) return;
   if (isEnded({ status })) {
-    noteDropped(run, message.id);
+    noteDropped(session, message.id);
     return;
   }
   const { hasResumed, id, modification, repair, target } = message;
-  const from = run.instance.version;
-  const result = modifyRun(run, modification, target ?? run.definition);
+  const from = session.instance.version;
+  const result = modifyInstance(session, modification, target ?? session.definition);
   if (result.outcome === 'applied') {
-    const detail = describeModification({ modification, from, to: run.instance.version }, result);
-    run.changes.repairs.push({ ...repair, time: run.now, detail });
+    const detail = describeModification(
+      { modification, from, to: session.instance.version },
+      result,
+    );
+    session.changes.repairs.push({ ...repair, time: session.now, detail });
   }
-  if (result.outcome === 'impossible' && hasResumed && run.instance.status === 'Runnable') {
-    run.instance.status = 'Suspended';
+  if (result.outcome === 'impossible' && hasResumed && session.instance.status === 'Runnable') {
+    session.instance.status = 'Suspended';
   }
-  keepAnswer(run, { id, keyed, result });
+  keepAnswer(session, { id, keyed, result });
 }
 
-function applyEvent(run: Run, message: EventMessage): void {
+function applyEvent(session: Session, message: EventMessage): void {
   const key = eventKey(message.name, message.key);
   const position = { publishedAt: message.publishedAt, id: message.eventId };
-  if (isTaken(run.instance, key, position)) return;
-  for (const pointer of run.instance.pointers.values()) {
+  if (isTaken(session.instance, key, position)) return;
+  for (const pointer of session.instance.pointers.values()) {
     const { state } = pointer;
     if (state.kind !== 'event' || state.name !== message.name || state.key !== message.key)
       continue;
     // The store may have older events for a wait that has not searched yet. The wait will find this one too, in its turn.
     if (!state.looked || state.effectiveAt > message.publishedAt) continue;
-    markTaken(run.instance, key, position);
-    run.appliedSpan = message.traceparent ?? null;
-    run.changes.removedSubscriptions.push(executionKey(run.instance.id, pointer));
-    finish(run, pointer, { EventData: message.data, TimedOut: false });
-    run.appliedSpan = null;
+    markTaken(session.instance, key, position);
+    session.appliedSpan = message.traceparent ?? null;
+    session.changes.removedSubscriptions.push(executionKey(session.instance.id, pointer));
+    finish(session, pointer, { EventData: message.data, TimedOut: false });
+    session.appliedSpan = null;
     return;
   }
 }
 
 /** Every wait searches the stored events again. Until it has, it takes no event from the inbox. */
-function searchAgain(run: Run): void {
-  for (const pointer of run.instance.pointers.values()) {
+function searchAgain(session: Session): void {
+  for (const pointer of session.instance.pointers.values()) {
     const { state } = pointer;
-    if (state.kind === 'event' && state.looked) setState(run, pointer, { ...state, looked: false });
+    if (state.kind === 'event' && state.looked)
+      setState(session, pointer, { ...state, looked: false });
   }
 }
 
-function applyActivity(run: Run, message: ActivityMessage): void {
+function applyActivity(session: Session, message: ActivityMessage): void {
   // The result has arrived and must not be sent again, whether or not a step still waits for it.
-  run.changes.settledActivities.push(message.activityId);
-  run.dirty = true;
-  const pointer = waitingFor(run, message.activityId);
+  session.changes.settledActivities.push(message.activityId);
+  session.dirty = true;
+  const pointer = waitingFor(session, message.activityId);
   if (pointer === null) return;
   if (message.succeeded) {
-    finish(run, pointer, { Result: message.data });
+    finish(session, pointer, { Result: message.data });
     return;
   }
   if (message.released === true && isAwaited(pointer)) {
-    cutOff(run, pointer, 'its worker gave the item back');
+    cutOff(session, pointer, 'its worker gave the item back');
     return;
   }
-  stopWaitingAnswered(run, pointer);
-  failStep(run, pointer, {
+  stopWaitingAnswered(session, pointer);
+  failStep(session, pointer, {
     type: 'ActivityFailed',
     message: failureText(message.data),
     data: message.data,
@@ -227,11 +231,11 @@ function applyActivity(run: Run, message: ActivityMessage): void {
   });
 }
 
-function waitingFor(run: Run, activityId: string): Pointer | null {
+function waitingFor(session: Session, activityId: string): Pointer | null {
   const pointerId = Number(activityId.split('/')[1]);
-  const pointer = run.instance.pointers.get(pointerId);
+  const pointer = session.instance.pointers.get(pointerId);
   if (pointer?.state.kind !== 'activity') return null;
-  return executionKey(run.instance.id, pointer) === activityId ? pointer : null;
+  return executionKey(session.instance.id, pointer) === activityId ? pointer : null;
 }
 
 function failureText(data: Json): string {
@@ -243,8 +247,8 @@ function failureText(data: Json): string {
   return 'the worker reported a failure';
 }
 
-function applyChild(run: Run, message: ChildMessage): void {
-  const pointer = run.instance.pointers.get(message.pointerId);
+function applyChild(session: Session, message: ChildMessage): void {
+  const pointer = session.instance.pointers.get(message.pointerId);
   if (pointer?.state.kind !== 'child' || pointer.attempt !== message.attempt) return;
   if (pointer.state.workflowId !== message.workflowId) return;
   const { data, status, workflowId } = message;
@@ -252,15 +256,20 @@ function applyChild(run: Run, message: ChildMessage): void {
   const isRefused = message.refused === true;
   const isAccepted = !isRefused && acceptsOutcome(pointer.state.inputs, outcome);
   if (isAccepted) {
-    finish(run, pointer, { WorkflowId: workflowId, Status: status, Outcome: outcome, Data: data });
+    finish(session, pointer, {
+      WorkflowId: workflowId,
+      Status: status,
+      Outcome: outcome,
+      Data: data,
+    });
     return;
   }
   // The end may have overtaken the response to the start. That response must not count for the next attempt.
-  if (!pointer.state.started) run.changes.abortedEffects.push(pointer.id);
-  stopWaitingAnswered(run, pointer);
+  if (!pointer.state.started) session.changes.abortedEffects.push(pointer.id);
+  stopWaitingAnswered(session, pointer);
   const error = message.error ?? null;
   failStep(
-    run,
+    session,
     pointer,
     isRefused ? joinRefused(workflowId, error) : childFailure(workflowId, outcome, error),
   );
@@ -295,12 +304,12 @@ function describeError({ message, stepId }: ChildError): string {
 }
 
 /** Ends every wait for a next attempt immediately; the timers, which are processed next, do the rest. */
-function applyRetryNow(run: Run): void {
-  if (run.instance.status !== 'Runnable') return;
-  for (const pointer of run.instance.pointers.values()) {
+function applyRetryNow(session: Session): void {
+  if (session.instance.status !== 'Runnable') return;
+  for (const pointer of session.instance.pointers.values()) {
     const { state } = pointer;
-    if (!waitsForRetry(state) || state.until <= run.now) continue;
-    setState(run, pointer, { ...state, until: run.now });
+    if (!waitsForRetry(state) || state.until <= session.now) continue;
+    setState(session, pointer, { ...state, until: session.now });
   }
 }
 
@@ -318,62 +327,67 @@ export type EffectResult =
 
 /** Applies the result of an effect, unless its step was cancelled or retried meanwhile. */
 export function applyEffect(
-  run: Run,
+  session: Session,
   execution: { readonly pointerId: number; readonly attempt: number },
   result: EffectResult,
 ): void {
-  const pointer = run.instance.pointers.get(execution.pointerId);
+  const pointer = session.instance.pointers.get(execution.pointerId);
   if (pointer?.attempt !== execution.attempt) return;
   // Many failures occur before any external call was made: a loop of such failures never waits for anything.
-  if (result.ok) endWait(run);
+  if (result.ok) endWait(session);
   if (pointer.state.kind === 'effect') {
-    applyBody(run, pointer, result);
+    applyBody(session, pointer, result);
   } else if (pointer.state.kind === 'child') {
-    applyChildStarted(run, pointer, result);
+    applyChildStarted(session, pointer, result);
   }
-  settle(run);
+  continueContainers(session);
 }
 
-function applyBody(run: Run, pointer: Pointer, result: EffectResult): void {
+function applyBody(session: Session, pointer: Pointer, result: EffectResult): void {
   if (result.ok) {
-    finish(run, pointer, result.values);
+    finish(session, pointer, result.values);
   } else {
-    stopWaitingAnswered(run, pointer);
-    failStep(run, pointer, result.failure);
+    stopWaitingAnswered(session, pointer);
+    failStep(session, pointer, result.failure);
   }
 }
 
-function applyChildStarted(run: Run, pointer: Pointer, result: EffectResult): void {
+function applyChildStarted(session: Session, pointer: Pointer, result: EffectResult): void {
   if (pointer.state.kind !== 'child') return;
   if (!result.ok) {
     if (pointer.isEnding === true) {
-      endNotBegun(run, pointer);
+      endNotBegun(session, pointer);
       return;
     }
-    stopWaitingAnswered(run, pointer);
-    failStep(run, pointer, result.failure);
+    stopWaitingAnswered(session, pointer);
+    failStep(session, pointer, result.failure);
     return;
   }
   const joined = result.values['WorkflowId'];
-  if (typeof joined === 'string') applyJoined(run, pointer, joined);
+  if (typeof joined === 'string') applyJoined(session, pointer, joined);
   else if (pointer.state.wait) {
-    setState(run, pointer, { ...pointer.state, started: true });
-    if (pointer.isEnding === true) tellChild(run, pointer, graceOf(run, pointer));
-  } else finishWithoutWait(run, pointer, pointer.state.workflowId);
+    setState(session, pointer, { ...pointer.state, started: true });
+    if (pointer.isEnding === true) notifyChild(session, pointer, graceOf(session, pointer));
+  } else finishWithoutWait(session, pointer, pointer.state.workflowId);
 }
 
 /** The reference belongs to another instance, which the step uses in place of a new one. */
-function applyJoined(run: Run, pointer: Pointer, workflowId: string): void {
+function applyJoined(session: Session, pointer: Pointer, workflowId: string): void {
   if (pointer.state.kind !== 'child') return;
   pointer.joined = workflowId;
-  if (pointer.isEnding === true) endNotBegun(run, pointer);
+  if (pointer.isEnding === true) endNotBegun(session, pointer);
   else if (pointer.state.wait) {
-    setState(run, pointer, { ...pointer.state, workflowId, started: true });
+    setState(session, pointer, { ...pointer.state, workflowId, started: true });
     const { attempt, id: pointerId } = pointer;
-    run.instance.outbox.push({ kind: 'join', workflowId, pointerId, attempt });
-  } else finishWithoutWait(run, pointer, workflowId);
+    session.instance.outbox.push({ kind: 'join', workflowId, pointerId, attempt });
+  } else finishWithoutWait(session, pointer, workflowId);
 }
 
-function finishWithoutWait(run: Run, pointer: Pointer, workflowId: string): void {
-  finish(run, pointer, { WorkflowId: workflowId, Status: 'Runnable', Outcome: null, Data: null });
+function finishWithoutWait(session: Session, pointer: Pointer, workflowId: string): void {
+  finish(session, pointer, {
+    WorkflowId: workflowId,
+    Status: 'Runnable',
+    Outcome: null,
+    Data: null,
+  });
 }

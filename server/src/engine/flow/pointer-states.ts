@@ -5,45 +5,45 @@ import {
   type Pointer,
   type PointerState,
 } from '../model/pointer.js';
-import type { WorkflowInstance } from '../model/instance.js';
+import type { Instance } from '../model/instance.js';
 import { jsonLength } from '../values/json-length.js';
 import type { JsonObject } from '../values/json.js';
-import { stepOf, type Run } from './run.js';
+import { stepOf, type Session } from './session.js';
 
 /** Moves a pointer to another state, and into or out of the run queue. */
-export function setState(run: Run, pointer: Pointer, state: PointerState): void {
-  if (run.instance.trace?.sampled === true) noteWait(run, pointer, state);
+export function setState(session: Session, pointer: Pointer, state: PointerState): void {
+  if (session.instance.trace?.sampled === true) noteWait(session, pointer, state);
   pointer.state = state;
-  if (state.kind === 'ready' || state.kind === 'finishing') run.queue.add(pointer.id);
-  else run.queue.delete(pointer.id);
-  run.dirty = true;
+  if (state.kind === 'ready' || state.kind === 'finishing') session.queue.add(pointer.id);
+  else session.queue.delete(pointer.id);
+  session.dirty = true;
 }
 
 /** Workers' spans show the waits for them. */
-function noteWait(run: Run, pointer: Pointer, next: PointerState): void {
+function noteWait(session: Session, pointer: Pointer, next: PointerState): void {
   const { kind } = pointer.state;
   if (kind === next.kind || (kind !== 'sleeping' && kind !== 'event' && kind !== 'child')) return;
-  const endedBy = kind === 'event' ? run.appliedSpan : null;
-  run.changes.endedWaits.push({ pointer: { ...pointer }, until: run.now, endedBy });
+  const endedBy = kind === 'event' ? session.appliedSpan : null;
+  session.changes.endedWaits.push({ pointer: { ...pointer }, until: session.now, endedBy });
 }
 
-export function finish(run: Run, pointer: Pointer, result: JsonObject): void {
-  run.grown += jsonLength(result);
-  setState(run, pointer, { kind: 'finishing', result });
+export function finish(session: Session, pointer: Pointer, result: JsonObject): void {
+  session.grown += jsonLength(result);
+  setState(session, pointer, { kind: 'finishing', result });
 }
 
-export function sleep(run: Run, pointer: Pointer, until: number): void {
-  setState(run, pointer, { kind: 'sleeping', until, reason: 'step' });
+export function sleep(session: Session, pointer: Pointer, until: number): void {
+  setState(session, pointer, { kind: 'sleeping', until, reason: 'step' });
 }
 
 /**
  * Restarts the step at `at`, as the next attempt; see `beginAttempt`. A pointer that has its result keeps it (E9). Any
  * other starts as if it had just been reached.
  */
-export function restart(run: Run, pointer: Pointer, at: number): void {
+export function restart(session: Session, pointer: Pointer, at: number): void {
   const kept = resultOf(pointer);
   pointer.attempt += 1;
-  pointer.attemptStartedAt = run.now;
+  pointer.attemptStartedAt = session.now;
   pointer.deadline = null;
   if (kept === null) {
     pointer.memo = null;
@@ -52,15 +52,15 @@ export function restart(run: Run, pointer: Pointer, at: number): void {
     delete pointer.isCompensated;
     delete pointer.joined;
   }
-  if (stepOf(run, pointer).cancelCondition !== null) run.cancelCheckDue = true;
+  if (stepOf(session, pointer).cancelCondition !== null) session.cancelCheckDue = true;
   const pause = { kind: 'sleeping', until: at, reason: 'retry' } as const;
-  setState(run, pointer, kept === null ? pause : { ...pause, kept });
+  setState(session, pointer, kept === null ? pause : { ...pause, kept });
 }
 
 /** The first step of a new instance waits until `at`. */
-export function delayStart(run: Run, pointer: Pointer, at: number): void {
+export function delayStart(session: Session, pointer: Pointer, at: number): void {
   pointer.deadline = null;
-  setState(run, pointer, { kind: 'sleeping', until: at, reason: 'retry', isStart: true });
+  setState(session, pointer, { kind: 'sleeping', until: at, reason: 'retry', isStart: true });
 }
 
 /** Whether the pointer waits for the start time of its instance. */
@@ -82,22 +82,26 @@ function resultOf({ attempt, state }: Pointer): KeptResult | null {
  * Called when the pause before the next attempt has ended. The step's Timeout starts here, even if the instance was
  * suspended.
  */
-export function beginAttempt(run: Run, pointer: Pointer): void {
-  const { timeoutMs, cancelCondition } = stepOf(run, pointer);
-  pointer.attemptStartedAt = run.now;
-  pointer.deadline = timeoutMs === null ? null : run.now + timeoutMs;
-  if (cancelCondition !== null) run.cancelCheckDue = true;
+export function beginAttempt(session: Session, pointer: Pointer): void {
+  const { timeoutMs, cancelCondition } = stepOf(session, pointer);
+  pointer.attemptStartedAt = session.now;
+  pointer.deadline = timeoutMs === null ? null : session.now + timeoutMs;
+  if (cancelCondition !== null) session.cancelCheckDue = true;
   const kept = pointer.state.kind === 'sleeping' ? pointer.state.kept : undefined;
-  setState(run, pointer, kept === undefined ? { kind: 'ready' } : { kind: 'finishing', ...kept });
+  setState(
+    session,
+    pointer,
+    kept === undefined ? { kind: 'ready' } : { kind: 'finishing', ...kept },
+  );
 }
 
 /** Called when the response has arrived: the pointer has no external wait left to give up. */
-export function stopWaitingAnswered(run: Run, pointer: Pointer): void {
-  setState(run, pointer, { kind: 'open' });
+export function stopWaitingAnswered(session: Session, pointer: Pointer): void {
+  setState(session, pointer, { kind: 'open' });
 }
 
 /** A child that this step started is no longer needed; one that it has joined must only forget the step. */
-function leaveChild(instance: WorkflowInstance, pointer: Pointer, workflowId: string): void {
+function leaveChild(instance: Instance, pointer: Pointer, workflowId: string): void {
   const { attempt, id: pointerId, joined } = pointer;
   instance.outbox.push(
     joined === undefined
@@ -107,8 +111,8 @@ function leaveChild(instance: WorkflowInstance, pointer: Pointer, workflowId: st
 }
 
 /** Gives up everything that the pointer waits for outside the engine. Idempotent. */
-export function stopWaiting(run: Run, pointer: Pointer): void {
-  const { changes, instance } = run;
+export function stopWaiting(session: Session, pointer: Pointer): void {
+  const { changes, instance } = session;
   switch (pointer.state.kind) {
     case 'event':
       changes.removedSubscriptions.push(executionKey(instance.id, pointer));
@@ -131,5 +135,5 @@ export function stopWaiting(run: Run, pointer: Pointer): void {
     case 'compensating':
       return;
   }
-  stopWaitingAnswered(run, pointer);
+  stopWaitingAnswered(session, pointer);
 }

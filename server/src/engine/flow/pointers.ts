@@ -1,18 +1,18 @@
 /** Opens and removes pointers: which pointer is in which container, and what is kept of removed ones. */
-import type { WorkflowInstance } from '../model/instance.js';
+import type { Instance } from '../model/instance.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
 import type { StepError } from '../model/step-record.js';
 import { jsonLength } from '../values/json-length.js';
 import type { Json } from '../values/json.js';
-import { stepById, type Run } from './run.js';
+import { stepById, type Session } from './session.js';
 
 /** Approximate size of a pointer in the stored state, in bytes. */
 const POINTER_LENGTH = 400;
 
-export function parentOf(run: Run, pointer: Pointer): Pointer | null {
+export function parentOf(session: Session, pointer: Pointer): Pointer | null {
   if (pointer.parentId === null) return null;
-  const parent = run.instance.pointers.get(pointer.parentId);
+  const parent = session.instance.pointers.get(pointer.parentId);
   invariant(parent !== undefined, 'E1: the parent of an open pointer is open');
   invariant(parent.id < pointer.id, 'E4: a pointer was opened after its parent');
   return parent;
@@ -45,19 +45,19 @@ export function itemOf(pointer: { readonly item?: Json; readonly index?: number 
   };
 }
 
-export function openPointer(run: Run, stepId: string, surroundings: Surroundings): Pointer {
-  const { instance } = run;
-  const step = stepById(run, stepId);
+export function openPointer(session: Session, stepId: string, surroundings: Surroundings): Pointer {
+  const { instance } = session;
+  const step = stepById(session, stepId);
   const pointer: Pointer = {
     id: instance.nextPointerId,
     stepId,
     ...surroundings,
-    openedAt: run.now,
+    openedAt: session.now,
     state: { kind: 'ready' },
     attempt: 1,
     retries: 0,
-    attemptStartedAt: run.now,
-    deadline: step.timeoutMs === null ? null : run.now + step.timeoutMs,
+    attemptStartedAt: session.now,
+    deadline: step.timeoutMs === null ? null : session.now + step.timeoutMs,
     children: 0,
     memo: null,
     inBackground: false,
@@ -67,16 +67,16 @@ export function openPointer(run: Run, stepId: string, surroundings: Surroundings
   };
   instance.nextPointerId += 1;
   instance.pointers.set(pointer.id, pointer);
-  run.grown +=
+  session.grown +=
     POINTER_LENGTH + (surroundings.item === undefined ? 0 : jsonLength(surroundings.item));
-  const parent = parentOf(run, pointer);
+  const parent = parentOf(session, pointer);
   if (parent !== null) parent.children += 1;
-  run.queue.add(pointer.id);
+  session.queue.add(pointer.id);
   if (step.cancelCondition !== null) {
-    run.cancellable.add(pointer.id);
-    run.cancelCheckDue = true;
+    session.cancellable.add(pointer.id);
+    session.cancelCheckDue = true;
   }
-  run.dirty = true;
+  session.dirty = true;
   return pointer;
 }
 
@@ -84,25 +84,25 @@ export function openPointer(run: Run, stepId: string, surroundings: Surroundings
  * Removes a pointer from the instance; the caller updates the container around it. Unresolved errors are kept with the
  * container, or with the instance.
  */
-export function removePointer(run: Run, pointer: Pointer, hasSucceeded: boolean): void {
-  const { instance } = run;
+export function removePointer(session: Session, pointer: Pointer, hasSucceeded: boolean): void {
+  const { instance } = session;
   instance.pointers.delete(pointer.id);
-  run.queue.delete(pointer.id);
-  run.joins.delete(pointer.id);
-  run.opening.delete(pointer.id);
-  run.cancellable.delete(pointer.id);
-  const parent = parentOf(run, pointer);
+  session.queue.delete(pointer.id);
+  session.joins.delete(pointer.id);
+  session.opening.delete(pointer.id);
+  session.cancellable.delete(pointer.id);
+  const parent = parentOf(session, pointer);
   if (parent !== null) parent.children -= 1;
   const lost = newerOf(hasSucceeded ? null : errorOf(pointer), pointer.lostError ?? null);
   const keeper = parent ?? instance;
   if (lost !== null) keeper.lostError = newerOf(keeper.lostError ?? null, lost);
   if (pointer.isCompensated === true) keeper.isCompensated = true;
   if (instance.lastError?.pointerId === pointer.id) instance.lastError = newestError(instance);
-  run.dirty = true;
+  session.dirty = true;
 }
 
 /** The most recent error of the open pointers. */
-function newestError({ pointers }: WorkflowInstance): StepError | null {
+function newestError({ pointers }: Instance): StepError | null {
   let newest: StepError | null = null;
   for (const pointer of pointers.values()) newest = newerOf(newest, errorOf(pointer));
   return newest;

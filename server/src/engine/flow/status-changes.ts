@@ -1,12 +1,12 @@
-/** Which changes of an instance others may want to be told about, and which of them a commit contains. */
-import type { InstanceChange, ToldStatus } from '../model/instance-change.js';
-import type { WorkflowInstance } from '../model/instance.js';
+/** The changes of an instance that notifications announce, and those that a commit contains. */
+import type { InstanceChange, AnnouncedStatus } from '../model/instance-change.js';
+import type { Instance } from '../model/instance.js';
 
 /** `failed`: an error ended it. `terminated`: a person or another run did. */
-export function statusToTell({
+export function statusToAnnounce({
   outcome,
   status,
-}: Pick<WorkflowInstance, 'outcome' | 'status'>): ToldStatus {
+}: Pick<Instance, 'outcome' | 'status'>): AnnouncedStatus {
   switch (status) {
     case 'Runnable':
       return 'running';
@@ -19,10 +19,10 @@ export function statusToTell({
   }
 }
 
-/** What has changed since others could be told last, in order. */
-export function untoldChanges(instance: WorkflowInstance): readonly InstanceChange[] {
+/** The changes since the last announcement, in order. */
+export function unannouncedChanges(instance: Instance): readonly InstanceChange[] {
   const { told } = instance;
-  const now = statusToTell(instance);
+  const now = statusToAnnounce(instance);
   const changes: InstanceChange[] = told === 'new' ? ['started'] : [];
   if (now !== told && now !== 'running' && now !== 'new') changes.push(now);
   return changes;

@@ -6,13 +6,13 @@ import { jsonLength } from '../values/json-length.js';
 import type { Json } from '../values/json.js';
 import { itemOf } from './pointers.js';
 import { undoneBy } from './undone-by.js';
-import { stepOf, type Run } from './run.js';
+import { stepOf, type Session } from './session.js';
 
 /** Approximate size of a record with the values that it shows, in bytes. */
 const RECORD_LENGTH = 1000;
 
 export function writeRecord(
-  run: Run,
+  session: Session,
   pointer: Pointer,
   status: StepRecordStatus,
   details: {
@@ -27,7 +27,7 @@ export function writeRecord(
     status,
     attempt: pointer.attempt,
     startTime: pointer.attemptStartedAt,
-    endTime: run.now,
+    endTime: session.now,
     ...itemOf(pointer),
     inputs: pointer.inputs,
     outputs: details.outputs ?? null,
@@ -35,26 +35,26 @@ export function writeRecord(
     ...bodyAttemptOf(pointer),
     ...reasonOf(pointer, details.reason),
     ...(pointer.joined !== undefined && { joined: pointer.joined }),
-    ...compensatesOf(run, pointer),
-    ...withinOf(run, pointer),
+    ...compensatesOf(session, pointer),
+    ...withinOf(session, pointer),
   };
-  run.instance.recent.push(record);
-  const step = stepOf(run, pointer);
-  const durationMs = run.now - record.startTime;
+  session.instance.recent.push(record);
+  const step = stepOf(session, pointer);
+  const durationMs = session.now - record.startTime;
   const { startsInstance } = traitsOf(step);
   const ended = { type: step.typeName, status, durationMs, startsInstance, record };
-  run.changes.endedAttempts.push(ended);
-  run.grown += RECORD_LENGTH + (record.error === null ? 0 : jsonLength(record.error.data));
-  run.dirty = true;
+  session.changes.endedAttempts.push(ended);
+  session.grown += RECORD_LENGTH + (record.error === null ? 0 : jsonLength(record.error.data));
+  session.dirty = true;
 }
 
-function compensatesOf(run: Run, pointer: Pointer): Pick<StepRecord, 'compensates'> {
-  const executionId = undoneBy(run, pointer)?.executionId;
+function compensatesOf(session: Session, pointer: Pointer): Pick<StepRecord, 'compensates'> {
+  const executionId = undoneBy(session, pointer)?.executionId;
   return executionId === undefined ? {} : { compensates: executionId };
 }
 
 /** Recorded only where traces need it. */
-function withinOf({ instance }: Run, { parentId }: Pointer): Pick<StepRecord, 'within'> {
+function withinOf({ instance }: Session, { parentId }: Pointer): Pick<StepRecord, 'within'> {
   const isTraced = instance.trace?.sampled === true;
   return isTraced && parentId !== null ? { within: parentId } : {};
 }

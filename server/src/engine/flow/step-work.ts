@@ -10,7 +10,7 @@ import type { StepDefinition } from '../model/definition.js';
 import type { InputValue } from '../model/input-value.js';
 import { endPointer, openSuccessors } from './end-path.js';
 import { failStep, type Failure } from '../failure/fail-step.js';
-import { goOnCompensated } from '../failure/compensate.js';
+import { continueCompensated } from '../failure/compensate.js';
 import { noteCompleted } from '../failure/completed-steps.js';
 import { proceedsInFlight } from '../failure/in-flight.js';
 import { jsonLength } from '../values/json-length.js';
@@ -18,8 +18,8 @@ import { setField, type JsonObject, type Json } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
 import { InputError, StepFailedError } from '../primitives/primitive.js';
 import { primitiveOf } from '../primitives/primitives.js';
-import { putBackReady, stepOf, takeReady, type Run } from './run.js';
-import { settle } from './settle.js';
+import { putBackReady, stepOf, takeReady, type Session } from './session.js';
+import { continueContainers } from './continue-containers.js';
 
 export type StepWork =
   | {
@@ -54,12 +54,12 @@ interface Selector {
 }
 
 /** The next work to evaluate; null if every path waits, or the instance is not Runnable. */
-export function nextWork(run: Run): StepWork | null {
-  if (run.instance.status !== 'Runnable') return null;
-  const pointer = takeReady(run);
+export function nextWork(session: Session): StepWork | null {
+  if (session.instance.status !== 'Runnable') return null;
+  const pointer = takeReady(session);
   if (pointer === null) return null;
-  run.instance.stepsWithoutWait += 1;
-  const step = stepOf(run, pointer);
+  session.instance.stepsWithoutWait += 1;
+  const step = stepOf(session, pointer);
   if (pointer.state.kind !== 'finishing') {
     return { kind: 'inputs', pointer, step, inputs: step.inputs };
   }
@@ -72,32 +72,37 @@ export function nextWork(run: Run): StepWork | null {
     step,
     result: pointer.state.result,
     outputs: pointer.state.cancelled === true ? [] : step.outputs,
-    selectors: goesOn(run, pointer) ? step.selectNextStep : [],
+    selectors: goesOn(session, pointer) ? step.selectNextStep : [],
   };
 }
 
 /** Whether the step has successors. One that was stopped by its own condition has if it proceeds. */
-function goesOn(run: Run, pointer: Pointer): boolean {
-  return pointer.isEnding !== true || proceedsInFlight(run, pointer);
+function goesOn(session: Session, pointer: Pointer): boolean {
+  return pointer.isEnding !== true || proceedsInFlight(session, pointer);
 }
 
 /** Returns work that could not be done now, as if it had never been handed out. It comes first the next time. */
-export function returnWork(run: Run, { pointer }: StepWork): void {
-  run.instance.stepsWithoutWait -= 1;
-  putBackReady(run, pointer);
+export function returnWork(session: Session, { pointer }: StepWork): void {
+  session.instance.stepsWithoutWait -= 1;
+  putBackReady(session, pointer);
 }
 
 /** The inputs of a step were evaluated: its primitive decides what happens. `shown` is what the history keeps of them. */
-export function enterStep(run: Run, pointer: Pointer, inputs: JsonObject, shown: Json): void {
+export function enterStep(
+  session: Session,
+  pointer: Pointer,
+  inputs: JsonObject,
+  shown: Json,
+): void {
   pointer.inputs = shown;
-  run.dirty = true;
-  run.grown += jsonLength(inputs);
+  session.dirty = true;
+  session.grown += jsonLength(inputs);
   try {
-    primitiveOf(run, pointer).enter(run, pointer, inputs);
+    primitiveOf(session, pointer).enter(session, pointer, inputs);
   } catch (error) {
-    failStep(run, pointer, failureOf(error));
+    failStep(session, pointer, failureOf(error));
   }
-  settle(run);
+  continueContainers(session);
 }
 
 function failureOf(error: unknown): Failure {
@@ -114,34 +119,38 @@ export interface StepResult {
 }
 
 /** Outputs and selectors were evaluated: applies them together, and continues the path. */
-export function leaveStep(run: Run, pointer: Pointer, result: StepResult): void {
-  const step = stepOf(run, pointer);
+export function leaveStep(session: Session, pointer: Pointer, result: StepResult): void {
+  const step = stepOf(session, pointer);
   const cancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
   for (const [key, value] of result.outputs) {
-    setField(run.instance.data, key, value);
-    run.grown += jsonLength(value);
+    setField(session.instance.data, key, value);
+    session.grown += jsonLength(value);
   }
-  if (result.outputs.length > 0) run.cancelCheckDue = true;
-  if (traitsOf(step).hasSideEffects) run.commitDue = true;
+  if (result.outputs.length > 0) session.cancelCheckDue = true;
+  if (traitsOf(step).hasSideEffects) session.commitDue = true;
 
-  const next = step.nextStepId === null || !goesOn(run, pointer) ? [] : [step.nextStepId];
+  const next = step.nextStepId === null || !goesOn(session, pointer) ? [] : [step.nextStepId];
   const successors = [...next, ...result.selected];
-  const primitive = primitiveOf(run, pointer);
+  const primitive = primitiveOf(session, pointer);
   const mayStay = !cancelled && pointer.isEnding !== true;
   if (mayStay && primitive.staysInBackground(pointer)) {
     pointer.inBackground = true;
-    openSuccessors(run, pointer, successors);
-    primitive.continueInBackground(run, pointer);
+    openSuccessors(session, pointer, successors);
+    primitive.continueInBackground(session, pointer);
   } else {
-    if (!cancelled) noteCompleted(run, pointer);
+    if (!cancelled) noteCompleted(session, pointer);
     const status = cancelled ? 'Cancelled' : 'Complete';
-    endPointer(run, pointer, { status, successors, outputs: result.shown });
+    endPointer(session, pointer, { status, successors, outputs: result.shown });
   }
-  settle(run);
+  continueContainers(session);
 }
 
 /** The successors of a permanently failed step were selected. */
-export function leaveCompensated(run: Run, pointer: Pointer, selected: readonly string[]): void {
-  goOnCompensated(run, pointer, selected);
-  settle(run);
+export function leaveCompensated(
+  session: Session,
+  pointer: Pointer,
+  selected: readonly string[],
+): void {
+  continueCompensated(session, pointer, selected);
+  continueContainers(session);
 }

@@ -4,7 +4,7 @@
  * The newest ones are kept by id, because the clocks of two nodes may order them differently. Older ones are covered by a
  * floor, so that the state does not grow with a loop that takes events forever.
  */
-import type { EventPosition, TakenEvents, WorkflowInstance } from '../model/instance.js';
+import type { EventPosition, TakenEvents, Instance } from '../model/instance.js';
 
 const RECENT_MAX = 100;
 
@@ -13,14 +13,14 @@ export function eventKey(name: string, key: string): string {
   return JSON.stringify([name, key]);
 }
 
-export function isTaken(instance: WorkflowInstance, key: string, event: EventPosition): boolean {
+export function isTaken(instance: Instance, key: string, event: EventPosition): boolean {
   const taken = instance.taken.get(key);
   if (taken === undefined) return false;
   if (taken.floor !== null && comparePositions(event, taken.floor) <= 0) return true;
   return taken.recent.some((position) => position.id === event.id);
 }
 
-export function markTaken(instance: WorkflowInstance, key: string, event: EventPosition): void {
+export function markTaken(instance: Instance, key: string, event: EventPosition): void {
   const taken: TakenEvents = instance.taken.get(key) ?? { floor: null, recent: [] };
   taken.recent.push({ publishedAt: event.publishedAt, id: event.id });
   taken.recent.sort(comparePositions);
@@ -29,11 +29,7 @@ export function markTaken(instance: WorkflowInstance, key: string, event: EventP
 }
 
 /** The position from which a wait with this effective date may still need stored events. */
-export function searchStart(
-  instance: WorkflowInstance,
-  key: string,
-  effectiveAt: number,
-): EventPosition {
+export function searchStart(instance: Instance, key: string, effectiveAt: number): EventPosition {
   const floor = instance.taken.get(key)?.floor ?? null;
   const start = { publishedAt: effectiveAt, id: '' };
   return floor !== null && comparePositions(floor, start) > 0 ? floor : start;

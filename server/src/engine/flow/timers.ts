@@ -6,15 +6,15 @@ import { endGrace } from '../failure/in-flight.js';
 import { isEnded } from '../model/instance.js';
 import { beginAttempt, finish, setState } from './pointer-states.js';
 import { parentOf } from './pointers.js';
-import { endWait, type Run } from './run.js';
-import { settle } from './settle.js';
+import { endWait, type Session } from './session.js';
+import { continueContainers } from './continue-containers.js';
 
 /** The earliest time at which something is due; null if nothing waits for a time. */
-export function nextTimer(run: Run): number | null {
-  const { cleanUp, pointers, status } = run.instance;
+export function nextTimer(session: Session): number | null {
+  const { cleanUp, pointers, status } = session.instance;
   const isRunning = status === 'Runnable';
-  let next = isRunning ? run.cancelRecheckAt : null;
-  if (!isEnded(run.instance)) next = earlier(next, cleanUp?.until ?? null);
+  let next = isRunning ? session.cancelRecheckAt : null;
+  if (!isEnded(session.instance)) next = earlier(next, cleanUp?.until ?? null);
   for (const pointer of pointers.values()) {
     next = earlier(next, isRunning ? dueAt(pointer) : graceEnd(pointer));
   }
@@ -32,10 +32,10 @@ function graceEnd({ stopping }: Pointer): number | null {
 }
 
 /** The earliest deadline of a step and the steps around it, after which its work is no longer needed. */
-export function deadlineAround(run: Run, pointer: Pointer): number | null {
-  if (!isRunnable(run)) return null;
+export function deadlineAround(session: Session, pointer: Pointer): number | null {
+  if (!isRunnable(session)) return null;
   let earliest: number | null = null;
-  for (let at: Pointer | null = pointer; at !== null; at = parentOf(run, at)) {
+  for (let at: Pointer | null = pointer; at !== null; at = parentOf(session, at)) {
     const { deadline } = at;
     if (deadline === null || !canBeLate(at)) continue;
     earliest = earliest === null ? deadline : Math.min(earliest, deadline);
@@ -44,46 +44,47 @@ export function deadlineAround(run: Run, pointer: Pointer): number | null {
 }
 
 /** Fires everything that is due at `run.now`, in chronological order. */
-export function fireTimers(run: Run): void {
-  endGraces(run);
-  if (!isRunnable(run)) return;
-  if (run.cancelRecheckAt !== null && run.cancelRecheckAt <= run.now) run.cancelCheckDue = true;
-  const due = [...run.instance.pointers.values()]
+export function fireTimers(session: Session): void {
+  endGraces(session);
+  if (!isRunnable(session)) return;
+  if (session.cancelRecheckAt !== null && session.cancelRecheckAt <= session.now)
+    session.cancelCheckDue = true;
+  const due = [...session.instance.pointers.values()]
     .map((pointer) => ({ pointer, at: waitEnd(pointer) }))
     .filter(
       (timer): timer is { pointer: Pointer; at: number } =>
-        timer.at !== null && timer.at <= run.now,
+        timer.at !== null && timer.at <= session.now,
     )
     .sort((a, b) => a.at - b.at || a.pointer.id - b.pointer.id);
-  if (due.some(({ at }) => at > run.restingSince)) endWait(run);
+  if (due.some(({ at }) => at > session.restingSince)) endWait(session);
   for (const { pointer } of due) {
     // An earlier timer may have ended this pointer, or the whole instance.
     const stillDue = waitEnd(pointer);
-    if (run.instance.pointers.get(pointer.id) !== pointer || stillDue === null) continue;
-    if (!isRunnable(run) || stillDue > run.now) continue;
-    fire(run, pointer);
+    if (session.instance.pointers.get(pointer.id) !== pointer || stillDue === null) continue;
+    if (!isRunnable(session) || stillDue > session.now) continue;
+    fire(session, pointer);
     // A container that has joined can no longer time out.
-    settle(run);
+    continueContainers(session);
   }
 }
 
-function endGraces(run: Run): void {
-  const { cleanUp, pointers } = run.instance;
-  if (isEnded(run.instance)) return;
-  if (cleanUp?.until != null && cleanUp.until <= run.now) {
-    endWait(run);
-    endGrace(run, null);
-    settle(run);
+function endGraces(session: Session): void {
+  const { cleanUp, pointers } = session.instance;
+  if (isEnded(session.instance)) return;
+  if (cleanUp?.until != null && cleanUp.until <= session.now) {
+    endWait(session);
+    endGrace(session, null);
+    continueContainers(session);
   }
   const over: Pointer[] = [];
   for (const pointer of pointers.values()) {
-    if ((graceEnd(pointer) ?? Infinity) <= run.now) over.push(pointer);
+    if ((graceEnd(pointer) ?? Infinity) <= session.now) over.push(pointer);
   }
   for (const pointer of over) {
     if (pointers.get(pointer.id) !== pointer || graceEnd(pointer) === null) continue;
-    endWait(run);
-    endGrace(run, pointer);
-    settle(run);
+    endWait(session);
+    endGrace(session, pointer);
+    continueContainers(session);
   }
 }
 
@@ -114,7 +115,7 @@ function untilOf(state: PointerState): number | null {
   return waits ? state.until : null;
 }
 
-function fire(run: Run, pointer: Pointer): void {
+function fire(session: Session, pointer: Pointer): void {
   const { state, deadline } = pointer;
   const until = untilOf(state);
   const earliest = earlier(until, deadline);
@@ -122,30 +123,30 @@ function fire(run: Run, pointer: Pointer): void {
   if (state.kind === 'activity' && lease !== null) {
     if (earliest === null || lease < earliest) {
       const { name } = state;
-      setState(run, pointer, { kind: 'activity', name, until });
+      setState(session, pointer, { kind: 'activity', name, until });
       return;
     }
   }
   // If the check came late, both may have passed: the earlier one counts.
   if (deadline !== null && (until === null || deadline < until)) {
-    failStep(run, pointer, {
+    failStep(session, pointer, {
       type: 'Timeout',
       message: 'the step did not finish within its Timeout',
     });
   } else if (state.kind === 'sleeping') {
-    if (state.reason === 'retry') beginAttempt(run, pointer);
-    else primitiveOf(run, pointer).woken(run, pointer);
+    if (state.reason === 'retry') beginAttempt(session, pointer);
+    else primitiveOf(session, pointer).woken(session, pointer);
   } else if (state.kind === 'event') {
-    run.changes.removedSubscriptions.push(executionKey(run.instance.id, pointer));
-    finish(run, pointer, { EventData: null, TimedOut: true });
+    session.changes.removedSubscriptions.push(executionKey(session.instance.id, pointer));
+    finish(session, pointer, { EventData: null, TimedOut: true });
   } else if (state.kind === 'activity') {
-    failStep(run, pointer, {
+    failStep(session, pointer, {
       type: 'Timeout',
       message: 'no result arrived within the input Timeout',
     });
   }
 }
 
-function isRunnable(run: Run): boolean {
-  return run.instance.status === 'Runnable';
+function isRunnable(session: Session): boolean {
+  return session.instance.status === 'Runnable';
 }

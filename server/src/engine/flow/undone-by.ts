@@ -1,11 +1,11 @@
 /** What a compensation step undoes. */
-import type { WorkflowInstance } from '../model/instance.js';
+import type { Instance } from '../model/instance.js';
 import type { CompensationEntry, Pointer } from '../model/pointer.js';
 import type { JsonObject } from '../values/json.js';
 
 /** The entry of the plan to which a pointer belongs; null if it is not part of a compensation. */
 export function undoneBy(
-  { instance }: { readonly instance: Pick<WorkflowInstance, 'cleanUp' | 'pointers'> },
+  { instance }: { readonly instance: Pick<Instance, 'cleanUp' | 'pointers'> },
   pointer: Pointer,
 ): CompensationEntry | null {
   const { cleanUp, pointers } = instance;
@@ -24,7 +24,7 @@ export function undoneBy(
 
 /** `context.Compensating` in expressions: what the step undoes; null if it is not part of a compensation. */
 export function compensatingOf(
-  run: { readonly instance: Pick<WorkflowInstance, 'cleanUp' | 'pointers'> },
+  run: { readonly instance: Pick<Instance, 'cleanUp' | 'pointers'> },
   pointer: Pointer,
 ): JsonObject | null {
   const entry = undoneBy(run, pointer);

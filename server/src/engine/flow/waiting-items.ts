@@ -9,7 +9,7 @@
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
 import { insideOf, openPointer } from './pointers.js';
-import { hasWaitingItems, stepOf, type Run } from './run.js';
+import { hasWaitingItems, stepOf, type Session } from './session.js';
 
 /** A Foreach opens items until this many pointers are ready to run … */
 const QUEUE_FULL = 256;
@@ -17,37 +17,38 @@ const QUEUE_FULL = 256;
 const QUEUE_LOW = 64;
 
 /** Opens more items when the queue runs low, so that the instance does not rest while there are some. */
-export function refillQueue(run: Run): void {
-  if (run.opening.size === 0 || run.queue.size > QUEUE_LOW) return;
+export function refillQueue(session: Session): void {
+  if (session.opening.size === 0 || session.queue.size > QUEUE_LOW) return;
   // In order of ids, which is the same after the instance was stored and loaded (E4).
-  for (const id of [...run.opening].sort((a, b) => a - b)) {
-    const container = run.instance.pointers.get(id);
-    if (container === undefined || !hasWaitingItems(container)) run.opening.delete(id);
-    else openWaitingItems(run, container);
-    if (run.queue.size >= QUEUE_FULL) return;
+  for (const id of [...session.opening].sort((a, b) => a - b)) {
+    const container = session.instance.pointers.get(id);
+    if (container === undefined || !hasWaitingItems(container)) session.opening.delete(id);
+    else openWaitingItems(session, container);
+    if (session.queue.size >= QUEUE_FULL) return;
   }
 }
 
 /** Opens items of this Foreach, at least one, until the queue is full or all are open. */
-export function openWaitingItems(run: Run, container: Pointer): void {
+export function openWaitingItems(session: Session, container: Pointer): void {
   const { memo } = container;
   invariant(memo?.kind === 'items', 'a Foreach remembers the items that wait');
-  const sequences = stepOf(run, container).do;
+  const sequences = stepOf(session, container).do;
   const surroundings = insideOf(container);
   let { next } = memo;
   do {
     const item = memo.items[next] ?? null;
-    for (const entry of sequences) openPointer(run, entry, { ...surroundings, item, index: next });
+    for (const entry of sequences)
+      openPointer(session, entry, { ...surroundings, item, index: next });
     next += 1;
-  } while (next < memo.items.length && run.queue.size < QUEUE_FULL);
-  run.dirty = true;
+  } while (next < memo.items.length && session.queue.size < QUEUE_FULL);
+  session.dirty = true;
   if (next === memo.items.length) {
     container.memo = null;
-    run.opening.delete(container.id);
+    session.opening.delete(container.id);
     return;
   }
   // Each pointer has its item now. The entry here only preserves the positions of the items after it.
   const items = memo.items.map((item, index) => (index < next ? null : item));
   container.memo = { ...memo, items, next };
-  run.opening.add(container.id);
+  session.opening.add(container.id);
 }

@@ -4,7 +4,7 @@
  *  CI1 An id is derived from the execution that starts the instance, so that a repeated start has the same id.
  *  CI2 Ids stay short at any depth of nesting: a long id is replaced by a hash, to which the next part is appended.
  */
-import type { ParentLink, WorkflowInstance } from './instance.js';
+import type { ParentLink, Instance } from './instance.js';
 import { executionKey, type Pointer } from './pointer.js';
 
 /** Leaves room for strings derived from the id: keys of activities, tokens, paths. */
@@ -17,7 +17,7 @@ export function childIdOf(instanceId: string, execution: Pick<Pointer, 'id' | 'a
 }
 
 export function parentLinkOf(
-  instance: Pick<WorkflowInstance, 'id' | 'parent'>,
+  instance: Pick<Instance, 'id' | 'parent'>,
   { attempt, id: pointerId, stepId }: Pick<Pointer, 'id' | 'attempt' | 'stepId'>,
   waits: boolean,
 ): ParentLink {
@@ -26,7 +26,7 @@ export function parentLinkOf(
 }
 
 /** The root: the topmost instance, which a client started. If it was not recorded, the topmost known one. */
-export function rootOf({ id, parent }: Pick<WorkflowInstance, 'id' | 'parent'>): string {
+export function rootOf({ id, parent }: Pick<Instance, 'id' | 'parent'>): string {
   return parent === null ? id : (parent.rootId ?? parent.workflowId);
 }
 

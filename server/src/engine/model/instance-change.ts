@@ -1,5 +1,5 @@
-/** Changes of an instance that others may want to be told about. */
+/** Changes of an instance that notifications announce. */
 export type InstanceChange = 'started' | 'completed' | 'failed' | 'suspended' | 'terminated';
 
-/** What others could have been told last. `new`: nothing yet. */
-export type ToldStatus = 'new' | 'running' | Exclude<InstanceChange, 'started'>;
+/** The last status that notifications could announce. `new`: none yet. */
+export type AnnouncedStatus = 'new' | 'running' | Exclude<InstanceChange, 'started'>;

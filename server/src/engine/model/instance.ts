@@ -5,7 +5,7 @@
  * stored one again. Instances share nothing. Values inside `data` are never changed in place, only replaced, so references
  * to them may be kept.
  */
-import type { InstanceChange, ToldStatus } from './instance-change.js';
+import type { InstanceChange, AnnouncedStatus } from './instance-change.js';
 import type { IndexFields } from '../values/index-fields.js';
 import type { ModificationAnswer } from '../repair/modification.js';
 import type { JsonObject } from '../values/json.js';
@@ -43,7 +43,9 @@ export interface CleanUp {
   readonly until?: number | null;
   /** `plan[next]` is the chain that starts when nothing is open any more. */
   readonly next: number;
-  /** Number of completed steps that were not kept because there were too many; they are not compensated. */
+  /**
+   * Number of completed steps that were dropped because there were too many: they aren't compensated. The name is stored.
+   */
   readonly forgotten: number;
 }
 
@@ -106,7 +108,7 @@ export interface JoinedBy {
   readonly attempt: number;
 }
 
-export interface WorkflowInstance {
+export interface Instance {
   readonly id: string;
   readonly definitionId: string;
   version: number;
@@ -152,20 +154,23 @@ export interface WorkflowInstance {
   lastError: StepError | null;
   /** The most recent error of an execution outside all containers that ended without succeeding later. */
   lostError: StepError | null;
-  /** Number of records older than the ones in `recent`, already in the store's history. */
+  /**
+   * Number of step records that have moved from `recent` to the store's history, which is also the position of the first
+   * record of `recent` there. The name is stored.
+   */
   spilled: number;
   /** The newest records, stored with the instance. */
   recent: StepRecord[];
   outbox: OutboxMessage[];
-  /** The change that others could be told about last; as in the newest commit. */
-  told: ToldStatus;
+  /** The last status that notifications could announce, as in the newest commit; `new`: none yet. The name is stored. */
+  told: AnnouncedStatus;
   /** Steps of other instances that joined this one and still wait. */
   joinedBy: JoinedBy[];
   /** The newest completed steps outside sagas that can be compensated, in order of completion. */
   completed: CompensationEntry[];
   /** Size of their items in bytes of JSON. */
   completedItemsLength: number;
-  /** Number of older ones that were not kept. */
+  /** Number of older ones that were dropped; see `CleanUp.forgotten`. */
   forgotten: number;
   /** Set while the instance compensates its completed steps, after which it is Terminated. */
   cleanUp: CleanUp | null;
@@ -175,6 +180,6 @@ export interface WorkflowInstance {
   stepsWithoutWait: number;
 }
 
-export function isEnded(instance: Pick<WorkflowInstance, 'status'>): boolean {
+export function isEnded(instance: Pick<Instance, 'status'>): boolean {
   return instance.status === 'Complete' || instance.status === 'Terminated';
 }

@@ -75,7 +75,10 @@ export type PointerState =
       readonly key: string;
       readonly effectiveAt: number;
       readonly until: number | null;
-      /** True if stored events were searched after the subscription existed. */
+      /**
+       * True if the store has been searched for events that were published before the subscription existed. The name is
+       * stored.
+       */
       readonly looked: boolean;
     }
   /** `leaseUntil`: the step is stopped, and the worker that holds the item has it until then; null: until it answers. */
@@ -157,7 +160,7 @@ export interface Pointer {
   attempt: number;
   /** Retries since the first failure or the last resume. */
   retries: number;
-  /** Number of times it was compensated and restarted; omitted if never. */
+  /** Number of times it was compensated and restarted; omitted if never. The name is stored, and part of idempotency keys. */
   undone?: number;
   attemptStartedAt: number;
   /** The deadline from the step's Timeout; null if it has none. */

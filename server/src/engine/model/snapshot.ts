@@ -14,9 +14,9 @@ import type {
   OutboxMessage,
   ParentLink,
   TakenEvents,
-  WorkflowInstance,
+  Instance,
 } from './instance.js';
-import type { ToldStatus } from './instance-change.js';
+import type { AnnouncedStatus } from './instance-change.js';
 import type { InstanceTrace } from './instance-trace.js';
 import type { ModificationAnswer } from '../repair/modification.js';
 import type { StepError, StepRecord } from './step-record.js';
@@ -30,7 +30,7 @@ import type { TriggerStart } from './trigger.js';
 export const STATE_VERSION = 2;
 
 /** The format that a node must know to continue this instance: 2 while something in it is stopped. */
-export function stateVersionOf({ cleanUp, pointers }: WorkflowInstance): number {
+export function stateVersionOf({ cleanUp, pointers }: Instance): number {
   if (cleanUp !== null && cleanUp.plan === null) return 2;
   for (const { isEnding } of pointers.values()) if (isEnding === true) return 2;
   return 1;
@@ -67,7 +67,7 @@ export interface StateText {
   readonly recent: readonly StepRecord[];
   readonly outbox: readonly OutboxMessage[];
   /** Omitted: running. */
-  readonly told?: ToldStatus;
+  readonly told?: AnnouncedStatus;
   /** Omitted if no trigger started the instance. */
   readonly trigger?: TriggerStart;
   /** Omitted if the instance has no trace. */
@@ -88,18 +88,18 @@ interface CompletedSteps {
   readonly forgotten: number;
 }
 
-export function writeState(instance: WorkflowInstance): string {
+export function writeState(instance: Instance): string {
   return writeJson(stateOf(instance));
 }
 
 /** The same in parts, for an instance that does not change meanwhile; null if it is short and can be written at once. */
-export function writeStateParts(instance: WorkflowInstance): Generator<undefined, string> | null {
+export function writeStateParts(instance: Instance): Generator<undefined, string> | null {
   const state = stateOf(instance);
   return isLight(state) ? null : writeJsonParts(state);
 }
 
 /** The stored members of an instance, as a value. */
-export function stateOf(instance: WorkflowInstance): StateText {
+export function stateOf(instance: Instance): StateText {
   return {
     data: instance.data,
     pointers: [...instance.pointers.values()],
@@ -124,16 +124,12 @@ export function stateOf(instance: WorkflowInstance): StateText {
   };
 }
 
-function completedOf({
-  completed,
-  completedItemsLength,
-  forgotten,
-}: WorkflowInstance): CompletedSteps {
+function completedOf({ completed, completedItemsLength, forgotten }: Instance): CompletedSteps {
   return { entries: completed, itemsLength: completedItemsLength, forgotten };
 }
 
 /** @throws Error if the text is not a valid state; the caller quarantines the instance */
-export function readState(columns: InstanceColumns, text: string): WorkflowInstance {
+export function readState(columns: InstanceColumns, text: string): Instance {
   return instanceOf(columns, checkedState(readJson(text)));
 }
 
@@ -141,11 +137,11 @@ export function readState(columns: InstanceColumns, text: string): WorkflowInsta
 export function* readStateParts(
   columns: InstanceColumns,
   text: string,
-): Generator<undefined, WorkflowInstance> {
+): Generator<undefined, Instance> {
   return instanceOf(columns, checkedState(yield* readJsonParts(text)));
 }
 
-function instanceOf(columns: InstanceColumns, state: StateText): WorkflowInstance {
+function instanceOf(columns: InstanceColumns, state: StateText): Instance {
   return {
     id: columns.id,
     definitionId: columns.definitionId,

@@ -5,18 +5,18 @@ import { optional, primitive, required } from './primitive.js';
 
 /** Offers work to external workers and waits for the result. */
 export const activity = primitive({
-  enter(run, pointer, inputs) {
+  enter(session, pointer, inputs) {
     const name = required(inputs, 'ActivityName', toName);
     const parameters = inputs['Parameters'] ?? null;
     // Accepted for compatibility and ignored: it used to filter recorded results by date, but here a result belongs to one
     // token.
     optional(inputs, 'EffectiveDate', toTimeMs, 0);
     const timeoutMs = optional<number | null>(inputs, 'Timeout', toDurationMs, null);
-    const until = timeoutMs === null ? null : run.now + timeoutMs;
-    setState(run, pointer, { kind: 'activity', name, until });
+    const until = timeoutMs === null ? null : session.now + timeoutMs;
+    setState(session, pointer, { kind: 'activity', name, until });
     const { attempt, stepId, undone } = pointer;
-    const id = executionKey(run.instance.id, pointer);
+    const id = executionKey(session.instance.id, pointer);
     const again = undone === undefined ? {} : { undone };
-    run.changes.activities.push({ id, stepId, attempt, ...again, name, parameters });
+    session.changes.activities.push({ id, stepId, attempt, ...again, name, parameters });
   },
 });

@@ -4,26 +4,26 @@ import { endPointer } from '../flow/end-path.js';
 import type { Pointer } from '../model/pointer.js';
 import { finish, setState } from '../flow/pointer-states.js';
 import { insideOf, openPointer, type Surroundings } from '../flow/pointers.js';
-import { stepOf, type Run } from '../flow/run.js';
+import { stepOf, type Session } from '../flow/session.js';
 
 /** Starts every sequence of Do in parallel; if Do is empty, the container joins immediately. */
 export function openSequences(
-  run: Run,
+  session: Session,
   pointer: Pointer,
   surroundings: Surroundings = insideOf(pointer),
 ): void {
-  setState(run, pointer, { kind: 'open' });
-  const sequences = stepOf(run, pointer).do;
-  for (const entry of sequences) openPointer(run, entry, surroundings);
-  if (sequences.length === 0) run.joins.add(pointer.id);
+  setState(session, pointer, { kind: 'open' });
+  const sequences = stepOf(session, pointer).do;
+  for (const entry of sequences) openPointer(session, entry, surroundings);
+  if (sequences.length === 0) session.joins.add(pointer.id);
 }
 
 /** Ends the work of the container: it finishes, or simply ends if its successors have already started. */
-export function finishContainer(run: Run, pointer: Pointer): void {
+export function finishContainer(session: Session, pointer: Pointer): void {
   if (!pointer.inBackground) {
-    finish(run, pointer, {});
+    finish(session, pointer, {});
     return;
   }
-  noteCompleted(run, pointer);
-  endPointer(run, pointer, { status: 'Complete', successors: [] });
+  noteCompleted(session, pointer);
+  endPointer(session, pointer, { status: 'Complete', successors: [] });
 }

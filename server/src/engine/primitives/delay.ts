@@ -4,10 +4,10 @@ import { primitive, required } from './primitive.js';
 
 /** Waits for a period. */
 export const delay = primitive({
-  enter(run, pointer, inputs) {
-    sleep(run, pointer, run.now + required(inputs, 'Period', toDurationMs));
+  enter(session, pointer, inputs) {
+    sleep(session, pointer, session.now + required(inputs, 'Period', toDurationMs));
   },
-  woken(run, pointer) {
-    finish(run, pointer, {});
+  woken(session, pointer) {
+    finish(session, pointer, {});
   },
 });

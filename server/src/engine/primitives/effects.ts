@@ -26,9 +26,9 @@ import { InputError, optional, primitive, required } from './primitive.js';
 
 /** HttpRequest and custom steps: the body gets the inputs, and its result comes back through `applyEffect`. */
 export const effect = primitive({
-  enter(run, pointer, inputs) {
-    setState(run, pointer, { kind: 'effect', inputs });
-    run.changes.effects.push(pointer.id);
+  enter(session, pointer, inputs) {
+    setState(session, pointer, { kind: 'effect', inputs });
+    session.changes.effects.push(pointer.id);
   },
 });
 
@@ -38,17 +38,17 @@ const TOO_MANY = `${WAITING_PARENTS_MAX} runs are already waiting for one anothe
 
 /** Starts another instance. */
 export const subWorkflow = primitive({
-  enter(run, pointer, inputs) {
+  enter(session, pointer, inputs) {
     required(inputs, 'DefinitionId', toName);
     optional(inputs, 'Data', toObject, {});
     childStartOf(inputs);
     optional(inputs, 'AcceptOutcome', toOutcomes, []);
     const wait = optional(inputs, 'Wait', toBoolean, true);
-    if (wait && waitsAbove(run.instance.parent) >= WAITING_PARENTS_MAX)
+    if (wait && waitsAbove(session.instance.parent) >= WAITING_PARENTS_MAX)
       throw new InputError(TOO_MANY);
-    const workflowId = childIdOf(run.instance.id, pointer);
-    setState(run, pointer, { kind: 'child', workflowId, inputs, wait, started: false });
-    run.changes.effects.push(pointer.id);
+    const workflowId = childIdOf(session.instance.id, pointer);
+    setState(session, pointer, { kind: 'child', workflowId, inputs, wait, started: false });
+    session.changes.effects.push(pointer.id);
   },
 });
 

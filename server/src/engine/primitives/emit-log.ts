@@ -4,10 +4,15 @@ import { optional, primitive } from './primitive.js';
 
 /** Writes one structured log line, after the commit and therefore never twice. */
 export const emitLog = primitive({
-  enter(run, pointer, inputs) {
+  enter(session, pointer, inputs) {
     const message = inputs['Message'] ?? null;
     const level = optional(inputs, 'Level', toEmitLevel, 'Information');
-    run.changes.logLines.push({ stepId: pointer.stepId, pointerId: pointer.id, level, message });
-    finish(run, pointer, { Message: message, Level: level });
+    session.changes.logLines.push({
+      stepId: pointer.stepId,
+      pointerId: pointer.id,
+      level,
+      message,
+    });
+    finish(session, pointer, { Message: message, Level: level });
   },
 });

@@ -4,7 +4,7 @@ import type { Json } from '../values/json.js';
 import type { Memo, Pointer } from '../model/pointer.js';
 import { finish, setState } from '../flow/pointer-states.js';
 import { insideOf } from '../flow/pointers.js';
-import { hasWaitingItems, stepOf, type Run } from '../flow/run.js';
+import { hasWaitingItems, stepOf, type Session } from '../flow/session.js';
 import { openWaitingItems } from '../flow/waiting-items.js';
 import { openSequences } from './containers.js';
 import { InputError, optional, primitive, required } from './primitive.js';
@@ -16,19 +16,21 @@ type Items = Extract<Memo, { kind: 'items' }>;
 
 /** Runs Do once for each item, in parallel (up to 20,000) or sequentially. */
 export const foreach = primitive({
-  enter(run, pointer, inputs) {
+  enter(session, pointer, inputs) {
     const items = required(inputs, 'Collection', toList);
     const parallel = optional(inputs, 'RunParallel', toBoolean, true);
-    if (items.length === 0 || stepOf(run, pointer).do.length === 0) finish(run, pointer, {});
+    if (items.length === 0 || stepOf(session, pointer).do.length === 0)
+      finish(session, pointer, {});
     else if (parallel)
-      openSideBySide(run, pointer, checkedForParallel(items, stepOf(run, pointer)));
-    else openItem(run, pointer, { kind: 'items', items, next: 0 });
+      openSideBySide(session, pointer, checkedForParallel(items, stepOf(session, pointer)));
+    else openItem(session, pointer, { kind: 'items', items, next: 0 });
   },
-  joined(run, pointer) {
+  joined(session, pointer) {
     const { memo } = pointer;
-    if (hasWaitingItems(pointer)) openWaitingItems(run, pointer);
-    else if (memo?.kind === 'items' && memo.next < memo.items.length) openItem(run, pointer, memo);
-    else finish(run, pointer, {});
+    if (hasWaitingItems(pointer)) openWaitingItems(session, pointer);
+    else if (memo?.kind === 'items' && memo.next < memo.items.length)
+      openItem(session, pointer, memo);
+    else finish(session, pointer, {});
   },
 });
 
@@ -41,15 +43,15 @@ function checkedForParallel(items: readonly Json[], step: StepDefinition): reado
   );
 }
 
-function openSideBySide(run: Run, pointer: Pointer, items: readonly Json[]): void {
-  setState(run, pointer, { kind: 'open' });
+function openSideBySide(session: Session, pointer: Pointer, items: readonly Json[]): void {
+  setState(session, pointer, { kind: 'open' });
   pointer.memo = { kind: 'items', items, next: 0, parallel: true };
-  openWaitingItems(run, pointer);
+  openWaitingItems(session, pointer);
 }
 
-function openItem(run: Run, pointer: Pointer, memo: Items): void {
+function openItem(session: Session, pointer: Pointer, memo: Items): void {
   const index = memo.next;
   pointer.memo = { ...memo, next: index + 1 };
   const surroundings = { ...insideOf(pointer), item: memo.items[index] ?? null, index };
-  openSequences(run, pointer, surroundings);
+  openSequences(session, pointer, surroundings);
 }

@@ -5,9 +5,9 @@ import { primitive, required } from './primitive.js';
 
 /** Runs Do once if the condition is true. */
 export const ifStep = primitive({
-  enter(run, pointer, inputs) {
-    if (required(inputs, 'Condition', toBoolean)) openSequences(run, pointer);
-    else finish(run, pointer, {});
+  enter(session, pointer, inputs) {
+    if (required(inputs, 'Condition', toBoolean)) openSequences(session, pointer);
+    else finish(session, pointer, {});
   },
   joined: finishContainer,
 });

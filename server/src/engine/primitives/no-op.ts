@@ -3,7 +3,7 @@ import { primitive } from './primitive.js';
 
 /** NoOp and Decide: only outputs and the selection of the next steps. */
 export const noOp = primitive({
-  enter(run, pointer) {
-    finish(run, pointer, {});
+  enter(session, pointer) {
+    finish(session, pointer, {});
   },
 });

@@ -3,8 +3,8 @@ import { primitive } from './primitive.js';
 
 /** Parallel and Sequence: every sequence of Do is a branch; the step completes when all have ended. */
 export const parallel = primitive({
-  enter(run, pointer) {
-    openSequences(run, pointer);
+  enter(session, pointer) {
+    openSequences(session, pointer);
   },
   joined: finishContainer,
 });

@@ -6,18 +6,18 @@
  */
 import type { Json, JsonObject } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
-import type { Run } from '../flow/run.js';
+import type { Session } from '../flow/session.js';
 import { invariant } from '../model/invariant.js';
 
 export interface Primitive {
   /** The inputs of the step were evaluated. @throws InputError if they are not what the step needs */
-  enter(run: Run, pointer: Pointer, inputs: JsonObject): void;
+  enter(session: Session, pointer: Pointer, inputs: JsonObject): void;
   /** The timer that `sleep` set has fired. */
-  woken(run: Run, pointer: Pointer): void;
+  woken(session: Session, pointer: Pointer): void;
   /** Every path inside has ended. */
-  joined(run: Run, pointer: Pointer): void;
+  joined(session: Session, pointer: Pointer): void;
   /** Outputs were applied and successors opened, because the rest of the step runs in the background. */
-  continueInBackground(run: Run, pointer: Pointer): void;
+  continueInBackground(session: Session, pointer: Pointer): void;
   /** True if the step, which is finishing, then continues in the background. */
   staysInBackground(pointer: Pointer): boolean;
 }

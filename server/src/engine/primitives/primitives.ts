@@ -1,7 +1,7 @@
 /** The primitive of each step type. */
 import type { BuiltInStepType } from '../definitions/step-type-names.js';
 import type { Pointer } from '../model/pointer.js';
-import { stepOf, type Run } from '../flow/run.js';
+import { stepOf, type Session } from '../flow/session.js';
 import { activity } from './activity.js';
 import { delay } from './delay.js';
 import { effect, subWorkflow } from './effects.js';
@@ -36,7 +36,7 @@ const PRIMITIVES: Readonly<Record<BuiltInStepType, Primitive>> = {
   Fail: fail,
 };
 
-export function primitiveOf(run: Run, pointer: Pointer): Primitive {
-  const { type } = stepOf(run, pointer);
+export function primitiveOf(session: Session, pointer: Pointer): Primitive {
+  const { type } = stepOf(session, pointer);
   return type === null ? effect : PRIMITIVES[type];
 }

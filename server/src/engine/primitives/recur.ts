@@ -4,7 +4,7 @@ import { invariant } from '../model/invariant.js';
 import type { JsonObject } from '../values/json.js';
 import type { Pointer } from '../model/pointer.js';
 import { finish, setState, sleep } from '../flow/pointer-states.js';
-import type { Run } from '../flow/run.js';
+import type { Session } from '../flow/session.js';
 import { finishContainer, openSequences } from './containers.js';
 import { optional, primitive, required } from './primitive.js';
 
@@ -14,18 +14,18 @@ import { optional, primitive, required } from './primitive.js';
  * immediately.
  */
 export const recur = primitive({
-  enter(run, pointer, inputs) {
+  enter(session, pointer, inputs) {
     const startsInBackground =
       !pointer.inBackground && optional(inputs, 'Background', toBoolean, true) && isFirst(pointer);
-    if (startsInBackground) finish(run, pointer, {});
-    else startRound(run, pointer, inputs);
+    if (startsInBackground) finish(session, pointer, {});
+    else startRound(session, pointer, inputs);
   },
   staysInBackground: (pointer) => isFirst(pointer) && !pointer.inBackground,
-  continueInBackground(run, pointer) {
-    setState(run, pointer, { kind: 'ready' });
+  continueInBackground(session, pointer) {
+    setState(session, pointer, { kind: 'ready' });
   },
-  woken(run, pointer) {
-    setState(run, pointer, { kind: 'ready' });
+  woken(session, pointer) {
+    setState(session, pointer, { kind: 'ready' });
   },
   joined: waitForNextRound,
 });
@@ -34,16 +34,16 @@ function isFirst(pointer: Pointer): boolean {
   return pointer.memo === null;
 }
 
-function startRound(run: Run, pointer: Pointer, inputs: JsonObject): void {
+function startRound(session: Session, pointer: Pointer, inputs: JsonObject): void {
   const intervalMs = required(inputs, 'Interval', toDurationMs);
   const stop = optional(inputs, 'StopCondition', toBoolean, false);
-  pointer.memo = { kind: 'round', startedAt: run.now, intervalMs };
-  if (stop) finishContainer(run, pointer);
-  else openSequences(run, pointer);
+  pointer.memo = { kind: 'round', startedAt: session.now, intervalMs };
+  if (stop) finishContainer(session, pointer);
+  else openSequences(session, pointer);
 }
 
-function waitForNextRound(run: Run, pointer: Pointer): void {
+function waitForNextRound(session: Session, pointer: Pointer): void {
   invariant(pointer.memo?.kind === 'round', 'a Recur that has joined was in a round');
   endRound(pointer);
-  sleep(run, pointer, Math.max(run.now, pointer.memo.startedAt + pointer.memo.intervalMs));
+  sleep(session, pointer, Math.max(session.now, pointer.memo.startedAt + pointer.memo.intervalMs));
 }

@@ -6,24 +6,24 @@ import { optional, primitive, required } from './primitive.js';
 
 /** Runs Do once after an interval; with Background, the next steps start immediately. */
 export const schedule = primitive({
-  enter(run, pointer, inputs) {
-    const at = run.now + required(inputs, 'Interval', toDurationMs);
+  enter(session, pointer, inputs) {
+    const at = session.now + required(inputs, 'Interval', toDurationMs);
     const background = optional(inputs, 'Background', toBoolean, false);
     // A retry in the background has already opened its successors.
     if (background && !pointer.inBackground) {
       pointer.memo = { kind: 'scheduled', at };
-      finish(run, pointer, {});
+      finish(session, pointer, {});
     } else {
-      sleep(run, pointer, at);
+      sleep(session, pointer, at);
     }
   },
   staysInBackground: (pointer) => pointer.memo?.kind === 'scheduled',
-  continueInBackground(run, pointer) {
+  continueInBackground(session, pointer) {
     invariant(pointer.memo?.kind === 'scheduled', 'only a scheduled step goes to the background');
-    sleep(run, pointer, pointer.memo.at);
+    sleep(session, pointer, pointer.memo.at);
   },
-  woken(run, pointer) {
-    openSequences(run, pointer);
+  woken(session, pointer) {
+    openSequences(session, pointer);
   },
   joined: finishContainer,
 });

@@ -2,20 +2,20 @@ import { endRound } from '../failure/cause.js';
 import { toBoolean } from '../values/convert-input.js';
 import type { Pointer } from '../model/pointer.js';
 import { finish, setState } from '../flow/pointer-states.js';
-import type { Run } from '../flow/run.js';
+import type { Session } from '../flow/session.js';
 import { openSequences } from './containers.js';
 import { primitive, required } from './primitive.js';
 
 /** Runs Do repeatedly while the condition is true. It is evaluated once per round, when the step is reached again. */
 export const whileStep = primitive({
-  enter(run, pointer, inputs) {
-    if (required(inputs, 'Condition', toBoolean)) openSequences(run, pointer);
-    else finish(run, pointer, {});
+  enter(session, pointer, inputs) {
+    if (required(inputs, 'Condition', toBoolean)) openSequences(session, pointer);
+    else finish(session, pointer, {});
   },
   joined: nextTurn,
 });
 
-function nextTurn(run: Run, pointer: Pointer): void {
+function nextTurn(session: Session, pointer: Pointer): void {
   endRound(pointer);
-  setState(run, pointer, { kind: 'ready' });
+  setState(session, pointer, { kind: 'ready' });
 }

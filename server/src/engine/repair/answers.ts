@@ -4,8 +4,8 @@
  *  E13 An applied modification whose request has an idempotency key stays known as long as the instance exists, unless
  *      `KEYS_MAX` later ones follow. The same request again has no effect and gets the first result.
  */
-import type { Run } from '../flow/run.js';
-import type { WorkflowInstance } from '../model/instance.js';
+import type { Session } from '../flow/session.js';
+import type { Instance } from '../model/instance.js';
 import { jsonLength } from '../values/json-length.js';
 import type { Json } from '../values/json.js';
 import type { KeyedRequest, ModificationAnswer, ModificationResult } from './modification.js';
@@ -19,7 +19,7 @@ const KEYS_MAX = 100;
 /** Maximum length of each list in an answer that nobody waits for any more. */
 const LISTED_MAX = 100;
 
-type Answers = Pick<WorkflowInstance, 'answers'>;
+type Answers = Pick<Instance, 'answers'>;
 
 /** A repeated request, or another one with the same key: it changed nothing, or is not to change anything. */
 export type KnownAnswer = ModificationAnswer & { readonly result: ModificationResult };
@@ -30,8 +30,8 @@ export interface Answered {
   readonly keyed?: KeyedRequest | undefined;
 }
 
-export function keepAnswer(run: Run, { id, keyed, result }: Answered): void {
-  const { instance, now } = run;
+export function keepAnswer(session: Session, { id, keyed, result }: Answered): void {
+  const { instance, now } = session;
   forgetAnswers(instance, now);
   const answer: ModificationAnswer = {
     id,
@@ -41,12 +41,12 @@ export function keepAnswer(run: Run, { id, keyed, result }: Answered): void {
   };
   const others = instance.answers.filter((each) => each.id !== id || isDropped(each));
   instance.answers = [...newestOf(others), answer];
-  run.grown += lengthOf(answer);
-  run.dirty = true;
+  session.grown += lengthOf(answer);
+  session.dirty = true;
 }
 
 /** Drops the answers that no caller waits for any more, except those with a key. */
-export function forgetAnswers(instance: WorkflowInstance, now: number): void {
+export function forgetAnswers(instance: Instance, now: number): void {
   instance.answers = instance.answers.flatMap((answer) => {
     if (now - answer.at < ANSWER_KEPT_MS) return [answer];
     return isKeyed(answer) ? [shortened(answer, LISTED_MAX)] : [];
@@ -71,7 +71,7 @@ export function isAnswered(
 }
 
 /** The modification is removed from the inbox of an ended instance: its caller must not wait for it. */
-export function noteDropped({ instance, now }: Run, id: string): void {
+export function noteDropped({ instance, now }: Session, id: string): void {
   instance.answers = [...instance.answers, { id, at: now, result: { outcome: 'dropped' } }];
 }
 

@@ -7,8 +7,8 @@ import { suggestName } from '../definitions/suggest-name.js';
 import type { StepPlace, WorkflowDefinition } from '../model/definition.js';
 import type { Pointer } from '../model/pointer.js';
 import { quoteText } from '../values/convert-input.js';
-import type { Run } from '../flow/run.js';
-import { itemFor } from './item-for.js';
+import type { Session } from '../flow/session.js';
+import { foreachItemOf } from './foreach-item.js';
 import type { Modification, Obstacle, StepStart } from './modification.js';
 import { targetStepId } from './move-version.js';
 import { StartContainers } from './start-containers.js';
@@ -28,7 +28,7 @@ export interface ModificationPlan {
 
 /** The input of all checks. */
 interface Planning {
-  readonly run: Run;
+  readonly session: Session;
   readonly modification: Modification;
   /** The definition that applies after the modification. */
   readonly target: WorkflowDefinition;
@@ -42,22 +42,22 @@ interface Planning {
 const OBSTACLES_MAX = 100;
 
 export function planModification(
-  run: Run,
+  session: Session,
   modification: Modification,
   target: WorkflowDefinition,
 ): ModificationPlan {
   const obstacles: Obstacle[] = [];
-  const cancel = cancelledPointers(run, modification.cancel, obstacles);
-  const staying = [...run.instance.pointers.values()].filter((pointer) => !cancel.has(pointer));
+  const cancel = cancelledPointers(session, modification.cancel, obstacles);
+  const staying = [...session.instance.pointers.values()].filter((pointer) => !cancel.has(pointer));
   const planning: Planning = {
-    run,
+    session,
     modification,
     target,
     staying,
     obstacles,
-    containers: new StartContainers(run, staying, target, modification.stepMap),
+    containers: new StartContainers(session, staying, target, modification.stepMap),
   };
-  if (target !== run.definition) checkCounterparts(planning);
+  if (target !== session.definition) checkCounterparts(planning);
   const start: PlannedStart[] = [];
   for (const [at, wanted] of modification.start.entries()) {
     if (obstacles.length >= OBSTACLES_MAX) break;
@@ -68,11 +68,11 @@ export function planModification(
 }
 
 function cancelledPointers(
-  run: Run,
+  session: Session,
   cancel: Modification['cancel'],
   obstacles: Obstacle[],
 ): ReadonlySet<Pointer> {
-  const { nextPointerId, pointers } = run.instance;
+  const { nextPointerId, pointers } = session.instance;
   if (cancel === 'all') return new Set(pointers.values());
   const named = new Set<number>();
   for (const [at, id] of cancel.entries()) {
@@ -98,22 +98,22 @@ function cancelledPointers(
 }
 
 /** Every step that stays open must exist in the other version, with the same type and in the same containers. */
-function checkCounterparts({ modification, obstacles, run, staying, target }: Planning): void {
+function checkCounterparts({ modification, obstacles, session, staying, target }: Planning): void {
   const checked = new Set<string>();
   for (const pointer of staying) {
     if (obstacles.length >= OBSTACLES_MAX) break;
-    const place = openPlaceOf(run, pointer);
+    const place = openPlaceOf(session, pointer);
     const key = JSON.stringify([pointer.stepId, place.container, place.compensates]);
     if (checked.has(key)) continue;
     checked.add(key);
     const open = { stepId: pointer.stepId, place };
-    const obstacle = counterpartObstacle(run.definition, target, open, modification.stepMap);
+    const obstacle = counterpartObstacle(session.definition, target, open, modification.stepMap);
     if (obstacle !== null) obstacles.push(obstacle);
   }
 }
 
 /** The one of the places of its step that the pointer is in. */
-function openPlaceOf({ definition, instance }: Run, { parentId, stepId }: Pointer): StepPlace {
+function openPlaceOf({ definition, instance }: Session, { parentId, stepId }: Pointer): StepPlace {
   const parent = parentId === null ? undefined : instance.pointers.get(parentId);
   const isHere = ({ compensates, container }: StepPlace): boolean =>
     compensates !== null && parent?.state.kind === 'compensating'
@@ -182,7 +182,7 @@ function planStart(planning: Planning, wanted: StepStart, at: string): PlannedSt
     obstacles.push(found.obstacle);
     return null;
   }
-  const item = itemFor(planning.target, found.container, wanted);
+  const item = foreachItemOf(planning.target, found.container, wanted);
   if (item === null) {
     const message = `The step ${quoteText(stepId)} is inside a Foreach: specify its item and index`;
     obstacles.push({ code: 'item_required', message, pointer: `${at}/item` });

@@ -10,10 +10,10 @@ import { cancelEach } from '../failure/cancel-inside.js';
 import { withdrawAnnouncement } from '../flow/end-instance.js';
 import { completeIfDone } from '../flow/end-path.js';
 import { openPointer } from '../flow/pointers.js';
-import type { Run } from '../flow/run.js';
-import { settle } from '../flow/settle.js';
+import type { Session } from '../flow/session.js';
+import { continueContainers } from '../flow/continue-containers.js';
 import type { WorkflowDefinition } from '../model/definition.js';
-import { isEnded, type WorkflowInstance } from '../model/instance.js';
+import { isEnded, type Instance } from '../model/instance.js';
 import type { Pointer } from '../model/pointer.js';
 import { jsonLength } from '../values/json-length.js';
 import { mergePatch } from '../values/merge-patch.js';
@@ -27,46 +27,46 @@ import type {
 import { moveToVersion } from './move-version.js';
 
 /** @param target the version of the definition that applies afterwards; the instance's own if it does not change */
-export function modifyRun(
-  run: Run,
+export function modifyInstance(
+  session: Session,
   modification: Modification,
   target: WorkflowDefinition,
 ): ModificationResult {
-  const plan = planModification(run, modification, target);
+  const plan = planModification(session, modification, target);
   if (plan.obstacles.length > 0) return { outcome: 'impossible', obstacles: plan.obstacles };
   const warnings: ModificationWarning[] = [];
-  const wasEnded = isEnded(run.instance);
-  const cancelled = cancelPointers(run, plan.cancel, modification.reason);
+  const wasEnded = isEnded(session.instance);
+  const cancelled = cancelPointers(session, plan.cancel, modification.reason);
   // An instance that has ended keeps its outcome unless it is opened again.
   const beginsAnew = wasEnded ? plan.start.length > 0 : modification.cancel === 'all';
-  if (run.instance.pointers.size === 0 && beginsAnew) {
-    const warning = forgetFailures(run, cancelled.length > 0);
+  if (session.instance.pointers.size === 0 && beginsAnew) {
+    const warning = forgetFailures(session, cancelled.length > 0);
     if (warning !== null) warnings.push(warning);
   }
-  if (modification.data !== null) patchData(run, modification.data);
-  if (target !== run.definition) move(run, target, modification.stepMap, warnings);
-  if (wasEnded && plan.start.length > 0) reopen(run, warnings);
+  if (modification.data !== null) patchData(session, modification.data);
+  if (target !== session.definition) move(session, target, modification.stepMap, warnings);
+  if (wasEnded && plan.start.length > 0) reopen(session, warnings);
   const started = plan.start.map(({ stepId, surroundings }) => {
-    const pointer = openPointer(run, stepId, surroundings);
+    const pointer = openPointer(session, stepId, surroundings);
     pointer.startedBecause = modification.reason;
     return executionOf(pointer);
   });
-  goOn(run, modification, plan.cancel);
+  goOn(session, modification, plan.cancel);
   return { outcome: 'applied', cancelled, started, warnings };
 }
 
 function cancelPointers(
-  run: Run,
+  session: Session,
   pointers: readonly Pointer[],
   reason: string,
 ): readonly Execution[] {
   const cancelled = pointers.map(executionOf);
-  cancelEach(run, pointers, { reason });
+  cancelEach(session, pointers, { reason });
   return cancelled;
 }
 
 /** Nothing is open any more: earlier errors, compensations and clean-ups do not affect the outcome of the steps that start now. */
-function forgetFailures({ instance }: Run, hasCancelled: boolean): ModificationWarning | null {
+function forgetFailures({ instance }: Session, hasCancelled: boolean): ModificationWarning | null {
   instance.lastError = null;
   instance.lostError = null;
   instance.isCompensated = false;
@@ -84,28 +84,28 @@ function forgetFailures({ instance }: Run, hasCancelled: boolean): ModificationW
   return { code: 'clean_up_stopped', message };
 }
 
-function patchData(run: Run, patch: NonNullable<Modification['data']>): void {
-  run.instance.data = mergePatch(run.instance.data, patch);
-  run.grown += jsonLength(patch);
-  run.cancelCheckDue = true;
-  run.dirty = true;
+function patchData(session: Session, patch: NonNullable<Modification['data']>): void {
+  session.instance.data = mergePatch(session.instance.data, patch);
+  session.grown += jsonLength(patch);
+  session.cancelCheckDue = true;
+  session.dirty = true;
 }
 
 function move(
-  run: Run,
+  session: Session,
   target: WorkflowDefinition,
   stepMap: Modification['stepMap'],
   warnings: ModificationWarning[],
 ): void {
-  const lost = moveToVersion(run, target, stepMap);
-  run.dirty = true;
+  const lost = moveToVersion(session, target, stepMap);
+  session.dirty = true;
   if (lost === 0) return;
   const message = `${lost} completed steps have no CompensateWith in version ${target.version}; they can no longer be compensated`;
   warnings.push({ code: 'compensation_lost', message });
 }
 
 /** Other runs that waited for the end have taken the result, and take no other. */
-function reopen({ instance }: Run, warnings: ModificationWarning[]): void {
+function reopen({ instance }: Session, warnings: ModificationWarning[]): void {
   for (const workflowId of toldOfEnd(instance)) {
     const message = `The run ${workflowId} waited for the end of this one. It has already been notified and is not notified again`;
     warnings.push({ code: 'parent_not_told', message });
@@ -120,7 +120,7 @@ function reopen({ instance }: Run, warnings: ModificationWarning[]): void {
 const TOLD_MAX = 20;
 
 /** The runs that waited for the end of this one and were notified of it. */
-function toldOfEnd({ joinedBy, outbox, parent }: WorkflowInstance): readonly string[] {
+function toldOfEnd({ joinedBy, outbox, parent }: Instance): readonly string[] {
   const waited = [...(parent === null || parent.waiting === 0 ? [] : [parent]), ...joinedBy];
   const told = waited.filter(
     ({ attempt, pointerId, workflowId }) =>
@@ -135,19 +135,19 @@ function toldOfEnd({ joinedBy, outbox, parent }: WorkflowInstance): readonly str
   return [...new Set(told.map(({ workflowId }) => workflowId))].slice(0, TOLD_MAX);
 }
 
-function goOn(run: Run, modification: Modification, cancelled: readonly Pointer[]): void {
-  const { instance } = run;
+function goOn(session: Session, modification: Modification, cancelled: readonly Pointer[]): void {
+  const { instance } = session;
   instance.stepsWithoutWait = 0;
-  run.dirty = true;
+  session.dirty = true;
   if (isEnded(instance)) return;
   for (const { parentId } of cancelled) {
     const container = parentId === null ? undefined : instance.pointers.get(parentId);
-    if (container?.children === 0) run.joins.add(container.id);
+    if (container?.children === 0) session.joins.add(container.id);
   }
   const endsHere = modification.cancel === 'all' && instance.pointers.size === 0;
   if (modification.resume || endsHere) instance.status = 'Runnable';
-  completeIfDone(run);
-  settle(run);
+  completeIfDone(session);
+  continueContainers(session);
 }
 
 function executionOf({ id, stepId }: Pointer): Execution {

@@ -1,7 +1,7 @@
 /** Moves an instance to another version of its definition, after the check that everything open exists there. */
 import type { WorkflowDefinition } from '../model/definition.js';
 import type { CompensationEntry, PointerState } from '../model/pointer.js';
-import { hasWaitingItems, stepOf, type Run } from '../flow/run.js';
+import { hasWaitingItems, stepOf, type Session } from '../flow/session.js';
 
 /** The id of a step in the other version. */
 export function targetStepId(stepMap: Readonly<Record<string, string>>, stepId: string): string {
@@ -10,11 +10,11 @@ export function targetStepId(stepMap: Readonly<Record<string, string>>, stepId: 
 
 /** @returns the number of completed steps that the other version can no longer compensate */
 export function moveToVersion(
-  run: Run,
+  session: Session,
   target: WorkflowDefinition,
   stepMap: Readonly<Record<string, string>>,
 ): number {
-  const { instance } = run;
+  const { instance } = session;
   let lost = 0;
   const moved = (entries: readonly CompensationEntry[]): CompensationEntry[] => {
     const kept = entries
@@ -23,7 +23,7 @@ export function moveToVersion(
     lost += entries.length - kept.length;
     return kept;
   };
-  run.definition = target;
+  session.definition = target;
   instance.version = target.version;
   instance.completed = moved(instance.completed);
   if (instance.cleanUp !== null) {
@@ -36,7 +36,7 @@ export function moveToVersion(
     pointer.completed = moved(pointer.completed);
     pointer.state = movedState(pointer.state, moved);
   }
-  watchConditions(run);
+  watchConditions(session);
   return lost;
 }
 
@@ -57,12 +57,12 @@ function movedPlan(
 }
 
 /** The steps of the other version may have other cancel conditions. */
-function watchConditions(run: Run): void {
-  run.cancellable.clear();
-  run.opening.clear();
-  for (const pointer of run.instance.pointers.values()) {
-    if (hasWaitingItems(pointer)) run.opening.add(pointer.id);
-    if (stepOf(run, pointer).cancelCondition !== null) run.cancellable.add(pointer.id);
+function watchConditions(session: Session): void {
+  session.cancellable.clear();
+  session.opening.clear();
+  for (const pointer of session.instance.pointers.values()) {
+    if (hasWaitingItems(pointer)) session.opening.add(pointer.id);
+    if (stepOf(session, pointer).cancelCondition !== null) session.cancellable.add(pointer.id);
   }
-  run.cancelCheckDue = true;
+  session.cancelCheckDue = true;
 }

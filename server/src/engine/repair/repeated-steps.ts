@@ -11,7 +11,7 @@ export interface StartedStep {
 }
 
 /** Steps that call something outside, among the started ones and all that can follow them. */
-export function outsideCallsFrom(
+export function externalCallsFrom(
   definition: WorkflowDefinition,
   started: readonly StartedStep[],
 ): readonly RepeatedStep[] {

@@ -5,7 +5,7 @@
  * if that container is not open, where else a path leads to it.
  */
 import { placeOfStep, placesOfStep } from '../definitions/step-places.js';
-import type { Run } from '../flow/run.js';
+import type { Session } from '../flow/session.js';
 import type { StepPlace, WorkflowDefinition } from '../model/definition.js';
 import type { Pointer } from '../model/pointer.js';
 import { quoteText } from '../values/convert-input.js';
@@ -28,7 +28,7 @@ export type StartContainer =
   { readonly container: Pointer | null } | { readonly obstacle: Obstacle };
 
 export class StartContainers {
-  readonly #run: Run;
+  readonly #session: Session;
   readonly #target: WorkflowDefinition;
   readonly #stepMap: Modification['stepMap'];
   /** Pointers that stay open, by the id of their step in the target. */
@@ -38,17 +38,18 @@ export class StartContainers {
   readonly #places = new Map<string, readonly OpenPlace[]>();
 
   constructor(
-    run: Run,
+    session: Session,
     staying: readonly Pointer[],
     target: WorkflowDefinition,
     stepMap: Modification['stepMap'],
   ) {
-    this.#run = run;
+    this.#session = session;
     this.#target = target;
     this.#stepMap = stepMap;
     this.#compensating = staying.filter(({ state }) => state.kind === 'compensating');
     for (const pointer of staying) {
-      const id = target === run.definition ? pointer.stepId : targetStepId(stepMap, pointer.stepId);
+      const id =
+        target === session.definition ? pointer.stepId : targetStepId(stepMap, pointer.stepId);
       const others = this.#staying.get(id);
       if (others === undefined) this.#staying.set(id, [pointer]);
       else others.push(pointer);
@@ -115,7 +116,7 @@ export class StartContainers {
     at: string,
     candidates: readonly Pointer[],
   ): Obstacle {
-    const { instance } = this.#run;
+    const { instance } = this.#session;
     const pointer = `${at}/inside`;
     const executionIds = namedOf(candidates);
     if (inside === null || inside < 1 || inside >= instance.nextPointerId) {

@@ -13,15 +13,16 @@ const lengths = new WeakMap<object, number>();
 
 /** Size of the value as JSON in UTF-8, in bytes. Shared parts count each time, as they are written each time. */
 export function jsonLength(value: Json): number {
-  if (typeof value !== 'object' || value === null) return LENGTH_MAX - leftOf(value, LENGTH_MAX);
+  if (typeof value !== 'object' || value === null)
+    return LENGTH_MAX - remainingBytes(value, LENGTH_MAX);
   const known = lengths.get(value);
   if (known !== undefined) return known;
-  const length = LENGTH_MAX - leftOf(value, LENGTH_MAX);
+  const length = LENGTH_MAX - remainingBytes(value, LENGTH_MAX);
   if (length > KEPT_FROM) lengths.set(value, length);
   return length;
 }
 
-/** What `leftOf` returns for a value with too many levels. */
+/** What `remainingBytes` returns for a value with too many levels. */
 export const TOO_DEEP = -Infinity;
 
 /** No value in memory is nested more deeply. */
@@ -32,7 +33,7 @@ const ANY_DEPTH = 2 ** 30;
  * Stops as soon as that is clear: a value that contains one object twice, and so on, exceeds any limit while it needs
  * hardly any memory.
  */
-export function leftOf(value: Json, bytes: number, levels = ANY_DEPTH): number {
+export function remainingBytes(value: Json, bytes: number, levels = ANY_DEPTH): number {
   if (typeof value === 'string') return bytes - textLength(value, bytes);
   if (typeof value !== 'object' || value === null) return bytes - scalarLength(value);
   if (levels === 0) return TOO_DEEP;
@@ -42,14 +43,14 @@ export function leftOf(value: Json, bytes: number, levels = ANY_DEPTH): number {
   if (isJsonObject(value)) {
     for (const key in value) {
       if (left < 0) return left;
-      left = leftOf(value[key] ?? null, left - textLength(key, left) - 2, levels - 1);
+      left = remainingBytes(value[key] ?? null, left - textLength(key, left) - 2, levels - 1);
       isEmpty = false;
     }
     return isEmpty ? left - 1 : left;
   }
   for (const item of value) {
     if (left < 0) return left;
-    left = leftOf(item, left - 1, levels - 1);
+    left = remainingBytes(item, left - 1, levels - 1);
     isEmpty = false;
   }
   return isEmpty ? left - 1 : left;

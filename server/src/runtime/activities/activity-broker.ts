@@ -192,8 +192,8 @@ export class ActivityBroker implements Service, WorkerReservations {
         request.signal.removeEventListener('abort', giveUp);
         this.#removeWaiter(waiter);
         this.#waiting -= 1;
-        this.#polls.left(name, clock.now());
-        this.workers.left(worker, name, clock.now());
+        this.#polls.pollEnded(name, clock.now());
+        this.workers.pollEnded(worker, name, clock.now());
       };
       const waiter: Waiter = {
         name,
@@ -217,8 +217,8 @@ export class ActivityBroker implements Service, WorkerReservations {
         if (this.#isWaiting(waiter)) waiter.answer(null);
       };
       this.#waiting += 1;
-      this.#polls.came(name, clock.now());
-      this.workers.came(worker, name, clock.now());
+      this.#polls.pollBegan(name, clock.now());
+      this.workers.pollBegan(worker, name, clock.now());
       this.#addWaiter(waiter);
       if (!waiter.looksOnce) cancelTimer = clock.at(clock.now() + request.timeoutMs, giveUp);
       request.signal.addEventListener('abort', giveUp);

@@ -15,11 +15,11 @@ export class PollCounts {
   /** In order of their last poll, the oldest first. */
   readonly #names = new Map<string, { parked: number; lastPollAt: number }>();
 
-  came(name: string, now: number): void {
+  pollBegan(name: string, now: number): void {
     this.#touch(name, 1, now);
   }
 
-  left(name: string, now: number): void {
+  pollEnded(name: string, now: number): void {
     this.#touch(name, -1, now);
   }
 

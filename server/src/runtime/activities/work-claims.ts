@@ -30,12 +30,12 @@ import { RELEASED, storedResult, type ReportedResult } from './activity-results.
 import type { Clock } from '../../base/clock.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { ExtendedLease, PullRequest, WorkItem } from './activity-types.js';
-import { HandOuts } from './hand-outs.js';
+import { ClaimTimes } from './claim-times.js';
 import { LeaseTimers } from './lease-timers.js';
 import { readExecutionKey, readToken, type ActivityToken, type Ids } from '../../base/ids.js';
 import { readWork } from '../instances/message-codec.js';
 import type { Tracing } from '../../tracing/tracing.js';
-import { traceHandOut, traceHeld, type HeldItem } from '../tracing/activity-spans.js';
+import { traceClaim, traceHeld, type HeldItem } from '../tracing/activity-spans.js';
 
 /** After this time, items of suspended instances are available again; a resume makes them available immediately. */
 const DEFER_MS = 30_000;
@@ -85,7 +85,7 @@ export class WorkClaims {
   /** Items just handed out without a lease, by the hash of the token. */
   readonly #unkept = new Map<string, UnkeptClaim>();
   readonly #leases: LeaseTimers;
-  readonly handOuts = new HandOuts();
+  readonly claimTimes = new ClaimTimes();
   #stopping = false;
 
   constructor(options: WorkClaimsOptions) {
@@ -143,7 +143,7 @@ export class WorkClaims {
     const key = idempotencyKey(item.instanceId, { id: executionId, undone: work.undone ?? 0 });
     const { clock, tracing } = this.#options;
     const now = clock.now();
-    this.handOuts.add(item.id, now);
+    this.claimTimes.add(item.id, now);
     if (leaseMs === null) this.#keepSoon(item.id, item.name, claim.tokenHash);
     else this.#leases.watch(item.id, item.name, claim.leaseExpiresAt);
     return {
@@ -160,7 +160,7 @@ export class WorkClaims {
       attempt: work.attempt + item.attempt - 1,
       ...(tracing !== undefined &&
         work.trace !== undefined &&
-        traceHandOut(tracing, work.trace, item, { now, workerId: claim.workerId })),
+        traceClaim(tracing, work.trace, item, { now, workerId: claim.workerId })),
     };
   }
 
@@ -308,7 +308,7 @@ export class WorkClaims {
     if (tracing === undefined) return;
     const trace = readWork(item.parameters)?.trace;
     if (trace === undefined) return;
-    const since = this.handOuts.timeOf(item.id);
+    const since = this.claimTimes.timeOf(item.id);
     traceHeld(tracing, trace, item, { end, now: clock.now(), since });
   }
 
@@ -351,7 +351,7 @@ export class WorkClaims {
 
   /** No worker holds the item any more. */
   #letGo(activityId: string): void {
-    this.handOuts.remove(activityId);
+    this.claimTimes.remove(activityId);
     this.#leases.forget(activityId);
   }
 }

@@ -14,7 +14,7 @@ import type { NodeRegistry } from '../fleet/node-registry.js';
 import { searches } from '../operations/bounded-search.js';
 import type { ActivityBroker } from './activity-broker.js';
 import type { HeldItemView, WorkerList, WorkerListRequest, WorkerView } from './activity-types.js';
-import type { HandOut } from './hand-outs.js';
+import type { ClaimTime } from './claim-times.js';
 import { WORKERS_MAX, workerKey, type PolledActivity, type SeenWorker } from './worker-registry.js';
 import type { WorkClaims } from './work-claims.js';
 
@@ -32,13 +32,13 @@ export interface WorkerQueriesOptions {
   readonly clock: Clock;
   readonly nodes: Pick<NodeRegistry, 'id' | 'looksAlive'>;
   readonly broker: Pick<ActivityBroker, 'workers'>;
-  readonly claims: Pick<WorkClaims, 'handOuts'>;
+  readonly claims: Pick<WorkClaims, 'claimTimes'>;
 }
 
 interface Report {
   readonly isAlive: boolean;
   readonly workers: readonly SeenWorker[];
-  readonly handOuts: readonly HandOut[];
+  readonly handOuts: readonly ClaimTime[];
 }
 
 interface HeldItem {
@@ -80,7 +80,7 @@ export class WorkerQueries {
     const own: Report = {
       isAlive: true,
       workers: broker.workers.newest(WORKERS_MAX, clock.now()),
-      handOuts: claims.handOuts.newest(HAND_OUTS_MAX),
+      handOuts: claims.claimTimes.newest(HAND_OUTS_MAX),
     };
     const others = (await store.listNodes()).filter(({ id }) => id !== nodes.id);
     return [own, ...others.map((record) => this.#reportOf(record))];

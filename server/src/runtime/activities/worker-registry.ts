@@ -50,7 +50,7 @@ export class WorkerRegistry {
   /** In order of their last poll, the oldest first. */
   readonly #workers = new Map<string, Entry>();
 
-  came(identity: WorkerIdentity, name: string, now: number): void {
+  pollBegan(identity: WorkerIdentity, name: string, now: number): void {
     const key = workerKey(identity);
     const entry = this.#workers.get(key) ?? { identity, lastPollAt: now, activities: new Map() };
     entry.identity = identity;
@@ -60,7 +60,7 @@ export class WorkerRegistry {
     this.#removeOld(now);
   }
 
-  left(identity: WorkerIdentity, name: string, now: number): void {
+  pollEnded(identity: WorkerIdentity, name: string, now: number): void {
     const entry = this.#workers.get(workerKey(identity));
     if (entry?.activities.has(name) === true) touch(entry, name, -1, now);
   }

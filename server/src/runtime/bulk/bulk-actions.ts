@@ -21,7 +21,7 @@ import { reaches, type NameReach } from '../../base/name-reach.js';
 import type { Store } from '../../store/store.js';
 import type { InstanceAction } from '../operations/control-types.js';
 import type { InstanceControl } from '../operations/instance-control.js';
-import { workflowNotFound, type InstanceQueries } from '../operations/instance-queries.js';
+import { instanceNotFound, type InstanceQueries } from '../operations/instance-queries.js';
 import type { InstancePurges } from '../operations/instance-purges.js';
 import type { InstanceRestarts } from '../operations/instance-restarts.js';
 import type { InstanceRepairs } from '../operations/repair/instance-repairs.js';
@@ -96,7 +96,7 @@ export class BulkActions {
   ): Promise<'done' | 'skipped'> {
     if (mayBeRepeated && (await this.#hasActed(action, id, by.jobId))) return 'done';
     if (by.reach !== 'all' && !reaches(by.reach, await this.#options.queries.definitionOf(id))) {
-      throw workflowNotFound(id);
+      throw instanceNotFound(id);
     }
     try {
       return await this.#acts[action](id, by);
@@ -119,7 +119,7 @@ export class BulkActions {
         detail: detailOf(by),
         retryId: `bulk-${by.jobId}`,
       });
-      if (outcome === 'missing') throw workflowNotFound(id);
+      if (outcome === 'missing') throw instanceNotFound(id);
       return outcome === 'done' ? 'done' : 'skipped';
     };
   }

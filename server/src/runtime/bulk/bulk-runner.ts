@@ -7,7 +7,7 @@ import type { Logger } from '../../base/logger.js';
 import { runForServer } from '../../base/limits/current-caller.js';
 import { PeriodicTask } from '../../base/periodic-task.js';
 import type { Service } from '../../base/service.js';
-import type { OperationArguments } from '../../store/operations.js';
+import type { OperationArguments } from '../../store/store-operations.js';
 import type {
   BulkJobRecord,
   BulkJobSummary,

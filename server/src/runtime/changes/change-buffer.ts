@@ -2,13 +2,13 @@
  * Changes that were not reported yet, of bounded size: each instance counts once, however often it changed. Too many
  * changes are replaced by a single notice that something changed and the lists must be read again.
  */
-import type { ChangeBatch, WorkflowChange } from '../../backplane/backplane.js';
+import type { ChangeBatch, ChangedInstance } from '../../backplane/backplane.js';
 
 /** Beyond this number of instances, or of definitions, changes are not reported individually. */
 const PENDING_MAX = 1000;
 
 export class ChangeBuffer {
-  #workflows = new Map<string, WorkflowChange>();
+  #workflows = new Map<string, ChangedInstance>();
   #definitions = new Map<string, number>();
   #lagged = false;
 
@@ -16,7 +16,7 @@ export class ChangeBuffer {
     return !this.#lagged && this.#workflows.size === 0 && this.#definitions.size === 0;
   }
 
-  addWorkflow(change: WorkflowChange): void {
+  addInstance(change: ChangedInstance): void {
     if (this.#lagged) return;
     const known = this.#workflows.get(change.id);
     // A change made by another node before a take-over may be reported after later changes made here.

@@ -2,7 +2,7 @@
  * The changes that match one filter, for all listeners with that filter: they get the same batches, so that each is made,
  * and written, once.
  */
-import type { ChangeBatch, WorkflowChange } from '../../backplane/backplane.js';
+import type { ChangeBatch, ChangedInstance } from '../../backplane/backplane.js';
 import type { Clock } from '../../base/clock.js';
 import { reaches } from '../../base/name-reach.js';
 import { ChangeBuffer } from './change-buffer.js';
@@ -40,12 +40,12 @@ export class ChangeChannel {
     this.#filter = filter;
   }
 
-  workflowChanged(change: WorkflowChange): void {
+  instanceChanged(change: ChangedInstance): void {
     const { definitionId, definitionPrefixes = 'all', workflowId } = this.#filter;
     if (!reaches(definitionPrefixes, change.definitionId)) return;
     if (workflowId !== undefined && workflowId !== change.id) return;
     if (definitionId !== undefined && definitionId !== change.definitionId) return;
-    this.#buffer.addWorkflow(change);
+    this.#buffer.addInstance(change);
     this.#changed();
   }
 
@@ -92,7 +92,7 @@ export class ChangeChannel {
   }
 
   /** A listener has left. */
-  left(watch: BatchReceiver): void {
+  removeWatch(watch: BatchReceiver): void {
     this.watches.delete(watch);
     if (this.#isWanted()) return;
     this.#cancelTimer?.();

@@ -13,9 +13,9 @@ import {
   CHANGES_PER_HINT_MAX,
   type ChangeBatch,
   type Hint,
-  type WorkflowChange,
+  type ChangedInstance,
 } from '../../backplane/backplane.js';
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import { AppError } from '../../base/errors.js';
 import { currentCaller } from '../../base/limits/current-caller.js';
 import type { InstanceSummary } from '../../store/records/instances.js';
@@ -93,7 +93,7 @@ export class ChangeFeed {
   // -- changes on this node
 
   /** A commit of this instance is durable. */
-  committed(instance: WorkflowInstance): void {
+  committed(instance: Instance): void {
     if (!this.#isWanted) return;
     this.#changed(changeOf(committedItem(instance, this.#options.clock.now())));
   }
@@ -114,13 +114,13 @@ export class ChangeFeed {
 
   // -- notifications from other nodes
 
-  heardInterest(): void {
+  receiveInterest(): void {
     this.#othersListenUntil = this.#options.clock.now() + INTEREST_MS;
   }
 
-  heardChanges({ definitions, lagged, workflows }: ChangeBatch): void {
+  receiveChanges({ definitions, lagged, workflows }: ChangeBatch): void {
     for (const channel of this.#channels.values()) {
-      for (const change of workflows) channel.workflowChanged(change);
+      for (const change of workflows) channel.instanceChanged(change);
       for (const { id, version } of definitions) channel.definitionChanged(id, version);
       if (lagged) channel.lag();
     }
@@ -134,10 +134,10 @@ export class ChangeFeed {
     return this.#othersListenUntil !== 0 && this.#options.clock.now() < this.#othersListenUntil;
   }
 
-  #changed(change: WorkflowChange): void {
-    for (const channel of this.#channels.values()) channel.workflowChanged(change);
+  #changed(change: ChangedInstance): void {
+    for (const channel of this.#channels.values()) channel.instanceChanged(change);
     if (!this.#othersListen) return;
-    this.#forOthers.addWorkflow(change);
+    this.#forOthers.addInstance(change);
     this.#tellSoon();
   }
 
@@ -176,7 +176,7 @@ export class ChangeFeed {
 }
 
 /** Without what may be long. */
-function changeOf(item: InstanceListItem): WorkflowChange {
+function changeOf(item: InstanceListItem): ChangedInstance {
   const { id, definitionId, version, reference, status, outcome, parent } = item;
   const { startTime, endTime, lastChangeTime, failureTime, failingSince } = item;
   const times = { startTime, endTime, lastChangeTime, failureTime, failingSince };

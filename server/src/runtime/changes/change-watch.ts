@@ -56,7 +56,7 @@ export class ChangeWatch implements ChangeListener, BatchReceiver {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#wake?.();
-    this.#channel.left(this);
+    this.#channel.removeWatch(this);
     this.#closed();
   }
 

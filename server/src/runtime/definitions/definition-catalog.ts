@@ -31,7 +31,7 @@ import type {
 import type { IdempotencyKey } from '../operations/idempotency-key.js';
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import { hashOf } from '../../base/ids.js';
-import { listWithin } from './list-within.js';
+import { listByPrefixes } from './list-by-prefixes.js';
 import type { TriggerRegistry } from '../triggers/trigger-registry.js';
 import type { InputSchemas } from '../../schemas/input-schemas.js';
 import type { StepScripts } from './step-scripts.js';
@@ -172,7 +172,7 @@ export class DefinitionCatalog {
     const records =
       reach === 'all'
         ? await store.listDefinitions(after, wanted)
-        : await listWithin(store, { after, limit: wanted, prefixes: reach });
+        : await listByPrefixes(store, { after, limit: wanted, prefixes: reach });
     return this.#withAuthors(
       pageOf(records.map(summaryOf), page.limit, 'definitions', ({ id }) => [id]),
     );

@@ -70,12 +70,12 @@ export class EventPublisher {
   /** Durable before it resolves. @throws AppError `idempotency_conflict`, `workflow_not_found` */
   async publish(request: PublishRequest): Promise<PublishedEvent> {
     const { control, metrics, queries } = this.#options;
-    const { forWorkflow } = request;
+    const { forInstance } = request;
     // Rejects the event if the instance does not exist, before anything is stored.
-    if (forWorkflow !== undefined) await queries.load(forWorkflow.workflowId);
+    if (forInstance !== undefined) await queries.load(forInstance.instanceId);
     const published = await this.#publish(request);
-    if (forWorkflow !== undefined) {
-      await control.notePublished(forWorkflow.workflowId, request, forWorkflow.actor);
+    if (forInstance !== undefined) {
+      await control.notePublished(forInstance.instanceId, request, forInstance.actor);
     }
     metrics.eventPublished();
     return published;

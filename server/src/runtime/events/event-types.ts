@@ -12,7 +12,7 @@ export interface PublishRequest extends TraceHeaders {
   readonly data: Json;
   readonly idempotency: IdempotencyKey | null;
   /** The instance for which the event is published, and the actor: the instance records both. */
-  readonly forWorkflow?: { readonly workflowId: string; readonly actor: string };
+  readonly forInstance?: { readonly instanceId: string; readonly actor: string };
   /** Only triggers of definitions within it start runs. Default: all. */
   readonly reach?: NameReach;
 }

@@ -8,7 +8,7 @@
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 import type { NodeRecord } from '../../store/records/nodes.js';
 import { HOURS, MINUTES, NO_RUNS, type RunBucket, type RunHistoryReport } from './run-history.js';
-import type { HandOut } from '../activities/hand-outs.js';
+import type { ClaimTime } from '../activities/claim-times.js';
 import type { PollCount } from '../activities/poll-counts.js';
 import type { PolledActivity, SeenWorker } from '../activities/worker-registry.js';
 
@@ -16,7 +16,7 @@ import type { PolledActivity, SeenWorker } from '../activities/worker-registry.j
 export const POLLED_NAMES_MAX = 100;
 /** Maximum number of workers in a record, and of the times at which they got their items. */
 export const REPORTED_WORKERS_MAX = 100;
-export const REPORTED_HAND_OUTS_MAX = 100;
+export const REPORTED_CLAIM_TIMES_MAX = 100;
 const REPORTED_ACTIVITIES_MAX = 32;
 /** Every node reads the records of all nodes every few seconds, and ids and names can be long. */
 const REPORTED_WORKERS_LENGTH_MAX = 32_000;
@@ -40,7 +40,7 @@ export interface NodeDetails {
   readonly pollers: readonly PollCount[];
   /** Empty if the node does not report them. */
   readonly workers: readonly SeenWorker[];
-  readonly handOuts: readonly HandOut[];
+  readonly handOuts: readonly ClaimTime[];
   /** Empty if the node does not report it. */
   readonly history: RunHistoryReport;
   readonly backplane: { readonly kind: string; readonly connected: boolean };
@@ -118,7 +118,7 @@ export function readDetails(text: string | null): NodeDetails | null {
     load: read,
     pollers: readList(pollers, POLLED_NAMES_MAX, pollersOf),
     workers: readList(workers, REPORTED_WORKERS_MAX, workersOf),
-    handOuts: readList(handOuts, REPORTED_HAND_OUTS_MAX, handOutsOf),
+    handOuts: readList(handOuts, REPORTED_CLAIM_TIMES_MAX, handOutsOf),
     history: historyOf(history),
     backplane: { kind, connected },
   };
@@ -179,7 +179,7 @@ function polledOf(value: unknown): readonly PolledActivity[] {
   return [{ name, polling, lastPollAt }];
 }
 
-function handOutsOf(value: unknown): readonly HandOut[] {
+function handOutsOf(value: unknown): readonly ClaimTime[] {
   if (!isJsonObject(value)) return [];
   const { activityId, at } = value;
   return typeof activityId === 'string' && isTime(at) ? [{ activityId, at }] : [];

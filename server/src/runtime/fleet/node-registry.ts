@@ -26,7 +26,7 @@ export interface NodeRegistryOptions {
   /** Called for each dead node, repeatedly until its record is removed. */
   readonly onDead: (nodeId: string) => Promise<void>;
   /** Called when the node stops: whether it still owns work that another node must continue. */
-  readonly leavesWork: () => boolean;
+  readonly hasUnfinishedWork: () => boolean;
   /** Whether the process of a node on this machine is gone; false if that is unknown. */
   readonly processIsGone: (node: NodeRecord) => boolean;
 }
@@ -93,7 +93,7 @@ export class NodeRegistry implements Service {
   }
 
   /** False if no heartbeat has reached the store for so long that others may take over this node's instances. */
-  get isBeating(): boolean {
+  get hasHeartbeat(): boolean {
     const { clock, leaseMs } = this.#options;
     return clock.now() - this.#lastBeatAt < leaseMs;
   }
@@ -149,7 +149,7 @@ export class NodeRegistry implements Service {
    * that at least one of them sees the other.
    * @throws Error naming another node that is alive
    */
-  async demandToBeAlone(): Promise<void> {
+  async requireOneNode(): Promise<void> {
     await this.#writeRecord();
     await this.#readNodes();
     const [other] = this.others;
@@ -171,7 +171,7 @@ export class NodeRegistry implements Service {
     await this.#beat.stop();
     await Promise.all(this.#takingOver.values());
     // The record remains, and others will find a dead node to take over from.
-    if (this.#options.leavesWork()) return;
+    if (this.#options.hasUnfinishedWork()) return;
     await this.#options.store.removeNode(this.id).catch((error: unknown) => {
       this.#options.logger.warn(
         { err: error },

@@ -5,7 +5,7 @@ import type { NodeView, Polling } from './node-types.js';
 import { readDetails } from './node-details.js';
 import type { NodeRegistry } from './node-registry.js';
 
-type Judge = Pick<NodeRegistry, 'id' | 'isBeating' | 'looksAlive'>;
+type Judge = Pick<NodeRegistry, 'id' | 'hasHeartbeat' | 'looksAlive'>;
 
 export function viewNode(
   record: NodeRecord,
@@ -24,7 +24,7 @@ export function viewNode(
     lastBeatTime: beatAt,
     isAlive,
     isThis,
-    store: { kind, reachable: isThis ? nodes.isBeating : isAlive },
+    store: { kind, reachable: isThis ? nodes.hasHeartbeat : isAlive },
     details: readDetails(details),
   };
 }

@@ -1,6 +1,6 @@
 /** Counts and durations for /metrics, under names with few distinct labels. */
 import type { StepRecordStatus } from '../../engine/model/step-record.js';
-import type { EndedAttempt } from '../../engine/flow/run.js';
+import type { EndedAttempt } from '../../engine/flow/session.js';
 import type { Repair } from '../../engine/repair/modification.js';
 import type { StoreStatistics } from '../../store/records/housekeeping.js';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
@@ -199,7 +199,7 @@ export class RuntimeMetrics {
     this.#refusedDescendants.inc();
   }
 
-  workflowStarted(definitionId: string): void {
+  instanceStarted(definitionId: string): void {
     this.#started.inc();
     const definition = this.#labelOf(definitionId);
     if (this.#startedDefinitions.has(definition)) return;
@@ -232,11 +232,11 @@ export class RuntimeMetrics {
     this.#audited.inc({ target, result });
   }
 
-  workflowReplaced(): void {
+  instanceReplaced(): void {
     this.#replaced.inc();
   }
 
-  workflowEnded(definitionId: string, status: string, outcome: string): void {
+  instanceEnded(definitionId: string, status: string, outcome: string): void {
     this.#ended.inc({ status, outcome, definition: this.#labelOf(definitionId) });
   }
 
@@ -244,7 +244,7 @@ export class RuntimeMetrics {
     this.#removed.inc({ reason }, count);
   }
 
-  workflowRepaired(action: Repair['action']): void {
+  instanceRepaired(action: Repair['action']): void {
     this.#repaired.inc({ action });
   }
 

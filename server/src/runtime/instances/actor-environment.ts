@@ -1,10 +1,10 @@
 /** What an instance actor needs from its node. `ActorOwner` is separate: it is told what happens to the actor. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { IndexPaths } from '../../engine/values/index-fields.js';
-import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
+import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
 import type { ChildMessage, EffectResult, EventMessage } from '../../engine/flow/messages.js';
 import type { Pointer } from '../../engine/model/pointer.js';
-import type { Run } from '../../engine/flow/run.js';
+import type { Session } from '../../engine/flow/session.js';
 import type { Logger } from '../../base/logger.js';
 import type { StepBodyContext } from '../../step-bodies/step-body.js';
 import type { Store } from '../../store/store.js';
@@ -40,17 +40,17 @@ export interface ActorEnvironment {
   /** The index fields that apply to instances of this definition now: those of its newest version. */
   indexPaths(definition: WorkflowDefinition): IndexPaths | Promise<IndexPaths>;
   /** Waits for a turn. Instances of one root share their turns. The returned function gives the turn back. */
-  takeTurn(instance: WorkflowInstance): Promise<() => void>;
+  takeTurn(instance: Instance): Promise<() => void>;
   /**
    * Runs the body of a step outside the engine. Returns null if this node is stopping and leaves the work to the next one.
    */
   runBody(
-    run: Run,
+    session: Session,
     pointer: Pointer,
     context: Pick<StepBodyContext, 'signal' | 'retain'>,
   ): Promise<EffectResult | null>;
   /** Makes a call of the store that belongs to the trace of the instance. */
-  traced<Result>(instance: WorkflowInstance, call: () => Result): Result;
+  traced<Result>(instance: Instance, call: () => Result): Result;
   /** Returns null if the event no longer exists. */
   loadEvent(eventId: string): Promise<EventMessage | null>;
   loadEnd(reference: ChildReference): Promise<ChildMessage>;
@@ -62,12 +62,12 @@ export interface ActorEnvironment {
    *
    * @param hasRoom whether an event of this many bytes can be loaded into memory now
    */
-  lookForEvents(run: Run, hasRoom: (bytes: number) => boolean): Promise<boolean>;
+  lookForEvents(session: Session, hasRoom: (bytes: number) => boolean): Promise<boolean>;
   /** Withdraws the work items of steps that a commit has stopped. Returns true if a step was told what became of its item. */
-  withdrawItems(run: Run): Promise<boolean>;
+  withdrawItems(session: Session): Promise<boolean>;
   /** What others want to be told about the instance; call it just before the instance is written. */
-  announce(instance: WorkflowInstance): Announcement;
-  sendOutbox(instance: WorkflowInstance, message: OutboxMessage): Promise<void>;
+  announce(instance: Instance): Announcement;
+  sendOutbox(instance: Instance, message: OutboxMessage): Promise<void>;
   /** Retries the store call, with pauses, until it succeeds. Returns null once `cancelled` returns true. */
   retryStore<Value>(ask: () => Promise<Value>, cancelled: () => boolean): Promise<Value | null>;
 }

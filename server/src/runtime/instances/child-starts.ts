@@ -2,7 +2,7 @@
 import type { EffectResult } from '../../engine/flow/messages.js';
 import { parentLinkOf, rootOf } from '../../engine/model/child-id.js';
 import type { InstanceTrace } from '../../engine/model/instance-trace.js';
-import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
+import type { ParentLink, Instance } from '../../engine/model/instance.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
@@ -45,7 +45,7 @@ export class ChildStarts {
 
   /** Returns null if this node is stopping; the next node starts the child. */
   async start(
-    parent: WorkflowInstance,
+    parent: Instance,
     pointer: Pointer,
     state: Extract<Pointer['state'], { kind: 'child' }>,
   ): Promise<EffectResult | null> {

@@ -1,5 +1,5 @@
 /** What the node does outside an instance once a commit is durable (R2): write log lines, count, notify waiting callers. */
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import type { ModificationAnswer } from '../../engine/repair/modification.js';
 import type { Logger } from '../../base/logger.js';
 import type { Clock } from '../../base/clock.js';
@@ -49,7 +49,7 @@ export class CommitFollowUp {
    * @param since when the work began that was committed
    */
   committed(
-    instance: WorkflowInstance,
+    instance: Instance,
     saved: UnsavedChanges,
     committedAt: number,
     since: number | null,
@@ -59,14 +59,14 @@ export class CommitFollowUp {
     const ids = { workflowId, definitionId };
     for (const line of saved.logLines) this.#emitted.write({ ...ids, ...line }, instance.trace);
     this.#failedAttempts.note(instance, saved.failedAttempts);
-    for (const { action } of saved.repairs) metrics.workflowRepaired(action);
+    for (const { action } of saved.repairs) metrics.instanceRepaired(action);
     for (const attempt of saved.endedAttempts) metrics.attemptEnded(attempt);
     this.#spans?.committed(instance, saved, { now: this.#options.clock.now(), since });
     workers.created(saved.side.activities);
     changes.committed(instance);
     if (instance.answers.length > 0) answered(instance.answers);
     if (status !== 'Complete' && status !== 'Terminated') return;
-    metrics.workflowEnded(definitionId, status, outcome ?? '');
+    metrics.instanceEnded(definitionId, status, outcome ?? '');
     history.ended(outcome ?? 'Terminated', instance.startTime);
     ended(viewCommitted(instance, committedAt));
   }

@@ -22,9 +22,9 @@ export interface DueScanOptions {
   /** Whether this node has to handle the instance, now or when it becomes due. */
   readonly concerns: (instance: DueInstance, now: number) => boolean;
   /** Resolves when the scan may continue with the next instance. */
-  readonly look: (instance: DueInstance) => Promise<void>;
+  readonly check: (instance: DueInstance) => Promise<void>;
   /** Called when a timer fires. Earlier knowledge of the instance may be stale. */
-  readonly lookAnew: (instanceId: string) => void;
+  readonly recheck: (instanceId: string) => void;
 }
 
 export class DueScan {
@@ -53,13 +53,13 @@ export class DueScan {
 
   /** Sets a timer for an instance that was evicted and is due at `dueAt`. */
   setTimer(id: string, dueAt: number): void {
-    const { clock, intervalMs, isStopping, lookAnew } = this.#options;
+    const { clock, intervalMs, isStopping, recheck } = this.#options;
     this.cancel(id);
     // A scan finds instances that are due later.
     if (dueAt > clock.now() + this.#aheadMs(intervalMs) || isStopping()) return;
     const cancel = clock.at(dueAt, () => {
       this.#timers.delete(id);
-      lookAnew(id);
+      recheck(id);
     });
     this.#timers.set(id, cancel);
   }
@@ -79,13 +79,13 @@ export class DueScan {
   }
 
   async #serve(page: readonly DueInstance[], now: number): Promise<boolean> {
-    const { concerns, isStopping, look } = this.#options;
+    const { concerns, isStopping, check } = this.#options;
     let hasWork = false;
     for (const instance of page) {
       if (isStopping()) return false;
       if (!concerns(instance, now)) continue;
       hasWork = true;
-      if (instance.wakeAt <= now) await look(instance);
+      if (instance.wakeAt <= now) await check(instance);
       else if (!this.#timers.has(instance.id)) this.setTimer(instance.id, instance.wakeAt);
     }
     return hasWork;

@@ -4,7 +4,7 @@
  */
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { EffectResult } from '../../engine/flow/messages.js';
-import { stepOf, type Run } from '../../engine/flow/run.js';
+import { stepOf, type Session } from '../../engine/flow/session.js';
 import type { ActorEnvironment } from './actor-environment.js';
 
 type EffectEnvironment = Pick<ActorEnvironment, 'logger' | 'runBody'>;
@@ -57,23 +57,23 @@ export class EffectRunner {
     return [...this.#underWay.values()].every(({ isCall }) => isCall);
   }
 
-  start(run: Run, pointerIds: readonly number[]): void {
+  start(session: Session, pointerIds: readonly number[]): void {
     for (const pointerId of pointerIds) {
-      const pointer = run.instance.pointers.get(pointerId);
+      const pointer = session.instance.pointers.get(pointerId);
       const kind = pointer?.state.kind;
       if (pointer === undefined || (kind !== 'effect' && kind !== 'child')) continue;
       if (this.#underWay.has(pointerId)) continue;
       const { attempt } = pointer;
       const controller = new AbortController();
-      const isCall = kind === 'effect' && traitsOf(stepOf(run, pointer)).body === 'http';
+      const isCall = kind === 'effect' && traitsOf(stepOf(session, pointer)).body === 'http';
       this.#underWay.set(pointerId, { controller, isCall });
       let release = NOTHING;
       const retain = (releaseMemory: () => void): void => {
         release = releaseMemory;
       };
       void this.#environment
-        .runBody(run, pointer, { signal: controller.signal, retain })
-        .catch((error: unknown): EffectResult => this.#unexpected(run, pointerId, error))
+        .runBody(session, pointer, { signal: controller.signal, retain })
+        .catch((error: unknown): EffectResult => this.#unexpected(session, pointerId, error))
         .then((result) => {
           if (this.#underWay.get(pointerId)?.controller !== controller) {
             release();
@@ -129,8 +129,8 @@ export class EffectRunner {
   }
 
   /** Bodies return their failures as results. A body that throws has a bug, which must not harm more than its step. */
-  #unexpected(run: Run, pointerId: number, error: unknown): EffectResult {
-    const fields = { workflowId: run.instance.id, pointerId, err: error };
+  #unexpected(session: Session, pointerId: number, error: unknown): EffectResult {
+    const fields = { workflowId: session.instance.id, pointerId, err: error };
     this.#environment.logger.error(fields, 'a step body failed unexpectedly');
     return { ok: false, failure: { type: 'InternalError', message: 'the step body failed' } };
   }

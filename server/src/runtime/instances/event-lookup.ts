@@ -1,8 +1,8 @@
 /** Finds stored events for the waits of an instance, which may have been published before the waits began. */
 import { applyMessage, type EventMessage } from '../../engine/flow/messages.js';
-import type { Run } from '../../engine/flow/run.js';
+import type { Session } from '../../engine/flow/session.js';
 import { eventKey, isTaken, searchStart } from '../../engine/flow/taken-events.js';
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import { readJson } from '../../engine/values/exact-json.js';
 import type { Clock } from '../../base/clock.js';
@@ -17,7 +17,7 @@ const EVENT_PAGE = 50;
 type EventWait = Extract<Pointer['state'], { kind: 'event' }>;
 
 /** No stored event is for a wait of the instance. */
-export function markLooked({ instance }: Run): void {
+export function markSearched({ instance }: Session): void {
   for (const pointer of instance.pointers.values()) {
     const { state } = pointer;
     if (state.kind === 'event' && !state.looked) pointer.state = { ...state, looked: true };
@@ -49,19 +49,19 @@ export class EventLookup {
   }
 
   /** See `ActorEnvironment.lookForEvents`. */
-  async look(run: Run, hasRoom: (bytes: number) => boolean): Promise<boolean> {
+  async search(session: Session, hasRoom: (bytes: number) => boolean): Promise<boolean> {
     let taken = false;
-    for (const pointer of [...run.instance.pointers.values()]) {
+    for (const pointer of [...session.instance.pointers.values()]) {
       const { state } = pointer;
       if (state.kind !== 'event' || state.looked) continue;
-      const found = await this.#find(run.instance, state);
+      const found = await this.#find(session.instance, state);
       if (found?.data === null && !hasRoom(UNREAD_EVENT_COST)) continue;
       const event = found === null ? null : await this.#read(found);
       // No message can have arrived in between: the actor takes messages only at the start of a turn.
       pointer.state = { ...state, looked: true };
       if (event === null) continue;
-      run.now = this.#clock.now();
-      applyMessage(run, event);
+      session.now = this.#clock.now();
+      applyMessage(session, event);
       taken = true;
     }
     return taken;
@@ -72,7 +72,7 @@ export class EventLookup {
     return data === null ? this.load(id) : Promise.resolve(eventOf(event, data));
   }
 
-  async #find(instance: WorkflowInstance, wait: EventWait): Promise<FoundEvent | null> {
+  async #find(instance: Instance, wait: EventWait): Promise<FoundEvent | null> {
     const key = eventKey(wait.name, wait.key);
     let from = searchStart(instance, key, wait.effectiveAt);
     for (;;) {

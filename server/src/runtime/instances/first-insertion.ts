@@ -1,11 +1,11 @@
 /** The single insert of a new instance into the store, possibly while its first pass is still running. */
-import type { Run } from '../../engine/flow/run.js';
+import type { Session } from '../../engine/flow/session.js';
 import type { InsertInstanceResult, SideRecords } from '../../store/records/instances.js';
 import { noSideRecords } from './unsaved-changes.js';
 
 /** The result of the first pass of a new instance. */
 export interface FirstPass {
-  readonly run: Run;
+  readonly session: Session;
   /** When the store's scan must find the instance. */
   wakeAt(): number | null;
   /** Called just before this state is stored, with that time. */

@@ -2,7 +2,7 @@
  * Finds out what a commit changes in the index fields of one instance. Values in the data are replaced, never changed in place,
  * so while the same values are there, nothing is computed.
  */
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import {
   areSameFields,
   indexFieldsOf,
@@ -23,7 +23,7 @@ export class IndexTracker {
   #computed: Computed | null = null;
 
   /** Undefined if the stored fields, which are those of the instance, are up to date. */
-  changeOf(instance: WorkflowInstance, paths: IndexPaths): IndexChange | undefined {
+  changeOf(instance: Instance, paths: IndexPaths): IndexChange | undefined {
     const before = instance.index;
     if (this.#isUpToDate(instance, paths)) return undefined;
     const computed = indexFieldsOf(instance.data, paths);
@@ -33,7 +33,7 @@ export class IndexTracker {
     return isSame ? undefined : { before, after };
   }
 
-  #isUpToDate(instance: WorkflowInstance, paths: IndexPaths): boolean {
+  #isUpToDate(instance: Instance, paths: IndexPaths): boolean {
     const computed = this.#computed;
     // A lost commit has not stored what was computed, and another node may have stored something else.
     if (computed?.fields !== instance.index || computed.paths !== paths) return false;
@@ -41,6 +41,6 @@ export class IndexTracker {
   }
 }
 
-function sourcesOf({ data }: WorkflowInstance, paths: IndexPaths): (Json | undefined)[] {
+function sourcesOf({ data }: Instance, paths: IndexPaths): (Json | undefined)[] {
   return Array.from(paths.values(), ([first = '']) => getField(data, first));
 }

@@ -18,7 +18,7 @@
  *      stands for the messages that did not fit while the commit was in progress (S8).
  */
 import { applyEffect, applyMessage } from '../../engine/flow/messages.js';
-import { canGoOn, type Run } from '../../engine/flow/run.js';
+import { canContinue, type Session } from '../../engine/flow/session.js';
 import { fireTimers, nextTimer } from '../../engine/flow/timers.js';
 import type { InstanceStatus } from '../../store/records/instances.js';
 import type { InboxMessage } from '../../store/records/messages.js';
@@ -28,7 +28,7 @@ import { PendingEvaluation } from '../passes/pending-evaluation.js';
 import type { ActorEnvironment } from './actor-environment.js';
 import { ActorInbox } from './actor-inbox.js';
 import type { ActorOrigin } from './actor-origin.js';
-import { markLooked } from './event-lookup.js';
+import { markSearched } from './event-lookup.js';
 import { goOn, NO_TIMER, NOT_STARTED, type Phase, type Working } from './actor-phase.js';
 import { EffectRunner } from './effect-runner.js';
 import { InstanceCommitter } from './instance-committer.js';
@@ -59,7 +59,7 @@ const DONE = Promise.resolve();
 
 export class InstanceActor {
   readonly id: string;
-  readonly run: Run;
+  readonly session: Session;
   readonly memory: ActorMemory;
   readonly #environment: ActorEnvironment;
   readonly #owner: ActorOwner;
@@ -73,9 +73,14 @@ export class InstanceActor {
   /** True after a load: events for its waits may have been published since the last search. */
   #lookDue: boolean;
 
-  constructor(environment: ActorEnvironment, owner: ActorOwner, run: Run, origin: ActorOrigin) {
-    this.id = run.instance.id;
-    this.run = run;
+  constructor(
+    environment: ActorEnvironment,
+    owner: ActorOwner,
+    session: Session,
+    origin: ActorOrigin,
+  ) {
+    this.id = session.instance.id;
+    this.session = session;
     this.#environment = environment;
     this.#owner = owner;
     const record = origin.kind === 'loaded' ? origin.record : null;
@@ -88,7 +93,7 @@ export class InstanceActor {
       memory: this.memory,
       isAbandoned: () => this.isAbandoned,
     };
-    this.#committer = new InstanceCommitter(parts, run, origin);
+    this.#committer = new InstanceCommitter(parts, session, origin);
     this.#evaluation = new PendingEvaluation(environment.clock);
     this.#effects = new EffectRunner(environment, () => this.wake());
   }
@@ -137,7 +142,7 @@ export class InstanceActor {
   }
 
   /** True if the actor has nothing to do until an external response arrives. */
-  get waitsOutside(): boolean {
+  get waitsForResponse(): boolean {
     return this.isParked && this.#effects.areCalls;
   }
 
@@ -149,7 +154,7 @@ export class InstanceActor {
   /** Receives the messages that were in the inbox when the instance was read. */
   receiveInbox(messages: readonly InboxMessage[], commitDue: boolean): void {
     this.#inbox.receive(messages);
-    this.run.dirty ||= commitDue;
+    this.session.dirty ||= commitDue;
   }
 
   /** Reads the instance again, because the store has changed. */
@@ -172,8 +177,8 @@ export class InstanceActor {
   }
 
   /** Lets the instance continue. Its crash count is capped at `crashes`. */
-  acquit(crashes: number): void {
-    this.#committer.acquit(crashes);
+  clearSuspicion(crashes: number): void {
+    this.#committer.clearSuspicion(crashes);
   }
 
   /** Resolves when the current stretch of work has ended. */
@@ -194,8 +199,8 @@ export class InstanceActor {
     this.#committer.isLeaving = true;
     this.#evaluation.endWith(isLate);
     await this.idle();
-    if (this.isAbandoned || !hasUnderWay(this.run.instance)) return;
-    this.run.dirty = true;
+    if (this.isAbandoned || !hasUnderWay(this.session.instance)) return;
+    this.session.dirty = true;
     this.wake();
     await this.idle();
     await this.#effects.end(isLate);
@@ -254,7 +259,7 @@ export class InstanceActor {
   #park(): void {
     // Results that no step waited for were not committed.
     this.#effects.saved();
-    const timer = nextTimer(this.run);
+    const timer = nextTimer(this.session);
     const cancelTimer =
       timer === null ? NO_TIMER : this.#environment.clock.at(timer, () => this.wake());
     this.#phase = { kind: 'parked', cancelTimer };
@@ -267,7 +272,7 @@ export class InstanceActor {
       this.#giveUp(true);
       return;
     }
-    const release = await this.#environment.takeTurn(this.run.instance);
+    const release = await this.#environment.takeTurn(this.session.instance);
     try {
       if (!this.isAbandoned) {
         const isRefreshDue = phase.next === 'refresh';
@@ -285,7 +290,7 @@ export class InstanceActor {
    * is.
    */
   #mustLeave(): boolean {
-    return this.#mayLeave() && !this.run.dirty && this.memory.isShort(this.#inbox.waiting);
+    return this.#mayLeave() && !this.session.dirty && this.memory.isShort(this.#inbox.waiting);
   }
 
   /** Whether the store has everything, or will have it after the next commit. */
@@ -301,13 +306,13 @@ export class InstanceActor {
   }
 
   async #useTurn(phase: Working, isRefreshDue: boolean): Promise<void> {
-    const { run } = this;
+    const { session } = this;
     this.#evaluation.renew();
     if (isRefreshDue && !(await this.#refresh(phase))) return;
     await this.#takeIn(phase);
-    await runPass(run, this.#environment, this.#evaluation);
+    await runPass(session, this.#environment, this.#evaluation);
     // When the server stops, the next node continues the rest.
-    if (canGoOn(run) && !this.#evaluation.hasEnded) goOn(phase);
+    if (canContinue(session) && !this.#evaluation.hasEnded) goOn(phase);
     // An instance that was stored during its first pass learns of concurrent changes from its next commit.
     const isUnaware = !this.isStored && this.#evaluation.isCalledOff;
     // Messages that have arrived meanwhile go into the same commit. The store would reject a commit without them.
@@ -316,45 +321,45 @@ export class InstanceActor {
       goOn(phase);
       return;
     }
-    if (run.dirty || !this.isStored) await this.#commit(phase);
-    if (!this.isAbandoned && !run.dirty) await this.#afterCommit(phase);
+    if (session.dirty || !this.isStored) await this.#commit(phase);
+    if (!this.isAbandoned && !session.dirty) await this.#afterCommit(phase);
   }
 
   async #takeIn(phase: Working): Promise<void> {
-    const { run } = this;
-    run.now = this.#environment.clock.now();
+    const { session } = this;
+    session.now = this.#environment.clock.now();
     if (this.#lookDue) {
       this.#lookDue = false;
       await this.#lookForEvents(phase);
-      await this.#environment.withdrawItems(run);
+      await this.#environment.withdrawItems(session);
     }
     if (!this.#inbox.isEmpty) {
       const messages = await this.#inbox.takeIn(this.#environment);
       // The stored inbox has messages to clear, whether or not a step waited for them.
-      run.dirty ||= this.#inbox.hasTakenIn;
-      for (const message of messages) applyMessage(run, message, this.#committer.status);
+      session.dirty ||= this.#inbox.hasTakenIn;
+      for (const message of messages) applyMessage(session, message, this.#committer.status);
     }
     for (const { pointerId, attempt, result } of this.#effects.takeResults()) {
-      run.now = this.#environment.clock.now();
-      applyEffect(run, { pointerId, attempt }, result);
+      session.now = this.#environment.clock.now();
+      applyEffect(session, { pointerId, attempt }, result);
     }
-    fireTimers(run);
+    fireTimers(session);
   }
 
   #lookForEvents(phase: Working): Promise<boolean> {
     this.memory.looks();
-    return this.#environment.lookForEvents(this.run, (bytes) => this.#hasRoom(phase, bytes));
+    return this.#environment.lookForEvents(this.session, (bytes) => this.#hasRoom(phase, bytes));
   }
 
   async #commit(phase: Working): Promise<void> {
     const outcome = await this.#committer.commit();
     if (typeof outcome !== 'string') {
       this.#effects.saved();
-      if (outcome.noEvents) markLooked(this.run);
+      if (outcome.noEvents) markSearched(this.session);
       // If the actor was stopped during the commit, the node that runs the instance next continues from the stored state.
       if (this.isAbandoned) return;
       // A commit that was read back has also merged concurrent changes.
-      if (this.run.dirty) goOn(phase);
+      if (this.session.dirty) goOn(phase);
       this.#owner.committed(this, outcome);
     } else if (outcome === 'merged') goOn(phase);
     else if (outcome === 'refused' && !this.isAbandoned) await this.#refresh(phase);
@@ -373,18 +378,18 @@ export class InstanceActor {
   }
 
   async #afterCommit(phase: Working): Promise<void> {
-    const { run } = this;
-    this.#effects.abort(run.changes.abortedEffects.splice(0));
-    if (run.instance.status === 'Runnable' && !this.#committer.isLeaving) {
-      this.#effects.start(run, run.changes.effects.splice(0));
+    const { session } = this;
+    this.#effects.abort(session.changes.abortedEffects.splice(0));
+    if (session.instance.status === 'Runnable' && !this.#committer.isLeaving) {
+      this.#effects.start(session, session.changes.effects.splice(0));
     }
     if (await this.#lookForEvents(phase)) goOn(phase);
-    if (await this.#environment.withdrawItems(run)) goOn(phase);
-    if (run.instance.outbox.length > 0) {
-      for (const message of run.instance.outbox.splice(0)) {
-        await this.#environment.sendOutbox(run.instance, message);
+    if (await this.#environment.withdrawItems(session)) goOn(phase);
+    if (session.instance.outbox.length > 0) {
+      for (const message of session.instance.outbox.splice(0)) {
+        await this.#environment.sendOutbox(session.instance, message);
       }
-      run.dirty = true;
+      session.dirty = true;
       goOn(phase);
     }
   }

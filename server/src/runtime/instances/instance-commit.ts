@@ -1,5 +1,5 @@
 /** The contents of a commit of an instance. */
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import { stateVersionOf } from '../../engine/model/snapshot.js';
 import type { InstanceCommit } from '../../store/records/instances.js';
 import type { Announcement } from '../notifications/change-announcer.js';
@@ -25,7 +25,7 @@ export interface CommitParts extends Pick<
 }
 
 export function commitOf(
-  instance: WorkflowInstance,
+  instance: Instance,
   { announcement, now, unsaved, ...expected }: CommitParts,
 ): InstanceCommit {
   return {

@@ -13,7 +13,7 @@
  *  R4 A store error leaves the outcome unknown: it is read back, by revision, before anything else happens.
  */
 import { applyStatus } from '../../engine/flow/lifecycle.js';
-import type { Run } from '../../engine/flow/run.js';
+import type { Session } from '../../engine/flow/session.js';
 import { forgetAnswers } from '../../engine/repair/answers.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { IndexChange, InstanceRecord, InstanceStatus } from '../../store/records/instances.js';
@@ -78,7 +78,7 @@ export interface CommitterParts {
 }
 
 export class InstanceCommitter implements FirstPass {
-  readonly run: Run;
+  readonly session: Session;
   /** True if the node is stopping: work in progress is written as due immediately, for the next node. */
   isLeaving = false;
   readonly #parts: CommitterParts;
@@ -91,24 +91,24 @@ export class InstanceCommitter implements FirstPass {
   readonly #crashes: CrashCount;
   readonly #indexed = new IndexTracker();
 
-  constructor(parts: CommitterParts, run: Run, origin: ActorOrigin) {
+  constructor(parts: CommitterParts, session: Session, origin: ActorOrigin) {
     this.#parts = parts;
-    this.run = run;
+    this.session = session;
     const { instanceLengthMax } = parts.environment.limits;
     if (origin.kind === 'new') {
-      const { version } = run.instance;
+      const { version } = session.instance;
       this.#stored = { epoch: 1, revision: 0, version, status: 'Runnable' };
       this.#insert = origin.insert;
-      this.#committedAt = run.instance.startTime;
+      this.#committedAt = session.instance.startTime;
       this.#stateLength = new StateLength(0, instanceLengthMax);
-      this.#crashes = new CrashCount(0, run.instance);
+      this.#crashes = new CrashCount(0, session.instance);
     } else {
       const { crashes, epoch, lastChangeAt, revision, state, status, version } = origin.record;
       this.#stored = { epoch, revision, version, status };
       this.#insert = null;
       this.#committedAt = lastChangeAt;
       this.#stateLength = new StateLength(Buffer.byteLength(state), instanceLengthMax);
-      this.#crashes = new CrashCount(crashes, run.instance);
+      this.#crashes = new CrashCount(crashes, session.instance);
     }
   }
 
@@ -135,13 +135,13 @@ export class InstanceCommitter implements FirstPass {
   }
 
   /** Caps the crash count at `crashes`. */
-  acquit(crashes: number): void {
+  clearSuspicion(crashes: number): void {
     this.#crashes.lower(crashes);
   }
 
   /** When the store's scan must find this instance. */
   wakeAt(): number | null {
-    return wakeTimeOf(this.run, this.isLeaving);
+    return wakeTimeOf(this.session, this.isLeaving);
   }
 
   wrote(state: string, now: number): void {
@@ -155,10 +155,10 @@ export class InstanceCommitter implements FirstPass {
 
   /** Call between two turns without a commit, so that an instance cannot grow for long. @throws InstanceTooLargeError */
   assertWritable(): void {
-    const { instance } = this.run;
+    const { instance } = this.session;
     // Before the state is measured: answers that nobody waits for must not prevent a commit.
     if (instance.answers.length > 0) forgetAnswers(instance, this.#parts.environment.clock.now());
-    this.#stateLength.assertWritable(this.run);
+    this.#stateLength.assertWritable(this.session);
   }
 
   /** Releases the workers reserved for unsaved changes: they continue to wait. */
@@ -173,20 +173,20 @@ export class InstanceCommitter implements FirstPass {
    * nothing later has left the server (R2).
    */
   async commit(): Promise<UnsavedChanges | NotCommitted> {
-    const { run } = this;
+    const { session } = this;
     try {
       this.assertWritable();
     } catch (error) {
       return this.#storeAsBegun(error);
     }
-    this.#unsaved.collect(run, this.#parts.environment.workers);
+    this.#unsaved.collect(session, this.#parts.environment.workers);
     this.#unsaved.markAttempted();
-    run.dirty = false;
-    run.commitDue = false;
+    session.dirty = false;
+    session.commitDue = false;
     const outcome =
       this.#insert === null ? await this.#save() : await this.#insertNew(this.#insert);
     if (outcome !== 'committed') {
-      run.dirty = true;
+      session.dirty = true;
       return outcome;
     }
     this.#parts.inbox.committed();
@@ -207,7 +207,7 @@ export class InstanceCommitter implements FirstPass {
 
   /** Whether this node still owns the instance, and its status is unchanged. */
   async isWanted(): Promise<boolean> {
-    const record = await this.#parts.environment.store.getInstance(this.run.instance.id);
+    const record = await this.#parts.environment.store.getInstance(this.session.instance.id);
     return record?.epoch === this.#stored.epoch && record.status === this.#stored.status;
   }
 
@@ -230,14 +230,14 @@ export class InstanceCommitter implements FirstPass {
     this.#insert = null;
     if (outcome === 'inserted-before') return this.#save();
     if (outcome === 'not-inserted') return 'not-stored';
-    this.#stored.status = this.run.instance.status;
+    this.#stored.status = this.session.instance.status;
     return 'committed';
   }
 
   async #save(): Promise<'committed' | NotCommitted> {
     const { environment } = this.#parts;
     const { clock, logger, metrics, store } = environment;
-    const { definition, instance } = this.run;
+    const { definition, instance } = this.session;
     const { epoch, revision } = this.#stored;
     const known = environment.indexPaths(definition);
     const paths = known instanceof Promise ? await known : known;
@@ -285,7 +285,7 @@ export class InstanceCommitter implements FirstPass {
 
   /** What is announced may depend on index fields that this commit changes. */
   #announce(indexChange: IndexChange | undefined): Announcement {
-    const { instance } = this.run;
+    const { instance } = this.session;
     const stored = instance.index;
     if (indexChange !== undefined) instance.index = indexChange.after;
     const announcement = this.#parts.environment.announce(instance);
@@ -314,8 +314,8 @@ export class InstanceCommitter implements FirstPass {
   #written(record: Pick<InstanceRecord, 'state' | 'crashes' | 'lastChangeAt' | 'revision'>): void {
     this.#committedAt = record.lastChangeAt;
     this.#stored.revision = record.revision;
-    this.#stored.version = this.run.instance.version;
-    this.#stored.status = this.run.instance.status;
+    this.#stored.version = this.session.instance.version;
+    this.#stored.status = this.session.instance.status;
     this.#stateLength.written(Buffer.byteLength(record.state));
     this.#parts.memory.wrote(record.state);
     this.#crashes.written(record.crashes);
@@ -324,23 +324,23 @@ export class InstanceCommitter implements FirstPass {
   /** Retries until the store responds: nothing else can be done without the record. */
   #loadRecord(): Promise<InstanceRecord | null> {
     const { environment, isAbandoned } = this.#parts;
-    const { id } = this.run.instance;
+    const { id } = this.session.instance;
     return environment.retryStore(() => environment.store.getInstance(id), isAbandoned);
   }
 
   /** Merges concurrent changes: messages, and the status if it was changed. */
   #merge(record: InstanceRecord): 'merged' {
-    const { run } = this;
+    const { session } = this;
     this.#parts.inbox.replace(record);
-    run.instance.tags = record.tags;
-    run.instance.index = record.index;
-    run.instance.restartedAs = record.restartedAs;
+    session.instance.tags = record.tags;
+    session.instance.index = record.index;
+    session.instance.restartedAs = record.restartedAs;
     if (record.status !== this.#stored.status) {
       this.#stored.status = record.status;
-      run.now = this.#parts.environment.clock.now();
-      applyStatus(run, record.status, record.endTime ?? run.now);
+      session.now = this.#parts.environment.clock.now();
+      applyStatus(session, record.status, record.endTime ?? session.now);
     }
-    run.dirty = true;
+    session.dirty = true;
     return 'merged';
   }
 

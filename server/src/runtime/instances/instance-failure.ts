@@ -7,11 +7,11 @@
  */
 import { createHash } from 'node:crypto';
 import { causeOf } from '../../engine/failure/cause.js';
-import { cutText, oneLine } from '../../engine/failure/normalize-message.js';
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import { truncateText, oneLine } from '../../engine/failure/normalize-message.js';
+import type { Instance } from '../../engine/model/instance.js';
 import type { InstanceFailure } from '../../store/records/instances.js';
 
-type Failed = Pick<WorkflowInstance, 'definitionId' | 'lastError' | 'outcome' | 'restartedAs'>;
+type Failed = Pick<Instance, 'definitionId' | 'lastError' | 'outcome' | 'restartedAs'>;
 type ShownError = Pick<NonNullable<Failed['lastError']>, 'stepId' | 'type' | 'message'>;
 
 /** Maximum length of a message in a record; the whole message is part of the state. */
@@ -50,8 +50,8 @@ export function describeFailure(definitionId: string, error: ShownError): Instan
   return {
     key: failureKeyPrefixOf(definitionId) + digitsOf(text, CAUSE_DIGITS),
     stepId,
-    type: cutText(oneLine(type), TYPE_MAX),
-    message: cutText(oneLine(message.slice(0, 2 * MESSAGE_MAX)), MESSAGE_MAX),
+    type: truncateText(oneLine(type), TYPE_MAX),
+    message: truncateText(oneLine(message.slice(0, 2 * MESSAGE_MAX)), MESSAGE_MAX),
   };
 }
 

@@ -3,7 +3,7 @@
  *
  * An instance that cannot run here is quarantined, or left alone if a newer server has written it.
  */
-import { takeUpRun } from '../../engine/flow/lifecycle.js';
+import { restoreSession } from '../../engine/flow/lifecycle.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { STATE_VERSION } from '../../engine/model/snapshot.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
@@ -32,7 +32,7 @@ export interface InstanceLoaderOptions {
   readonly hintOwner: (instanceId: string) => void;
   readonly isStopping: () => boolean;
   /** The node is stopping and leaves an instance of its own that nobody runs. */
-  readonly leftOver: () => void;
+  readonly unfinished: () => void;
   /** The instance is about to be in memory. */
   readonly coming: (instanceId: string) => void;
 }
@@ -65,10 +65,10 @@ export class InstanceLoader {
 
   /** Starts work on an instance of this node. */
   async activate(record: InstanceRecord): Promise<void> {
-    const { findDefinition, isStopping, leftOver, quarantine, residents } = this.#options;
+    const { findDefinition, isStopping, unfinished, quarantine, residents } = this.#options;
     if (residents.has(record.id)) return;
     if (isStopping()) {
-      leftOver();
+      unfinished();
       return;
     }
     const definition = await quarantine.definitionOf(record, findDefinition);
@@ -94,8 +94,8 @@ export class InstanceLoader {
     const { clock, logger } = environment;
     let actor: InstanceActor;
     try {
-      const run = takeUpRun(definition, await readStored(record), clock.now());
-      actor = new InstanceActor(environment, owner, run, { kind: 'loaded', record });
+      const session = restoreSession(definition, await readStored(record), clock.now());
+      actor = new InstanceActor(environment, owner, session, { kind: 'loaded', record });
     } catch (error) {
       logger.error({ workflowId: record.id, err: error }, 'unreadable state');
       const message = 'the stored state cannot be read';
@@ -103,7 +103,7 @@ export class InstanceLoader {
       return;
     }
     if (residents.has(record.id)) return;
-    if (takeOver().hasClaimed(record)) environment.takenOver(actor.run.instance, definition);
+    if (takeOver().hasClaimed(record)) environment.takenOver(actor.session.instance, definition);
     coming(record.id);
     residents.keep(actor);
     residents.memory.seat({
@@ -113,7 +113,7 @@ export class InstanceLoader {
     });
     // A wake time that has passed must be replaced by a commit. Otherwise, every scan would find it.
     const isDue = record.wakeAt !== null && record.wakeAt <= clock.now();
-    const isMarked = record.underWay && !hasUnderWay(actor.run.instance);
+    const isMarked = record.underWay && !hasUnderWay(actor.session.instance);
     actor.receiveInbox(record.inbox, isDue || isMarked || record.crashes > 0);
     actor.wake();
   }

@@ -4,7 +4,7 @@
  */
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { RunnerEnvironment } from './runner-environment.js';
-import type { Comer, InstanceMemory } from '../memory/instance-memory.js';
+import type { MemoryRequest, InstanceMemory } from '../memory/instance-memory.js';
 import { LoadGate, type LoadLimits, type LoadPermit } from '../memory/load-gate.js';
 import { BackgroundLoads } from './background-loads.js';
 import { recordCost } from './message-codec.js';
@@ -13,7 +13,7 @@ import { recordCost } from './message-codec.js';
 export type Load = () => Promise<InstanceRecord | null>;
 
 /** Background loads are of instances that are overdue or that a dead node left: no caller is waiting for them. */
-export type LoadLane = 'foreground' | 'background';
+export type LoadPriority = 'foreground' | 'background';
 
 export interface InstanceLoadsOptions {
   readonly environment: Pick<RunnerEnvironment, 'clock' | 'logger' | 'retryStore'>;
@@ -50,7 +50,7 @@ export class InstanceLoads {
   }
 
   /** Resolves when the load is admitted: the next one may then be requested. */
-  async bring(id: string, load: Load, lane: LoadLane = 'foreground'): Promise<void> {
+  async bring(id: string, load: Load, lane: LoadPriority = 'foreground'): Promise<void> {
     const { environment, isStopping } = this.#options;
     if (isStopping() || this.#underWay.has(id)) return;
     const admitted = lane === 'background' ? this.#enterBackground() : this.#gate.enter();
@@ -98,9 +98,9 @@ export class InstanceLoads {
   }
 
   /** Returns an instance for which there is no memory now, or null if the load is done or not needed. */
-  async #loadWith(permit: LoadPermit, id: string, load: Load): Promise<Comer | null> {
+  async #loadWith(permit: LoadPermit, id: string, load: Load): Promise<MemoryRequest | null> {
     const { activate, environment, isHere, isStopping, isWorking, loaded, memory } = this.#options;
-    const attempt = async (): Promise<{ readonly lacking: Comer | null }> => {
+    const attempt = async (): Promise<{ readonly lacking: MemoryRequest | null }> => {
       const record = await load();
       if (record === null) return { lacking: null };
       permit.loaded(lengthOf(record));

@@ -4,7 +4,7 @@
  *
  * Owns: the decision who handles news about an instance: its actor here, its owner elsewhere, or the code that brings it
  * into memory. Must not know: what is inside an instance (`InstanceActor`), which instances fit into memory
- * (`ResidentSet`), how an instance is started (`InstanceStarts`) or loaded (`InstanceLoader`), which nodes to take over
+ * (`ResidentSet`), how an instance is started (`InstanceCreator`) or loaded (`InstanceLoader`), which nodes to take over
  * from (`TakeOver`), HTTP, workers.
  *
  *  R5 An instance is in memory at most once on a node.
@@ -33,8 +33,8 @@ import { TakeOver } from '../recovery/take-over.js';
 import { DueScan } from './due-scan.js';
 import type { ActorOwner, InstanceActor } from './instance-actor.js';
 import { InstanceLoader } from './instance-loader.js';
-import { InstanceLoads, type LoadLane } from './instance-loads.js';
-import { InstanceStarts } from './instance-starts.js';
+import { InstanceLoads, type LoadPriority } from './instance-loads.js';
+import { InstanceCreator } from './instance-creator.js';
 import type { NewInstance } from './new-instance.js';
 import { ResidentSet } from './resident-set.js';
 import type { RunnerEnvironment } from './runner-environment.js';
@@ -58,17 +58,17 @@ export class InstanceRunner implements Service, ActorOwner {
   readonly #quarantine: Quarantine;
   readonly #loader: InstanceLoader;
   readonly #loads: InstanceLoads;
-  readonly #starts: InstanceStarts;
+  readonly #starts: InstanceCreator;
   readonly #takeOver: TakeOver;
   readonly #dueScan: DueScan;
   readonly #scan: PeriodicTask;
   #stopping = false;
-  #leavesWork = false;
+  #hasUnfinishedWork = false;
   /** True if a start was left to the scan since the last scan began. */
-  #hasLeft = false;
+  #hasUnstarted = false;
   readonly #isStopping = (): boolean => this.#stopping;
-  readonly #leftOver = (): void => {
-    this.#leavesWork = true;
+  readonly #markUnfinished = (): void => {
+    this.#hasUnfinishedWork = true;
   };
 
   constructor(options: InstanceRunnerOptions) {
@@ -83,7 +83,7 @@ export class InstanceRunner implements Service, ActorOwner {
     });
     this.#residents = new ResidentSet({
       limits: environment.limits,
-      left: (id) => this.#rested(id),
+      removed: (id) => this.#rested(id),
       evicted: (id, dueAt) => this.#dueScan.setTimer(id, dueAt),
     });
     this.#loader = this.#createLoader();
@@ -96,8 +96,8 @@ export class InstanceRunner implements Service, ActorOwner {
       isStopping: this.#isStopping,
       intervalMs: options.scanIntervalMs,
       concerns: (instance, now) => this.#concerns(instance, now),
-      look: (instance) => this.#lookAtDue(instance),
-      lookAnew: (id) => this.look(id),
+      check: (instance) => this.#lookAtDue(instance),
+      recheck: (id) => this.check(id),
     });
     this.#scan = new PeriodicTask({
       name: 'scan for due instances',
@@ -164,14 +164,14 @@ export class InstanceRunner implements Service, ActorOwner {
   /**
    * True if this node, when it stopped, may have owned an instance that nobody was running: another node must take it over.
    */
-  get leavesWork(): boolean {
-    return this.#leavesWork;
+  get hasUnfinishedWork(): boolean {
+    return this.#hasUnfinishedWork;
   }
 
   /** Starts an instance. Resolves once the start is durable, usually after the first pass. */
   startInstance(start: NewInstance): Promise<InsertInstanceResult> {
     if (start.parent === null) this.#loads.served();
-    return this.#starts.start(start);
+    return this.#starts.create(start);
   }
 
   /** Like `posted`, for a message from a client. */
@@ -202,7 +202,7 @@ export class InstanceRunner implements Service, ActorOwner {
   }
 
   /** The instance may have changed: checks it if this node owns it or if it has no owner. */
-  look(id: string): void {
+  check(id: string): void {
     const actor = this.#residents.get(id);
     if (actor === undefined) void this.#load(id);
     else {
@@ -228,7 +228,7 @@ export class InstanceRunner implements Service, ActorOwner {
   committed(actor: InstanceActor, saved: UnsavedChanges): void {
     this.#residents.grown(actor);
     if (actor.crashes === 0) this.#takeOver.trials.over(actor.id);
-    this.#options.committed(actor.run.instance, saved, actor.committedAt, actor.workingSince);
+    this.#options.committed(actor.session.instance, saved, actor.committedAt, actor.workingSince);
   }
 
   /** A parked actor may be evicted, but its timer must remain. */
@@ -240,7 +240,7 @@ export class InstanceRunner implements Service, ActorOwner {
     // When the node stops, every actor is asked to leave. Actors evicted here would miss that.
     if (this.#stopping) return;
     this.#residents.parked(actor);
-    this.#takeUpLeft();
+    this.#scanForUnstarted();
   }
 
   mayGrow(actor: InstanceActor, bytes: number): boolean {
@@ -252,10 +252,10 @@ export class InstanceRunner implements Service, ActorOwner {
     this.#residents.forget(actor);
     if (!isOutdated) return;
     // The stored state may not show work in progress, and a node that is stopping can no longer check.
-    this.#leavesWork ||= this.#stopping;
+    this.#hasUnfinishedWork ||= this.#stopping;
     const now = this.#environment.clock.now();
     this.#uncertain.add(actor.id, actor.workingSince ?? now, now);
-    this.look(actor.id);
+    this.check(actor.id);
   }
 
   /** Suspends an instance that cannot run, with the reason where users see it. */
@@ -274,14 +274,14 @@ export class InstanceRunner implements Service, ActorOwner {
 
   // -- dispatch
 
-  #load(id: string, lane: LoadLane = 'foreground'): Promise<void> {
+  #load(id: string, lane: LoadPriority = 'foreground'): Promise<void> {
     return this.#loads.bring(id, () => this.#loader.load(id), lane);
   }
 
   /** Loads the starts that were only stored for lack of memory, as soon as there is room. */
-  #takeUpLeft(): void {
-    if (!this.#hasLeft || this.#stopping || !this.#residents.memory.hasFreePlace) return;
-    this.#hasLeft = false;
+  #scanForUnstarted(): void {
+    if (!this.#hasUnstarted || this.#stopping || !this.#residents.memory.hasFreePlace) return;
+    this.#hasUnstarted = false;
     void this.#scan.runOnce();
   }
 
@@ -307,7 +307,7 @@ export class InstanceRunner implements Service, ActorOwner {
   #tellOwner(id: string, owner: string | null): void {
     this.#quarantine.forget(id);
     if (owner !== null && this.#isElsewhere(owner)) this.#options.hintOwner(id);
-    else this.look(id);
+    else this.check(id);
   }
 
   #isElsewhere(owner: string): boolean {
@@ -335,7 +335,7 @@ export class InstanceRunner implements Service, ActorOwner {
       findDefinition,
       hintOwner,
       isStopping: this.#isStopping,
-      leftOver: this.#leftOver,
+      unfinished: this.#markUnfinished,
       coming: (id) => this.#dueScan.cancel(id),
     });
   }
@@ -354,25 +354,25 @@ export class InstanceRunner implements Service, ActorOwner {
       isWorking: (id) => this.#residents.get(id)?.isParked === false,
       loaded: (id, isDone) => {
         if (isDone) this.#uncertain.read(id, clock.now());
-        else this.#leavesWork = true;
+        else this.#hasUnfinishedWork = true;
       },
     });
   }
 
-  #createStarts(): InstanceStarts {
-    return new InstanceStarts({
+  #createStarts(): InstanceCreator {
+    return new InstanceCreator({
       environment: this.#environment,
       owner: this,
       nodeId: this.#options.nodes.id,
       residents: this.#residents,
       uncertain: this.#uncertain,
       isStopping: this.#isStopping,
-      look: (id) => this.look(id),
-      left: () => {
-        this.#hasLeft = true;
-        this.#takeUpLeft();
+      check: (id) => this.check(id),
+      storedUnstarted: () => {
+        this.#hasUnstarted = true;
+        this.#scanForUnstarted();
       },
-      leftUnknown: this.#leftOver,
+      maybeUnfinished: this.#markUnfinished,
     });
   }
 
@@ -389,9 +389,9 @@ export class InstanceRunner implements Service, ActorOwner {
       activate: (record) => this.#loader.activate(record),
       load: (id) => this.#loader.load(id),
       isNewer: (record) => this.#loader.isNewer(record),
-      waitsOutside: (id) => this.#residents.get(id)?.waitsOutside === true,
-      acquitted: (id, crashes) => this.#residents.get(id)?.acquit(crashes),
-      leftUnknown: this.#leftOver,
+      waitsForResponse: (id) => this.#residents.get(id)?.waitsForResponse === true,
+      cleared: (id, crashes) => this.#residents.get(id)?.clearSuspicion(crashes),
+      maybeUnfinished: this.#markUnfinished,
     });
   }
 }

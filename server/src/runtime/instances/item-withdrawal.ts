@@ -7,7 +7,7 @@ import {
   stepsToAskAbout,
   type WithdrawnItem,
 } from '../../engine/failure/withdrawn-items.js';
-import type { Run } from '../../engine/flow/run.js';
+import type { Session } from '../../engine/flow/session.js';
 import { executionKey, type Pointer } from '../../engine/model/pointer.js';
 import type { Clock } from '../../base/clock.js';
 import type { ActivityRecord } from '../../store/records/activities.js';
@@ -29,23 +29,23 @@ export class ItemWithdrawal {
   }
 
   /** See `ActorEnvironment.withdrawItems`. */
-  async withdraw(run: Run): Promise<boolean> {
-    const pointers = stepsToAskAbout(run);
+  async withdraw(session: Session): Promise<boolean> {
+    const pointers = stepsToAskAbout(session);
     for (let from = 0; from < pointers.length; from += ITEMS_MAX) {
-      await this.#withdraw(run, pointers.slice(from, from + ITEMS_MAX));
+      await this.#withdraw(session, pointers.slice(from, from + ITEMS_MAX));
     }
     return pointers.length > 0;
   }
 
-  async #withdraw(run: Run, pointers: readonly Pointer[]): Promise<void> {
-    const ids = pointers.map((pointer) => executionKey(run.instance.id, pointer));
+  async #withdraw(session: Session, pointers: readonly Pointer[]): Promise<void> {
+    const ids = pointers.map((pointer) => executionKey(session.instance.id, pointer));
     const found = await this.#retry.untilAnswered(() => this.#store.withdrawActivities(ids));
     const items = new Map(found.map((item) => [item.id, item]));
-    run.now = this.#clock.now();
+    session.now = this.#clock.now();
     for (const [at, pointer] of pointers.entries()) {
       // An earlier answer may have ended others.
-      if (run.instance.pointers.get(pointer.id) !== pointer) continue;
-      applyWithdrawn(run, pointer, withdrawnItem(items.get(ids[at] ?? ''), run.now));
+      if (session.instance.pointers.get(pointer.id) !== pointer) continue;
+      applyWithdrawn(session, pointer, withdrawnItem(items.get(ids[at] ?? ''), session.now));
     }
   }
 }

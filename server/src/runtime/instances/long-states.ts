@@ -2,7 +2,7 @@
  * Reads and writes stored states. Long states are processed in slices, so that the size of one instance does not block
  * others.
  */
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import {
   readState,
   readStateParts,
@@ -20,14 +20,14 @@ import type { InstanceRecord } from '../../store/records/instances.js';
 const LONG_FROM = 64 * 1024;
 
 /** @throws Error if the text is not a valid state; the caller quarantines the instance */
-export async function readStored(record: InstanceRecord): Promise<WorkflowInstance> {
+export async function readStored(record: InstanceRecord): Promise<Instance> {
   return record.state.length < LONG_FROM
     ? readState(record, record.state)
     : inSlices(readStateParts(record, record.state));
 }
 
 /** The instance must not change until this resolves. */
-export async function writeStored(instance: WorkflowInstance): Promise<string> {
+export async function writeStored(instance: Instance): Promise<string> {
   const parts = writeStateParts(instance);
   return parts === null ? writeState(instance) : inSlices(parts);
 }

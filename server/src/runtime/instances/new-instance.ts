@@ -2,7 +2,7 @@
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { rootOf } from '../../engine/model/child-id.js';
 import type { InstanceTrace } from '../../engine/model/instance-trace.js';
-import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
+import type { ParentLink, Instance } from '../../engine/model/instance.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { stateVersionOf } from '../../engine/model/snapshot.js';
 import type { Tags } from '../../engine/model/tags.js';
@@ -36,7 +36,7 @@ export interface NewInstance {
 
 /** The times that an instance shows (its end, its last change, which is this one, and those of its error), and why it failed. */
 export function timesOf(
-  instance: WorkflowInstance,
+  instance: Instance,
   now: number,
 ): Pick<InstanceRecord, 'endTime' | 'lastChangeAt' | 'errorAt' | 'failingSince' | 'failure'> {
   const { endTime, lastError } = instance;
@@ -48,7 +48,7 @@ export function timesOf(
 /** The record of an instance before its first step, or after its first pass. */
 export function newRecord(
   start: NewInstance,
-  instance: WorkflowInstance,
+  instance: Instance,
   { now, ...place }: Pick<InstanceRecord, 'owner' | 'wakeAt' | 'state'> & { readonly now: number },
 ): InstanceRecord {
   return {

@@ -1,11 +1,11 @@
 /** What the instances of a node share: turns, step bodies, and the delivery to other instances. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { IndexPaths } from '../../engine/values/index-fields.js';
-import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
+import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
 import type { ChildMessage, EffectResult, EventMessage } from '../../engine/flow/messages.js';
 import { rootOf } from '../../engine/model/child-id.js';
 import { idempotencyKey, type Pointer } from '../../engine/model/pointer.js';
-import { stepOf, type Run } from '../../engine/flow/run.js';
+import { stepOf, type Session } from '../../engine/flow/session.js';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { Turns } from '../../base/turns.js';
@@ -100,7 +100,7 @@ export class NodeEnvironment implements RunnerEnvironment {
     return this.#turns.queued;
   }
 
-  takeTurn(instance: WorkflowInstance): Promise<() => void> {
+  takeTurn(instance: Instance): Promise<() => void> {
     return this.#turns.take(instance.id, rootOf(instance));
   }
 
@@ -109,17 +109,17 @@ export class NodeEnvironment implements RunnerEnvironment {
   }
 
   async runBody(
-    run: Run,
+    session: Session,
     pointer: Pointer,
     context: Pick<StepBodyContext, 'signal' | 'retain'>,
   ): Promise<EffectResult | null> {
-    const { instance } = run;
+    const { instance } = session;
     const { state } = pointer;
     if (state.kind === 'child') return this.#childStarts.start(instance, pointer, state);
     const inputs = state.kind === 'effect' ? state.inputs : {};
     const tracing = this.#tracing;
-    return traceCall({ tracing, clock: this.clock, run, pointer }, (trace) =>
-      this.#bodies.run(stepOf(run, pointer), inputs, {
+    return traceCall({ tracing, clock: this.clock, session, pointer }, (trace) =>
+      this.#bodies.run(stepOf(session, pointer), inputs, {
         workflowId: instance.id,
         definitionId: instance.definitionId,
         stepId: pointer.stepId,
@@ -131,13 +131,13 @@ export class NodeEnvironment implements RunnerEnvironment {
     );
   }
 
-  traced<Result>({ id, trace }: WorkflowInstance, call: () => Result): Result {
+  traced<Result>({ id, trace }: Instance, call: () => Result): Result {
     const calls = this.#tracing?.storeCalls ?? null;
     if (calls === null || trace === undefined) return call();
     return calls.within(instanceSpan(trace, id), call);
   }
 
-  takenOver(instance: WorkflowInstance, definition: WorkflowDefinition): void {
+  takenOver(instance: Instance, definition: WorkflowDefinition): void {
     if (this.#tracing !== undefined)
       new InstanceSpans(this.#tracing).takenOver(instance, definition);
   }
@@ -156,19 +156,19 @@ export class NodeEnvironment implements RunnerEnvironment {
     return found;
   }
 
-  lookForEvents(run: Run, hasRoom: (bytes: number) => boolean): Promise<boolean> {
-    return this.#events.look(run, hasRoom);
+  lookForEvents(session: Session, hasRoom: (bytes: number) => boolean): Promise<boolean> {
+    return this.#events.search(session, hasRoom);
   }
 
-  withdrawItems(run: Run): Promise<boolean> {
-    return this.#items.withdraw(run);
+  withdrawItems(session: Session): Promise<boolean> {
+    return this.#items.withdraw(session);
   }
 
-  announce(instance: WorkflowInstance): Announcement {
+  announce(instance: Instance): Announcement {
     return this.#announcer.announce(instance);
   }
 
-  sendOutbox(instance: WorkflowInstance, message: OutboxMessage): Promise<void> {
+  sendOutbox(instance: Instance, message: OutboxMessage): Promise<void> {
     return this.#retry.untilAnswered(() => this.#outbox.send(instance, message));
   }
 

@@ -1,7 +1,7 @@
 /** Sends an instance's messages to others: to its parent how it ended, to its children that they are no longer needed. */
 import type { ChildMessage } from '../../engine/flow/messages.js';
 import { JOINED_BY_MAX } from '../../engine/flow/end-instance.js';
-import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
+import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
@@ -42,7 +42,7 @@ export class Outbox {
   }
 
   /** May be repeated: the second time changes nothing. @throws StoreUnavailableError */
-  async send(instance: WorkflowInstance, message: OutboxMessage): Promise<void> {
+  async send(instance: Instance, message: OutboxMessage): Promise<void> {
     switch (message.kind) {
       case 'terminate-child':
         return this.#terminateChild(instance, message);
@@ -60,7 +60,7 @@ export class Outbox {
 
   /** A run is not suspended because nobody can be told about it. */
   async #notify(
-    instance: WorkflowInstance,
+    instance: Instance,
     message: Extract<OutboxMessage, { kind: 'notify' }>,
   ): Promise<void> {
     const { announcer, logger } = this.#options;
@@ -74,7 +74,7 @@ export class Outbox {
   }
 
   #announceEnd(
-    instance: WorkflowInstance,
+    instance: Instance,
     message: Extract<OutboxMessage, { kind: 'child-ended' }>,
   ): Promise<void> {
     const { attempt, joined, parentId, pointerId } = message;
@@ -111,7 +111,7 @@ export class Outbox {
    * about it.
    */
   async #join(
-    { id }: WorkflowInstance,
+    { id }: Instance,
     { attempt, left, pointerId, workflowId }: Extract<OutboxMessage, { kind: 'join' }>,
   ): Promise<void> {
     const { posted, store } = this.#options;
@@ -152,13 +152,13 @@ export class Outbox {
     };
   }
 
-  async #readInstance(id: string): Promise<WorkflowInstance | null> {
+  async #readInstance(id: string): Promise<Instance | null> {
     const record = await this.#options.store.getInstance(id);
     return record === null ? null : readStored(record).catch(() => null);
   }
 
   async #terminateChild(
-    parent: WorkflowInstance,
+    parent: Instance,
     { compensate, graceUntil, workflowId }: Extract<OutboxMessage, { kind: 'terminate-child' }>,
   ): Promise<void> {
     const { clock, controlled, store } = this.#options;
@@ -172,7 +172,7 @@ export class Outbox {
 }
 
 function refusal(
-  { id: workflowId }: WorkflowInstance,
+  { id: workflowId }: Instance,
   { attempt, pointerId }: Pick<ChildMessage, 'pointerId' | 'attempt'>,
 ): ChildMessage {
   const message = `${JOINED_BY_MAX} steps of other runs already wait for its end, the maximum`;
@@ -183,7 +183,7 @@ function refusal(
 }
 
 function endMessage(
-  child: WorkflowInstance,
+  child: Instance,
   { attempt, pointerId }: Pick<ChildMessage, 'pointerId' | 'attempt'>,
 ): ChildMessage {
   return {
@@ -198,7 +198,7 @@ function endMessage(
 }
 
 /** How and why an instance ended, as reported to its parent. */
-function endOf({ lastError, outcome }: WorkflowInstance): Pick<ChildMessage, 'outcome' | 'error'> {
+function endOf({ lastError, outcome }: Instance): Pick<ChildMessage, 'outcome' | 'error'> {
   if (lastError === null) return { ...(outcome !== null && { outcome }), error: null };
   const { data, message, stepId, type } = lastError;
   return { ...(outcome !== null && { outcome }), error: { stepId, type, message, data } };

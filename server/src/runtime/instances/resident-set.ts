@@ -13,7 +13,7 @@ import type { RunnerLimits } from './runner-environment.js';
 export interface ResidentSetOptions {
   readonly limits: RunnerLimits;
   /** The instance is no longer in memory, for whatever reason. */
-  readonly left: (instanceId: string) => void;
+  readonly removed: (instanceId: string) => void;
   /** The instance was evicted, and is due at `dueAt`. */
   readonly evicted: (instanceId: string, dueAt: number) => void;
 }
@@ -65,7 +65,7 @@ export class ResidentSet {
     if (this.#actors.get(actor.id) !== actor) return;
     this.#actors.delete(actor.id);
     this.memory.forget(actor.id);
-    this.#options.left(actor.id);
+    this.#options.removed(actor.id);
   }
 
   /** Stops all actors, because the node stops. */
@@ -87,12 +87,12 @@ export class ResidentSet {
   /** The actor is parked: it may be evicted, and is removed if its instance has ended. */
   parked(actor: InstanceActor): void {
     if (!actor.isDisposable) return;
-    if (isEnded(actor.run.instance)) this.forget(actor);
+    if (isEnded(actor.session.instance)) this.forget(actor);
     else this.memory.parked(actor.id);
   }
 
   #evict(actor: InstanceActor): void {
-    const timer = nextTimer(actor.run);
+    const timer = nextTimer(actor.session);
     this.forget(actor);
     actor.abandon();
     if (timer !== null) this.#options.evicted(actor.id, timer);

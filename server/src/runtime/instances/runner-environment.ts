@@ -1,6 +1,6 @@
 /** What the parts of the runner need from their node: the needs of each actor, and those that concern all actors. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { Store } from '../../store/store.js';
 import type { ActorEnvironment, ActorLimits } from './actor-environment.js';
@@ -22,7 +22,7 @@ export interface RunnerEnvironment extends ActorEnvironment {
   readonly metrics: RuntimeMetrics;
 
   /** The instance was claimed from another node. */
-  takenOver(instance: WorkflowInstance, definition: WorkflowDefinition): void;
+  takenOver(instance: Instance, definition: WorkflowDefinition): void;
   /** Waits until no instance works, and then lets only this one work until the returned function is called. */
   takeAllTurns(instanceId: string): Promise<() => void>;
 }

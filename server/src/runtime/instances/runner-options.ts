@@ -1,7 +1,7 @@
 /** What the runner of instances needs from its node. */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import type { InstanceSummary } from '../../store/records/instances.js';
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import type { RunnerEnvironment } from './runner-environment.js';
 import type { UnsavedChanges } from './unsaved-changes.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
@@ -14,7 +14,7 @@ export interface InstanceRunnerOptions {
   readonly hintOwner: (instanceId: string) => void;
   /** A commit is durable: its follow-up work outside the instance can begin. */
   readonly committed: (
-    instance: WorkflowInstance,
+    instance: Instance,
     saved: UnsavedChanges,
     committedAt: number,
     since: number | null,

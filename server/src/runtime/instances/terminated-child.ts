@@ -1,5 +1,5 @@
 /** The entry in a child's record of actions that says who terminated it when its parent no longer waits for it. */
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import type { AuditEntry } from '../../store/records/control.js';
 import { WITH_COMPENSATION } from '../operations/termination.js';
 
@@ -8,7 +8,7 @@ import { WITH_COMPENSATION } from '../operations/termination.js';
  * @returns the entry of the child: by the caller who terminated the parent, or by the parent itself if nobody did
  */
 export function terminationWith(
-  parent: Pick<WorkflowInstance, 'id' | 'status' | 'cleanUp'>,
+  parent: Pick<Instance, 'id' | 'status' | 'cleanUp'>,
   actions: readonly AuditEntry[] | null,
   now: number,
 ): AuditEntry {

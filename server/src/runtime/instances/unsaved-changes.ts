@@ -5,7 +5,7 @@
  * by id, so saving it twice is harmless.
  */
 import { writeJson } from '../../engine/values/exact-json.js';
-import { noChanges, type Changes, type Run } from '../../engine/flow/run.js';
+import { noChanges, type Changes, type Session } from '../../engine/flow/session.js';
 import type { StepRecord } from '../../engine/model/step-record.js';
 import type { ActivityClaim, NewActivityRecord } from '../../store/records/activities.js';
 import type { HistoryRecord, SideRecords } from '../../store/records/instances.js';
@@ -49,9 +49,9 @@ export class UnsavedChanges {
   #attempted = false;
 
   /** Collects the changes of a run and clears them there. */
-  collect(run: Run, workers: WorkerReservations): void {
-    const { changes, instance } = run;
-    run.changes = {
+  collect(session: Session, workers: WorkerReservations): void {
+    const { changes, instance } = session;
+    session.changes = {
       ...noChanges(),
       effects: changes.effects,
       abortedEffects: changes.abortedEffects,
@@ -64,7 +64,7 @@ export class UnsavedChanges {
       const wasUnsaved = this.#subscriptions.delete(id);
       if (!wasUnsaved || this.#attempted) this.#removedSubscriptions.push(id);
     }
-    this.#offer(run, changes.activities, workers);
+    this.#offer(session, changes.activities, workers);
     for (const id of changes.removedActivities) {
       workers.release(id);
       const wasUnsaved = this.#activities.delete(id);
@@ -76,7 +76,7 @@ export class UnsavedChanges {
     this.#failedAttempts.push(...changes.failedAttempts);
     this.#endedAttempts.push(...changes.endedAttempts);
     this.#endedWaits.push(...changes.endedWaits);
-    if (instance.recent.length > RECENT_RECORDS_MAX) this.#spill(run, instance.recent);
+    if (instance.recent.length > RECENT_RECORDS_MAX) this.#spill(session, instance.recent);
   }
 
   markAttempted(): void {
@@ -128,8 +128,8 @@ export class UnsavedChanges {
     return this.#logLines;
   }
 
-  #offer(run: Run, offers: Changes['activities'], workers: WorkerReservations): void {
-    const { id: instanceId, trace } = run.instance;
+  #offer(session: Session, offers: Changes['activities'], workers: WorkerReservations): void {
+    const { id: instanceId, trace } = session.instance;
     const traced = trace === undefined ? {} : { trace };
     for (const { id, name, ...work } of offers) {
       const parameters = writeWork({ ...work, ...traced });
@@ -139,14 +139,14 @@ export class UnsavedChanges {
         instanceId,
         name,
         parameters,
-        createdAt: run.now,
+        createdAt: session.now,
         ...(claim === null ? {} : { claim }),
       });
     }
   }
 
-  #spill(run: Run, records: readonly StepRecord[]): void {
-    const { instance } = run;
+  #spill(session: Session, records: readonly StepRecord[]): void {
+    const { instance } = session;
     for (const [offset, record] of records.entries()) {
       this.#history.push({
         instanceId: instance.id,

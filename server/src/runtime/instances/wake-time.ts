@@ -1,5 +1,5 @@
 /** When the store's scan must find an instance if nothing wakes it earlier. */
-import { canGoOn, type Run } from '../../engine/flow/run.js';
+import { canContinue, type Session } from '../../engine/flow/session.js';
 import { nextTimer } from '../../engine/flow/timers.js';
 import { hasUnderWay } from './under-way.js';
 
@@ -7,14 +7,14 @@ import { hasUnderWay } from './under-way.js';
 const RECHECK_MS = 60 * 60_000;
 
 /** @param leaving true if the node is stopping: work in progress is due immediately */
-export function wakeTimeOf(run: Run, leaving: boolean): number | null {
-  const { instance } = run;
+export function wakeTimeOf(session: Session, leaving: boolean): number | null {
+  const { instance } = session;
   if (instance.outbox.length > 0) return 0;
   // The grace of a stop also ends while the instance is suspended.
-  if (instance.status !== 'Runnable') return nextTimer(run);
-  if (canGoOn(run)) return 0;
-  const timer = nextTimer(run);
+  if (instance.status !== 'Runnable') return nextTimer(session);
+  if (canContinue(session)) return 0;
+  const timer = nextTimer(session);
   if (!hasUnderWay(instance)) return timer;
-  const recheck = leaving ? run.now : run.now + RECHECK_MS;
+  const recheck = leaving ? session.now : session.now + RECHECK_MS;
   return timer === null ? recheck : Math.min(timer, recheck);
 }

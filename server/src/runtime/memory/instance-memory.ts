@@ -27,7 +27,7 @@ export interface InstanceMemoryOptions {
 }
 
 /** An instance that is about to enter memory. */
-export interface Comer {
+export interface MemoryRequest {
   readonly id: string;
   /** The root from which the instance descends; null if a client is starting the instance now. */
   readonly rootId: string | null;
@@ -102,7 +102,7 @@ export class InstanceMemory {
   }
 
   /** The instance has entered memory and uses at least this much; a larger reservation stays as it is. */
-  seat({ bytes, id, rootId }: Comer): void {
+  seat({ bytes, id, rootId }: MemoryRequest): void {
     const seat = this.#seats.get(id);
     if (seat === undefined) {
       this.#places.take(rootId);
@@ -133,7 +133,7 @@ export class InstanceMemory {
   }
 
   /** Reserves memory for an instance that is about to enter; returns false if there is none now. */
-  tryEnter({ bytes, id, rootId }: Comer): boolean {
+  tryEnter({ bytes, id, rootId }: MemoryRequest): boolean {
     if (this.#seats.has(id)) return true;
     const total = this.#totalOf(id, bytes);
     const to = this.#classOf(total);
@@ -150,7 +150,7 @@ export class InstanceMemory {
   }
 
   /** Like `tryEnter`, but queues for memory. Returns false if the node is stopping. */
-  async enter({ bytes, id, rootId }: Comer): Promise<boolean> {
+  async enter({ bytes, id, rootId }: MemoryRequest): Promise<boolean> {
     const total = this.#totalOf(id, bytes);
     const to = this.#classOf(total);
     this.#waits += 1;

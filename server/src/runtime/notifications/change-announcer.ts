@@ -7,9 +7,9 @@
  *  NT2 The id of a delivery is derived from the notification, the instance, the change and its time, which the outbox
  *      keeps. So sending the message again has no further effect, and the receiver always sees the same id.
  */
-import { untoldChanges, statusToTell } from '../../engine/flow/status-changes.js';
+import { unannouncedChanges, statusToAnnounce } from '../../engine/flow/status-changes.js';
 import type { InstanceChange } from '../../engine/model/instance-change.js';
-import type { OutboxMessage, WorkflowInstance } from '../../engine/model/instance.js';
+import type { OutboxMessage, Instance } from '../../engine/model/instance.js';
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import { jsonLength } from '../../engine/values/json-length.js';
@@ -60,10 +60,10 @@ export class ChangeAnnouncer {
   }
 
   /** Call it just before the instance is written. */
-  announce(instance: WorkflowInstance): Announcement {
+  announce(instance: Instance): Announcement {
     const { outbox, told } = instance;
     const messages = this.#messagesOf(instance);
-    instance.told = statusToTell(instance);
+    instance.told = statusToAnnounce(instance);
     const deliveries = this.#forCommit(instance, messages);
     if (deliveries === null) instance.outbox = [...outbox, ...messages];
     return {
@@ -77,7 +77,7 @@ export class ChangeAnnouncer {
   }
 
   /** May be repeated: the second time changes nothing. @throws StoreUnavailableError */
-  async send(instance: WorkflowInstance, message: NotifyMessage): Promise<void> {
+  async send(instance: Instance, message: NotifyMessage): Promise<void> {
     const { notifications, store } = this.#options;
     // It may be one that was set up on another node a moment ago.
     if (message.names.some((name) => notifications.get(name) === null))
@@ -88,9 +88,9 @@ export class ChangeAnnouncer {
     }
   }
 
-  #messagesOf(instance: WorkflowInstance): readonly NotifyMessage[] {
+  #messagesOf(instance: Instance): readonly NotifyMessage[] {
     const { clock, notifications } = this.#options;
-    return untoldChanges(instance).flatMap((change): readonly NotifyMessage[] => {
+    return unannouncedChanges(instance).flatMap((change): readonly NotifyMessage[] => {
       const names = notifications.namesFor(change, instance);
       if (names.length === 0) return [];
       const time = change === 'started' ? instance.startTime : (instance.endTime ?? clock.now());
@@ -100,7 +100,7 @@ export class ChangeAnnouncer {
 
   /** Null: the messages belong into the outbox. */
   #forCommit(
-    instance: WorkflowInstance,
+    instance: Instance,
     messages: readonly NotifyMessage[],
   ): readonly DeliveryRecord[] | null {
     if (messages.length === 0) return [];
@@ -110,7 +110,7 @@ export class ChangeAnnouncer {
   }
 
   #deliveriesOf(
-    instance: WorkflowInstance,
+    instance: Instance,
     { change, names, time }: NotifyMessage,
   ): readonly DeliveryRecord[] {
     const now = this.#options.clock.now();
@@ -195,7 +195,7 @@ export function messageBody(type: string, time: number, data: JsonObject, isExac
   return isExact ? writeJson(message) : JSON.stringify(message);
 }
 
-function summaryOf(instance: WorkflowInstance): JsonObject {
+function summaryOf(instance: Instance): JsonObject {
   const { endTime, lastError } = instance;
   const error: Json =
     lastError === null
@@ -215,6 +215,6 @@ function summaryOf(instance: WorkflowInstance): JsonObject {
   };
 }
 
-function dataOf({ data }: WorkflowInstance): JsonObject {
+function dataOf({ data }: Instance): JsonObject {
   return jsonLength(data) <= DATA_BYTES_MAX ? { data } : { data: null, dataOmitted: true };
 }

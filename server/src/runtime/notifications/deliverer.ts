@@ -9,7 +9,7 @@ import type { Service } from '../../base/service.js';
 import type { DeliveryRecord } from '../../store/records/notifications.js';
 import type { Store } from '../../store/store.js';
 import type { Attempted, DeliveryAttempts } from './delivery-attempts.js';
-import { DeliveryLane } from './delivery-lane.js';
+import { DeliveryQueue } from './delivery-queue.js';
 import type { NotificationList } from './notification-list.js';
 
 export interface DelivererOptions {
@@ -32,7 +32,7 @@ const KEPT_MS = 7 * 24 * 60 * 60_000;
 
 export class Deliverer implements Service {
   readonly #options: DelivererOptions;
-  readonly #lanes = new Map<string, DeliveryLane>();
+  readonly #lanes = new Map<string, DeliveryQueue>();
   readonly #stopping = new AbortController();
   readonly #look: PeriodicTask;
   readonly #purge: PeriodicTask;
@@ -98,18 +98,18 @@ export class Deliverer implements Service {
       this.#refreshedAt = now;
     }
     for (const { name, paused } of notifications.all) {
-      if (paused === null) this.#laneOf(name).look();
+      if (paused === null) this.#laneOf(name).check();
     }
     for (const name of this.#lanes.keys()) {
       if (notifications.get(name) === null) this.#lanes.delete(name);
     }
   }
 
-  #laneOf(name: string): DeliveryLane {
+  #laneOf(name: string): DeliveryQueue {
     const known = this.#lanes.get(name);
     if (known !== undefined) return known;
     const { clock, logger, notifications, store } = this.#options;
-    const lane = new DeliveryLane({
+    const lane = new DeliveryQueue({
       name,
       store,
       clock,

@@ -3,7 +3,7 @@
  * a second.
  */
 import type { InstanceChange } from '../../engine/model/instance-change.js';
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import { fulfills } from '../../store/records/index-conditions.js';
 import type { Store } from '../../store/store.js';
 import { readNotification, type KnownNotification } from './notification-codec.js';
@@ -36,7 +36,7 @@ export class NotificationList {
   }
 
   /** The names of those that are told about this change now. */
-  namesFor(change: InstanceChange, instance: WorkflowInstance): readonly string[] {
+  namesFor(change: InstanceChange, instance: Instance): readonly string[] {
     const names: string[] = [];
     for (const known of this.#known.values()) {
       if (isToldOf(known, change, instance)) names.push(known.name);
@@ -48,7 +48,7 @@ export class NotificationList {
 function isToldOf(
   { conditions, definitionId, on, paused }: KnownNotification,
   change: InstanceChange,
-  instance: WorkflowInstance,
+  instance: Instance,
 ): boolean {
   return (
     paused === null &&

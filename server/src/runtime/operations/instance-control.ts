@@ -3,7 +3,7 @@
  *
  * Every action is recorded in the instance with its actor, in the same step that performs it.
  */
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import { waitsForRetry } from '../../engine/flow/messages.js';
 import { executionKey, type Pointer } from '../../engine/model/pointer.js';
 import { TAGS_MAX } from '../../engine/model/tags.js';
@@ -23,7 +23,7 @@ import type { Secrets } from '../secrets/secrets.js';
 import type { Clock } from '../../base/clock.js';
 import type { InstanceView } from './instance-types.js';
 import type { Ids } from '../../base/ids.js';
-import { workflowNotFound, type InstanceQueries } from './instance-queries.js';
+import { instanceNotFound, type InstanceQueries } from './instance-queries.js';
 import { loadInstance, viewInstance } from './instance-views.js';
 import { inboxMessage } from '../instances/message-codec.js';
 import type { ControlOptions, ControlOutcome, InstanceAction } from './control-types.js';
@@ -85,7 +85,7 @@ export class InstanceControl {
     const by = { actor, ...options };
     if (action === 'retry') return viewInstance(await this.#retry(id, by));
     const result = await this.#change(id, action, by);
-    if (result.outcome === 'missing') throw workflowNotFound(id);
+    if (result.outcome === 'missing') throw instanceNotFound(id);
     if (result.outcome === 'refused' && action !== 'terminate' && action !== 'compensate') {
       const { status } = result.record;
       throw conflict(
@@ -162,7 +162,7 @@ export class InstanceControl {
     const { changed, store } = this.#options;
     const entry = this.#entry(actor, 'set-tags', JSON.stringify(changes));
     const result = await store.patchTags(id, changes, entry);
-    if (result.outcome === 'missing') throw workflowNotFound(id);
+    if (result.outcome === 'missing') throw instanceNotFound(id);
     if (result.outcome === 'too-many') {
       throw new AppError('invalid_request', `A run can have at most ${TAGS_MAX} tags`, {
         fields: { workflowId: id },
@@ -185,7 +185,7 @@ export class InstanceControl {
   /** The control actions on an instance with their actors, newest first. @throws AppError `workflow_not_found` */
   async listActions(id: string): Promise<readonly AuditEntry[]> {
     const entries = await this.#options.store.listAudit(id);
-    if (entries === null) throw workflowNotFound(id);
+    if (entries === null) throw instanceNotFound(id);
     return entries;
   }
 
@@ -268,11 +268,7 @@ function assertFewRetries({ id, inbox, status }: InstanceRecord): void {
   });
 }
 
-function waitingPointer(
-  record: InstanceRecord,
-  instance: WorkflowInstance,
-  executionId: number,
-): Pointer {
+function waitingPointer(record: InstanceRecord, instance: Instance, executionId: number): Pointer {
   const pointer = instance.pointers.get(executionId);
   if (executionId >= instance.nextPointerId) {
     throw new AppError('execution_not_found', `The run has no execution ${executionId}`, {

@@ -2,7 +2,7 @@
 import { readJson } from '../../engine/values/exact-json.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import type { StepRecord } from '../../engine/model/step-record.js';
 import { AppError } from '../../base/errors.js';
 import type { AuditEntry } from '../../store/records/control.js';
@@ -104,7 +104,7 @@ async function notFoundAsNull<Value>(
 }
 
 interface Steps {
-  readonly instance: WorkflowInstance;
+  readonly instance: Instance;
   readonly context: ViewContext;
   readonly partial: boolean;
 }

@@ -17,7 +17,7 @@ import type { Clock } from '../../base/clock.js';
 import { SEARCH_MS_MAX, searches } from './bounded-search.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
 import { explainMany, type Explanations } from './explain/explain-many.js';
-import { explainWorkflow } from './explain/explain-workflow.js';
+import { explainStoredInstance } from './explain/explain-stored-instance.js';
 import type { Explanation } from './explain/explanation.js';
 import { findInstances, type FindRequest, type InstanceFindings } from './find-instances.js';
 import type {
@@ -71,7 +71,7 @@ export class InstanceQueries {
   async load(id: string): Promise<InstanceRecord> {
     const record = await this.#options.store.getInstance(id);
     if (record !== null) return record;
-    throw workflowNotFound(id);
+    throw instanceNotFound(id);
   }
 
   /**
@@ -228,7 +228,7 @@ export class InstanceQueries {
         return this.load(id);
       };
       return readThrough(this.#options.explaining, load, (record) =>
-        explainWorkflow(record, this.#options, reach),
+        explainStoredInstance(record, this.#options, reach),
       );
     });
   }
@@ -252,7 +252,7 @@ async function ifFound<Found>(call: Promise<Found>): Promise<Found | null> {
   }
 }
 
-export function workflowNotFound(id: string): AppError {
+export function instanceNotFound(id: string): AppError {
   return new AppError('workflow_not_found', `There is no run with the id '${id}'`, {
     fields: { workflowId: id },
   });

@@ -4,13 +4,13 @@ import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import type { InstanceQueries } from './instance-queries.js';
 import type { InstanceView, RestartRequest } from './instance-types.js';
-import type { WorkflowStarts } from './workflow-starts.js';
+import type { InstanceStarter } from './instance-starter.js';
 
 export interface InstanceRestartsOptions {
   readonly store: Pick<Store, 'appendAudit' | 'linkRestart' | 'listAudit'>;
   readonly clock: Clock;
   readonly queries: Pick<InstanceQueries, 'getInput' | 'read'>;
-  readonly starts: Pick<WorkflowStarts, 'start'>;
+  readonly starts: Pick<InstanceStarter, 'start'>;
   /** An instance got the link to the one that it was restarted as. */
   readonly changed: (record: InstanceSummary) => void;
 }

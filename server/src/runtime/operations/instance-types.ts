@@ -55,7 +55,7 @@ export interface StartWait {
   readonly signal: AbortSignal;
 }
 
-export interface StartedWorkflow {
+export interface StartedInstance {
   readonly instance: InstanceView;
   /** False: another instance already had the reference, and the start has joined it. */
   readonly isNew: boolean;

@@ -5,7 +5,7 @@ import { waitsForRetry } from '../../engine/flow/messages.js';
 import { undoneBy } from '../../engine/flow/undone-by.js';
 import { childIdOf } from '../../engine/model/child-id.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
-import type { ParentLink, WorkflowInstance } from '../../engine/model/instance.js';
+import type { ParentLink, Instance } from '../../engine/model/instance.js';
 import type { StepError, StepRecord } from '../../engine/model/step-record.js';
 import { indexFieldsOf } from '../../engine/values/index-fields.js';
 import type { Pointer } from '../../engine/model/pointer.js';
@@ -26,7 +26,7 @@ import { failureOf } from '../instances/instance-failure.js';
 import { readStored } from '../instances/long-states.js';
 
 /** @throws AppError `internal` if the stored state cannot be read */
-export async function loadInstance(record: InstanceRecord): Promise<WorkflowInstance> {
+export async function loadInstance(record: InstanceRecord): Promise<Instance> {
   try {
     return await readStored(record);
   } catch (error) {
@@ -46,7 +46,7 @@ function viewOwn({
   lastError,
   parent,
   trace,
-}: WorkflowInstance): Pick<InstanceView, 'data' | 'lastError' | 'parent' | 'traceId'> {
+}: Instance): Pick<InstanceView, 'data' | 'lastError' | 'parent' | 'traceId'> {
   return {
     data,
     lastError: lastError === null ? null : viewError(lastError),
@@ -91,14 +91,11 @@ export function viewNew(
 }
 
 /** An instance after a commit at that time, as a read from the store would return it. */
-export function viewCommitted(instance: WorkflowInstance, committedAt: number): InstanceView {
+export function viewCommitted(instance: Instance, committedAt: number): InstanceView {
   return { ...committedItem(instance, committedAt), ...viewOwn(instance) };
 }
 
-export function committedItem(
-  instance: WorkflowInstance,
-  lastChangeTime: number,
-): InstanceListItem {
+export function committedItem(instance: Instance, lastChangeTime: number): InstanceListItem {
   const { definitionId, endTime, id, index, lastError, outcome, reference, tags } = instance;
   const parent = parentOf(instance.parent?.workflowId ?? null);
   const { restartedAs, restartOf, startTime, status, version } = instance;
@@ -191,7 +188,7 @@ const NO_CHILD: ReadonlySet<string> = new Set([
 export function viewPointer(
   pointer: Pointer,
   { definition, workflowId }: ViewContext,
-  instance: Pick<WorkflowInstance, 'cleanUp' | 'endTime' | 'pointers'>,
+  instance: Pick<Instance, 'cleanUp' | 'endTime' | 'pointers'>,
 ): StepView {
   const { endTime } = instance;
   const isOver = endTime !== null;

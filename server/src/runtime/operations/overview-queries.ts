@@ -13,7 +13,7 @@ import type { NodeRecord } from '../../store/records/nodes.js';
 import type { Store } from '../../store/store.js';
 import type { ActivityQueries } from '../activities/activity-queries.js';
 import type { ActivityQueueView } from '../activities/activity-types.js';
-import { listWithin } from '../definitions/list-within.js';
+import { listByPrefixes } from '../definitions/list-by-prefixes.js';
 import { readDetails } from '../fleet/node-details.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
 import {
@@ -114,7 +114,7 @@ export class OverviewQueries {
     const limit = DEFINITIONS_MAX + 1;
     // Others share the result.
     const open = runForServer(async () =>
-      this.#openRuns(await listWithin(store, { after: null, limit, prefixes: reach })),
+      this.#openRuns(await listByPrefixes(store, { after: null, limit, prefixes: reach })),
     );
     this.#narrow.set(key, { time, open });
     // The next caller tries again.

@@ -21,7 +21,7 @@ export interface StartAdmissionOptions {
 }
 
 /** A start as it was asked for. */
-export interface AskedStart {
+export interface RequestedStart {
   /** Its reference and conflict rule are those of `key`. */
   readonly start: NewInstance;
   readonly key: StartKey;
@@ -44,13 +44,13 @@ export class StartAdmission {
    * The instance to insert: with the defaults of the definition's Input, and its tags, reference and conflict rule.
    * @throws AppError `invalid_data`, `invalid_request`, `expression_failed`, `python_unavailable`
    */
-  async admit(asked: AskedStart): Promise<NewInstance> {
+  async admit(asked: RequestedStart): Promise<NewInstance> {
     const content = await this.contentOf(asked);
     return { ...asked.start, ...content, ...(await this.keyOf(asked, content.data)) };
   }
 
   /** @throws AppError `invalid_data`, `invalid_request` */
-  async contentOf({ start, tags }: Omit<AskedStart, 'key'>): Promise<Content> {
+  async contentOf({ start, tags }: Omit<RequestedStart, 'key'>): Promise<Content> {
     const { data, definition, restartOf } = start;
     // An instance that is started again has all tags of the first one, and no others.
     const all = restartOf === undefined ? tagsOf(definition, tags) : (tags ?? {});
@@ -63,7 +63,7 @@ export class StartAdmission {
    * whatever the definition says.
    * @throws AppError `invalid_request`, `expression_failed`, `python_unavailable`
    */
-  async keyOf(asked: AskedStart, data: JsonObject): Promise<Keyed> {
+  async keyOf(asked: RequestedStart, data: JsonObject): Promise<Keyed> {
     const { key, start } = asked;
     const { definition, restartOf } = start;
     if (restartOf !== undefined) return { reference: key.reference, conflict: undefined };
@@ -108,7 +108,7 @@ function toReference(definition: WorkflowDefinition, value: Json): string | null
 }
 
 function ruleOf(
-  { actor, start }: AskedStart,
+  { actor, start }: RequestedStart,
   onConflict: OnConflict,
   scope: ConflictScope,
 ): ConflictRule | undefined {

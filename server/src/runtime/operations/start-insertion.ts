@@ -5,9 +5,9 @@ import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
 import type { NewInstance } from '../instances/new-instance.js';
 import type { NodeEnvironment } from '../instances/node-environment.js';
-import { insertNothing, type Inserted } from './insert-nothing.js';
+import { findExistingStart, type Inserted } from './find-existing-start.js';
 import type { StartRequest } from './instance-types.js';
-import type { AskedStart, StartAdmission } from './start-admission.js';
+import type { RequestedStart, StartAdmission } from './start-admission.js';
 
 export interface StartInsertionOptions {
   readonly admission: StartAdmission;
@@ -39,7 +39,7 @@ export class StartInsertion {
   }
 
   /** @throws AppError those of `StartAdmission.admit` */
-  async insert(asked: AskedStart, hooks: InsertionHooks = {}): Promise<Insertion> {
+  async insert(asked: RequestedStart, hooks: InsertionHooks = {}): Promise<Insertion> {
     let start: NewInstance;
     try {
       start = await this.#options.admission.admit(asked);
@@ -56,14 +56,14 @@ export class StartInsertion {
    * The result of a start that the definition refuses, if that does not matter: it joins an instance, or it is repeated, and the
    * definition accepted it at the time. Otherwise null.
    */
-  async #findOther(asked: AskedStart): Promise<Inserted | null> {
+  async #findOther(asked: RequestedStart): Promise<Inserted | null> {
     const { admission, environment } = this.#options;
     const { start } = asked;
     const keyed = await admission.keyOf(asked, start.data).catch(() => null);
     const mayJoin = keyed?.conflict?.action === 'join';
     if (!mayJoin && start.requestHash === null && start.parent === null) return null;
     const conflict = mayJoin ? keyed.conflict : undefined;
-    return insertNothing(environment.store, { ...start, ...keyed }, conflict);
+    return findExistingStart(environment.store, { ...start, ...keyed }, conflict);
   }
 
   /** Repeats the insert until all instances with the reference are terminated, if that is the rule. */
@@ -73,7 +73,7 @@ export class StartInsertion {
       const result = await runner.startInstance(start);
       const terminated = 'terminated' in result ? (result.terminated ?? []) : [];
       for (const record of terminated) {
-        metrics.workflowReplaced();
+        metrics.instanceReplaced();
         replaced(record);
       }
       for (const { id } of terminated) await note?.(id);

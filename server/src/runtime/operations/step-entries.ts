@@ -1,5 +1,5 @@
 /** What a walk through the executions of an instance meets, and how far a page may walk. */
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import type { Store } from '../../store/store.js';
 import type { StepView } from './instance-types.js';
 import type { ViewContext } from './instance-views.js';
@@ -21,7 +21,7 @@ export type Entries = AsyncGenerator<Entry, void, undefined>;
 
 export interface StepSource {
   readonly store: Pick<Store, 'readHistory'>;
-  readonly instance: WorkflowInstance;
+  readonly instance: Instance;
   readonly context: ViewContext;
 }
 

@@ -3,7 +3,7 @@
  * be read from either end, and filtered. However long it is, a page needs a bounded number of reads.
  */
 import { readJson } from '../../engine/values/exact-json.js';
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import type { StepRecord } from '../../engine/model/step-record.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import type { StepListRequest, StepView } from './instance-types.js';
@@ -17,7 +17,7 @@ import {
   type StepSource,
   type Walk,
 } from './step-entries.js';
-import { listTurn } from './step-turns.js';
+import { listIteration } from './loop-iterations.js';
 
 const BLOCK_SIZE = 500;
 
@@ -33,7 +33,7 @@ export async function listSteps(
     position,
     blockSize: hasFilter(request) ? BLOCK_SIZE : request.limit + 1,
   };
-  if (request.turn !== null) return listTurn({ walk, request, list, entriesFrom: forwards });
+  if (request.turn !== null) return listIteration({ walk, request, list, entriesFrom: forwards });
   const items: StepView[] = [];
   const budget = new ReadBudget();
   let last: Entry | null = null;
@@ -141,7 +141,7 @@ function entryOf(
   return { executionId: pointerId, stepId, attempt, position, length, hasFailed, view };
 }
 
-function endedCount({ recent, spilled }: WorkflowInstance): number {
+function endedCount({ recent, spilled }: Instance): number {
   return spilled + recent.length;
 }
 

@@ -1,8 +1,8 @@
 /** Previews of terminations with compensation: what would be undone, and what is in flight. */
 import { previewCleanUp, type UndoPreview } from '../../engine/failure/preview-clean-up.js';
-import { takeUpRun } from '../../engine/flow/lifecycle.js';
+import { restoreSession } from '../../engine/flow/lifecycle.js';
 import { executionKey } from '../../engine/model/pointer.js';
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import { AppError } from '../../base/errors.js';
 import type { Clock } from '../../base/clock.js';
 import type { Store } from '../../store/store.js';
@@ -38,13 +38,13 @@ export class UndoPreviews {
     const now = clock.now();
     const found = await store.getActivities(itemIdsOf(instance));
     const items = new Map(found.map((item) => [item.id, item]));
-    return previewCleanUp(takeUpRun(definition, instance, now), (pointer) =>
+    return previewCleanUp(restoreSession(definition, instance, now), (pointer) =>
       withdrawnItem(items.get(executionKey(id, pointer)), now),
     );
   }
 }
 
-function itemIdsOf({ id, pointers }: WorkflowInstance): readonly string[] {
+function itemIdsOf({ id, pointers }: Instance): readonly string[] {
   return [...pointers.values()]
     .filter(({ state }) => state.kind === 'activity')
     .map((pointer) => executionKey(id, pointer));

@@ -4,7 +4,7 @@ import {
   recheckCancelConditions,
   takeCancelChecks,
 } from '../../engine/failure/cancel.js';
-import type { Run } from '../../engine/flow/run.js';
+import type { Session } from '../../engine/flow/session.js';
 import { deadlineAround } from '../../engine/flow/timers.js';
 import { isRefusal } from '../../scripts/script-runtime.js';
 import type { ActorEnvironment } from '../instances/actor-environment.js';
@@ -18,29 +18,29 @@ const RECHECK_MS = 1000;
  * after a cancelled evaluation, all of them are.
  */
 export async function checkCancelConditions(
-  run: Run,
+  session: Session,
   { clock, evaluator, logger }: Pick<ActorEnvironment, 'clock' | 'evaluator' | 'logger'>,
   pending: PendingEvaluation,
 ): Promise<void> {
-  for (const { pointer, condition } of takeCancelChecks(run)) {
-    const place = { instance: run.instance, pointer, pending };
+  for (const { pointer, condition } of takeCancelChecks(session)) {
+    const place = { instance: session.instance, pointer, pending };
     const asked = evaluator.condition(place, condition);
     const evaluated = await (asked instanceof Promise
-      ? pending.wait(asked, deadlineAround(run, pointer))
+      ? pending.wait(asked, deadlineAround(session, pointer))
       : asked);
     if (pending.wasCalledOff(evaluated)) {
-      run.cancelCheckDue = true;
+      session.cancelCheckDue = true;
       return;
     }
     if (!evaluated.ok) {
-      if (isRefusal(evaluated.failure)) recheckCancelConditions(run, clock.now() + RECHECK_MS);
+      if (isRefusal(evaluated.failure)) recheckCancelConditions(session, clock.now() + RECHECK_MS);
       logger.warn(
-        { workflowId: run.instance.id, stepId: pointer.stepId, error: evaluated.failure },
+        { workflowId: session.instance.id, stepId: pointer.stepId, error: evaluated.failure },
         'a CancelCondition failed; treating it as false',
       );
     } else if (evaluated.value) {
-      run.now = clock.now();
-      cancelStep(run, pointer);
+      session.now = clock.now();
+      cancelStep(session, pointer);
     }
   }
 }

@@ -3,7 +3,7 @@
  * whose evaluation was cancelled returns to the engine as if it had never been handed out.
  */
 import { failStep } from '../../engine/failure/fail-step.js';
-import { stepOf, type Run } from '../../engine/flow/run.js';
+import { stepOf, type Session } from '../../engine/flow/session.js';
 import {
   enterStep,
   leaveCompensated,
@@ -23,49 +23,49 @@ type StepEnvironment = Pick<ActorEnvironment, 'clock' | 'evaluator'>;
 
 export async function evaluateWork(
   { clock, evaluator }: StepEnvironment,
-  run: Run,
+  session: Session,
   { pending, work }: { readonly pending: PendingEvaluation; readonly work: StepWork },
 ): Promise<void> {
   const { pointer } = work;
-  const place = { instance: run.instance, pointer, pending };
+  const place = { instance: session.instance, pointer, pending };
   const settled = <Value>(evaluated: MaybePromise<Value>): MaybePromise<Value> =>
     evaluated instanceof Promise
-      ? pending.wait(evaluated, deadlineAround(run, pointer))
+      ? pending.wait(evaluated, deadlineAround(session, pointer))
       : evaluated;
   if (work.kind === 'inputs') {
-    const { takesSecrets } = traitsOf(stepOf(run, pointer));
+    const { takesSecrets } = traitsOf(stepOf(session, pointer));
     const evaluated = settled(evaluator.inputs({ ...place, takesSecrets }, work.inputs));
     const inputs = evaluated instanceof Promise ? await evaluated : evaluated;
-    run.now = clock.now();
-    if (pending.wasCalledOff(inputs)) returnWork(run, work);
+    session.now = clock.now();
+    if (pending.wasCalledOff(inputs)) returnWork(session, work);
     else if (inputs.ok)
       enterStep(
-        run,
+        session,
         pointer,
         inputs.value,
-        shownInputs(stepOf(run, pointer), takesSecrets ? conceal(inputs.value) : inputs.value),
+        shownInputs(stepOf(session, pointer), takesSecrets ? conceal(inputs.value) : inputs.value),
       );
-    else failStep(run, pointer, inputs.failure);
+    else failStep(session, pointer, inputs.failure);
     return;
   }
   if (work.kind === 'selectors') {
     const evaluate = (condition: Condition): MaybePromise<Evaluated<boolean>> =>
       settled(evaluator.condition(place, condition));
     const selected = await selectedOf(work, evaluate, pending);
-    run.now = clock.now();
-    if (selected === null) returnWork(run, work);
-    else leaveCompensated(run, pointer, selected);
+    session.now = clock.now();
+    if (selected === null) returnWork(session, work);
+    else leaveCompensated(session, pointer, selected);
     return;
   }
   const evaluated = settled(evaluator.outputs(place, work));
   const result = evaluated instanceof Promise ? await evaluated : evaluated;
-  run.now = clock.now();
+  session.now = clock.now();
   if (pending.wasCalledOff(result)) {
-    returnWork(run, work);
+    returnWork(session, work);
     return;
   }
-  if (result.ok) leaveStep(run, pointer, result.value);
-  else failStep(run, pointer, result.failure);
+  if (result.ok) leaveStep(session, pointer, result.value);
+  else failStep(session, pointer, result.failure);
 }
 
 type SelectorWork = Extract<StepWork, { kind: 'selectors' }>;

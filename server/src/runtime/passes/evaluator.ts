@@ -6,7 +6,7 @@ import type { InputValue } from '../../engine/model/input-value.js';
 import { writeJson } from '../../engine/values/exact-json.js';
 import { planInputs, requestOf, type InputPlan } from '../../engine/values/expression-plan.js';
 import type { Failure } from '../../engine/failure/fail-step.js';
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import { setField, type Json, type JsonObject } from '../../engine/values/json.js';
 import { compensatingOf } from '../../engine/flow/undone-by.js';
 import { idempotencyKey, type Pointer } from '../../engine/model/pointer.js';
@@ -31,7 +31,7 @@ export type MaybePromise<Value> = Value | Promise<Value>;
 
 /** The instance and step that the expressions belong to. */
 export interface EvaluationPlace {
-  readonly instance: WorkflowInstance;
+  readonly instance: Instance;
   readonly pointer: Pointer;
   /** Its signal cancels the evaluation, which then fails with `Aborted`. It is read only if Python is needed. */
   readonly pending?: { readonly signal: AbortSignal };

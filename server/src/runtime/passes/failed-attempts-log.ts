@@ -6,8 +6,8 @@
  * at each level, with the number of attempts that it represents. The newest of a minute is never lost: its line is written
  * when the minute is over.
  */
-import type { WorkflowInstance } from '../../engine/model/instance.js';
-import type { FailedAttempt, NextAction } from '../../engine/flow/run.js';
+import type { Instance } from '../../engine/model/instance.js';
+import type { FailedAttempt, NextAction } from '../../engine/flow/session.js';
 import type { LogFields, Logger } from '../../base/logger.js';
 import type { Clock } from '../../base/clock.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
@@ -48,7 +48,7 @@ export class FailedAttemptsLog {
     this.#options = options;
   }
 
-  note(instance: WorkflowInstance, attempts: readonly FailedAttempt[]): void {
+  note(instance: Instance, attempts: readonly FailedAttempt[]): void {
     for (const attempt of attempts) {
       this.#options.metrics.attemptFailed(instance.definitionId, attempt.action.kind);
       const level = isHandled(instance, attempt.action) ? 'warn' : 'error';
@@ -100,7 +100,7 @@ export class FailedAttemptsLog {
 }
 
 /** Whether the definition says what follows: another attempt, a compensation, or a path that goes on. */
-function isHandled({ parent }: WorkflowInstance, { kind }: NextAction): boolean {
+function isHandled({ parent }: Instance, { kind }: NextAction): boolean {
   switch (kind) {
     case 'retry':
     case 'compensating':
@@ -118,7 +118,7 @@ function levelOf(key: string): Level {
   return key.endsWith('"warn"]') ? 'warn' : 'error';
 }
 
-function fieldsOf(instance: WorkflowInstance, { action, error }: FailedAttempt): LogFields {
+function fieldsOf(instance: Instance, { action, error }: FailedAttempt): LogFields {
   const { attempt, message, pointerId, stepId, type } = error;
   return {
     workflowId: instance.id,

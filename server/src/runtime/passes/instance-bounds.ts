@@ -1,11 +1,11 @@
 /**
  * Stops a misbehaving instance before it harms others: the steps that it runs and opens, and its stored size, are bounded.
  */
-import type { WorkflowInstance } from '../../engine/model/instance.js';
-import { leftOf } from '../../engine/values/json-length.js';
+import type { Instance } from '../../engine/model/instance.js';
+import { remainingBytes } from '../../engine/values/json-length.js';
 import type { Json } from '../../engine/values/json.js';
-import { haltRun } from '../../engine/flow/lifecycle.js';
-import type { Run } from '../../engine/flow/run.js';
+import { haltInstance } from '../../engine/flow/lifecycle.js';
+import type { Session } from '../../engine/flow/session.js';
 import { stateOf } from '../../engine/model/snapshot.js';
 import type { ActorLimits } from '../instances/actor-environment.js';
 
@@ -19,12 +19,23 @@ export class InstanceTooLargeError extends Error {
 }
 
 /** Suspends an instance that has more work after it has run, or opened, too many steps. */
-export function haltBeyond(run: Run, { openStepsMax, stepsWithoutWaitMax }: ActorLimits): void {
-  if (run.queue.size === 0 || run.instance.status !== 'Runnable') return;
-  if (run.instance.stepsWithoutWait > stepsWithoutWaitMax) {
-    haltRun(run, 'StepLimit', `more than ${stepsWithoutWaitMax} steps ran without waiting`);
-  } else if (run.instance.pointers.size > openStepsMax) {
-    haltRun(run, 'OpenStepLimit', `more than ${openStepsMax} steps are open at the same time`);
+export function haltBeyond(
+  session: Session,
+  { openStepsMax, stepsWithoutWaitMax }: ActorLimits,
+): void {
+  if (session.queue.size === 0 || session.instance.status !== 'Runnable') return;
+  if (session.instance.stepsWithoutWait > stepsWithoutWaitMax) {
+    haltInstance(
+      session,
+      'StepLimit',
+      `more than ${stepsWithoutWaitMax} steps ran without waiting`,
+    );
+  } else if (session.instance.pointers.size > openStepsMax) {
+    haltInstance(
+      session,
+      'OpenStepLimit',
+      `more than ${openStepsMax} steps are open at the same time`,
+    );
   }
 }
 
@@ -44,11 +55,11 @@ export class StateLength {
   }
 
   /** Call before a commit. Measures the state only if it may be too long. @throws InstanceTooLargeError */
-  assertWritable(run: Run): void {
-    this.#length += run.grown;
-    run.grown = 0;
+  assertWritable(session: Session): void {
+    this.#length += session.grown;
+    session.grown = 0;
     if (this.#length <= this.#lengthMax) return;
-    const left = leftToWrite(run.instance, this.#lengthMax);
+    const left = leftToWrite(session.instance, this.#lengthMax);
     if (left < 0) throw new InstanceTooLargeError(this.#lengthMax);
     this.#length = this.#lengthMax - left;
   }
@@ -59,7 +70,7 @@ export class StateLength {
   }
 }
 
-function leftToWrite(instance: WorkflowInstance, lengthMax: number): number {
+function leftToWrite(instance: Instance, lengthMax: number): number {
   // The state consists of JSON only, because it is written as JSON.
-  return leftOf(stateOf(instance) as unknown as Json, lengthMax);
+  return remainingBytes(stateOf(instance) as unknown as Json, lengthMax);
 }

@@ -4,9 +4,9 @@
  * Owns: when a pass ends. A pass may stop early because it has done or added enough, but it never stops before it has
  * checked all cancel conditions that were due before the last step: the only exits from the loop follow a check. A pass
  * whose evaluation was cancelled also ends; the interrupted check or step is due again. Whether work remains afterwards is
- * not decided here; `canGoOn` decides that for the run.
+ * not decided here; `canContinue` decides that for the run.
  */
-import type { Run } from '../../engine/flow/run.js';
+import type { Session } from '../../engine/flow/session.js';
 import { nextWork } from '../../engine/flow/step-work.js';
 import { nextSlice, SLICE_MS } from '../../base/slices.js';
 import type { ActorEnvironment } from '../instances/actor-environment.js';
@@ -24,7 +24,7 @@ const PASS_LENGTH_MAX = 4 * 1024 * 1024;
 export type PassEnvironment = Pick<ActorEnvironment, 'clock' | 'evaluator' | 'limits' | 'logger'>;
 
 export async function runPass(
-  run: Run,
+  session: Session,
   environment: PassEnvironment,
   pending: PendingEvaluation,
 ): Promise<void> {
@@ -32,21 +32,21 @@ export async function runPass(
   let heldSince = startedAt;
   let isSpent = false;
   for (let turns = 1; ; turns += 1) {
-    await checkCancelConditions(run, environment, pending);
+    await checkCancelConditions(session, environment, pending);
     if (pending.isCalledOff || isSpent || turns > PASS_STEPS_MAX) break;
     // A cancellation may have opened steps with conditions of their own, which are checked before anything runs.
-    if (run.cancelCheckDue) continue;
-    if (run.commitDue && run.queue.size > 0) break;
-    run.now = environment.clock.now();
-    haltBeyond(run, environment.limits);
-    const work = nextWork(run);
+    if (session.cancelCheckDue) continue;
+    if (session.commitDue && session.queue.size > 0) break;
+    session.now = environment.clock.now();
+    haltBeyond(session, environment.limits);
+    const work = nextWork(session);
     if (work === null) break;
-    await evaluateWork(environment, run, { pending, work });
+    await evaluateWork(environment, session, { pending, work });
     const now = performance.now();
-    isSpent = run.grown > PASS_LENGTH_MAX || now - startedAt > PASS_MS_MAX;
+    isSpent = session.grown > PASS_LENGTH_MAX || now - startedAt > PASS_MS_MAX;
     if (isSpent || now - heldSince <= SLICE_MS) continue;
     await nextSlice();
     heldSince = performance.now();
   }
-  run.restingSince = run.now;
+  session.restingSince = session.now;
 }

@@ -1,7 +1,7 @@
 /** What the history keeps of a value: the value itself if it is small, otherwise a note that it was large. */
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { StepDefinition } from '../../engine/model/definition.js';
-import { leftOf } from '../../engine/values/json-length.js';
+import { remainingBytes } from '../../engine/values/json-length.js';
 import { SecretMarks } from '../secrets/secret-marks.js';
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
 
@@ -10,7 +10,7 @@ const LENGTH_MAX = 4096;
 
 /** The cost is bounded by the limit, not by the value. */
 export function shownValue(value: Json): Json {
-  return leftOf(value, LENGTH_MAX) < 0 ? { truncated: true } : value;
+  return remainingBytes(value, LENGTH_MAX) < 0 ? { truncated: true } : value;
 }
 
 /** Names of HTTP headers and query parameters that carry credentials. */

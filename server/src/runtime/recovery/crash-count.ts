@@ -1,5 +1,5 @@
 /** The number of consecutive nodes that died while they had an instance, and what clears the instance. */
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import { executionKey } from '../../engine/model/pointer.js';
 import { isUnderWay } from '../instances/under-way.js';
 
@@ -8,7 +8,7 @@ export class CrashCount {
   /** The work in progress when the nodes died: until it has ended, no commit clears the instance. */
   readonly #suspects: ReadonlySet<string>;
 
-  constructor(value: number, instance: WorkflowInstance) {
+  constructor(value: number, instance: Instance) {
     this.#value = value;
     this.#suspects = new Set(value === 0 ? [] : underWay(instance));
   }
@@ -22,7 +22,7 @@ export class CrashCount {
    * The value that a commit of the instance writes.
    * @param goesOn true if the instance has more to do immediately: its very next step may be the one that crashes servers
    */
-  next(instance: WorkflowInstance, goesOn: boolean): number {
+  next(instance: Instance, goesOn: boolean): number {
     if (this.#value === 0) return 0;
     const isSuspect =
       goesOn || underWay(instance).some((execution) => this.#suspects.has(execution));
@@ -38,6 +38,6 @@ export class CrashCount {
   }
 }
 
-function underWay({ id, pointers }: WorkflowInstance): readonly string[] {
+function underWay({ id, pointers }: Instance): readonly string[] {
   return [...pointers.values()].filter(isUnderWay).map((pointer) => executionKey(id, pointer));
 }

@@ -47,11 +47,11 @@ export interface CrashTrialsOptions {
     suspectEpoch: number | null,
   ) => Promise<InstanceRecord | null>;
   /** True if the instance has nothing to do until an external response arrives. */
-  readonly waitsOutside: (instanceId: string) => boolean;
+  readonly waitsForResponse: (instanceId: string) => boolean;
   /** This node is stopping, and does not know whether it has claimed an instance. */
-  readonly leftUnknown: () => void;
+  readonly maybeUnfinished: () => void;
   /** The instance may continue; its count of crashes becomes `crashes`. */
-  readonly acquitted: (instanceId: string, crashes: number) => void;
+  readonly cleared: (instanceId: string, crashes: number) => void;
 }
 
 interface Suspect {
@@ -107,11 +107,11 @@ export class CrashTrials {
   rests(instanceId: string): void {
     const trial = this.#onTrial;
     if (trial?.id !== instanceId) return;
-    const { environment, waitsOutside } = this.#options;
+    const { environment, waitsForResponse } = this.#options;
     trial.cancelOutside();
     // Work that has started meanwhile ends with another rest.
     trial.cancelOutside = environment.clock.at(environment.clock.now() + OUTSIDE_MS, () => {
-      if (waitsOutside(instanceId)) trial.end('undecided');
+      if (waitsForResponse(instanceId)) trial.end('undecided');
     });
   }
 
@@ -154,7 +154,7 @@ export class CrashTrials {
   }
 
   async #try(id: string, { suspectEpoch }: Suspect): Promise<void> {
-    const { acquitted, begin, environment, isStopping, leftUnknown } = this.#options;
+    const { cleared, begin, environment, isStopping, maybeUnfinished } = this.#options;
     const { clock, store } = environment;
     let cancelLimit = (): void => undefined;
     let end: Trial['end'] = () => undefined;
@@ -169,13 +169,13 @@ export class CrashTrials {
         async () => ({ record: await begin(id, suspectEpoch) }),
         isStopping,
       );
-      if (begun === null) leftUnknown();
+      if (begun === null) maybeUnfinished();
       const record = begun?.record ?? null;
       if (record === null) return;
       cancelLimit = clock.at(clock.now() + TRIAL_MS_MAX, () => trial.end('undecided'));
       if ((await verdict) === 'cleared') return;
       const crashes = TRIAL_FROM - 1;
-      acquitted(id, crashes);
+      cleared(id, crashes);
       await environment.retryStore(() => store.setCrashes(id, record.epoch, crashes), isStopping);
     } finally {
       cancelLimit();

@@ -7,7 +7,7 @@ import { StoreRefusedError, type Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import type { ActorEnvironment } from '../instances/actor-environment.js';
 import { InstanceTooLargeError } from '../passes/instance-bounds.js';
-import { setAside } from './set-aside-state.js';
+import { quarantinedState } from './quarantined-state.js';
 
 export interface QuarantineOptions {
   readonly store: Store;
@@ -96,7 +96,11 @@ export class Quarantine {
     this.#ids.add(record.id);
     if (record.status !== 'Runnable') return this.#suspendOnly(record);
     const reason = { type, message, time: clock.now() };
-    const { commit, instance, messages, written } = await setAside(record, reason, announce);
+    const { commit, instance, messages, written } = await quarantinedState(
+      record,
+      reason,
+      announce,
+    );
     try {
       if ((await store.commitInstance(commit)) !== 'committed') return;
     } catch (error) {

@@ -38,9 +38,9 @@ export interface TakeOverOptions {
   /** Reads the instance, and claims it if it has no owner; returns it if this node owns it. */
   readonly load: (instanceId: string) => Promise<InstanceRecord | null>;
   readonly isNewer: (instance: Pick<InstanceRecord, 'id' | 'schemaVersion'>) => boolean;
-  readonly waitsOutside: CrashTrialsOptions['waitsOutside'];
-  readonly acquitted: CrashTrialsOptions['acquitted'];
-  readonly leftUnknown: CrashTrialsOptions['leftUnknown'];
+  readonly waitsForResponse: CrashTrialsOptions['waitsForResponse'];
+  readonly cleared: CrashTrialsOptions['cleared'];
+  readonly maybeUnfinished: CrashTrialsOptions['maybeUnfinished'];
 }
 
 export class TakeOver {

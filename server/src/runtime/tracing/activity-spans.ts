@@ -7,7 +7,7 @@ import { readExecutionKey } from '../../base/ids.js';
 import type { ActivityRecord } from '../../store/records/activities.js';
 import { spanIdOf, writeTraceHeaders, type TraceHeaders } from '../../tracing/trace-context.js';
 import type { Tracing } from '../../tracing/tracing.js';
-import { contextIn, heldSpan, stepSpan, workflowAttributes } from './span-names.js';
+import { contextIn, heldSpan, stepSpan, instanceAttributes } from './span-names.js';
 
 export type TracedItem = Pick<
   ActivityRecord,
@@ -15,7 +15,7 @@ export type TracedItem = Pick<
 >;
 
 /** A worker gets the item. Returns what it continues. */
-export function traceHandOut(
+export function traceClaim(
   tracing: Tracing,
   trace: InstanceTrace,
   item: TracedItem,
@@ -75,7 +75,7 @@ function stepIn(trace: InstanceTrace, { id, instanceId }: TracedItem): string {
 
 function attributesOf({ attempt, instanceId, name }: TracedItem) {
   return {
-    ...workflowAttributes(instanceId),
+    ...instanceAttributes(instanceId),
     'stepwright.activity.name': name,
     'stepwright.activity.delivery': attempt,
   };

@@ -1,26 +1,26 @@
 /** The span of a step's body: an HTTP call, or a script. */
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { EffectResult } from '../../engine/flow/messages.js';
-import { stepOf, type Run } from '../../engine/flow/run.js';
+import { stepOf, type Session } from '../../engine/flow/session.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import type { Clock } from '../../base/clock.js';
 import type { CallTrace, SentRequest } from '../../step-bodies/step-body.js';
 import { writeTraceHeaders } from '../../tracing/trace-context.js';
 import type { SpanAttributes, Tracing } from '../../tracing/tracing.js';
-import { stepSpan, workflowAttributes } from './span-names.js';
+import { stepSpan, instanceAttributes } from './span-names.js';
 
 interface TracedCall {
   readonly tracing: Tracing | undefined;
   readonly clock: Pick<Clock, 'now'>;
-  readonly run: Run;
+  readonly session: Session;
   readonly pointer: Pointer;
 }
 
 export async function traceCall(
-  { clock, pointer, run, tracing }: TracedCall,
+  { clock, pointer, session, tracing }: TracedCall,
   call: (trace: CallTrace | undefined) => Promise<EffectResult>,
 ): Promise<EffectResult> {
-  const { instance } = run;
+  const { instance } = session;
   const { trace } = instance;
   if (tracing === undefined || trace === undefined) return call(undefined);
   const step = stepSpan(trace, instance.id, pointer.id);
@@ -29,7 +29,7 @@ export async function traceCall(
   if (!trace.sampled) return call(headers);
   const startTime = clock.now();
   const { attempt, stepId } = pointer;
-  const definition = stepOf(run, pointer);
+  const definition = stepOf(session, pointer);
   let sent: SentRequest | null = null;
   const result = await call({ ...headers, sent: (request) => (sent = request) });
   const isHttp = traitsOf(definition).body === 'http';
@@ -42,7 +42,7 @@ export async function traceCall(
     startTime,
     endTime: clock.now(),
     attributes: {
-      ...workflowAttributes(instance.id, instance.definitionId),
+      ...instanceAttributes(instance.id, instance.definitionId),
       'stepwright.step.id': stepId,
       'stepwright.step.attempt': attempt,
       ...attributesOf(sent),

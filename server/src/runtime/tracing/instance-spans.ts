@@ -5,16 +5,16 @@
  * A node that dies loses the spans that it has not sent. The node that takes the instance over records the steps that the
  * instance still holds once more: they have the same ids, so a backend shows them once.
  */
-import type { EndedAttempt, EndedWait } from '../../engine/flow/run.js';
+import type { EndedAttempt, EndedWait } from '../../engine/flow/session.js';
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import { childIdOf } from '../../engine/model/child-id.js';
-import { isEnded, type WorkflowInstance } from '../../engine/model/instance.js';
+import { isEnded, type Instance } from '../../engine/model/instance.js';
 import type { InstanceTrace } from '../../engine/model/instance-trace.js';
 import type { StepRecord } from '../../engine/model/step-record.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { readTraceparent, spanIdOf, type TraceContext } from '../../tracing/trace-context.js';
 import type { FinishedSpan, SpanAttributes, SpanEvent, Tracing } from '../../tracing/tracing.js';
-import { contextIn, instanceSpan, stepSpan, workflowAttributes } from './span-names.js';
+import { contextIn, instanceSpan, stepSpan, instanceAttributes } from './span-names.js';
 import { childStart } from './start-trace.js';
 import { waitReason } from './wait-reason.js';
 
@@ -37,7 +37,7 @@ export class InstanceSpans {
 
   /** @param since when the work began that is now committed; null: unknown */
   committed(
-    instance: WorkflowInstance,
+    instance: Instance,
     { endedAttempts, endedWaits }: CommittedWork,
     { now, since }: { readonly now: number; readonly since: number | null },
   ): void {
@@ -55,7 +55,7 @@ export class InstanceSpans {
   }
 
   /** The instance was taken over from another node, which may have died before it sent its spans. */
-  takenOver(instance: WorkflowInstance, definition: WorkflowDefinition): void {
+  takenOver(instance: Instance, definition: WorkflowDefinition): void {
     const { trace } = instance;
     if (trace?.sampled !== true) return;
     const newest = new Map(instance.recent.map((record) => [record.pointerId, record]));
@@ -68,7 +68,7 @@ export class InstanceSpans {
 
   /** A step that is still open will be tried again. */
   #step(
-    instance: WorkflowInstance,
+    instance: Instance,
     trace: InstanceTrace,
     { record, startsInstance, type }: EndedStep,
   ): void {
@@ -93,7 +93,7 @@ export class InstanceSpans {
   }
 
   #pass(
-    instance: WorkflowInstance,
+    instance: Instance,
     trace: InstanceTrace,
     pass: Pick<FinishedSpan, 'startTime' | 'endTime'> & { readonly steps: number },
   ): void {
@@ -110,7 +110,7 @@ export class InstanceSpans {
     });
   }
 
-  #instance(instance: WorkflowInstance, trace: InstanceTrace): void {
+  #instance(instance: Instance, trace: InstanceTrace): void {
     const { definitionId, endTime, id, lastError, outcome, startTime, version } = instance;
     const type = lastError?.type ?? 'Failed';
     this.#tracing.record({
@@ -130,12 +130,12 @@ export class InstanceSpans {
   }
 }
 
-function ownAttributes({ definitionId, id }: WorkflowInstance): SpanAttributes {
-  return workflowAttributes(id, definitionId);
+function ownAttributes({ definitionId, id }: Instance): SpanAttributes {
+  return instanceAttributes(id, definitionId);
 }
 
 /** All known attempts of the execution, the oldest first. */
-function attemptsOf({ recent }: WorkflowInstance, record: StepRecord): readonly StepRecord[] {
+function attemptsOf({ recent }: Instance, record: StepRecord): readonly StepRecord[] {
   if (record.attempt === 1) return [record];
   const earlier = recent.filter(
     ({ attempt, pointerId }) => pointerId === record.pointerId && attempt < record.attempt,
@@ -184,7 +184,7 @@ function failedWith(type: string | undefined): Pick<FinishedSpan, 'errorType'> {
 }
 
 function waitSpan(
-  instance: WorkflowInstance,
+  instance: Instance,
   trace: InstanceTrace,
   { endedBy, pointer, until }: EndedWait,
 ): FinishedSpan {

@@ -34,7 +34,7 @@ export function contextIn(trace: InstanceTrace, spanId: string): TraceContext {
 }
 
 /** The attributes by which spans of one instance are found. */
-export function workflowAttributes(workflowId: string, definitionId?: string): SpanAttributes {
+export function instanceAttributes(workflowId: string, definitionId?: string): SpanAttributes {
   return {
     'stepwright.workflow.id': workflowId,
     ...(definitionId !== undefined && { 'stepwright.definition.id': definitionId }),

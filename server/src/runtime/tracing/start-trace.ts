@@ -12,7 +12,7 @@ import {
   type TraceHeaders,
 } from '../../tracing/trace-context.js';
 import type { Tracing } from '../../tracing/tracing.js';
-import { stepSpan, workflowAttributes } from './span-names.js';
+import { stepSpan, instanceAttributes } from './span-names.js';
 
 /** With the span of the request. */
 export interface TracedStart extends TraceHeaders {
@@ -76,7 +76,7 @@ function recordStart(
     kind: 'internal',
     startTime,
     endTime: startTime,
-    attributes: workflowAttributes(workflowId, definitionId),
+    attributes: instanceAttributes(workflowId, definitionId),
     links,
   });
   return { id: context.traceId, start: context.spanId, sampled };

@@ -1,12 +1,12 @@
 /** Why an instance waited, in the words of `explain`, without data: the key of an event and messages of errors. */
-import type { WorkflowInstance } from '../../engine/model/instance.js';
+import type { Instance } from '../../engine/model/instance.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import { explainPointer } from '../operations/explain/explain-pointer.js';
 import type { WaitReason } from '../operations/explain/explanation.js';
 
 /** @param now when the wait ended */
 export function waitReason(
-  instance: WorkflowInstance,
+  instance: Instance,
   pointer: Pointer,
   now: number,
 ): Pick<WaitReason, 'kind' | 'text'> & { readonly since: number } {

@@ -3,7 +3,7 @@ import type { NodeServicesOptions } from '../node-options.js';
 import { PublisherReaches } from '../events/publisher-reach.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { InstanceControl } from '../operations/instance-control.js';
-import type { WorkflowStarts } from '../operations/workflow-starts.js';
+import type { InstanceStarter } from '../operations/instance-starter.js';
 import { EventTriggers } from './event-triggers.js';
 import { TriggerControl } from './trigger-control.js';
 import { TriggerRegistry } from './trigger-registry.js';
@@ -24,7 +24,7 @@ const SLEEP_MS_WITH_HINTS = 10_000;
 interface Services {
   readonly catalog: DefinitionCatalog;
   readonly control: InstanceControl;
-  readonly starts: WorkflowStarts;
+  readonly starts: InstanceStarter;
   readonly nodes: { readonly isChosen: boolean };
   readonly isShared: boolean;
 }

@@ -10,8 +10,8 @@ import type { TriggerRecord } from '../../store/records/triggers.js';
 import type { Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
-import type { StartedWorkflow } from '../operations/instance-types.js';
-import { OPEN_MAX } from './cron-turn.js';
+import type { StartedInstance } from '../operations/instance-types.js';
+import { OPEN_MAX } from './cron-check.js';
 import { dueAtOf } from './due-times.js';
 import { TRIGGERS_READ_MAX } from './trigger-registry.js';
 import { firingOf, type TriggerStarter } from './trigger-starter.js';
@@ -90,7 +90,7 @@ export class TriggerControl {
    * Starts a run now, whatever else of the trigger is open.
    * @throws AppError `trigger_not_found`, `definition_disabled`, `invalid_data`, `reference_in_use` and others of a start
    */
-  async fire(definitionId: string, name: string): Promise<StartedWorkflow> {
+  async fire(definitionId: string, name: string): Promise<StartedInstance> {
     const { clock, ids, metrics, starter } = this.#options;
     const { definition, trigger } = await this.#find(definitionId, name);
     const { source } = trigger;

@@ -9,7 +9,7 @@ import type { Logger } from '../../base/logger.js';
 import type { Service } from '../../base/service.js';
 import type { TriggerRecord } from '../../store/records/triggers.js';
 import { FAR_FUTURE_MS, StoreUnavailableError, type Store } from '../../store/store.js';
-import { CronTurn, type CronTurnOptions } from './cron-turn.js';
+import { CronCheck, type CronCheckOptions } from './cron-check.js';
 import type { TriggerRegistry } from './trigger-registry.js';
 import { isRegistration, readTriggerState } from './trigger-state.js';
 
@@ -19,7 +19,7 @@ const AT_ONCE = 100;
 const FAILED_PAUSE_MS = 10_000;
 const OUTAGE_PAUSE_MS = 1000;
 
-export interface TriggerScanOptions extends CronTurnOptions {
+export interface TriggerScanOptions extends CronCheckOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -135,7 +135,7 @@ export class TriggerScan implements Service {
       throw new Error(`Version ${version} of ${record.definitionId} has no cron trigger ${name}`);
     }
     const { source } = trigger;
-    await new CronTurn(this.#options, { definition, trigger, source, record }).run();
+    await new CronCheck(this.#options, { definition, trigger, source, record }).run();
   }
 }
 

@@ -9,7 +9,7 @@ import type { Logger } from '../../base/logger.js';
 import { isRefusal, type ScriptRuntime } from '../../scripts/script-runtime.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { InstanceView } from '../operations/instance-types.js';
-import type { WorkflowStarts } from '../operations/workflow-starts.js';
+import type { InstanceStarter } from '../operations/instance-starter.js';
 import { triggerContext } from '../passes/evaluator.js';
 import type { LastFiring } from './trigger-state.js';
 import { traceHeadersOf, type TraceHeaders } from '../../tracing/trace-context.js';
@@ -26,7 +26,7 @@ const TRANSIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 export interface TriggerStarterOptions {
   readonly scripts: Pick<ScriptRuntime, 'evaluate'>;
-  readonly starts: Pick<WorkflowStarts, 'start'>;
+  readonly starts: Pick<InstanceStarter, 'start'>;
   readonly logger: Pick<Logger, 'error'>;
 }
 

@@ -26,7 +26,7 @@ import type { ResourceRecord } from '../../store/records/resources.js';
 import type { Store } from '../../store/store.js';
 import type { EventPublisher } from '../events/event-publisher.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
-import type { WorkflowStarts } from '../operations/workflow-starts.js';
+import type { InstanceStarter } from '../operations/instance-starter.js';
 import { DeliveryRates } from './delivery-rates.js';
 import { challengeOf } from './webhook-challenge.js';
 import { readWebhook, secretPlace, type StoredWebhook, writeWebhook } from './webhook-codec.js';
@@ -50,7 +50,7 @@ export interface WebhookReceiverOptions {
   readonly scripts: Pick<ScriptRuntime, 'evaluate'>;
   readonly metrics: Pick<RuntimeMetrics, 'webhookCalled'>;
   readonly publisher: Pick<EventPublisher, 'publish'>;
-  readonly starts: Pick<WorkflowStarts, 'start'>;
+  readonly starts: Pick<InstanceStarter, 'start'>;
   /** Maximum number of valid calls of a webhook per minute on this node. */
   readonly webhookCallsPerMinuteMax: number;
 }

@@ -6,7 +6,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { IntegerTooLong, readJson } from '../../engine/values/exact-json.js';
-import { leftOf, TOO_DEEP } from '../../engine/values/json-length.js';
+import { remainingBytes, TOO_DEEP } from '../../engine/values/json-length.js';
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
 import { endOfString } from '../../engine/values/json-string.js';
 import { memoryCost } from '../../engine/values/memory-cost.js';
@@ -164,7 +164,7 @@ function tooLongInteger({ message }: IntegerTooLong): ScriptError {
 /** The same limits for a value that did not come from an interpreter. */
 export function findStorageProblem(value: Json, limitBytes: number): ScriptError | null {
   if (typeof value !== 'object' || value === null) return null;
-  const left = leftOf(value, limitBytes, MAX_NESTING);
+  const left = remainingBytes(value, limitBytes, MAX_NESTING);
   if (left === TOO_DEEP) return tooDeep();
   if (left < 0) {
     return { type: 'ResultTooLarge', message: `the result is larger than ${limitBytes} bytes` };

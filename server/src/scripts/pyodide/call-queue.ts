@@ -5,10 +5,10 @@
  */
 
 /** `scripts` is also for expressions of an owner whose expressions took too long before. */
-export type Lane = 'expressions' | 'scripts';
+export type CallKind = 'expressions' | 'scripts';
 
 /** How many calls of the other lane may overtake a waiting call of this lane. */
-const MAX_PASSED: Readonly<Record<Lane, number>> = { expressions: 1, scripts: 16 };
+const MAX_PASSED: Readonly<Record<CallKind, number>> = { expressions: 1, scripts: 16 };
 
 /** One lane: a list for each waiting owner. The owner whose turn is next comes first. */
 class FairLane<Call> {
@@ -70,12 +70,12 @@ class FairLane<Call> {
 export class CallQueue<Call> {
   readonly #limit: number;
 
-  readonly #lanes: Readonly<Record<Lane, FairLane<Call>>> = {
+  readonly #lanes: Readonly<Record<CallKind, FairLane<Call>>> = {
     expressions: new FairLane(),
     scripts: new FairLane(),
   };
   /** How many calls of the other lane have overtaken the first waiting call of this lane. */
-  readonly #passed: Record<Lane, number> = { expressions: 0, scripts: 0 };
+  readonly #passed: Record<CallKind, number> = { expressions: 0, scripts: 0 };
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -86,22 +86,22 @@ export class CallQueue<Call> {
   }
 
   /** @returns false if the queue is full */
-  push(lane: Lane, call: Call, owner = ''): boolean {
+  push(lane: CallKind, call: Call, owner = ''): boolean {
     if (this.size >= this.#limit) return false;
     this.#lanes[lane].push(owner, [call]);
     return true;
   }
 
   /** Puts a call back to the head of its lane. It is never rejected, because it had a place before. */
-  putBack(lane: Lane, call: Call, owner = ''): void {
+  putBack(lane: CallKind, call: Call, owner = ''): void {
     this.#lanes[lane].putFirst(owner, call);
   }
 
   /** @param lanes the lanes whose calls may run now */
-  shift(lanes: readonly Lane[]): Call | undefined {
+  shift(lanes: readonly CallKind[]): Call | undefined {
     const lane = this.#chooseLane(lanes);
     if (lane === null) return undefined;
-    const other: Lane = lane === 'scripts' ? 'expressions' : 'scripts';
+    const other: CallKind = lane === 'scripts' ? 'expressions' : 'scripts';
     this.#passed[lane] = 0;
     this.#passed[other] = this.#lanes[other].size > 0 ? this.#passed[other] + 1 : 0;
     return this.#lanes[lane].shift();
@@ -124,7 +124,7 @@ export class CallQueue<Call> {
     return [...this.#lanes.expressions.takeAll(), ...this.#lanes.scripts.takeAll()];
   }
 
-  #chooseLane(lanes: readonly Lane[]): Lane | null {
+  #chooseLane(lanes: readonly CallKind[]): CallKind | null {
     const waiting = lanes.filter((lane) => this.#lanes[lane].size > 0);
     const overdue = waiting.find((lane) => this.#passed[lane] >= MAX_PASSED[lane]);
     return overdue ?? waiting[0] ?? null;

@@ -10,7 +10,7 @@ import { longestCallMs, type ReplyFrame, type RequestHeader } from './frames.js'
 import { InterruptibleSection } from './interruptible-section.js';
 import { SealedInterpreter } from './sealed-interpreter.js';
 import { ServerPipe } from './server-pipe.js';
-import { testSeal } from './test-seal.js';
+import { checkSeal } from './check-seal.js';
 
 /** The first request to every interpreter process. */
 export interface BootRequest extends Omit<PythonOptions, 'snapshot' | 'runner'> {
@@ -79,7 +79,7 @@ async function main(): Promise<void> {
 
 async function bootSealed(options: PythonOptions): Promise<SealedInterpreter> {
   const interpreter = new SealedInterpreter(await bootPython(options), options);
-  testSeal(interpreter);
+  checkSeal(interpreter);
   return interpreter;
 }
 

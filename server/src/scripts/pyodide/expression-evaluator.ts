@@ -4,7 +4,7 @@
  * See pyodide-script-runtime.ts for the guarantees PY1 to PY4.
  */
 import { EXPRESSION_TOO_LONG, isExpressionTooLong } from '../../engine/values/expression-length.js';
-import { leftOf } from '../../engine/values/json-length.js';
+import { remainingBytes } from '../../engine/values/json-length.js';
 import { setField, type Json, type JsonObject } from '../../engine/values/json.js';
 import type {
   CallOptions,
@@ -130,7 +130,7 @@ export class ExpressionEvaluator {
       const value = plain === null ? undefined : evaluatePlain(plain, current);
       if (value === undefined) return null;
       // Counted together, as Python does: thousands of outputs may be the same large value.
-      bytesLeft = leftOf(value, bytesLeft, MAX_NESTING);
+      bytesLeft = remainingBytes(value, bytesLeft, MAX_NESTING);
       if (bytesLeft < 0) {
         const problem = findStorageProblem(value, resultLimitBytes);
         return { ok: false, index, error: problem ?? tooLarge(resultLimitBytes) };

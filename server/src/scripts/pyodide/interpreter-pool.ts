@@ -2,7 +2,7 @@
  * The interpreters of one server: assigns calls to them, and decides what happens to both.
  *
  * Owns: which call goes to which process. interpreter-supply.ts decides which processes exist, call-queue.ts in which order
- * calls wait, judge-call.ts what the end of a call means. Must not know: Python, expressions, scripts.
+ * calls wait, call-consequences.ts what the end of a call means. Must not know: Python, expressions, scripts.
  *
  *  IP1 One process has one call at a time. At most `interpreters` of them are busy at the same time; if that is one, one
  *      more may run expressions while it is busy with a script. The others are spares: identical, but waiting.
@@ -14,14 +14,14 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { ScriptError } from '../script-runtime.js';
-import { CallQueue, type Lane } from './call-queue.js';
+import { CallQueue, type CallKind } from './call-queue.js';
 import type { CallEnd } from './interpreter-process.js';
 import { InterpreterSupply, type Interpreter, type SupplyOptions } from './interpreter-supply.js';
-import { isTimeout, type JudgeOptions } from './judge-call.js';
+import { isTimeout, type EndedCallOptions } from './call-consequences.js';
 import { aborted, unavailable, type CallResult, type PoolCall } from './pool-call.js';
 import { queueCall, type QueuedCall } from './queued-call.js';
 
-export interface PoolOptions extends SupplyOptions, JudgeOptions {
+export interface PoolOptions extends SupplyOptions, EndedCallOptions {
   readonly queueLimit: number;
 }
 
@@ -144,7 +144,7 @@ export class InterpreterPool {
   }
 
   /** Scripts may take long: they never take the last of several interpreters, and a spare replaces a single one. */
-  #openLanes(): readonly Lane[] {
+  #openLanes(): readonly CallKind[] {
     const { busy, size } = this.#supply;
     const { interpreters } = this.#options;
     const scripts = busy.filter(({ running }) => running === 'scripts').length;

@@ -4,7 +4,7 @@
  *
  * Keeps IP4 of interpreter-pool.ts. Must not know: calls and where they wait.
  */
-import type { Lane } from './call-queue.js';
+import type { CallKind } from './call-queue.js';
 import type { InterpreterProcess } from './interpreter-process.js';
 import type { RuntimeLogger } from './runtime-options.js';
 import { SpareNeed } from './spare-need.js';
@@ -26,7 +26,7 @@ export interface BootedInterpreter {
 
 export interface Interpreter extends BootedInterpreter {
   /** The lane of its current call. */
-  running: Lane | null;
+  running: CallKind | null;
   /** True if nothing has run on it since it was last restored, or it is being restored now. */
   isPristine: boolean;
 }

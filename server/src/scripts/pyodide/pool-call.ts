@@ -1,10 +1,10 @@
 /** Calls to the pool of interpreters, and their results. */
 import type { ScriptError } from '../script-runtime.js';
-import type { Lane } from './call-queue.js';
+import type { CallKind } from './call-queue.js';
 import type { CallMoment } from './frames.js';
 
 export interface PoolCall<Answer> {
-  readonly lane: Lane;
+  readonly lane: CallKind;
   /** Owners take turns. An owner whose expressions take too long waits with the scripts for a while. */
   readonly owner?: string;
   readonly request: Buffer;

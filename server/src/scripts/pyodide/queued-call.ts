@@ -5,17 +5,17 @@
  * caller is waiting any more.
  */
 import type { ScriptError } from '../script-runtime.js';
-import type { Lane } from './call-queue.js';
+import type { CallKind } from './call-queue.js';
 import type { CallMoment } from './frames.js';
 import type { CallEnd } from './interpreter-process.js';
-import { judgeCall, type JudgeOptions } from './judge-call.js';
+import { consequencesOf, type EndedCallOptions } from './call-consequences.js';
 import { aborted, type CallResult, type PoolCall } from './pool-call.js';
 
 /** What happens to the interpreter. `retry`: it is gone, and the call is repeated. */
 export type Disposition = 'keep' | 'discard' | 'retry';
 
 export interface QueuedCall {
-  lane: Lane;
+  lane: CallKind;
   readonly owner: string;
   readonly request: Buffer;
   readonly variables: Buffer;
@@ -28,9 +28,9 @@ export interface QueuedCall {
   readonly isAborted: () => boolean;
 }
 
-export interface QueuedCallOptions<Answer> extends JudgeOptions {
+export interface QueuedCallOptions<Answer> extends EndedCallOptions {
   /** Replaces the lane of the call. */
-  readonly lane: Lane;
+  readonly lane: CallKind;
   readonly isStopping: () => boolean;
   /** The caller has abandoned the call, so it need not continue, wherever it is. */
   readonly aborted: (call: QueuedCall) => void;
@@ -55,7 +55,7 @@ export function queueCall<Answer>(
       isRetry = true;
       return 'retry';
     }
-    const { result, isSound } = judgeCall(call, end, options);
+    const { result, isSound } = consequencesOf(call, end, options);
     if (!isAborted) settle(result);
     return isSound ? 'keep' : 'discard';
   };

@@ -1,5 +1,5 @@
 /** The queue of activities: claims, results, leases. */
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type {
   ActivityClaim,
   ActivityPosition,

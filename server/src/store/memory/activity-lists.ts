@@ -1,5 +1,5 @@
 /** The queues of activities as operators see them. */
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import type { ActivityListItem, ActivityQueue, ActivityRecord } from '../records/activities.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData } from './memory-data.js';

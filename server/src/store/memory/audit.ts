@@ -1,5 +1,5 @@
 /** Control actions on an instance: the newest entries. */
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../records/control.js';
 import type { MemoryData } from './memory-data.js';
 

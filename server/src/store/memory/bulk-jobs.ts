@@ -1,5 +1,5 @@
 /** Bulk jobs and the ids of their instances. */
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { BulkJobRecord, BulkJobSummary } from '../records/bulk-jobs.js';
 import { compareText } from '../text-order.js';
 import { newestFirst } from './instance-lists.js';

@@ -1,5 +1,5 @@
 /** Definitions and custom steps: lists of versions. */
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type {
   DefinitionRecord,
   DefinitionVersion,

@@ -1,5 +1,5 @@
 /** Published events, and the subscriptions to them. */
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import {
   EVENT_TAKERS_MAX,
   LISTED_DATA_LENGTH_MAX,

@@ -1,7 +1,7 @@
 /** Counts of failed instances: see records/failures.ts. */
 import { reaches } from '../../base/name-reach.js';
 import { countEntries } from '../failure-counts.js';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { sectionMaxOf, type FailureFilter } from '../records/failures.js';
 import { fulfills } from '../records/index-conditions.js';
 import type { InstanceRecord } from '../records/instances.js';

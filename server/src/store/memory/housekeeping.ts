@@ -1,5 +1,5 @@
 /** Nodes, retention and statistics. */
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { InstanceRecord, InstanceStatus } from '../records/instances.js';
 import type { NodeRecord } from '../records/nodes.js';
 import type { EndedInstance, StoreStatistics } from '../records/housekeeping.js';

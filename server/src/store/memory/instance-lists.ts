@@ -1,6 +1,6 @@
 /** Lists of instances, and counting them. */
 import { reaches } from '../../base/name-reach.js';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { fulfills } from '../records/index-conditions.js';
 import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
 import type { InstanceRecord, InstanceSummary } from '../records/instances.js';

@@ -1,6 +1,6 @@
 /** Instances: compare-and-set, messages, control and lists. */
 import { NEXT_STATUS } from '../records/control.js';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type {
   DueInstance,
   InstanceClaim,

@@ -9,7 +9,11 @@
  *  MS1 An operation is complete when its call returns; only its result is delivered later, as a promise.
  *  MS2 Records are never changed in place, so a returned record never changes.
  */
-import { storeMethods, type CallOperation, type SynchronousOperations } from '../operations.js';
+import {
+  storeMethods,
+  type CallOperation,
+  type SynchronousOperations,
+} from '../store-operations.js';
 import type { Store } from '../store.js';
 import * as activities from './activities.js';
 import * as activityLists from './activity-lists.js';

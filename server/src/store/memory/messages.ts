@@ -1,5 +1,5 @@
 /** Messages to instances: appended to the inbox once, as long as the instance has not ended and the inbox is not full. */
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import {
   INBOX_BYTES_MAX,
   inboxBytes,

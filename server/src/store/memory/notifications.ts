@@ -1,5 +1,5 @@
 /** Notifications and their deliveries. */
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { DeliveryRecord, DeliverySummary } from '../records/notifications.js';
 import { compareText } from '../text-order.js';
 import { newestFirst } from './instance-lists.js';

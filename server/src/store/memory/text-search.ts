@@ -1,6 +1,6 @@
 /** Finding instances by a text: see records/text-search.ts. */
 import { termsOf, type Term } from '../index-terms.js';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { SEARCHED_NAMES_MAX } from '../records/text-search.js';
 import type { InstanceRecord } from '../records/instances.js';
 import { compareText } from '../text-order.js';

@@ -1,9 +1,9 @@
 /** Claimed activities: results, leases. */
 import type { Filter } from 'mongodb';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { ActivityPosition, ActivityRecord } from '../records/activities.js';
 import { decodeText, encodeText } from '../text-codec.js';
-import { activityOf, handOutTo, resultOf } from './activity-documents.js';
+import { activityOf, claimUpdate, resultOf } from './activity-documents.js';
 import { makeDeferredAvailable } from './activity-queue.js';
 import type { ActivityDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
@@ -80,7 +80,7 @@ export async function takeOverActivity(
 ): Promise<ActivityRecord | null> {
   const taken = await activities.findOneAndUpdate(
     { _id: encodeText(activityId), done: false },
-    handOutTo(claim),
+    claimUpdate(claim),
     { returnDocument: 'after' },
   );
   return taken === null ? null : activityOf(taken);

@@ -22,7 +22,7 @@ export function activityOf(document: ActivityDocument): ActivityRecord {
 }
 
 /** The update that hands an item to the claimant and increments its attempt. */
-export function handOutTo(claim: ActivityClaim): UpdateFilter<ActivityDocument> {
+export function claimUpdate(claim: ActivityClaim): UpdateFilter<ActivityDocument> {
   return {
     $set: {
       availableAt: claim.leaseExpiresAt,

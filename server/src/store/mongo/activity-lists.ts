@@ -1,6 +1,6 @@
 /** The queues of activities as operators see them. */
 import type { Filter } from 'mongodb';
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import type { ActivityListItem, ActivityQueue } from '../records/activities.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { compareText } from '../text-order.js';

@@ -6,10 +6,10 @@
  * not Runnable is put back and deferred. This order ensures that no item is handed out whose instance was suspended before.
  */
 import type { Filter, WithId } from 'mongodb';
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import type { ActivityRecord, ClaimedActivity, LongActivity } from '../records/activities.js';
 import { encodeText } from '../text-codec.js';
-import { activityOf, handOutTo } from './activity-documents.js';
+import { activityOf, claimUpdate } from './activity-documents.js';
 import type { Candidate } from './candidate-finder.js';
 import type { ActivityDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
@@ -124,7 +124,7 @@ function take(
 ): Promise<WithId<ActivityDocument> | null> {
   return activities.findOneAndUpdate(
     { _id, done: false, settled: false, availableAt, attempt },
-    handOutTo(claim),
+    claimUpdate(claim),
     { returnDocument: 'after' },
   );
 }

@@ -1,5 +1,5 @@
 /** Control actions on an instance: the newest entries, in the instance's own document. */
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import type { AuditEntry } from '../records/control.js';
 import { encodeText } from '../text-codec.js';
 import { auditEntryOf, auditPush } from './audit-documents.js';

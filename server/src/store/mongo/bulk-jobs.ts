@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Collection, Filter } from 'mongodb';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type {
   BulkIdsRecord,
   BulkJobRecord,

@@ -8,7 +8,7 @@
  * So a stamp gets exactly one version.
  */
 import type { Collection } from 'mongodb';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
 import type {
   DefinitionRecord,

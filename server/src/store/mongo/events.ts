@@ -1,6 +1,6 @@
 /** Published events, and the subscriptions to them. */
 import type { AnyBulkWriteOperation, Filter } from 'mongodb';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import {
   LISTED_DATA_LENGTH_MAX,
   type EventDelivery,

@@ -1,7 +1,7 @@
 /** Counts of failed instances: see records/failures.ts. */
 import type { Filter } from 'mongodb';
-import { failureIn } from '../field-text.js';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import { failureIn } from '../json-columns.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { FAILURE_HOURS, HOUR_MS, sectionMaxOf, type FailureFilter } from '../records/failures.js';
 import type { InstancePosition } from '../records/instance-lists.js';
 import type { InstanceStatus } from '../records/instances.js';

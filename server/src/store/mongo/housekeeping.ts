@@ -1,6 +1,6 @@
 /** Nodes, retention and statistics. */
 import type { Collection, Filter } from 'mongodb';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { InstanceStatus } from '../records/instances.js';
 import type { NodeRecord } from '../records/nodes.js';
 import {

@@ -7,7 +7,7 @@
  *  IN2 A start that is refused removes its input. If its process died, `sweepInputs` does.
  */
 import { randomUUID } from 'node:crypto';
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import type { InsertInstance } from '../records/instances.js';
 import { encodeText } from '../text-codec.js';
 import type { InputDocument, InstanceDocument } from './documents.js';

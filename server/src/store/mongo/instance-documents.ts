@@ -1,6 +1,6 @@
 /** Instances as documents. */
 import { failingSinceIn } from '../failing-since.js';
-import { failureIn, failureText } from '../field-text.js';
+import { failureIn, failureText } from '../json-columns.js';
 import type {
   InstanceFailure,
   InstanceOutcome,

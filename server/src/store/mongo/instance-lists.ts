@@ -1,6 +1,6 @@
 /** Lists of instances, and counting them: see search-plan.ts. */
 import type { Document, Filter } from 'mongodb';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
 import { prefixRanges } from '../prefix-conditions.js';
 import {

@@ -1,6 +1,6 @@
 /** Tags, links and index fields that are written between two commits. */
 import { TAGS_MAX } from '../../engine/model/tags.js';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { patchedTags } from '../records/control.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeText } from '../text-codec.js';

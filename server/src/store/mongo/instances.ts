@@ -4,7 +4,7 @@
 import type { CountOpenDescendants } from '../counted-inserts.js';
 import { NEXT_STATUS, type AuditEntry, type ControlAction } from '../records/control.js';
 import type { Filter, PushOperator, UpdateFilter } from 'mongodb';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
 import type {
   DueInstance,

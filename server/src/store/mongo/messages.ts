@@ -1,6 +1,6 @@
 /** Messages to instances: one filtered update appends, counts and wakes (rules S3 and S8). */
 import type { Filter, UpdateFilter } from 'mongodb';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { InstanceStatus } from '../records/instances.js';
 import {
   INBOX_BYTES_MAX,

@@ -11,7 +11,7 @@
  */
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { CountedInserts } from '../counted-inserts.js';
-import { storeMethods, type CallOperation } from '../operations.js';
+import { storeMethods, type CallOperation } from '../store-operations.js';
 import { ReferenceTurns } from '../reference-turns.js';
 import { Outage } from '../outage.js';
 import { remoteCall, type RemoteContexts } from '../remote-calls.js';

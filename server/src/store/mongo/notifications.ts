@@ -1,6 +1,6 @@
 /** Notifications and their deliveries. */
 import type { Filter } from 'mongodb';
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import type {
   DeliveryRecord,
   DeliverySummary,

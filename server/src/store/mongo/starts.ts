@@ -1,6 +1,6 @@
 /** Starts of instances: what they are refused for, and what they keep. */
 import type { Filter, FindCursor } from 'mongodb';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import {
   TERMINATED_PER_INSERT,
   terminationOf,

@@ -1,6 +1,6 @@
 /** Finding instances by a text: see text-search.ts of the stores. */
 import type { Filter, Sort } from 'mongodb';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { TermRange } from '../index-terms.js';
 import { SEARCHED_NAMES_MAX } from '../records/text-search.js';
 import { compareText } from '../text-order.js';

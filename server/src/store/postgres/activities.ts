@@ -1,5 +1,5 @@
 /** Activities after they were handed out: leases, take-overs, and completed ones whose instances have not settled them. */
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { ActivityRecord } from '../records/activities.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { PostgresContext } from './postgres-context.js';

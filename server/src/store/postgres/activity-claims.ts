@@ -7,7 +7,7 @@
  * suspended before.
  */
 import { GroupCommit } from '../group-commit.js';
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import type { ClaimedActivity } from '../records/activities.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';

@@ -1,5 +1,5 @@
 /** The queues of activities as operators see them. */
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import type { ActivityListItem, ActivityQueue } from '../records/activities.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { PostgresContext } from './postgres-context.js';

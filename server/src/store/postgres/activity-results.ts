@@ -6,7 +6,7 @@
  * decisions depend on the rows as they are once they are locked.
  */
 import { GroupCommit } from '../group-commit.js';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { INBOX_BYTES_MAX, messageBytes } from '../records/messages.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import { activityOf } from './activities.js';

@@ -1,5 +1,5 @@
 /** Control actions on an instance: the newest entries, in the instance's own row. */
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../records/control.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { PostgresContext } from './postgres-context.js';

@@ -1,5 +1,5 @@
 /** Bulk jobs, and the ids of their instances as one row for each chunk. */
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type {
   BulkIdsRecord,
   BulkJobRecord,

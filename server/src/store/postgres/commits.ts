@@ -3,9 +3,9 @@
  */
 import { NO_INDEX } from '../../engine/values/index-fields.js';
 import { storedFailingSince } from '../failing-since.js';
-import { failureText, indexText } from '../field-text.js';
+import { failureText, indexText } from '../json-columns.js';
 import { GroupCommit } from '../group-commit.js';
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import type { CommitOutcome, IndexChange, InstanceCommit } from '../records/instances.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import { appendedAudit, auditBodyOf } from './audit.js';

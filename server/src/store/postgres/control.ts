@@ -1,5 +1,5 @@
 /** Control actions: one update changes the status, wakes the owner, and records who did it. */
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { NEXT_STATUS, type AuditEntry } from '../records/control.js';
 import { messageBytes, type InboxMessage } from '../records/messages.js';
 import { StoreUnavailableError } from '../store.js';

@@ -4,7 +4,7 @@
  * A writer uses the version after the latest one that it sees, and tries the next one if another writer was faster. No lock
  * is held longer than one statement.
  */
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
 import type {
   DefinitionVersion,

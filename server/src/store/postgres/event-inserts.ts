@@ -6,7 +6,7 @@
  * the delivery is unconfirmed until `markEventsDelivered` has searched the subscriptions again.
  */
 import { GroupCommit } from '../group-commit.js';
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import type { InsertEventResult } from '../records/events.js';
 import { messageBytes, type InboxMessage, type PostedMessage } from '../records/messages.js';
 import { StoreUnavailableError } from '../store.js';

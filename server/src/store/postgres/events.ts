@@ -1,5 +1,5 @@
 /** Published events, and the subscriptions to them. */
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import {
   LISTED_DATA_LENGTH_MAX,
   LONG_EVENT_LENGTH,

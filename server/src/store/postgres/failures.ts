@@ -1,7 +1,7 @@
 /** Counts of failed instances: see records/failures.ts. */
 import { countEntries, type FailedEntry } from '../failure-counts.js';
-import { failureIn } from '../field-text.js';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import { failureIn } from '../json-columns.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import {
   FAILURE_HOURS,
   HOUR_MS,

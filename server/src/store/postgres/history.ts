@@ -1,5 +1,5 @@
 /** Step records that no longer fit into the state of their instance. */
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import type { HistoryRecord } from '../records/instances.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { PostgresContext } from './postgres-context.js';

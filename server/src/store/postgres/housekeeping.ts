@@ -1,6 +1,6 @@
 /** Nodes, retention and statistics. */
-import type { OperationArguments, OperationResult } from '../operations.js';
-import { indexIn, tagsIn } from '../field-text.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
+import { indexIn, tagsIn } from '../json-columns.js';
 import { termsOf } from '../index-terms.js';
 import type { InstanceRecord, InstanceStatus } from '../records/instances.js';
 import type { NodeRecord } from '../records/nodes.js';

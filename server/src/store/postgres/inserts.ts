@@ -1,7 +1,7 @@
 /** Starts: one statement inserts the instances that arrive at the same moment, together with their side records. */
 import { GroupCommit } from '../group-commit.js';
 import { recordIn } from '../joined-starts.js';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { InsertInstance, InstanceRecord } from '../records/instances.js';
 import { messageBytes } from '../records/messages.js';
 import { StoreUnavailableError } from '../store.js';

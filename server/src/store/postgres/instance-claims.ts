@@ -1,6 +1,6 @@
 /** Take-overs: compare-and-set on `{id, epoch}`. Those that arrive at the same moment share one statement. */
 import { GroupCommit } from '../group-commit.js';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
 import { instanceOf, RECORD_COLUMNS, wakesOf } from './instance-rows.js';

@@ -1,5 +1,5 @@
 /** Lists of instances, and counting them: see search-plan.ts. */
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { IndexCondition } from '../records/index-conditions.js';
 import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
 import type { InstanceSummary } from '../records/instances.js';

@@ -1,6 +1,6 @@
 /** Instances as rows. */
 import { failingSinceIn, storedFailingSince } from '../failing-since.js';
-import { failureIn, failureText, indexIn, indexText, tagsIn, tagsText } from '../field-text.js';
+import { failureIn, failureText, indexIn, indexText, tagsIn, tagsText } from '../json-columns.js';
 import type {
   InstanceOutcome,
   InstanceRecord,

@@ -1,8 +1,8 @@
 /** Tags, links and index fields that are written between two commits. */
 import { TAGS_MAX } from '../../engine/model/tags.js';
-import { indexText, tagsText } from '../field-text.js';
+import { indexText, tagsText } from '../json-columns.js';
 import { tagTerms, termChanges } from '../index-terms.js';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { patchedTags } from '../records/control.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';

@@ -1,6 +1,6 @@
 /** Instances: reading one, and counting open descendants. */
 import type { CountOpenDescendants } from '../counted-inserts.js';
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import type { InstanceRecord } from '../records/instances.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';

@@ -3,7 +3,7 @@
  * moment.
  */
 import { GroupCommit } from '../group-commit.js';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { INBOX_BYTES_MAX, messageBytes, type PostedMessage } from '../records/messages.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';

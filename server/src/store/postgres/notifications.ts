@@ -1,5 +1,5 @@
 /** Notifications and their deliveries. */
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import type {
   DeliveryRecord,
   DeliveryState,

@@ -1,5 +1,5 @@
 /** Every operation of the contract, on one database. */
-import type { AsynchronousOperations } from '../operations.js';
+import type { AsynchronousOperations } from '../store-operations.js';
 import * as activities from './activities.js';
 import * as activityLists from './activity-lists.js';
 import { claimActivity } from './activity-claims.js';

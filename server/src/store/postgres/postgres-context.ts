@@ -1,7 +1,7 @@
 /** The dependencies of every operation. */
 import type { CountedInserts } from '../counted-inserts.js';
 import type { GroupCommit } from '../group-commit.js';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { ClaimedActivity } from '../records/activities.js';
 import type { InsertedEvent } from '../records/events.js';
 import type { CommitOutcome, InsertInstance, InstanceCommit } from '../records/instances.js';

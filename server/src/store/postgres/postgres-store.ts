@@ -18,7 +18,7 @@ import { readPostgresAddress, type PostgresAddress } from '../../postgres/addres
 import { NOTIFY_STATEMENT } from '../../postgres/notify.js';
 import { PostgresServers } from '../../postgres/servers.js';
 import { CountedInserts } from '../counted-inserts.js';
-import { storeMethods, type CallOperation } from '../operations.js';
+import { storeMethods, type CallOperation } from '../store-operations.js';
 import { ReferenceTurns } from '../reference-turns.js';
 import { Outage } from '../outage.js';
 import { LONG_OPERATION_TIMEOUT_MS, remoteCall, type RemoteContexts } from '../remote-calls.js';

@@ -1,5 +1,5 @@
 /** Resources: what people have set up, and notes that expire. */
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import type { ResourceKind, ResourceRecord } from '../records/resources.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Columns } from './parameters.js';

@@ -1,5 +1,5 @@
 /** Instances that need a node: those that are due, and those of a dead node. */
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import type { DueInstance, InstanceClaim } from '../records/instances.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import { Parameters } from './parameters.js';

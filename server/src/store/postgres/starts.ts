@@ -3,7 +3,7 @@
  * The lock ends with the transaction, so a node that dies blocks nobody.
  */
 import { createHash } from 'node:crypto';
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import {
   TERMINATED_PER_INSERT,
   terminationOf,

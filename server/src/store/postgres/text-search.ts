@@ -1,5 +1,5 @@
 /** Finding instances by a text: see text-search.ts of the stores. */
-import type { OperationArguments, OperationResult } from '../operations.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { SEARCHED_NAMES_MAX } from '../records/text-search.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import {

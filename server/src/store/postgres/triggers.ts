@@ -1,5 +1,5 @@
 /** Triggers of definitions. */
-import type { OperationArguments } from '../operations.js';
+import type { OperationArguments } from '../store-operations.js';
 import type { TriggerRecord } from '../records/triggers.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import { encodeOptional } from './instance-rows.js';

@@ -5,9 +5,9 @@
  * others: the batch is rolled back, and each operation runs in its own transaction. If the file or the disk fails, all
  * writes of the batch fail at once, and reads are retried individually.
  */
-import { STORE_OPERATION_KINDS, type StoreOperation } from '../operations.js';
+import { STORE_OPERATION_KINDS, type StoreOperation } from '../store-operations.js';
 import type { Database } from './database.js';
-import { SQLITE_OPERATIONS } from './operations/operation-table.js';
+import { SQLITE_OPERATIONS } from './statements/operation-table.js';
 import { retryWhileBusy } from './retry-while-busy.js';
 import { isTooBig, unavailableMessage } from './sqlite-errors.js';
 import type { ThreadFailure, ThreadReply, ThreadRequest } from './thread-protocol.js';

@@ -7,7 +7,7 @@
 import type { Worker } from 'node:worker_threads';
 import { Queue } from '../../base/queue.js';
 import { SLICE_MS } from '../../base/slices.js';
-import type { OperationArguments, StoreOperation } from '../operations.js';
+import type { OperationArguments, StoreOperation } from '../store-operations.js';
 import { StoreRefusedError, StoreUnavailableError } from '../store.js';
 import { startThread } from './start-thread.js';
 import type {

@@ -17,7 +17,7 @@ import {
   storeMethods,
   type CallOperation,
   type OperationResult,
-} from '../operations.js';
+} from '../store-operations.js';
 import type { Store } from '../store.js';
 import { DatabaseThread, type ThreadLogger } from './database-thread.js';
 

@@ -1,7 +1,7 @@
 /**
  * The messages between the main thread and the database thread. Both post lists that contain everything that is ready.
  */
-import type { OperationArguments, StoreOperation } from '../operations.js';
+import type { OperationArguments, StoreOperation } from '../store-operations.js';
 import type { DatabaseOptions } from './database.js';
 
 export type ThreadOptions = DatabaseOptions;

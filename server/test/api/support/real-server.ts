@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compose } from '../../../src/compose.js';
+import { composeServer } from '../../../src/compose-server.js';
 import { readConfig } from '../../../src/config/read-config.js';
 import { createLogger } from '../../../src/base/logger.js';
 import type { Store } from '../../../src/store/store.js';
@@ -40,7 +40,7 @@ export async function startRealServer(
   const environment = { DATA_DIR: folder, PYTHON_PROCESSES: '1', ...settings };
   const config = readConfig(environment);
   const logger = createLogger({ level: 'error' });
-  const { app, host } = await compose({ config, environment, logger, wrapStore });
+  const { app, host } = await composeServer({ config, environment, logger, wrapStore });
   await host.start();
   const http = createServer(app);
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
 import type { Clock } from '../../../src/base/clock.js';
 import { systemIds } from '../../../src/base/ids.js';
-import type { Chance } from '../../../src/compose-host.js';
-import { compose } from '../../../src/compose.js';
+import type { RandomSource } from '../../../src/compose-host.js';
+import { composeServer } from '../../../src/compose-server.js';
 import { readConfig } from '../../../src/config/read-config.js';
 import { createLogger } from '../../../src/base/logger.js';
 import { createPyodideRuntime } from '../../../src/scripts/pyodide/pyodide-script-runtime.js';
@@ -48,14 +48,14 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
       },
     },
   });
-  const { app, host } = await compose({
+  const { app, host } = await composeServer({
     config: readConfig(environment),
     environment,
     logger,
     store,
     ...(ownPython ? {} : { scripts: sharedPython() }),
     ...(wrapStore === undefined ? {} : { wrapStore }),
-    ...(clock === undefined ? {} : { chance: chanceAt(clock) }),
+    ...(clock === undefined ? {} : { random: chanceAt(clock) }),
   });
   await host.start();
   const http = createServer(app);
@@ -74,7 +74,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
   };
 }
 
-function chanceAt(clock: Clock): Chance {
+function chanceAt(clock: Clock): RandomSource {
   return { clock, ids: systemIds, nextMoment: () => ({ time: clock.now(), seed: 1 }) };
 }
 

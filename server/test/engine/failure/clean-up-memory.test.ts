@@ -9,8 +9,8 @@ import {
 } from '../../../src/engine/failure/completed-steps.js';
 import type { Json } from '../../../src/engine/values/json.js';
 import { completeIfDone } from '../../../src/engine/flow/end-path.js';
-import { startRun } from '../../../src/engine/flow/lifecycle.js';
-import type { Run } from '../../../src/engine/flow/run.js';
+import { startSession } from '../../../src/engine/flow/lifecycle.js';
+import type { Session } from '../../../src/engine/flow/session.js';
 import { readState, writeState } from '../../../src/engine/model/snapshot.js';
 import { define } from '../support/define.js';
 import { START_MS } from '../support/engine-driver.js';
@@ -18,10 +18,10 @@ import { undoable } from '../support/steps.js';
 
 describe('the record of completed steps for a clean-up', () => {
   /** An instance in which one step has completed this often, each time with a different item. */
-  const completedOften = (count: number, itemOf: (index: number) => Json): Run => {
+  const completedOften = (count: number, itemOf: (index: number) => Json): Session => {
     const definition = define([undoable('a')]);
     const start = { id: 'w', data: {}, reference: null, parent: null };
-    const run = startRun(definition, start, START_MS);
+    const run = startSession(definition, start, START_MS);
     const [pointer] = run.instance.pointers.values();
     for (let index = 0; index < count; index += 1) {
       noteCompleted(run, { ...pointer!, item: itemOf(index), index });

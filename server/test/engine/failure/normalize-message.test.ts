@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import {
-  cutText,
+  truncateText,
   normalizeMessage,
   NORMALIZED_MAX,
   oneLine,
@@ -78,6 +78,6 @@ it('puts messages into the same group whatever the length of their numbers', () 
 
 it('replaces lone surrogates, and cuts before a pair that does not fit', () => {
   expect(oneLine('a\ud83d')).toBe('a\ufffd');
-  expect(cutText('abc😀def', 5)).toBe('abc…');
-  expect(cutText('abc😀', 5)).toBe('abc😀');
+  expect(truncateText('abc😀def', 5)).toBe('abc…');
+  expect(truncateText('abc😀', 5)).toBe('abc😀');
 });

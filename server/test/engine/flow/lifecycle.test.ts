@@ -1,7 +1,12 @@
 /** Suspend, resume and terminate in every kind of wait; the history; the end of a run. */
 import { describe, expect, it } from 'vitest';
 import { failStep } from '../../../src/engine/failure/fail-step.js';
-import { applyStatus, haltRun, startRun, takeUpRun } from '../../../src/engine/flow/lifecycle.js';
+import {
+  applyStatus,
+  haltInstance,
+  startSession,
+  restoreSession,
+} from '../../../src/engine/flow/lifecycle.js';
 import { enterStep, leaveStep, nextWork } from '../../../src/engine/flow/step-work.js';
 import { fireTimers, nextTimer } from '../../../src/engine/flow/timers.js';
 import { define, inOrder, type StepSource } from '../support/define.js';
@@ -208,8 +213,8 @@ scenarios('the history', (start) => {
 
 describe('an instance', () => {
   const definition = define([waitFor('a')]);
-  const begin = (startedBy: Parameters<typeof startRun>[1]['parent'] = null) =>
-    startRun(definition, { id: 'w', data: {}, reference: 'ref', parent: startedBy }, START_MS);
+  const begin = (startedBy: Parameters<typeof startSession>[1]['parent'] = null) =>
+    startSession(definition, { id: 'w', data: {}, reference: 'ref', parent: startedBy }, START_MS);
 
   it('has its definition, version, reference and start time', () => {
     expect(begin().instance).toMatchObject({
@@ -236,7 +241,11 @@ describe('an instance', () => {
   });
 
   it('notifies its parent once, at its real end, if a suspension supersedes an earlier end', () => {
-    const run = startRun(define([noOp('a')]), { id: 'w', data: {}, reference: null, parent }, 0);
+    const run = startSession(
+      define([noOp('a')]),
+      { id: 'w', data: {}, reference: null, parent },
+      0,
+    );
     enterStep(run, nextWork(run)!.pointer, {}, {});
     leaveStep(run, nextWork(run)!.pointer, { outputs: [], selected: [], shown: {} });
     expect(run.instance.status).toBe('Complete');
@@ -249,7 +258,11 @@ describe('an instance', () => {
   });
 
   it('notifies its parent once if a termination supersedes its end', () => {
-    const run = startRun(define([noOp('a')]), { id: 'w', data: {}, reference: null, parent }, 0);
+    const run = startSession(
+      define([noOp('a')]),
+      { id: 'w', data: {}, reference: null, parent },
+      0,
+    );
     enterStep(run, nextWork(run)!.pointer, {}, {});
     leaveStep(run, nextWork(run)!.pointer, { outputs: [], selected: [], shown: {} });
     applyStatus(run, 'Terminated', 5);
@@ -260,7 +273,7 @@ describe('an instance', () => {
   it.each(['Suspended', 'Runnable'] as const)(
     'stays Terminated after a step error has terminated it, whatever status is requested: %s',
     (status) => {
-      const run = startRun(
+      const run = startSession(
         define([failing('a', { errorBehavior: 'Terminate' })]),
         { id: 'w', data: {}, reference: null, parent },
         START_MS,
@@ -275,7 +288,7 @@ describe('an instance', () => {
   );
 
   it('schedules and fires no timer while suspended', () => {
-    const run = startRun(
+    const run = startSession(
       define([delay('a', 5)]),
       { id: 'w', data: {}, reference: null, parent: null },
       START_MS,
@@ -292,7 +305,7 @@ describe('an instance', () => {
   it('is cleaned up when it is next loaded if it was terminated while not in memory', () => {
     const driver = new EngineDriver(define([fork('f', 'a', 'b'), waitFor('a'), activity('b')]));
     const terminated = { ...driver.instance, status: 'Terminated', endTime: START_MS + 9 } as const;
-    const run = takeUpRun(driver.definition, terminated, START_MS + 20);
+    const run = restoreSession(driver.definition, terminated, START_MS + 20);
     expect(run.instance.pointers.size).toBe(0);
     expect(run.changes.removedSubscriptions).toEqual(['w/2/1']);
     expect(run.changes.removedActivities).toEqual(['w/3/1']);
@@ -306,12 +319,12 @@ describe('an instance', () => {
     driver.suspend();
     driver.failEffect(effect);
     const resumed = { ...driver.instance, status: 'Runnable' } as const;
-    expect(takeUpRun(driver.definition, resumed, START_MS).instance.status).toBe('Complete');
+    expect(restoreSession(driver.definition, resumed, START_MS).instance.status).toBe('Complete');
   });
 
   it('records the reason when it is halted, and continues after a resume', () => {
     const run = begin();
-    haltRun(run, 'StepLimit', 'too many steps');
+    haltInstance(run, 'StepLimit', 'too many steps');
     expect(run.instance.status).toBe('Suspended');
     expect(run.instance.lastError).toMatchObject({ type: 'StepLimit', stepId: 'a' });
     applyStatus(run, 'Runnable', START_MS);

@@ -1,7 +1,7 @@
 /** The events that an instance has taken, and from which time on stored ones may still be needed. */
 import { describe, expect, it } from 'vitest';
 import type { EventPosition } from '../../../src/engine/model/instance.js';
-import { startRun } from '../../../src/engine/flow/lifecycle.js';
+import { startSession } from '../../../src/engine/flow/lifecycle.js';
 import {
   comparePositions,
   eventKey,
@@ -14,7 +14,8 @@ import { noOp } from '../support/steps.js';
 
 const key = eventKey('name', 'key');
 const instance = () =>
-  startRun(define([noOp('a')]), { id: 'w', data: {}, reference: null, parent: null }, 0).instance;
+  startSession(define([noOp('a')]), { id: 'w', data: {}, reference: null, parent: null }, 0)
+    .instance;
 const at = (publishedAt: number, id = 'e'): EventPosition => ({ publishedAt, id });
 
 describe('the set of taken events', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { childIdOf, parentLinkOf } from '../../../src/engine/model/child-id.js';
 import type { ParentLink } from '../../../src/engine/model/instance.js';
-import { startRun } from '../../../src/engine/flow/lifecycle.js';
+import { startSession } from '../../../src/engine/flow/lifecycle.js';
 import { subWorkflow } from '../../../src/engine/primitives/effects.js';
 import { define } from '../support/define.js';
 import { subWorkflow as step } from '../support/steps.js';
@@ -39,7 +39,11 @@ describe('a workflow that starts itself', () => {
     let parent: ParentLink | null = null;
     let id = ROOT;
     for (let count = 1; count <= max; count += 1) {
-      const run = startRun(define([step('self')]), { id, data: {}, reference: null, parent }, 0);
+      const run = startSession(
+        define([step('self')]),
+        { id, data: {}, reference: null, parent },
+        0,
+      );
       const [pointer] = run.instance.pointers.values();
       try {
         subWorkflow.enter(run, pointer!, { DefinitionId: 'self', Wait: wait });

@@ -1,7 +1,7 @@
 /** An instance as text: nothing is lost, and invalid text is rejected. */
 import { describe, expect, it } from 'vitest';
-import { startRun } from '../../../src/engine/flow/lifecycle.js';
-import { createRun } from '../../../src/engine/flow/run.js';
+import { startSession } from '../../../src/engine/flow/lifecycle.js';
+import { createSession } from '../../../src/engine/flow/session.js';
 import { readState, writeState } from '../../../src/engine/model/snapshot.js';
 import { nextWork } from '../../../src/engine/flow/step-work.js';
 import { define } from '../support/define.js';
@@ -21,7 +21,7 @@ const columns = {
   outcome: null,
 } as const;
 const begin = (data = {}) =>
-  startRun(definition, { id: 'w', data, reference: null, parent: null }, 5);
+  startSession(definition, { id: 'w', data, reference: null, parent: null }, 5);
 
 describe('writeState and readState', () => {
   it('stores the state that has no column, and restores the rest from the columns', () => {
@@ -56,7 +56,7 @@ describe('a run that is loaded', () => {
   it('continues with a step that was in progress when the instance was stored', () => {
     const run = begin();
     expect(nextWork(run)?.pointer.stepId).toBe('f');
-    const again = createRun(definition, readState(columns, writeState(run.instance)), 6);
+    const again = createSession(definition, readState(columns, writeState(run.instance)), 6);
     expect(nextWork(again)?.pointer.stepId).toBe('f');
     expect(nextWork(again)).toBeNull();
   });

@@ -1,17 +1,17 @@
 /** Which results of modifications an instance keeps, and for how long. */
 import { expect, it } from 'vitest';
-import { startRun } from '../../../src/engine/flow/lifecycle.js';
+import { startSession } from '../../../src/engine/flow/lifecycle.js';
 import { applyMessage, type ModifyMessage } from '../../../src/engine/flow/messages.js';
-import type { Run } from '../../../src/engine/flow/run.js';
+import type { Session } from '../../../src/engine/flow/session.js';
 import { answerTo, forgetAnswers, keepAnswer } from '../../../src/engine/repair/answers.js';
 import { define } from '../support/define.js';
 import { waitFor } from '../support/steps.js';
 
 const YEAR_MS = 366 * 86_400_000;
 
-function newRun(): Run {
+function newRun(): Session {
   const begin = { id: 'w', data: {}, reference: null, parent: null };
-  return startRun(define([waitFor('a')]), begin, 0);
+  return startSession(define([waitFor('a')]), begin, 0);
 }
 
 const executions = (count: number) =>

@@ -1,6 +1,6 @@
 /** What a modification may cost, and what is left of it. */
 import { expect, it } from 'vitest';
-import { startRun } from '../../../src/engine/flow/lifecycle.js';
+import { startSession } from '../../../src/engine/flow/lifecycle.js';
 import { keepAnswer } from '../../../src/engine/repair/answers.js';
 import { describeModification } from '../../../src/engine/repair/describe-modification.js';
 import { define, inOrder } from '../support/define.js';
@@ -41,7 +41,7 @@ it('reports at most 100 obstacles, each with at most 100 executions', () => {
 
 it('counts answers as growth of the run, and drops long earlier ones', () => {
   const begin = { id: 'w', data: {}, reference: null, parent: null };
-  const run = startRun(define([waitFor('a')]), begin, 0);
+  const run = startSession(define([waitFor('a')]), begin, 0);
   run.grown = 0;
   const started = Array.from({ length: 5000 }, (_, at) => ({
     executionId: at,

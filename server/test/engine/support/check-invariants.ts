@@ -2,28 +2,29 @@
 import { isEnded } from '../../../src/engine/model/instance.js';
 import type { StepRecord } from '../../../src/engine/model/step-record.js';
 import type { Pointer } from '../../../src/engine/model/pointer.js';
-import type { Run } from '../../../src/engine/flow/run.js';
+import type { Session } from '../../../src/engine/flow/session.js';
 
 export function broken(promise: string, about: unknown): never {
   throw new Error(`invariant violated: ${promise}: ${JSON.stringify(about)}`);
 }
 
-export function checkRun(run: Run): void {
-  const { instance } = run;
-  for (const pointer of instance.pointers.values()) checkPointer(run, pointer);
-  for (const id of run.queue) {
+export function checkRun(session: Session): void {
+  const { instance } = session;
+  for (const pointer of instance.pointers.values()) checkPointer(session, pointer);
+  for (const id of session.queue) {
     const kind = instance.pointers.get(id)?.state.kind;
     if (kind !== 'ready' && kind !== 'finishing')
       broken('E3: only runnable pointers are queued', id);
   }
-  if (run.joins.size > 0) broken('joins are settled between calls of the engine', [...run.joins]);
-  checkStatus(run);
+  if (session.joins.size > 0)
+    broken('joins are settled between calls of the engine', [...session.joins]);
+  checkStatus(session);
 }
 
-function checkPointer(run: Run, pointer: Pointer): void {
-  const { instance } = run;
+function checkPointer(session: Session, pointer: Pointer): void {
+  const { instance } = session;
   const { kind } = pointer.state;
-  const isQueued = run.queue.has(pointer.id);
+  const isQueued = session.queue.has(pointer.id);
   if ((kind === 'ready' || kind === 'finishing') !== isQueued) {
     broken('E3: runnable pointers are queued', pointer);
   }
@@ -49,12 +50,12 @@ function checkPointer(run: Run, pointer: Pointer): void {
   if (pointer.isEnding === true && (kind === 'ready' || kind === 'sleeping' || kind === 'event')) {
     broken('E14: what only waits was cancelled', pointer);
   }
-  if (pointer.attempt < 1 || pointer.attemptStartedAt > run.now)
+  if (pointer.attempt < 1 || pointer.attemptStartedAt > session.now)
     broken('an attempt has started', pointer);
 }
 
-function checkStatus(run: Run): void {
-  const { instance } = run;
+function checkStatus(session: Session): void {
+  const { instance } = session;
   const open = instance.pointers.size;
   if (instance.status === 'Runnable' && open === 0)
     broken('E6: an instance without open pointers is Complete', instance.status);

@@ -10,13 +10,9 @@
 import { cancelStep, takeCancelChecks } from '../../../src/engine/failure/cancel.js';
 import type { WorkflowDefinition } from '../../../src/engine/model/definition.js';
 import { type Failure } from '../../../src/engine/failure/fail-step.js';
-import {
-  isEnded,
-  type InstanceStatus,
-  type WorkflowInstance,
-} from '../../../src/engine/model/instance.js';
+import { isEnded, type InstanceStatus, type Instance } from '../../../src/engine/model/instance.js';
 import type { Json, JsonObject } from '../../../src/engine/values/json.js';
-import { applyStatus, startRun, takeUpRun } from '../../../src/engine/flow/lifecycle.js';
+import { applyStatus, startSession, restoreSession } from '../../../src/engine/flow/lifecycle.js';
 import {
   applyEffect,
   applyMessage,
@@ -26,9 +22,9 @@ import {
   type Message,
 } from '../../../src/engine/flow/messages.js';
 import { executionKey, type Pointer } from '../../../src/engine/model/pointer.js';
-import { type ActivityOffer, type Run } from '../../../src/engine/flow/run.js';
+import { type ActivityOffer, type Session } from '../../../src/engine/flow/session.js';
 import type { Modification, ModificationResult } from '../../../src/engine/repair/modification.js';
-import { modifyRun } from '../../../src/engine/repair/modify.js';
+import { modifyInstance } from '../../../src/engine/repair/modify.js';
 import { readState, writeState } from '../../../src/engine/model/snapshot.js';
 import { fireTimers, nextTimer } from '../../../src/engine/flow/timers.js';
 import { broken, checkRun, CompensationCheck, RecordCheck } from './check-invariants.js';
@@ -78,7 +74,7 @@ export class EngineDriver extends RunView {
   readonly #stepsMax: number;
   readonly #recordCheck = new RecordCheck();
   readonly #compensationCheck = new CompensationCheck();
-  #run: Run;
+  #session: Session;
   #text = '';
   #stepsWithoutWait = 0;
 
@@ -91,13 +87,13 @@ export class EngineDriver extends RunView {
     // An instance owns its data; a test may start several instances with the same data.
     const data = structuredClone(options.data ?? {});
     const start = { id: 'w', data, reference: null, parent: null };
-    this.#run = startRun(definition, start, START_MS);
+    this.#session = startSession(definition, start, START_MS);
     this.#settled();
     this.pump();
   }
 
-  override get run(): Run {
-    return this.#run;
+  override get run(): Session {
+    return this.#session;
   }
 
   /** The instance as the store would keep it. */
@@ -134,7 +130,7 @@ export class EngineDriver extends RunView {
   deliver(message: Message): void {
     if (isEnded(this.instance)) return;
     this.#enter(() => {
-      applyMessage(this.#run, message);
+      applyMessage(this.#session, message);
       // The end of a child may overtake the confirmation of its start, which is ignored then.
       if (message.kind === 'child' && this.#hasFinished(message.pointerId)) {
         this.outside.forgetEffect(message.pointerId);
@@ -181,19 +177,19 @@ export class EngineDriver extends RunView {
   advance(seconds: number): void {
     const target = this.now + seconds * 1000;
     for (
-      let due = nextTimer(this.#run);
+      let due = nextTimer(this.#session);
       due !== null && due <= target;
-      due = nextTimer(this.#run)
+      due = nextTimer(this.#session)
     ) {
-      this.#run.now = due;
+      this.#session.now = due;
       this.pump();
     }
-    this.#run.now = target;
+    this.#session.now = target;
   }
 
   /** Advances the time without checks in between: what became due in the meantime fires afterwards. */
   oversleep(seconds: number): void {
-    this.#run.now += seconds * 1000;
+    this.#session.now += seconds * 1000;
     this.pump();
   }
 
@@ -214,7 +210,7 @@ export class EngineDriver extends RunView {
     if (isEnded(this.instance)) return;
     const grace = graceSeconds === undefined ? {} : { graceUntil: this.now + graceSeconds * 1000 };
     this.#enter(() => {
-      applyMessage(this.#run, { kind: 'clean-up', ...grace }, 'Runnable');
+      applyMessage(this.#session, { kind: 'clean-up', ...grace }, 'Runnable');
     });
     this.pump();
   }
@@ -229,9 +225,9 @@ export class EngineDriver extends RunView {
   modify(parts: Partial<Modification>, target = this.definition): ModificationResult {
     const modification = { ...NO_MODIFICATION, ...parts };
     const before = this.#text;
-    const result = this.#enter(() => modifyRun(this.#run, modification, target));
+    const result = this.#enter(() => modifyInstance(this.#session, modification, target));
     if (result.outcome === 'impossible' && this.#text !== before) broken('E11', modification);
-    this.definition = this.#run.definition;
+    this.definition = this.#session.definition;
     this.pump();
     return result;
   }
@@ -274,7 +270,7 @@ export class EngineDriver extends RunView {
   #work(): boolean {
     if (
       this.#checkCancelConditions() ||
-      this.#enter(() => runStep(this.#run, this.#world)) ||
+      this.#enter(() => runStep(this.#session, this.#world)) ||
       this.#lookForEvents() ||
       this.#askAboutItems()
     )
@@ -284,27 +280,27 @@ export class EngineDriver extends RunView {
   }
 
   #fireTimers(): boolean {
-    const due = nextTimer(this.#run);
+    const due = nextTimer(this.#session);
     if (due === null || due > this.now) return false;
-    this.#enter(() => fireTimers(this.#run));
+    this.#enter(() => fireTimers(this.#session));
     return true;
   }
 
   #checkCancelConditions(): boolean {
-    const checks = takeCancelChecks(this.#run);
+    const checks = takeCancelChecks(this.#session);
     let hasCancelled = false;
     this.#enter(() => {
       for (const { pointer, condition } of checks) {
         if (!this.#isTrue(pointer, condition)) continue;
         hasCancelled = true;
-        cancelStep(this.#run, pointer);
+        cancelStep(this.#session, pointer);
       }
     });
     return hasCancelled;
   }
 
   #isTrue(pointer: Pointer, condition: Parameters<typeof isTrue>[2]): boolean {
-    return isTrue(this.#run, pointer, condition, this.#world);
+    return isTrue(this.#session, pointer, condition, this.#world);
   }
 
   /** What a server does once a subscription is stored: search for events that were published earlier. */
@@ -314,9 +310,9 @@ export class EngineDriver extends RunView {
       if (state.kind !== 'event' || state.looked) continue;
       this.#enter(() => {
         pointer.state = { ...state, looked: true };
-        this.#run.dirty = true;
+        this.#session.dirty = true;
         const event = this.outside.firstEvent(this.instance, state);
-        if (event !== undefined) applyMessage(this.#run, event);
+        if (event !== undefined) applyMessage(this.#session, event);
       });
       return true;
     }
@@ -325,24 +321,24 @@ export class EngineDriver extends RunView {
 
   /** What a server does once a stop is stored: withdraw the items of its activities. */
   #askAboutItems(): boolean {
-    const [pointer] = stepsToAskAbout(this.#run);
+    const [pointer] = stepsToAskAbout(this.#session);
     if (pointer === undefined) return false;
     const item = this.outside.withdraw(executionKey(this.instance.id, pointer), this.now);
-    this.#enter(() => applyWithdrawn(this.#run, pointer, item));
+    this.#enter(() => applyWithdrawn(this.#session, pointer, item));
     return true;
   }
 
   #applyEffect(effect: Effect, result: EffectResult): void {
     this.outside.endEffect(effect);
     this.#enter(() => {
-      applyEffect(this.#run, effect, result);
+      applyEffect(this.#session, effect, result);
     });
     this.pump();
   }
 
   #control(status: InstanceStatus): void {
     this.#enter(() => {
-      applyStatus(this.#run, status, this.now);
+      applyStatus(this.#session, status, this.now);
     });
     this.pump();
   }
@@ -350,24 +346,24 @@ export class EngineDriver extends RunView {
   // ------------------------------------------------------------ after every entry
 
   #enter<Result>(call: () => Result): Result {
-    this.#run.dirty = false;
+    this.#session.dirty = false;
     const result = call();
     this.#settled();
     return result;
   }
 
   #settled(): void {
-    checkRun(this.#run);
-    if (this.#run.commitDue) this.commitsDue += 1;
-    this.#run.commitDue = false;
-    this.logMessages.push(...this.outside.take(this.#run));
+    checkRun(this.#session);
+    if (this.#session.commitDue) this.commitsDue += 1;
+    this.#session.commitDue = false;
+    this.logMessages.push(...this.outside.take(this.#session));
     this.#compensationCheck.check(this.pointers);
     this.#spillRecords();
     this.#checkText();
   }
 
   #spillRecords(): void {
-    const { instance } = this.#run;
+    const { instance } = this.#session;
     for (const record of instance.recent) this.#recordCheck.add(record);
     this.records.push(...instance.recent);
     instance.spilled += instance.recent.length;
@@ -376,7 +372,7 @@ export class EngineDriver extends RunView {
   }
 
   #checkText(): void {
-    const { instance, dirty } = this.#run;
+    const { instance, dirty } = this.#session;
     const text = writeState(instance);
     const changed = text !== this.#text;
     this.#text = text;
@@ -388,13 +384,13 @@ export class EngineDriver extends RunView {
     if (!isAwaiting && this.#reload()) this.#continueWith(copy);
   }
 
-  #continueWith(copy: WorkflowInstance): void {
+  #continueWith(copy: Instance): void {
     this.outside.forgetEffects();
-    this.#run = takeUpRun(this.definition, copy, this.now);
-    checkRun(this.#run);
+    this.#session = restoreSession(this.definition, copy, this.now);
+    checkRun(this.#session);
     // Calls of steps that are stopped ended with the node that made them.
     this.#spillRecords();
-    this.#text = writeState(this.#run.instance);
-    this.logMessages.push(...this.outside.take(this.#run));
+    this.#text = writeState(this.#session.instance);
+    this.logMessages.push(...this.outside.take(this.#session));
   }
 }

@@ -6,7 +6,7 @@ import { compileFunction } from 'node:vm';
 import { toBoolean } from '../../../src/engine/values/convert-input.js';
 import type { InputValue } from '../../../src/engine/model/input-value.js';
 import { planInputs, requestOf } from '../../../src/engine/values/expression-plan.js';
-import type { WorkflowInstance } from '../../../src/engine/model/instance.js';
+import type { Instance } from '../../../src/engine/model/instance.js';
 import { setField, type Json, type JsonObject } from '../../../src/engine/values/json.js';
 import type { Pointer } from '../../../src/engine/model/pointer.js';
 import { compensatingOf } from '../../../src/engine/flow/undone-by.js';
@@ -49,7 +49,7 @@ function evaluate(source: string, variables: Variables): Json {
   return value as Json;
 }
 
-function contextOf(instance: WorkflowInstance, pointer: Pointer): Json {
+function contextOf(instance: Instance, pointer: Pointer): Json {
   return {
     Workflow: { Id: instance.id, Reference: instance.reference },
     Item: pointer.item ?? null,
@@ -60,7 +60,7 @@ function contextOf(instance: WorkflowInstance, pointer: Pointer): Json {
 }
 
 export function evaluateInputs(
-  instance: WorkflowInstance,
+  instance: Instance,
   work: Extract<StepWork, { kind: 'inputs' }>,
   world: World,
 ): JsonObject {
@@ -70,7 +70,7 @@ export function evaluateInputs(
 }
 
 export function evaluateOutputs(
-  instance: WorkflowInstance,
+  instance: Instance,
   work: Extract<StepWork, { kind: 'outputs' }>,
   world: World,
 ): StepResult {
@@ -94,7 +94,7 @@ export function evaluateOutputs(
 }
 
 export function evaluateCondition(
-  instance: WorkflowInstance,
+  instance: Instance,
   pointer: Pointer,
   condition: InputValue,
   world: World,

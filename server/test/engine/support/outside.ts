@@ -2,10 +2,10 @@
  * Everything outside of an instance that it has requested: subscriptions, offered activities, effects, and the events that
  * are stored. The requests must be exactly what its pointers wait for (E7).
  */
-import type { EventPosition, WorkflowInstance } from '../../../src/engine/model/instance.js';
+import type { EventPosition, Instance } from '../../../src/engine/model/instance.js';
 import type { EventMessage } from '../../../src/engine/flow/messages.js';
 import { executionKey, type Pointer } from '../../../src/engine/model/pointer.js';
-import { noChanges, type ActivityOffer, type Run } from '../../../src/engine/flow/run.js';
+import { noChanges, type ActivityOffer, type Session } from '../../../src/engine/flow/session.js';
 import type { WithdrawnItem } from '../../../src/engine/failure/withdrawn-items.js';
 import {
   comparePositions,
@@ -57,7 +57,7 @@ export class Outside {
 
   /** The first stored event that the instance can still take; undefined if there is none. */
   firstEvent(
-    instance: WorkflowInstance,
+    instance: Instance,
     wanted: { readonly name: string; readonly key: string; readonly effectiveAt: number },
   ): EventMessage | undefined {
     const key = eventKey(wanted.name, wanted.key);
@@ -102,8 +102,8 @@ export class Outside {
   }
 
   /** Does what a run requests, and clears the requests. Answers the log lines. */
-  take(run: Run): readonly Json[] {
-    const { changes, instance } = run;
+  take(session: Session): readonly Json[] {
+    const { changes, instance } = session;
     for (const { id } of changes.subscriptions) {
       if (this.asked.has(`event ${id}`)) broken('E7: a subscription is asked for once', id);
       this.asked.add(`event ${id}`);
@@ -132,7 +132,7 @@ export class Outside {
     return logMessages;
   }
 
-  #startEffect(instance: WorkflowInstance, pointer: Pointer): void {
+  #startEffect(instance: Instance, pointer: Pointer): void {
     const { id: pointerId, attempt, stepId, state } = pointer;
     if (state.kind !== 'effect' && state.kind !== 'child') return;
     if (this.#effects.get(pointerId)?.attempt === attempt) return;
@@ -140,7 +140,7 @@ export class Outside {
     this.#effects.set(pointerId, { pointerId, attempt, stepId, inputs: state.inputs });
   }
 
-  #checkWaits(instance: WorkflowInstance): void {
+  #checkWaits(instance: Instance): void {
     const wanted = { event: new Set<string>(), activity: new Set<string>() };
     const effects = new Set<string>();
     for (const pointer of instance.pointers.values()) {

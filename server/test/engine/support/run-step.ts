@@ -1,6 +1,6 @@
 /** Executes the next step of a run as a server does, with expressions in JavaScript. */
 import { failStep } from '../../../src/engine/failure/fail-step.js';
-import type { Run } from '../../../src/engine/flow/run.js';
+import type { Session } from '../../../src/engine/flow/session.js';
 import {
   enterStep,
   leaveCompensated,
@@ -18,39 +18,41 @@ import {
 } from './evaluate.js';
 
 /** Returns false if no step is ready. */
-export function runStep(run: Run, world: World): boolean {
-  const work = nextWork(run);
+export function runStep(session: Session, world: World): boolean {
+  const work = nextWork(session);
   if (work === null) return false;
   try {
-    apply(run, work, world);
+    apply(session, work, world);
   } catch (error) {
     if (!(error instanceof EvaluationError)) throw error;
-    failStep(run, work.pointer, { type: 'EvaluationError', message: error.message });
+    failStep(session, work.pointer, { type: 'EvaluationError', message: error.message });
   }
   return true;
 }
 
-function apply(run: Run, work: StepWork, world: World): void {
-  const { instance } = run;
+function apply(session: Session, work: StepWork, world: World): void {
+  const { instance } = session;
   if (work.kind === 'inputs') {
     const inputs = evaluateInputs(instance, work, world);
-    enterStep(run, work.pointer, inputs, inputs);
+    enterStep(session, work.pointer, inputs, inputs);
   } else if (work.kind === 'selectors') {
     const { pointer, selectors } = work;
-    const selected = selectors.filter(({ condition }) => isTrue(run, pointer, condition, world));
+    const selected = selectors.filter(({ condition }) =>
+      isTrue(session, pointer, condition, world),
+    );
     leaveCompensated(
-      run,
+      session,
       pointer,
       selected.map(({ stepId }) => stepId),
     );
   } else {
-    leaveStep(run, work.pointer, evaluateOutputs(instance, work, world));
+    leaveStep(session, work.pointer, evaluateOutputs(instance, work, world));
   }
 }
 
 /** A condition that cannot be evaluated is not true. */
 export function isTrue(
-  { instance }: Run,
+  { instance }: Session,
   pointer: Pointer,
   condition: Parameters<typeof evaluateCondition>[2],
   world: World,

@@ -1,7 +1,7 @@
 /** What a test sees of a run: its steps, its open pointers, and what it has asked for outside. */
 import { expect } from 'vitest';
-import type { ActivityOffer, Run } from '../../../src/engine/flow/run.js';
-import type { InstanceStatus, WorkflowInstance } from '../../../src/engine/model/instance.js';
+import type { ActivityOffer, Session } from '../../../src/engine/flow/session.js';
+import type { InstanceStatus, Instance } from '../../../src/engine/model/instance.js';
 import type { Pointer } from '../../../src/engine/model/pointer.js';
 import type { StepRecord } from '../../../src/engine/model/step-record.js';
 import type { JsonObject } from '../../../src/engine/values/json.js';
@@ -12,9 +12,9 @@ export abstract class RunView {
   readonly records: StepRecord[] = [];
   readonly outside = new Outside();
 
-  abstract get run(): Run;
+  abstract get run(): Session;
 
-  get instance(): WorkflowInstance {
+  get instance(): Instance {
     return this.run.instance;
   }
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { writeJson } from '../../../src/engine/values/exact-json.js';
-import { jsonLength, leftOf, TOO_DEEP } from '../../../src/engine/values/json-length.js';
+import { jsonLength, remainingBytes, TOO_DEEP } from '../../../src/engine/values/json-length.js';
 import type { Json } from '../../../src/engine/values/json.js';
 
 describe('the length of a value', () => {
@@ -23,8 +23,8 @@ describe('the length of a value', () => {
         const value = json as Json;
         const bytes = Buffer.byteLength(writeJson(value));
         expect(jsonLength(value)).toBe(bytes);
-        expect(leftOf(value, bytes)).toBe(0);
-        expect(leftOf(value, bytes - 1)).toBeLessThan(0);
+        expect(remainingBytes(value, bytes)).toBe(0);
+        expect(remainingBytes(value, bytes - 1)).toBeLessThan(0);
       }),
     );
     for (const number of [2n ** 70n, -(2n ** 60n), 1e16, -0, 1e-7]) {
@@ -33,10 +33,10 @@ describe('the length of a value', () => {
   });
 
   it('is not measured below the maximum depth', () => {
-    expect(leftOf([{ a: [1] }], 11, 3)).toBe(0);
-    expect(leftOf([{ a: [1] }], 1000, 2)).toBe(TOO_DEEP);
-    expect(leftOf({ first: 1, second: [[]] }, 1000, 2)).toBe(TOO_DEEP);
-    expect(leftOf('text', 6, 0)).toBe(0);
+    expect(remainingBytes([{ a: [1] }], 11, 3)).toBe(0);
+    expect(remainingBytes([{ a: [1] }], 1000, 2)).toBe(TOO_DEEP);
+    expect(remainingBytes({ first: 1, second: [[]] }, 1000, 2)).toBe(TOO_DEEP);
+    expect(remainingBytes('text', 6, 0)).toBe(0);
   });
 
   it('counts shared values each time they occur', () => {
@@ -49,6 +49,6 @@ describe('the length of a value', () => {
   it('stops at the limit, however large the value', () => {
     let value: Json = ['x'];
     for (let times = 0; times < 60; times += 1) value = [value, value];
-    expect(leftOf(value, 10_000)).toBeLessThan(0);
+    expect(remainingBytes(value, 10_000)).toBeLessThan(0);
   });
 });

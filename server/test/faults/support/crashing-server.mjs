@@ -2,7 +2,7 @@
 // call: `insertEvent 2` is the second call of that name. It uses the composition of the build; the production code
 // contains no such hook.
 import { createServer } from 'node:http';
-import { compose } from '../../../dist/compose.js';
+import { composeServer } from '../../../dist/compose-server.js';
 import { readConfig } from '../../../dist/config/read-config.js';
 import { createLogger } from '../../../dist/base/logger.js';
 import { observeStore } from '../../../dist/store/observed-store.js';
@@ -11,7 +11,7 @@ const crashAt = process.env.CRASH_AT ?? '';
 /** The number of calls of each operation. */
 const calls = {};
 
-const server = await compose({
+const server = await composeServer({
   config: readConfig(process.env),
   environment: {},
   logger: createLogger({ level: 'warn' }),

@@ -1,8 +1,8 @@
 /** The change feed alone, on a clock that the test moves: limits, coalescing, and hints to other nodes. */
 import { describe, expect, it } from 'vitest';
-import type { ChangeBatch, Hint, WorkflowChange } from '../../../src/backplane/backplane.js';
+import type { ChangeBatch, Hint, ChangedInstance } from '../../../src/backplane/backplane.js';
 import { readHint, writeHint } from '../../../src/backplane/hint-codec.js';
-import type { WorkflowInstance } from '../../../src/engine/model/instance.js';
+import type { Instance } from '../../../src/engine/model/instance.js';
 import { ChangeFeed } from '../../../src/runtime/changes/change-feed.js';
 import type { ChangeListener } from '../../../src/runtime/changes/change-watch.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -15,7 +15,7 @@ function feed(options: { mayBeStale?: () => boolean } = {}): { node: ChangeFeed;
   return { node: new ChangeFeed({ clock, publish: (hint) => sent.push(hint), mayBeStale }), sent };
 }
 
-function instance(id: string, members: Partial<WorkflowInstance> = {}): WorkflowInstance {
+function instance(id: string, members: Partial<Instance> = {}): Instance {
   return {
     id,
     definitionId: 'd',
@@ -77,11 +77,11 @@ describe('a listener of changes', () => {
       instance('w', {
         status: 'Suspended',
         reference: 'mine',
-        lastError: failed as WorkflowInstance['lastError'],
+        lastError: failed as Instance['lastError'],
         parent,
       }),
     );
-    const expected: WorkflowChange = {
+    const expected: ChangedInstance = {
       id: 'w',
       definitionId: 'd',
       version: 1,
@@ -236,7 +236,7 @@ describe('the change feed between nodes', () => {
 
   it('sends batches of changes only while another node is interested', () => {
     const { node, sent } = feed();
-    node.heardInterest();
+    node.receiveInterest();
     node.committed(instance('a'));
     node.committed(instance('a', { status: 'Complete' }));
     node.definitionStored('d', 2);
@@ -262,7 +262,7 @@ describe('the change feed between nodes', () => {
     const { node, sent } = feed();
     const listening = feed().node;
     const watch = listening.watch({});
-    node.heardInterest();
+    node.receiveInterest();
     // The longest possible names; each character takes six characters to write.
     const long = '\ud800'.repeat(200);
     for (let n = 0; n < 120; n += 1) {
@@ -274,7 +274,7 @@ describe('the change feed between nodes', () => {
     for (const hint of sent) {
       const read = readHint(writeHint({ sender: 'n', hint }))?.hint;
       if (read?.kind !== 'changes') throw new Error('the codec lost a batch');
-      listening.heardChanges(read.changes);
+      listening.receiveChanges(read.changes);
     }
     expect((await next(watch))?.workflows).toHaveLength(120);
     for (let n = 0; n < 1500; n += 1) node.committed(instance(`x${n}`));
@@ -288,7 +288,7 @@ describe('the change feed between nodes', () => {
   it('does not replace newer changes with late ones', async () => {
     const { node } = feed();
     const watch = node.watch({});
-    const change: WorkflowChange = {
+    const change: ChangedInstance = {
       id: 'w',
       definitionId: 'd',
       version: 1,
@@ -303,7 +303,7 @@ describe('the change feed between nodes', () => {
       failingSince: null,
     };
     node.committed(instance('w', { status: 'Complete' }));
-    node.heardChanges({ workflows: [change], definitions: [], lagged: false });
+    node.receiveChanges({ workflows: [change], definitions: [], lagged: false });
     expect((await next(watch))?.workflows[0]?.status).toBe('Complete');
     watch.close();
   });

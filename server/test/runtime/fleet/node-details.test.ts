@@ -122,13 +122,13 @@ describe('readDetails', () => {
 describe('PollCounts', () => {
   it('lists names with waiting workers first, then the most recently polled ones', () => {
     const counts = new PollCounts();
-    counts.came('parked', 1);
+    counts.pollBegan('parked', 1);
     for (const [name, at] of [
       ['early', 2],
       ['late', 4],
     ] as const) {
-      counts.came(name, at);
-      counts.left(name, at + 1);
+      counts.pollBegan(name, at);
+      counts.pollEnded(name, at + 1);
     }
     expect(counts.newest(3)).toEqual([
       { name: 'parked', parked: 1, lastPollAt: 1 },
@@ -140,10 +140,10 @@ describe('PollCounts', () => {
 
   it('drops the least recently polled names, but none with a waiting worker', () => {
     const counts = new PollCounts();
-    counts.came('parked', 0);
+    counts.pollBegan('parked', 0);
     for (let n = 0; n < 3000; n += 1) {
-      counts.came(`n${n}`, n);
-      counts.left(`n${n}`, n);
+      counts.pollBegan(`n${n}`, n);
+      counts.pollEnded(`n${n}`, n);
     }
     const names = counts.newest(5000).map(({ name }) => name);
     expect(names).toHaveLength(1000);

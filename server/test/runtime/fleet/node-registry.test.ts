@@ -28,7 +28,7 @@ function scene() {
     leaseMs: LEASE_MS,
     onRead: () => undefined,
     onDead: () => Promise.resolve(),
-    leavesWork: () => false,
+    hasUnfinishedWork: () => false,
     processIsGone: () => false,
     details: () => '{}',
   });

@@ -5,8 +5,8 @@ import { RuntimeMetrics } from '../../../src/runtime/fleet/runtime-metrics.js';
 it('names the first 500 definitions, and counts all others together', async () => {
   const metrics = new RuntimeMetrics();
   for (let index = 0; index < 700; index += 1) {
-    metrics.workflowStarted(`d${index}`);
-    metrics.workflowEnded(`d${index}`, 'Terminated', 'Failed');
+    metrics.instanceStarted(`d${index}`);
+    metrics.instanceEnded(`d${index}`, 'Terminated', 'Failed');
     metrics.attemptFailed(`d${index}`, 'terminated');
   }
   for (const name of ['stepwright_workflows_ended_total', 'stepwright_failed_attempts_total']) {
@@ -25,7 +25,7 @@ it('names the first 500 definitions, and counts all others together', async () =
 
 it('shows a definition with the first start, so that its first failed run is an increase', async () => {
   const metrics = new RuntimeMetrics();
-  metrics.workflowStarted('order');
+  metrics.instanceStarted('order');
   const text = await metrics.registry.metrics();
   const series =
     'stepwright_workflows_ended_total{status="Terminated",outcome="Failed",definition="order"}';

@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
-import { startRun, takeUpRun } from '../../../src/engine/flow/lifecycle.js';
+import { startSession, restoreSession } from '../../../src/engine/flow/lifecycle.js';
 import { readState, writeState } from '../../../src/engine/model/snapshot.js';
 import type { ActorEnvironment } from '../../../src/runtime/instances/actor-environment.js';
 import { InstanceActor } from '../../../src/runtime/instances/instance-actor.js';
@@ -34,7 +34,7 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
   const store = createMemoryStore();
   const definition = define([step]);
   const start = { id: 'w', definition, data: {}, reference: null, parent: null, requestHash: null };
-  const { instance } = startRun(definition, start, clock.now());
+  const { instance } = startSession(definition, start, clock.now());
   const place = { owner: 'self', now: clock.now(), wakeAt: 0, state: writeState(instance) };
   const record = newRecord({ ...start, startTime: clock.now() }, instance, place);
   await store.insertInstance({ record, side: NO_SIDE });
@@ -90,7 +90,7 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
       return Promise.resolve();
     },
   };
-  const run = takeUpRun(definition, readState(record, record.state), clock.now());
+  const run = restoreSession(definition, readState(record, record.state), clock.now());
   const actor = new InstanceActor(environment, owner, run, { kind: 'loaded', record });
   const stored = async () => (await store.getInstance('w'))!;
   /** A message is added to the stored inbox. */
@@ -120,7 +120,7 @@ it('treats a commit as done that reached the store without a response', async ()
   await actor.idle();
   expect(told[0]).toBe('committed');
   expect(told.at(-1)).toBe('parked');
-  expect((await stored()).state).toBe(writeState(actor.run.instance));
+  expect((await stored()).state).toBe(writeState(actor.session.instance));
 });
 
 it('abandons an instance that another node has claimed', async () => {

@@ -1,7 +1,7 @@
 /** How many instances are loaded at the same time, in the foreground and in the background. */
 import { expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/logger.js';
-import { InstanceLoads, type LoadLane } from '../../../src/runtime/instances/instance-loads.js';
+import { InstanceLoads, type LoadPriority } from '../../../src/runtime/instances/instance-loads.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 const GATE_MAX = 8;
@@ -37,7 +37,7 @@ function scene() {
     loads,
     /** The instances that are being read from the store. */
     reading,
-    bring: (count: number, lane: LoadLane) => {
+    bring: (count: number, lane: LoadPriority) => {
       for (let n = 0; n < count; n += 1) {
         const id = `${lane}-${n}`;
         const read = () =>

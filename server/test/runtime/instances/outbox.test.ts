@@ -1,6 +1,6 @@
 /** What a parent learns of a child whose end it reads late: after the child was purged, or from an older server. */
 import { expect, it } from 'vitest';
-import { startRun } from '../../../src/engine/flow/lifecycle.js';
+import { startSession } from '../../../src/engine/flow/lifecycle.js';
 import type { OutboxMessage } from '../../../src/engine/model/instance.js';
 import type { ChildMessage } from '../../../src/engine/flow/messages.js';
 import {
@@ -63,7 +63,7 @@ it('reports a child as gone for a reference of an earlier server version', async
 it('ignores a message of a later server version', async () => {
   const definition = define([{ id: 'a', stepType: 'NoOp' }]);
   const start = { id: 'w', data: {}, reference: null, parent: null };
-  const { instance } = startRun(definition, start, 0);
+  const { instance } = startSession(definition, start, 0);
   const later = { kind: 'wave', workflowId: 'w' } as unknown as OutboxMessage; // Not known here.
   await expect(outbox.send(instance, later)).resolves.toBeUndefined();
   expect(readMessage('{"kind":"wave","workflowId":"w"}')).toBeNull();

@@ -1,6 +1,6 @@
 /** Answers that no caller waits for must not prevent a commit. */
 import { expect, it } from 'vitest';
-import { startRun } from '../../../src/engine/flow/lifecycle.js';
+import { startSession } from '../../../src/engine/flow/lifecycle.js';
 import { keepAnswer } from '../../../src/engine/repair/answers.js';
 import {
   InstanceCommitter,
@@ -12,7 +12,7 @@ import { waitFor } from '../../engine/support/steps.js';
 
 it('writes a state that only old answers make too long', () => {
   const begin = { id: 'w', data: {}, reference: null, parent: null };
-  const run = startRun(define([waitFor('a')]), begin, 0);
+  const run = startSession(define([waitFor('a')]), begin, 0);
   const started = [{ executionId: 1, stepId: 'x'.repeat(20_000) }];
   keepAnswer(run, {
     id: 'modify/1',

@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import { nameKeyOf } from '../../../src/base/ids.js';
-import { startRun } from '../../../src/engine/flow/lifecycle.js';
-import { noChanges, type Changes } from '../../../src/engine/flow/run.js';
+import { startSession } from '../../../src/engine/flow/lifecycle.js';
+import { noChanges, type Changes } from '../../../src/engine/flow/session.js';
 import type { StepRecord } from '../../../src/engine/model/step-record.js';
 import { readJson } from '../../../src/engine/values/exact-json.js';
 import { UnsavedChanges } from '../../../src/runtime/instances/unsaved-changes.js';
@@ -19,7 +19,7 @@ const OFFER = { id: 'w/2/1', stepId: 'ship', attempt: 1, name: 'ship', parameter
 
 function scene(claim: ActivityClaim | null = null) {
   const start = { id: 'w', data: {}, reference: null, parent: null };
-  const run = startRun(
+  const run = startSession(
     define([{ id: 'wait', stepType: 'Delay', inputs: { period: '60' } }]),
     start,
     NOW,

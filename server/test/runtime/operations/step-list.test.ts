@@ -1,6 +1,6 @@
 /** Goal: the list of steps is the same from both ends and for one step, however long the history is. */
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import type { WorkflowInstance } from '../../../src/engine/model/instance.js';
+import type { Instance } from '../../../src/engine/model/instance.js';
 import type { StepRecord } from '../../../src/engine/model/step-record.js';
 import type { Pointer } from '../../../src/engine/model/pointer.js';
 import type {
@@ -60,7 +60,7 @@ describe('the list of steps of a run with a long history', () => {
     spilled: SPILLED,
     recent: Array.from({ length: RECENT }, (_, at) => record(SPILLED + at)),
     pointers: new Map([9001, 9002, 9003].map((id) => [id, pointer(id)])),
-  } as unknown as WorkflowInstance;
+  } as unknown as Instance;
   const context = { workflowId: 'long', definition: null };
 
   beforeAll(async () => {

@@ -5,7 +5,7 @@
 import { expect, it } from 'vitest';
 import { EndWaiters } from '../../../src/runtime/instances/end-waiters.js';
 import { viewNew } from '../../../src/runtime/operations/instance-views.js';
-import { WorkflowEnds } from '../../../src/runtime/operations/workflow-ends.js';
+import { InstanceEnds } from '../../../src/runtime/operations/instance-ends.js';
 import { RequestGate } from '../../../src/runtime/request-gate.js';
 import { define } from '../../engine/support/define.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -21,7 +21,7 @@ function scene() {
   const endWaiters = new EndWaiters(clock);
   const state = { isShared: false };
   const stored = () => Promise.resolve({ ...VIEW, tags: { from: 'store' } });
-  const ends = new WorkflowEnds({
+  const ends = new InstanceEnds({
     clock,
     gate,
     endWaiters,

@@ -4,15 +4,15 @@
  */
 import { expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.js';
-import { startRun } from '../../../src/engine/flow/lifecycle.js';
+import { startSession } from '../../../src/engine/flow/lifecycle.js';
 import { RunHistory } from '../../../src/runtime/fleet/run-history.js';
 import { RuntimeMetrics } from '../../../src/runtime/fleet/runtime-metrics.js';
 import { newRecord } from '../../../src/runtime/instances/new-instance.js';
 import { StoreRetry } from '../../../src/runtime/instances/store-retry.js';
 import {
-  WorkflowStarts,
-  type WorkflowStartsOptions,
-} from '../../../src/runtime/operations/workflow-starts.js';
+  InstanceStarter,
+  type InstanceStarterOptions,
+} from '../../../src/runtime/operations/instance-starter.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { define } from '../../engine/support/define.js';
 import { NO_SIDE } from '../../store/records.js';
@@ -24,12 +24,12 @@ const CHILD = {
   parent: { workflowId: 'parent', pointerId: 1, attempt: 1, rootId: 'parent', wait: true },
 } as const;
 
-function scene(admit: WorkflowStartsOptions['inputSchemas']['admit']) {
+function scene(admit: InstanceStarterOptions['inputSchemas']['admit']) {
   const clock = new ManualClock();
   const store = createMemoryStore();
   const retry = new StoreRetry(clock);
   const definition = { ...define([{ id: 'a', stepType: 'NoOp' }]), input: {} };
-  const starts = new WorkflowStarts({
+  const starts = new InstanceStarter({
     history: new RunHistory(clock),
     clock,
     ids: systemIds,
@@ -37,7 +37,7 @@ function scene(admit: WorkflowStartsOptions['inputSchemas']['admit']) {
     catalog: { startable: () => Promise.resolve(definition) },
     runner: {
       startInstance: (start) => {
-        const { instance } = startRun(start.definition, start, start.startTime);
+        const { instance } = startSession(start.definition, start, start.startTime);
         const place = { owner: null, now: start.startTime, wakeAt: null, state: '' };
         return store.insertInstance({ record: newRecord(start, instance, place), side: NO_SIDE });
       },

@@ -1,14 +1,14 @@
 /** The log of failed attempts: a line for each, but at most one a minute for the same step of the same instance. */
 import { describe, expect, it } from 'vitest';
-import type { ParentLink, WorkflowInstance } from '../../../src/engine/model/instance.js';
-import type { FailedAttempt, NextAction } from '../../../src/engine/flow/run.js';
+import type { ParentLink, Instance } from '../../../src/engine/model/instance.js';
+import type { FailedAttempt, NextAction } from '../../../src/engine/flow/session.js';
 import { FailedAttemptsLog } from '../../../src/runtime/passes/failed-attempts-log.js';
 import { createLogRecorder } from '../../step-bodies/support/log-recorder.js';
 import { ManualClock } from '../support/manual-clock.js';
 
-function instance(id: string, parent: ParentLink | null = null): WorkflowInstance {
+function instance(id: string, parent: ParentLink | null = null): Instance {
   // The log reads no other members.
-  return { id, definitionId: 'order', version: 3, parent } as WorkflowInstance;
+  return { id, definitionId: 'order', version: 3, parent } as Instance;
 }
 
 function failed(attempt: number, action: NextAction, stepId = 'pay'): FailedAttempt {

@@ -8,9 +8,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { propertyRuns } from '../../support/property-runs.js';
 import { applyEffect, applyMessage } from '../../../src/engine/flow/messages.js';
 import { isEnded } from '../../../src/engine/model/instance.js';
-import { startRun, takeUpRun } from '../../../src/engine/flow/lifecycle.js';
+import { startSession, restoreSession } from '../../../src/engine/flow/lifecycle.js';
 import { executionKey } from '../../../src/engine/model/pointer.js';
-import { canGoOn, noChanges, stepOf, type Run } from '../../../src/engine/flow/run.js';
+import { canContinue, noChanges, stepOf, type Session } from '../../../src/engine/flow/session.js';
 import { readState, writeState } from '../../../src/engine/model/snapshot.js';
 import { fireTimers, nextTimer } from '../../../src/engine/flow/timers.js';
 import { Evaluator } from '../../../src/runtime/passes/evaluator.js';
@@ -34,7 +34,7 @@ afterEach(() => {
 });
 
 interface Life {
-  readonly run: Run;
+  readonly run: Session;
   readonly environment: PassEnvironment;
   readonly refusals: { next: boolean };
 }
@@ -62,7 +62,7 @@ function live(definition: ReturnType<typeof randomDefinition>): Life {
       return scripts.evaluate(healthy, variables);
     },
   });
-  const run = startRun(
+  const run = startSession(
     define(definition.steps, definition.members),
     { id: 'w', data: { ...RANDOM_DATA }, reference: null, parent: null },
     START_MS,
@@ -88,7 +88,7 @@ function live(definition: ReturnType<typeof randomDefinition>): Life {
 }
 
 /** The open steps whose condition is true although the pass is over. */
-function missedConditions(run: Run): readonly string[] {
+function missedConditions(run: Session): readonly string[] {
   return [...run.instance.pointers.values()].flatMap((pointer) => {
     const { cancelCondition } = stepOf(run, pointer);
     const isCancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
@@ -103,7 +103,7 @@ function missedConditions(run: Run): readonly string[] {
 }
 
 /** Responds to one wait of the instance. */
-function answer(run: Run): void {
+function answer(run: Session): void {
   for (const pointer of run.instance.pointers.values()) {
     const execution = { pointerId: pointer.id, attempt: pointer.attempt };
     const { state } = pointer;
@@ -135,7 +135,7 @@ function answer(run: Run): void {
 }
 
 /** The effect of a commit; occasionally another node continues from the stored state. */
-function commit(run: Run, takesOver: boolean): Run {
+function commit(run: Session, takesOver: boolean): Session {
   run.changes = noChanges();
   run.instance.spilled += run.instance.recent.length;
   run.instance.recent = [];
@@ -145,11 +145,11 @@ function commit(run: Run, takesOver: boolean): Run {
     run.instance;
   const names = { definitionId, id, reference, tags: {}, index: {}, version };
   const columns = { ...names, endTime, outcome, startTime, status };
-  return takeUpRun(run.definition, readState(columns, writeState(run.instance)), run.now);
+  return restoreSession(run.definition, readState(columns, writeState(run.instance)), run.now);
 }
 
 /** What a rejection by Python would leave behind if it were treated as a failure. */
-function failures({ changes, instance }: Run): number {
+function failures({ changes, instance }: Session): number {
   const records = instance.recent.filter(({ error }) => error?.type === 'Aborted');
   return records.length + changes.failedAttempts.length;
 }
@@ -174,7 +174,7 @@ describe('any pass', { timeout }, () => {
         for (let pass = 0; !isEnded(run.instance); pass += 1) {
           if (pass > PASSES_MAX || run.instance.pointers.size > 200) return;
           if (run.instance.status === 'Suspended') run.instance.status = 'Runnable';
-          if (!canGoOn(run)) answer(run);
+          if (!canContinue(run)) answer(run);
           if (isEnded(run.instance)) return;
           refusals.next = run.queue.size === 0 && chance(10);
           const pending = new PendingEvaluation(environment.clock);
@@ -188,10 +188,10 @@ describe('any pass', { timeout }, () => {
           } else {
             seen += run.cancelCheckDue ? 0 : 1;
             if (!run.cancelCheckDue) expect(missedConditions(run)).toEqual([]);
-            else expect(canGoOn(run)).toBe(true);
+            else expect(canContinue(run)).toBe(true);
           }
           if (pending.isCalledOff) expect(failures(run)).toBe(failuresBefore);
-          if (!canGoOn(run)) {
+          if (!canContinue(run)) {
             const rests = run.queue.size === 0 || run.instance.status !== 'Runnable';
             expect(rests).toBe(true);
           }

@@ -1,6 +1,6 @@
 /** The effect of a commit on the crash count. */
 import { expect, it } from 'vitest';
-import { startRun } from '../../../src/engine/flow/lifecycle.js';
+import { startSession } from '../../../src/engine/flow/lifecycle.js';
 import { CrashCount } from '../../../src/runtime/recovery/crash-count.js';
 import { define } from '../../engine/support/define.js';
 import { START_MS } from '../../engine/support/engine-driver.js';
@@ -8,7 +8,7 @@ import { START_MS } from '../../engine/support/engine-driver.js';
 function instanceOf() {
   const definition = define([{ id: 'only', stepType: 'NoOp' }]);
   const start = { id: 'w', data: {}, reference: null, parent: null };
-  return startRun(definition, start, START_MS).instance;
+  return startSession(definition, start, START_MS).instance;
 }
 
 it('clears the count at a commit after which the instance is idle', () => {

@@ -46,9 +46,9 @@ function scene({ nodeId = 'node', ready, waitsOutside = () => false }: Options =
       suspectEpochs.push(suspectEpoch);
       return Promise.resolve<InstanceRecord>(instanceOf(id));
     },
-    waitsOutside,
-    leftUnknown: () => undefined,
-    acquitted: () => undefined,
+    waitsForResponse: waitsOutside,
+    maybeUnfinished: () => undefined,
+    cleared: () => undefined,
   });
   const pass = async (ms: number): Promise<void> => {
     clock.advance(ms);

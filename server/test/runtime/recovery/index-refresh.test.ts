@@ -5,7 +5,7 @@
  */
 import { expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.js';
-import { startRun } from '../../../src/engine/flow/lifecycle.js';
+import { startSession } from '../../../src/engine/flow/lifecycle.js';
 import type { WorkflowDefinition } from '../../../src/engine/model/definition.js';
 import { createLogger } from '../../../src/base/logger.js';
 import { writeStored } from '../../../src/runtime/instances/long-states.js';
@@ -46,7 +46,7 @@ class Scene {
   async start(id: string, definition: string, n: number): Promise<void> {
     const created = versionOf(definition, 1, 'old');
     const start = { id, data: { n }, reference: null, parent: null };
-    const { instance } = startRun(created, start, n);
+    const { instance } = startSession(created, start, n);
     instance.index = { old: n };
     const place = { owner: null, now: n, wakeAt: null, state: await writeStored(instance) };
     const whole = { ...start, definition: created, requestHash: null, startTime: n };

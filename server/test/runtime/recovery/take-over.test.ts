@@ -70,9 +70,9 @@ async function scene(dead: Partial<InstanceRecord>, options: Options = {}) {
       newer.push(id);
       return true;
     },
-    waitsOutside: () => false,
-    acquitted: () => undefined,
-    leftUnknown: () => undefined,
+    waitsForResponse: () => false,
+    cleared: () => undefined,
+    maybeUnfinished: () => undefined,
   });
   await takeOver.claim(record);
   return {

@@ -5,7 +5,7 @@ import type { WorkflowDefinition } from '../../../src/engine/model/definition.js
 import { AppError } from '../../../src/base/errors.js';
 import type { Store } from '../../../src/store/store.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
-import { CronTurn, type CronTurnOptions } from '../../../src/runtime/triggers/cron-turn.js';
+import { CronCheck, type CronCheckOptions } from '../../../src/runtime/triggers/cron-check.js';
 import { dueAtOf } from '../../../src/runtime/triggers/due-times.js';
 import {
   newState,
@@ -27,7 +27,7 @@ interface Setting {
   readonly started: Map<string, { readonly time: number; count: number }>;
   state(): Promise<TriggerState>;
   /** Looks at the trigger at that time; returns whether it could be saved. */
-  look(now: number, changes?: Partial<CronTurnOptions>): Promise<boolean>;
+  look(now: number, changes?: Partial<CronCheckOptions>): Promise<boolean>;
 }
 
 async function setting(changes: Partial<CronSource> = {}): Promise<Setting> {
@@ -58,7 +58,7 @@ async function setting(changes: Partial<CronSource> = {}): Promise<Setting> {
   const look: Setting['look'] = async (now, others = {}) => {
     const record = await store.getTrigger(ID);
     if (record === null) throw new Error('there is no trigger');
-    const options: CronTurnOptions = {
+    const options: CronCheckOptions = {
       store,
       clock: { now: () => now, at: () => () => undefined },
       metrics: { triggerFired: (outcome) => outcomes.push(outcome) },
@@ -73,7 +73,7 @@ async function setting(changes: Partial<CronSource> = {}): Promise<Setting> {
       control: { control: () => Promise.reject(new Error('not expected')) },
       ...others,
     };
-    return new CronTurn(options, { definition, trigger, source, record }).run();
+    return new CronCheck(options, { definition, trigger, source, record }).run();
   };
   return {
     store,
@@ -110,7 +110,7 @@ describe('a look at a cron trigger', () => {
     const at = await setting({ catchUpMs: 60 * MINUTE });
     let room = 2;
     const looks = async (): Promise<void> => {
-      const start: CronTurnOptions['starter']['start'] = async ({
+      const start: CronCheckOptions['starter']['start'] = async ({
         start: { time },
         workflowId,
       }) => {
@@ -158,7 +158,7 @@ describe('a look at a cron trigger', () => {
     const record = (await at.store.getTrigger(ID))!;
     const paused = { ...(await at.state()), paused: true };
     const body = JSON.stringify(paused);
-    const starter: CronTurnOptions['starter'] = {
+    const starter: CronCheckOptions['starter'] = {
       start: async ({ workflowId }) => {
         await at.store.saveTrigger({ ...record, revision: 2, body }, 1);
         return { outcome: 'started', instance: { id: workflowId } as never };
@@ -170,7 +170,7 @@ describe('a look at a cron trigger', () => {
 
   it('skips times while the definition is disabled', async () => {
     const at = await setting({ catchUpMs: 60 * MINUTE });
-    const starter: CronTurnOptions['starter'] = {
+    const starter: CronCheckOptions['starter'] = {
       start: () => Promise.resolve({ outcome: 'disabled' }),
     };
     await at.look(START + 5 * MINUTE, { starter });

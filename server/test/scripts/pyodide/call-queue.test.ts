@@ -1,14 +1,14 @@
 /** First come, first served within a lane, and neither lane starves. */
 import { describe, expect, it } from 'vitest';
-import { CallQueue, type Lane } from '../../../src/scripts/pyodide/call-queue.js';
+import { CallQueue, type CallKind } from '../../../src/scripts/pyodide/call-queue.js';
 
-const BOTH: readonly Lane[] = ['expressions', 'scripts'];
+const BOTH: readonly CallKind[] = ['expressions', 'scripts'];
 
-function fill(queue: CallQueue<string>, lane: Lane, count: number): void {
+function fill(queue: CallQueue<string>, lane: CallKind, count: number): void {
   for (let index = 0; index < count; index += 1) queue.push(lane, `${lane[0]!}${index}`);
 }
 
-function drain(queue: CallQueue<string>, lanes: readonly Lane[] = BOTH): string[] {
+function drain(queue: CallQueue<string>, lanes: readonly CallKind[] = BOTH): string[] {
   const calls = [];
   for (let call = queue.shift(lanes); call !== undefined; call = queue.shift(lanes))
     calls.push(call);

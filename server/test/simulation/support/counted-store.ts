@@ -4,7 +4,7 @@ import {
   type CallOperation,
   type OperationResult,
   type StoreOperation,
-} from '../../../src/store/operations.js';
+} from '../../../src/store/store-operations.js';
 import type { Store } from '../../../src/store/store.js';
 
 export interface StoreCounts {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/engine/values/json.js';
 import { toStatusList } from '../../../src/engine/values/status-list.js';
-import { retryAfterMs } from '../../../src/step-bodies/http-request/succeed-on.js';
+import { retryAfterMs } from '../../../src/step-bodies/http-request/check-status.js';
 import { contextOf, failureOf, useCalls, valuesOf } from '../support/call.js';
 
 const { serve, body } = useCalls();

@@ -2,7 +2,7 @@ import { isApiError } from '@stepwright/sdk';
 import { Suspense, useState, type ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Button } from '../components/button.js';
-import { chooseZone, useZone, ZONES } from '../components/clock.js';
+import { chooseZone, useZone, ZONES } from '../components/zone-choice.js';
 import { Loading } from '../components/loading.js';
 import { Page } from '../components/page.js';
 import { ProblemView } from '../components/problem-view.js';

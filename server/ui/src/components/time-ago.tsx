@@ -1,5 +1,5 @@
 import { useSyncExternalStore, type ReactNode } from 'react';
-import { exactTime, useZone } from './clock.js';
+import { exactTime, useZone } from './zone-choice.js';
 
 const TICK_MS = 1000;
 const listeners = new Set<() => void>();

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { useZone } from './clock.js';
+import { useZone } from './zone-choice.js';
 
 interface TimeFilterProps {
   readonly label: string;

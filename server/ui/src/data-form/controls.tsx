@@ -1,6 +1,6 @@
 /** The fields with one control each. */
 import { useState, type ReactNode } from 'react';
-import { currentZone } from '../components/clock.js';
+import { currentZone } from '../components/zone-choice.js';
 import {
   Draft,
   isSameData,

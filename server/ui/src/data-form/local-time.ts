@@ -1,5 +1,5 @@
 /** Dates and times in the form of the browser's controls. Pure, but for the time zone that the user has chosen. */
-import { currentZone } from '../components/clock.js';
+import { currentZone } from '../components/zone-choice.js';
 
 export function isDate(text: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(text);

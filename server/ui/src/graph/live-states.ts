@@ -1,6 +1,6 @@
 /** Derives the state of each step in a run from its executions. Pure. */
 import type { StepExecution } from '@stepwright/sdk';
-import { exactTime } from '../components/clock.js';
+import { exactTime } from '../components/zone-choice.js';
 
 /** The state of one step in one run, as counts of executions. */
 export interface StepLiveState {

@@ -1,7 +1,7 @@
 /** Explains what a saga, a container or the whole run waits for before it undoes what has begun. */
 import { pointersInside } from '../../../engine/failure/inside.js';
 import { isAwaited } from '../../../engine/failure/in-flight.js';
-import type { WorkflowInstance } from '../../../engine/model/instance.js';
+import type { Instance } from '../../../engine/model/instance.js';
 import type { Pointer } from '../../../engine/model/pointer.js';
 import type { InstanceFacts, WaitReason } from './explanation.js';
 import { plainDuration } from './plain-duration.js';
@@ -22,7 +22,7 @@ export function explainStops(facts: InstanceFacts): readonly WaitReason[] {
 /** @param scope null: the whole run is being terminated with compensation */
 export function explainStop(
   facts: InstanceFacts,
-  instance: WorkflowInstance,
+  instance: Instance,
   scope: Pointer | null,
 ): WaitReason {
   const { lastChangeAt, now } = facts;

@@ -1,7 +1,7 @@
 /** Why an instance does not advance, as values: the facts, and the explanation derived from them. */
 import type { AuditAction, AuditEntry } from '../../../store/records/control.js';
 import type { WorkflowDefinition } from '../../../engine/model/definition.js';
-import type { WorkflowInstance } from '../../../engine/model/instance.js';
+import type { Instance } from '../../../engine/model/instance.js';
 import type { StepError } from '../../../engine/model/step-record.js';
 import type { Json, JsonObject } from '../../../engine/values/json.js';
 import type { Pointer } from '../../../engine/model/pointer.js';
@@ -108,7 +108,7 @@ export interface InstanceFacts {
   readonly lastChangeAt: number;
   readonly inbox: { readonly messages: number; readonly bytes: number; readonly isFull: boolean };
   /** Null: its state cannot be read. */
-  readonly instance: WorkflowInstance | null;
+  readonly instance: Instance | null;
   /** Null: it no longer exists or cannot be read. */
   readonly definition: WorkflowDefinition | null;
   /** Written by a newer server than this. */

@@ -5,7 +5,7 @@ import type {
   StepPlace,
   WorkflowDefinition,
 } from '../../../engine/model/definition.js';
-import type { WorkflowInstance } from '../../../engine/model/instance.js';
+import type { Instance } from '../../../engine/model/instance.js';
 import type { Pointer } from '../../../engine/model/pointer.js';
 import type { StepError } from '../../../engine/model/step-record.js';
 import type { Json, JsonObject } from '../../../engine/values/json.js';
@@ -43,7 +43,7 @@ function correctHint({ id }: StepDefinition): RepairHint {
 function skipHint(
   failed: Pointer,
   { id, nextStepId, selectNextStep }: StepDefinition,
-  { pointers }: WorkflowInstance,
+  { pointers }: Instance,
 ): RepairHint {
   const cancel = [failed.id];
   const parent = failed.parentId === null ? undefined : pointers.get(failed.parentId);
@@ -75,7 +75,7 @@ function surroundingsOf({ index, item, parentId }: Pointer): JsonObject {
 
 /** Starts what failed, or what somebody's termination has cancelled. */
 function reopeningHint(
-  instance: WorkflowInstance,
+  instance: Instance,
   definition: WorkflowDefinition,
   outcome: 'Failed' | 'Terminated',
 ): readonly RepairHint[] {
@@ -90,7 +90,7 @@ function reopeningHint(
 }
 
 /** Their records are written at the next commit, which may be still to come. */
-function cancelledAtEnd({ endTime, pointers, recent }: WorkflowInstance): ReadonlySet<string> {
+function cancelledAtEnd({ endTime, pointers, recent }: Instance): ReadonlySet<string> {
   const cancelled = recent.filter(
     ({ endTime: at, status }) => status === 'Cancelled' && at >= (endTime ?? Infinity),
   );
@@ -132,7 +132,7 @@ function rerunHint({ entryStepId }: WorkflowDefinition): RepairHint {
 }
 
 /** Once is enough: the new run may need a repair, not this one. */
-function restartHint({ restartedAs }: WorkflowInstance): readonly RepairHint[] {
+function restartHint({ restartedAs }: Instance): readonly RepairHint[] {
   if (restartedAs !== null) return [];
   const text = 'does everything again in a new run with the same input; this run stays as it is';
   return [{ action: 'restart', text, body: {} }];

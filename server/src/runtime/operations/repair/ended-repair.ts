@@ -1,5 +1,5 @@
 /** Writes a repair of an ended instance, which no actor has: one compare-and-set. */
-import type { WorkflowInstance } from '../../../engine/model/instance.js';
+import type { Instance } from '../../../engine/model/instance.js';
 import type { InstanceRecord } from '../../../store/records/instances.js';
 import type { Store } from '../../../store/store.js';
 import { commitOf } from '../../instances/instance-commit.js';
@@ -10,7 +10,7 @@ import { wakeTimeOf } from '../../instances/wake-time.js';
 import type { PlanOptions, RepairPlan } from './repair-plan.js';
 
 /** Whether runs that wait for the end of this one are still to be notified of it. */
-export function hasUnsentEnd({ outbox }: WorkflowInstance): boolean {
+export function hasUnsentEnd({ outbox }: Instance): boolean {
   return outbox.some(({ kind }) => kind === 'child-ended');
 }
 
@@ -19,7 +19,7 @@ const NO_WORKERS = { reserve: () => null, release: () => undefined };
 
 /** @returns the record after the repair; null if the instance has changed, and nothing was written */
 export async function commitRepair(
-  { now, run }: RepairPlan,
+  { now, session }: RepairPlan,
   {
     environment,
     record,
@@ -30,21 +30,21 @@ export async function commitRepair(
     readonly environment: PlanOptions['environment'];
   },
 ): Promise<InstanceRecord | null> {
-  const { instance } = run;
+  const { instance } = session;
   const unsaved = new UnsavedChanges();
-  unsaved.collect(run, NO_WORKERS);
-  const paths = await environment.indexPaths(run.definition);
+  unsaved.collect(session, NO_WORKERS);
+  const paths = await environment.indexPaths(session.definition);
   const indexChange = new IndexTracker().changeOf(instance, paths);
   instance.index = indexChange?.after ?? instance.index;
   const announcement = environment.announce(instance);
   const { epoch, inSeq, revision, version } = record;
-  const { retentionMs } = run.definition;
+  const { retentionMs } = session.definition;
   const commit = commitOf(instance, {
     epoch,
     inSeq,
     revision,
     now,
-    wakeAt: wakeTimeOf(run, false),
+    wakeAt: wakeTimeOf(session, false),
     crashes: 0,
     state: await writeStored(instance),
     ...(indexChange !== undefined && { indexChange }),

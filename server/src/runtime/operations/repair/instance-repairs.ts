@@ -39,8 +39,8 @@ export interface InstanceRepairsOptions extends PlanOptions {
   readonly gate: RequestGate;
   readonly queries: Pick<InstanceQueries, 'read'>;
   readonly endWaiters: Pick<EndWaiters, 'changed'>;
-  readonly metrics: Pick<RuntimeMetrics, 'workflowRepaired'>;
-  readonly runner: Pick<InstanceRunner, 'controlled' | 'look' | 'postedByClient'>;
+  readonly metrics: Pick<RuntimeMetrics, 'instanceRepaired'>;
+  readonly runner: Pick<InstanceRunner, 'controlled' | 'check' | 'postedByClient'>;
   /** The status of an instance was changed in the store. */
   readonly controlled: (record: InstanceRecord, action: ControlAction) => Promise<void>;
 }
@@ -209,7 +209,7 @@ export class InstanceRepairs {
     const isDryRun = asked.request.dryRun === true;
     if (!isDryRun && hasUnsentEnd(await loadInstance(record))) {
       // The runs that wait for its end are about to be notified.
-      runner.look(record.id);
+      runner.check(record.id);
       return null;
     }
     const plan = await this.#plan(asked, record);
@@ -220,7 +220,7 @@ export class InstanceRepairs {
       asked.sent = null;
       return null;
     }
-    metrics.workflowRepaired(asked.repair.action);
+    metrics.instanceRepaired(asked.repair.action);
     endWaiters.changed(record.id);
     runner.controlled(committed);
     return foretold(plan, environment);
@@ -299,16 +299,16 @@ function answered(
 
 /** The result of the plan itself. */
 async function foretold(
-  { now, repeats, result, run, warnings }: RepairPlan,
+  { now, repeats, result, session, warnings }: RepairPlan,
   environment: PlanOptions['environment'],
 ): Promise<RepairedInstance> {
   const { cancelled, started } = result;
-  run.instance.index = indexFieldsOf(
-    run.instance.data,
-    await environment.indexPaths(run.definition),
+  session.instance.index = indexFieldsOf(
+    session.instance.data,
+    await environment.indexPaths(session.definition),
   );
   return {
-    instance: viewCommitted(run.instance, now),
+    instance: viewCommitted(session.instance, now),
     cancelled,
     started,
     repeats,

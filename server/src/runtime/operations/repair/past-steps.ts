@@ -1,5 +1,5 @@
 /** Which steps have run in an instance, from its records and its history. */
-import type { WorkflowInstance } from '../../../engine/model/instance.js';
+import type { Instance } from '../../../engine/model/instance.js';
 import type { StepRecord } from '../../../engine/model/step-record.js';
 import { targetStepId } from '../../../engine/repair/move-version.js';
 import { readJson } from '../../../engine/values/exact-json.js';
@@ -11,7 +11,7 @@ const RECORDS_READ_MAX = 20_000;
 
 export interface PastSteps {
   readonly store: Pick<Store, 'readHistory'>;
-  readonly instance: WorkflowInstance;
+  readonly instance: Instance;
   readonly stepMap: Readonly<Record<string, string>>;
 }
 

@@ -1,9 +1,9 @@
 /** Plans a repair on a copy of the instance: what it would do, or what prevents it. */
 import type { WorkflowDefinition } from '../../../engine/model/definition.js';
-import { isEnded, type WorkflowInstance } from '../../../engine/model/instance.js';
+import { isEnded, type Instance } from '../../../engine/model/instance.js';
 import { keepAnswer } from '../../../engine/repair/answers.js';
 import { describeModification } from '../../../engine/repair/describe-modification.js';
-import { modifyRun } from '../../../engine/repair/modify.js';
+import { modifyInstance } from '../../../engine/repair/modify.js';
 import type {
   AppliedModification,
   KeyedRequest,
@@ -13,8 +13,8 @@ import type {
   Repair,
   RepeatedStep,
 } from '../../../engine/repair/modification.js';
-import { outsideCallsFrom } from '../../../engine/repair/repeated-steps.js';
-import type { Run } from '../../../engine/flow/run.js';
+import { externalCallsFrom } from '../../../engine/repair/repeated-steps.js';
+import type { Session } from '../../../engine/flow/session.js';
 import { AppError } from '../../../base/errors.js';
 import type { InputSchemas } from '../../../schemas/input-schemas.js';
 import type { InstanceRecord } from '../../../store/records/instances.js';
@@ -25,7 +25,7 @@ import { InstanceTooLargeError, StateLength } from '../../passes/instance-bounds
 import { impossible } from './impossible.js';
 import { stepsThatRan } from './past-steps.js';
 import type { ModifyRequest } from './repair-types.js';
-import { copyRun, type CopyEnvironment } from './stored-run.js';
+import { copySession, type CopyEnvironment } from './session-copy.js';
 
 export interface PlanOptions {
   readonly environment: CopyEnvironment &
@@ -40,7 +40,7 @@ export interface RepairPlan {
   /** The version of the definition that the instance moves to; null: its own. */
   readonly movesTo: number | null;
   /** The copy, after the modification. */
-  readonly run: Run;
+  readonly session: Session;
   readonly now: number;
   readonly result: AppliedModification;
   readonly repeats: readonly RepeatedStep[];
@@ -64,39 +64,39 @@ export async function planRepair(
   { messageId, record, repair, request, rerun }: Planned,
   options: PlanOptions,
 ): Promise<RepairPlan> {
-  const run = await copyRun(record, options.environment);
-  const { definition: own } = run;
+  const session = await copySession(record, options.environment);
+  const { definition: own } = session;
   const target = await targetOf(record, own, request, options);
   const modification = modificationOf(
     request,
     rerun === null ? null : (rerun.from ?? target.entryStepId),
   );
-  const wasEnded = isEnded(run.instance);
-  const result = modifyRun(run, modification, target);
+  const wasEnded = isEnded(session.instance);
+  const result = modifyInstance(session, modification, target);
   if (result.outcome === 'impossible') {
     const { obstacles } = result;
     throw impossible(record.id, rerun === null ? obstacles : obstaclesOfRerun(obstacles));
   }
-  const repeats = await repeatsOf(run, result, modification.stepMap, options);
+  const repeats = await repeatsOf(session, result, modification.stepMap, options);
   const warnings = [
-    ...(wasEnded && !isEnded(run.instance) ? await referenceWarnings(record, options) : []),
-    ...(await dataWarnings(run, modification, target !== own, options)),
+    ...(wasEnded && !isEnded(session.instance) ? await referenceWarnings(record, options) : []),
+    ...(await dataWarnings(session, modification, target !== own, options)),
   ];
   const requestHash = request.idempotency?.requestHash;
   const keyed = requestHash === undefined ? undefined : { requestHash, repeats, warnings };
   // Whoever commits the modification stores the answer, too.
-  keepAnswer(run, { id: messageId, keyed, result });
-  assertNotTooLarge(run, record, options);
+  keepAnswer(session, { id: messageId, keyed, result });
+  assertNotTooLarge(session, record, options);
   const detail = describeModification(
     { modification, from: own.version, to: target.version },
     result,
   );
-  run.changes.repairs.push({ ...repair, time: run.now, detail });
+  session.changes.repairs.push({ ...repair, time: session.now, detail });
   return {
     modification,
     movesTo: target === own ? null : target.version,
-    run,
-    now: run.now,
+    session,
+    now: session.now,
     result,
     repeats,
     warnings,
@@ -163,12 +163,12 @@ async function referenceWarnings(
 
 /** @throws AppError `modification_impossible` */
 function assertNotTooLarge(
-  run: Run,
+  session: Session,
   { id, state }: InstanceRecord,
   { environment: { limits } }: PlanOptions,
 ): void {
   try {
-    new StateLength(Buffer.byteLength(state), limits.instanceLengthMax).assertWritable(run);
+    new StateLength(Buffer.byteLength(state), limits.instanceLengthMax).assertWritable(session);
   } catch (error) {
     if (!(error instanceof InstanceTooLargeError)) throw error;
     const message = `The run would be too large: ${error.message}`;
@@ -177,7 +177,7 @@ function assertNotTooLarge(
 }
 
 async function repeatsOf(
-  { definition, instance }: Run,
+  { definition, instance }: Session,
   { started }: AppliedModification,
   stepMap: Modification['stepMap'],
   { store }: Pick<PlanOptions, 'store'>,
@@ -186,7 +186,7 @@ async function repeatsOf(
     stepId,
     containers: containersOf(instance, executionId),
   }));
-  const calls = outsideCallsFrom(definition, placed);
+  const calls = externalCallsFrom(definition, placed);
   if (calls.length === 0) return [];
   const ids = new Set(calls.map(({ stepId }) => stepId));
   const ran = await stepsThatRan({ store, instance, stepMap }, ids);
@@ -194,7 +194,7 @@ async function repeatsOf(
 }
 
 /** The steps of the containers around an open execution, innermost first. */
-function containersOf({ pointers }: WorkflowInstance, executionId: number): readonly string[] {
+function containersOf({ pointers }: Instance, executionId: number): readonly string[] {
   const containers: string[] = [];
   let parentId = pointers.get(executionId)?.parentId ?? null;
   while (parentId !== null) {
@@ -207,7 +207,7 @@ function containersOf({ pointers }: WorkflowInstance, executionId: number): read
 
 /** The data is not checked against `Input` again, which applies to starts; but a person may want to know. */
 async function dataWarnings(
-  { definition, instance }: Run,
+  { definition, instance }: Session,
   { data }: Modification,
   isMoved: boolean,
   { inputSchemas }: Pick<PlanOptions, 'inputSchemas'>,

@@ -1,17 +1,17 @@
 /** Reads whole records from the tables of the embedded store. */
 import type { ArchivedActivity, ArchivedRecords, RecordKind } from '../../archive.js';
 import type { Database } from '../database.js';
-import { activityOf } from '../operations/activity-rows.js';
-import { listAudit } from '../operations/audit.js';
-import { bulkJobOf } from '../operations/bulk-jobs.js';
-import { deliveryOf, notificationOf } from '../operations/notifications.js';
-import { IS_DISABLED, storedDefinitionOf } from '../operations/definitions.js';
-import { eventOf, takenByOf } from '../operations/events.js';
-import { nodeOf } from '../operations/housekeeping.js';
-import { readInput, summaryOf } from '../operations/instance-rows.js';
-import { resourceOf } from '../operations/resources.js';
-import { triggerOf } from '../operations/triggers.js';
-import { readInbox } from '../operations/messages.js';
+import { activityOf } from '../statements/activity-rows.js';
+import { listAudit } from '../statements/audit.js';
+import { bulkJobOf } from '../statements/bulk-jobs.js';
+import { deliveryOf, notificationOf } from '../statements/notifications.js';
+import { IS_DISABLED, storedDefinitionOf } from '../statements/definitions.js';
+import { eventOf, takenByOf } from '../statements/events.js';
+import { nodeOf } from '../statements/housekeeping.js';
+import { readInput, summaryOf } from '../statements/instance-rows.js';
+import { resourceOf } from '../statements/resources.js';
+import { triggerOf } from '../statements/triggers.js';
+import { readInbox } from '../statements/messages.js';
 import type { Row } from '../row.js';
 
 interface Source<Item> {

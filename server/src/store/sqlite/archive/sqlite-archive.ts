@@ -16,7 +16,7 @@ import {
   type StoreArchive,
 } from '../../archive.js';
 import { Database } from '../database.js';
-import { listNodes } from '../operations/housekeeping.js';
+import { listNodes } from '../statements/housekeeping.js';
 import { importFileOf } from '../unfinished-import.js';
 import { SOURCES } from './read-records.js';
 import { WRITERS } from './write-records.js';

@@ -2,15 +2,15 @@
 import type { ArchivedRecords, RecordKind } from '../../archive.js';
 import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
-import { noteAction } from '../operations/audit.js';
-import { saveResource } from '../operations/resources.js';
-import { saveTrigger } from '../operations/triggers.js';
-import { insertBulkJobRow, putChunk } from '../operations/bulk-jobs.js';
-import { insertDelivery, putNotification } from '../operations/notifications.js';
-import { setDefinitionDisabled } from '../operations/definitions.js';
-import { putNode } from '../operations/housekeeping.js';
-import { insertJoinedStart } from '../operations/inserts.js';
-import { insertInstanceRow } from '../operations/instance-rows.js';
+import { noteAction } from '../statements/audit.js';
+import { saveResource } from '../statements/resources.js';
+import { saveTrigger } from '../statements/triggers.js';
+import { insertBulkJobRow, putChunk } from '../statements/bulk-jobs.js';
+import { insertDelivery, putNotification } from '../statements/notifications.js';
+import { setDefinitionDisabled } from '../statements/definitions.js';
+import { putNode } from '../statements/housekeeping.js';
+import { insertJoinedStart } from '../statements/inserts.js';
+import { insertInstanceRow } from '../statements/instance-rows.js';
 
 type Writers = {
   readonly [Kind in RecordKind]: (database: Database, record: ArchivedRecords[Kind]) => void;

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import { useAddressQuery } from '../../app/address-query.js';
 import { useSlowPollInterval } from '../../app/live.js';
 import { useSession } from '../../app/session.js';
-import { currentZone, exactTime, useZone } from '../../components/clock.js';
+import { currentZone, exactTime, useZone } from '../../components/zone-choice.js';
 import type { Column } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
 import { Page } from '../../components/page.js';

@@ -7,7 +7,7 @@ import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { RunId } from '../../components/run-id.js';
-import { exactTime } from '../../components/clock.js';
+import { exactTime } from '../../components/zone-choice.js';
 import { TimeAgo } from '../../components/time-ago.js';
 import { BULK_ACTIONS } from './bulk-actions.js';
 import { JobCreator } from './job-creator.js';

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useSession } from '../../app/session.js';
-import { useZone } from '../../components/clock.js';
+import { useZone } from '../../components/zone-choice.js';
 import { DialogForm } from '../../components/dialog-form.js';
 import { useToasts } from '../../components/toasts.js';
 import { localTime, timeOf } from '../../data-form/local-time.js';

@@ -1,5 +1,5 @@
 import { useId, type ReactNode } from 'react';
-import { useZone } from '../../components/clock.js';
+import { useZone } from '../../components/zone-choice.js';
 import { TagRows } from '../../components/tag-rows.js';
 import {
   CONFLICT_WORDS,

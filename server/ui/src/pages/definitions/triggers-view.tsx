@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { useLive, useSlowPollInterval } from '../../app/live.js';
 import { toPath } from '../../app/path.js';
 import { useSession } from '../../app/session.js';
-import { exactTime, plannedTime, timeElsewhere, useZone } from '../../components/clock.js';
+import { exactTime, plannedTime, timeElsewhere, useZone } from '../../components/zone-choice.js';
 import { DataTable, type Column } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
 import { Loading } from '../../components/loading.js';

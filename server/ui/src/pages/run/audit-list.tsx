@@ -4,7 +4,7 @@ import { DataTable, type Column } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
 import { Loading } from '../../components/loading.js';
 import { ProblemView } from '../../components/problem-view.js';
-import { exactTime } from '../../components/clock.js';
+import { exactTime } from '../../components/zone-choice.js';
 import { TimeAgo } from '../../components/time-ago.js';
 import { useAudit } from './use-run.js';
 

@@ -1,7 +1,7 @@
 /** Keeps the sentences of an explanation true while time passes: its durations are those of the moment when the server wrote it. */
 import type { Explanation, WaitReason } from '@stepwright/sdk';
 import { plainDuration } from '../../../../src/runtime/operations/explain/plain-duration.js';
-import { exactTime } from '../../components/clock.js';
+import { exactTime } from '../../components/zone-choice.js';
 
 const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 

@@ -10,7 +10,7 @@ import { Loading } from '../../components/loading.js';
 import { Page } from '../../components/page.js';
 import { ProblemView } from '../../components/problem-view.js';
 import { RunBadge } from '../../components/status-badge.js';
-import { exactTime, useZone } from '../../components/clock.js';
+import { exactTime, useZone } from '../../components/zone-choice.js';
 import { durationText, TimeAgo, useNow } from '../../components/time-ago.js';
 import { liveStatesOf } from '../../graph/live-states.js';
 import { WorkflowGraph } from '../../graph/workflow-graph.js';

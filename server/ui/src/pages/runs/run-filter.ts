@@ -2,7 +2,7 @@
 import type { ChangedWorkflow, WorkflowFilter, WorkflowStatus } from '@stepwright/sdk';
 import { conditionText, fulfills, type Searchable } from './conditions.js';
 import { conditionsIn, readCondition } from './search-text.js';
-import { currentZone } from '../../components/clock.js';
+import { currentZone } from '../../components/zone-choice.js';
 import { periodStart } from '../../components/period.js';
 import { timeOf } from '../../data-form/local-time.js';
 import { RUN_OUTCOMES, RUN_STATUSES } from '../../components/statuses.js';

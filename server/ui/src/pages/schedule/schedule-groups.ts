@@ -1,6 +1,6 @@
 /** The times of the schedule as a calendar shows them: by day and hour, apart from triggers that fire often. */
 import type { Schedule, ScheduledTrigger } from '@stepwright/sdk';
-import { clockTime, dayText } from '../../components/clock.js';
+import { clockTime, dayText } from '../../components/zone-choice.js';
 
 /** A trigger with more times in the period would hide the others. */
 const RARE_TIMES_MAX = 4;

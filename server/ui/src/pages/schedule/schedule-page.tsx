@@ -7,7 +7,7 @@ import { toPath } from '../../app/path.js';
 import { useSession } from '../../app/session.js';
 import { useThrottled } from '../../app/use-throttled.js';
 import { Button } from '../../components/button.js';
-import { clockTime, exactTime, timeElsewhere, useZone } from '../../components/clock.js';
+import { clockTime, exactTime, timeElsewhere, useZone } from '../../components/zone-choice.js';
 import { DataTable, type Column } from '../../components/data-table.js';
 import { EmptyState } from '../../components/empty-state.js';
 import { Loading } from '../../components/loading.js';

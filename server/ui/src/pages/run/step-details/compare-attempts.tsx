@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useSession } from '../../../app/session.js';
 import { Button } from '../../../components/button.js';
-import { exactTime } from '../../../components/clock.js';
+import { exactTime } from '../../../components/zone-choice.js';
 import { Loading } from '../../../components/loading.js';
 import { ProblemView } from '../../../components/problem-view.js';
 import { durationText } from '../../../components/time-ago.js';

@@ -2,7 +2,7 @@ import type { StepExecution } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { toPath } from '../../../app/path.js';
-import { exactTime } from '../../../components/clock.js';
+import { exactTime } from '../../../components/zone-choice.js';
 import { JsonView } from '../../../components/json-view.js';
 import { StepBadge } from '../../../components/status-badge.js';
 import { durationText, TimeAgo, useNow } from '../../../components/time-ago.js';

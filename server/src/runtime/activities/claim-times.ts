@@ -1,0 +1,39 @@
+/**
+ * When this node handed out the work items that workers hold. The store knows who holds an item and until when, but not
+ * since when. Bounded: of many items, the oldest times are forgotten.
+ */
+
+const HAND_OUTS_MAX = 5000;
+
+export interface ClaimTime {
+  readonly activityId: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+export class ClaimTimes {
+  /** In the order of their times. */
+  readonly #times = new Map<string, number>();
+
+  add(activityId: string, at: number): void {
+    this.#times.delete(activityId);
+    this.#times.set(activityId, at);
+    if (this.#times.size <= HAND_OUTS_MAX) return;
+    const [oldest] = this.#times.keys();
+    if (oldest !== undefined) this.#times.delete(oldest);
+  }
+
+  /** Null: this node has not handed it out, or has forgotten when. */
+  timeOf(activityId: string): number | null {
+    return this.#times.get(activityId) ?? null;
+  }
+
+  remove(activityId: string): void {
+    this.#times.delete(activityId);
+  }
+
+  /** The newest last. */
+  newest(limit: number): readonly ClaimTime[] {
+    return [...this.#times].slice(-limit).map(([activityId, at]) => ({ activityId, at }));
+  }
+}

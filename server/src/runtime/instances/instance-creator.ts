@@ -1,0 +1,184 @@
+/**
+ * Starts instances: runs each one immediately, and stores it with the result of its first pass. An instance for which there
+ * is no memory is stored in its initial state and loaded later.
+ */
+import type { Instance } from '../../engine/model/instance.js';
+import { indexFieldsOf } from '../../engine/values/index-fields.js';
+import { startSession } from '../../engine/flow/lifecycle.js';
+import type { Session } from '../../engine/flow/session.js';
+import { AppError } from '../../base/errors.js';
+import { StoreUnavailableError } from '../../store/store.js';
+import type { InsertInstanceResult, SideRecords } from '../../store/records/instances.js';
+import { FirstInsertion, type FirstPass } from './first-insertion.js';
+import { InstanceActor, type ActorOwner } from './instance-actor.js';
+import { writeInput, writeStored } from './long-states.js';
+import { newRecord, type NewInstance } from './new-instance.js';
+import type { ResidentSet } from './resident-set.js';
+import type { RunnerEnvironment } from './runner-environment.js';
+import { admitStart } from './start-memory.js';
+import { noSideRecords } from './unsaved-changes.js';
+import type { UncertainWrites } from './uncertain-writes.js';
+
+/** Maximum time to wait for a first pass; after it, the start is stored in its initial state. */
+const FIRST_PASS_MS_MAX = 25;
+/** How long a write that was given up may still arrive at the store. */
+const LATE_WRITE_MS = 10_000;
+
+export interface InstanceCreatorOptions {
+  readonly environment: RunnerEnvironment;
+  /** The owner of the actors created here. */
+  readonly owner: ActorOwner;
+  readonly nodeId: string;
+  readonly residents: ResidentSet;
+  readonly uncertain: UncertainWrites;
+  readonly isStopping: () => boolean;
+  /** The instance may be in the store, and must then be run. */
+  readonly check: (instanceId: string) => void;
+  /** An instance of this node was stored, and nobody runs it. */
+  readonly storedUnstarted: () => void;
+  /** The node stopped, and may have stored an instance that nobody runs. */
+  readonly maybeUnfinished: () => void;
+}
+
+export class InstanceCreator {
+  readonly #options: InstanceCreatorOptions;
+  /** Starts in progress, by id of the instance. */
+  readonly #underWay = new Map<string, Promise<InsertInstanceResult>>();
+
+  constructor(options: InstanceCreatorOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves once the start is durable, usually after the first pass. */
+  async create(start: NewInstance): Promise<InsertInstanceResult> {
+    const { id } = start;
+    // Two concurrent starts of one id would create two actors of one instance (R5).
+    for (let other = this.#underWay.get(id); other; other = this.#underWay.get(id)) {
+      await other.catch(() => undefined);
+    }
+    const starting = this.#create(start).finally(() => this.#underWay.delete(id));
+    this.#underWay.set(id, starting);
+    return starting;
+  }
+
+  async ended(): Promise<void> {
+    await Promise.allSettled([...this.#underWay.values()]);
+  }
+
+  async #create(start: NewInstance): Promise<InsertInstanceResult> {
+    const { environment, isStopping, residents } = this.#options;
+    if (isStopping()) {
+      throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
+    }
+    if (residents.has(start.id)) {
+      const record = await environment.store.getInstance(start.id);
+      if (record !== null) return { outcome: 'exists', record };
+    }
+    try {
+      const isAdmitted = admitStart(start, residents.memory, environment.metrics);
+      return await (isAdmitted ? this.#startHere(start) : this.#startLater(start));
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) this.#expectLateWrite(start);
+      throw error;
+    }
+  }
+
+  async #startHere(start: NewInstance): Promise<InsertInstanceResult> {
+    const { environment, check, owner, residents } = this.#options;
+    const { startTime } = start;
+    // The pass replaces members of `data`: the caller's object must stay unchanged.
+    const known = environment.indexPaths(start.definition);
+    const paths = known instanceof Promise ? await known : known;
+    const newRun = (): Session => {
+      const created = startSession(
+        start.definition,
+        { ...start, data: { ...start.data } },
+        startTime,
+      );
+      created.instance.index = indexFieldsOf(start.data, paths);
+      return created;
+    };
+    const session = newRun();
+    const insertion = new FirstInsertion(async (firstPass, side) => {
+      const { instance } = firstPass === null ? newRun() : firstPass.session;
+      if (firstPass !== null) instance.index = indexFieldsOf(instance.data, paths);
+      return this.#insert(start, instance, firstPass, side);
+    });
+    const actor = new InstanceActor(environment, owner, session, {
+      kind: 'new',
+      insert: (firstPass, side) => insertion.withFirstPass(firstPass, side),
+    });
+    residents.keep(actor);
+    actor.wake();
+    const cancel = environment.clock.at(startTime + FIRST_PASS_MS_MAX, () => insertion.early());
+    try {
+      const result = await insertion.result;
+      if (result.outcome !== 'inserted') {
+        actor.abandon();
+        residents.forget(actor);
+        // A take-over of the instance may have found this actor in its way meanwhile.
+        if (result.outcome === 'exists') check(start.id);
+      }
+      return result;
+    } catch (error) {
+      actor.abandon();
+      residents.forget(actor);
+      throw error;
+    } finally {
+      cancel();
+    }
+  }
+
+  async #startLater(start: NewInstance): Promise<InsertInstanceResult> {
+    const { environment, storedUnstarted, check } = this.#options;
+    const { instance } = startSession(start.definition, start, start.startTime);
+    instance.index = indexFieldsOf(start.data, await environment.indexPaths(start.definition));
+    const result = await this.#insert(start, instance, null, noSideRecords());
+    if (result.outcome === 'inserted') storedUnstarted();
+    if (result.outcome === 'exists') check(start.id);
+    return result;
+  }
+
+  async #insert(
+    start: NewInstance,
+    instance: Instance,
+    firstPass: FirstPass | null,
+    side: SideRecords,
+  ): Promise<InsertInstanceResult> {
+    const { environment, nodeId } = this.#options;
+    const { clock, limits, store } = environment;
+    const { deliveries, written } = environment.announce(instance);
+    const state = await writeStored(instance);
+    const input = await writeInput(start.input ?? start.data);
+    const now = clock.now();
+    firstPass?.wrote(state, now);
+    const wakeAt = firstPass === null ? (start.startAt ?? start.startTime) : firstPass.wakeAt();
+    const place = { owner: nodeId, now, wakeAt, state };
+    const record = newRecord(start, instance, place);
+    const result = await environment.traced(instance, () =>
+      store.insertInstance({
+        record,
+        side,
+        ...(deliveries.length > 0 && { deliveries }),
+        input,
+        openDescendantsMax: limits.descendantsMax,
+        ...(start.conflict !== undefined && { conflict: start.conflict }),
+      }),
+    );
+    if (result.outcome !== 'inserted') return result;
+    written();
+    if (result.noEvents === true) firstPass?.foundNoEvents();
+    return result;
+  }
+
+  /** The instance may be stored although no response came (rule S5). If so, it must be run. */
+  #expectLateWrite({ id, startTime }: NewInstance): void {
+    const { environment, isStopping, maybeUnfinished, check, uncertain } = this.#options;
+    const { clock } = environment;
+    if (isStopping()) maybeUnfinished();
+    const until = clock.now() + LATE_WRITE_MS;
+    uncertain.add(id, startTime, until);
+    check(id);
+    clock.at(until, () => check(id));
+  }
+}

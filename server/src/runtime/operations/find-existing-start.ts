@@ -1,0 +1,30 @@
+/** Looks for the instance that a start would find, without starting one. */
+import { startSession } from '../../engine/flow/lifecycle.js';
+import { AppError } from '../../base/errors.js';
+import type { ConflictRule, InsertInstanceResult } from '../../store/records/instances.js';
+import type { Store } from '../../store/store.js';
+import { newRecord, type NewInstance } from '../instances/new-instance.js';
+import { noSideRecords } from '../instances/unsaved-changes.js';
+
+export type Inserted = Exclude<InsertInstanceResult, { readonly outcome: 'more' }>;
+
+/** The result of an insert that finds an instance; null: it would insert one. */
+export async function findExistingStart(
+  store: Pick<Store, 'insertInstance'>,
+  start: NewInstance,
+  conflict: ConflictRule | undefined,
+): Promise<Inserted | null> {
+  const { instance } = startSession(start.definition, start, start.startTime);
+  const place = { owner: null, now: start.startTime, wakeAt: null, state: '' };
+  const record = { ...newRecord(start, instance, place), rootId: start.id };
+  // An instance without room for descendants is not inserted.
+  const result = await store.insertInstance({
+    record,
+    side: noSideRecords(),
+    openDescendantsMax: 0,
+    ...(conflict !== undefined && { conflict }),
+  });
+  if (result.outcome === 'more')
+    throw new AppError('internal', 'A start that inserts nothing terminates nothing');
+  return result.outcome === 'full' ? null : result;
+}

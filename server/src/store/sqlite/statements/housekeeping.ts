@@ -1,0 +1,212 @@
+/** Nodes, retention and statistics. */
+import type { OperationArguments, OperationResult } from '../../store-operations.js';
+import type { InstanceStatus } from '../../records/instances.js';
+import type { NodeRecord } from '../../records/nodes.js';
+import {
+  REMOVED_FIELDS,
+  removalRevision,
+  type EndedInstance,
+  type StoreStatistics,
+} from '../../records/housekeeping.js';
+import { indexIn, tagsIn } from '../../json-columns.js';
+import { encodeOptional, encodeText } from '../../text-codec.js';
+import type { Database } from '../database.js';
+import type { Row } from '../row.js';
+import { statusOf } from './instance-rows.js';
+import { removeTerms } from './terms.js';
+
+/** Maximum number of step records removed by one purge, so that long histories do not hold up other operations. */
+const PURGED_HISTORY_MAX = 10_000;
+
+export function putNode(database: Database, [node]: OperationArguments<'putNode'>): void {
+  database.run(
+    'INSERT OR REPLACE INTO nodes (id, beatAt, url, version, hostname, pid, details) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    encodeText(node.id),
+    node.beatAt,
+    encodeText(node.url),
+    encodeText(node.version),
+    encodeText(node.hostname),
+    node.pid,
+    encodeOptional(node.details),
+  );
+}
+
+export function listNodes(database: Database): readonly NodeRecord[] {
+  return database.all('SELECT * FROM nodes ORDER BY id').map(nodeOf);
+}
+
+export function nodeOf(row: Row): NodeRecord {
+  return {
+    id: row.text('id'),
+    beatAt: row.number('beatAt'),
+    url: row.text('url'),
+    version: row.text('version'),
+    hostname: row.text('hostname'),
+    pid: row.number('pid'),
+    details: row.textOrNull('details'),
+  };
+}
+
+export function removeNode(database: Database, [id]: OperationArguments<'removeNode'>): void {
+  database.run('DELETE FROM nodes WHERE id = ?', encodeText(id));
+}
+
+export function purge(
+  database: Database,
+  [request]: OperationArguments<'purge'>,
+): OperationResult<'purge'> {
+  const isKept = request.keepsInstances === true;
+  const expired = isKept ? [] : findExpiredInstances(database, [request, request.limit]);
+  const { isComplete, removed: instances } = removeInstances(database, [expired]);
+  const events = database.run(
+    `DELETE FROM events WHERE id IN (
+       SELECT id FROM events WHERE deliveredTo IS NOT NULL AND publishedAt < ? ORDER BY publishedAt, id LIMIT ?)`,
+    request.eventsPublishedBefore,
+    request.limit,
+  );
+  const activities = database.run(
+    `DELETE FROM activities WHERE id IN (
+       SELECT id FROM activities WHERE settled = 1 AND doneAt < ? ORDER BY doneAt, id LIMIT ?)`,
+    request.activitiesDoneBefore,
+    request.limit,
+  );
+  const joined = database.run(
+    `DELETE FROM joined_starts WHERE id IN (
+       SELECT id FROM joined_starts WHERE joinedAt < ? ORDER BY joinedAt LIMIT ?)`,
+    request.instancesEndedBefore,
+    request.limit,
+  );
+  return { instances, events, activities, isComplete: isComplete && joined < request.limit };
+}
+
+export function statistics(database: Database): StoreStatistics {
+  const instances: Record<InstanceStatus, number> = {
+    Runnable: 0,
+    Suspended: 0,
+    Complete: 0,
+    Terminated: 0,
+  };
+  for (const row of database.all(
+    'SELECT status, COUNT(*) AS n FROM instances INDEXED BY instances_status GROUP BY status',
+  )) {
+    instances[statusOf(row.text('status'))] = row.number('n');
+  }
+  const undelivered = database.get('SELECT COUNT(*) AS n FROM events WHERE deliveredTo IS NULL');
+  return {
+    instances,
+    activities: database
+      .all(
+        `SELECT name, COUNT(*) AS waiting, MIN(availableAt) AS oldestAvailableAt FROM activities
+          WHERE done = 0 AND settled = 0 AND tokenHash IS NULL GROUP BY name ORDER BY waiting DESC, name LIMIT 10`,
+      )
+      .map((row) => ({
+        name: row.text('name'),
+        waiting: row.number('waiting'),
+        oldestAvailableAt: row.numberOrNull('oldestAvailableAt'),
+      })),
+    undeliveredEvents: undelivered?.number('n') ?? 0,
+  };
+}
+
+export function findExpiredInstances(
+  database: Database,
+  [limits, limit]: OperationArguments<'findExpiredInstances'>,
+): readonly EndedInstance[] {
+  const { ownRetentionBefore = 0, untoldOwnRetentionBefore = 0 } = limits;
+  return [
+    ...database.all(
+      `SELECT id, inSeq, revision FROM instances INDEXED BY instances_expiring
+        WHERE endTime < ? AND endTime IS NOT NULL AND retentionMs IS NULL
+          AND status IN ('Complete', 'Terminated') AND (wakeAt IS NULL OR endTime < ?)
+        ORDER BY endTime, id LIMIT ?`,
+      limits.instancesEndedBefore,
+      limits.untoldEndedBefore,
+      limit,
+    ),
+    ...database.all(
+      `SELECT id, inSeq, revision FROM instances INDEXED BY instances_own_retention
+        WHERE endTime + retentionMs < ? AND retentionMs IS NOT NULL AND endTime IS NOT NULL
+          AND status IN ('Complete', 'Terminated') AND (wakeAt IS NULL OR endTime + retentionMs < ?)
+        ORDER BY endTime + retentionMs, id LIMIT ?`,
+      ownRetentionBefore,
+      untoldOwnRetentionBefore,
+      limit,
+    ),
+  ].map((row) => ({
+    id: row.text('id'),
+    inSeq: row.number('inSeq'),
+    revision: row.number('revision'),
+  }));
+}
+
+export function removeInstances(
+  database: Database,
+  [instances]: OperationArguments<'removeInstances'>,
+): OperationResult<'removeInstances'> {
+  let removed = 0;
+  let historyBudget = PURGED_HISTORY_MAX;
+  for (const instance of instances) {
+    const { id, inSeq, revision } = instance;
+    const row = database.get(
+      `SELECT startTime, tags, fields FROM instances
+        WHERE id = ? AND inSeq = ? AND revision IN (?, ?) AND status IN ('Complete', 'Terminated')`,
+      encodeText(id),
+      inSeq,
+      revision,
+      removalRevision(instance),
+    );
+    if (row === null) continue;
+    historyBudget -= purgeHistory(database, id, historyBudget);
+    if (historyBudget === 0) {
+      markRemoval(database, instance);
+      return { removed, isComplete: false };
+    }
+    purgeInstance(database, id);
+    removeTerms(database, {
+      id,
+      startTime: row.number('startTime'),
+      tags: tagsIn(row.textOrNull('tags')),
+      index: indexIn(row.textOrNull('fields')),
+    });
+    removed += 1;
+  }
+  return { removed, isComplete: true };
+}
+
+/** In the transaction that removes the first records. The others are removed in later ones. */
+function markRemoval(database: Database, instance: EndedInstance): void {
+  const { retentionMs, wakeAt } = REMOVED_FIELDS;
+  database.run(
+    'UPDATE instances SET revision = ?, retentionMs = ?, wakeAt = ? WHERE id = ?',
+    removalRevision(instance),
+    retentionMs,
+    wakeAt,
+    encodeText(instance.id),
+  );
+}
+
+function purgeHistory(database: Database, instanceId: string, limit: number): number {
+  const id = encodeText(instanceId);
+  return database.run(
+    `DELETE FROM history WHERE instanceId = ? AND sequence IN (
+       SELECT sequence FROM history WHERE instanceId = ? ORDER BY sequence LIMIT ?)`,
+    id,
+    id,
+    limit,
+  );
+}
+
+function purgeInstance(database: Database, instanceId: string): void {
+  const id = encodeText(instanceId);
+  for (const table of [
+    'inbox',
+    'actions',
+    'subscriptions',
+    'activities',
+    'inputs',
+    'joined_starts',
+  ] as const) {
+    database.run(`DELETE FROM ${table} WHERE instanceId = ?`, id);
+  }
+  database.run('DELETE FROM instances WHERE id = ?', id);
+}

@@ -1,0 +1,176 @@
+/** Starts of instances: what they are refused for, and what they keep. Each insert runs in a write transaction. */
+import type { OperationArguments, OperationResult } from '../../store-operations.js';
+import {
+  TERMINATED_PER_INSERT,
+  terminationOf,
+  type InsertInstance,
+  type InstanceRecord,
+  type InstanceSummary,
+} from '../../records/instances.js';
+import { joinedStartOf, recordIn, type JoinedStart } from '../../joined-starts.js';
+import { encodeOptional, encodeText } from '../../text-codec.js';
+import type { Database } from '../database.js';
+import { hasNoEvents } from './events.js';
+import {
+  insertInstanceRow,
+  readInput,
+  readInstance,
+  SUMMARY_COLUMNS,
+  summaryOf,
+} from './instance-rows.js';
+import { controlInstance } from './instances.js';
+import { insertDeliveries } from './notifications.js';
+import { insertSideRecords } from './side-records.js';
+
+type Result = OperationResult<'insertInstance'>;
+
+interface NamedInstances {
+  readonly definitionId: string;
+  readonly reference: string;
+  readonly limit: number;
+}
+
+const INSERTED: Result = { outcome: 'inserted' };
+
+export function insertInstance(
+  database: Database,
+  [insert]: OperationArguments<'insertInstance'>,
+): Result {
+  const { conflict, deliveries = [], input = null, openDescendantsMax, record, side } = insert;
+  const existing = readInstance(database, record.id);
+  if (existing !== null) return { outcome: 'exists', record: existing };
+  const refused = joinedBefore(database, record) ?? refusedNow(database, insert);
+  if (refused !== null) return refused;
+  if (isFull(database, record.rootId, openDescendantsMax)) return { outcome: 'full' };
+  const inserted = conflict?.action === 'terminate' ? terminateOpen(database, insert) : INSERTED;
+  if (inserted.outcome !== 'inserted') return inserted;
+  insertSideRecords(database, side);
+  insertInstanceRow(database, record, input);
+  insertDeliveries(database, [deliveries]);
+  const { subscriptions } = side;
+  const noEvents = subscriptions.length > 0 && hasNoEvents(database, subscriptions);
+  return noEvents ? { ...inserted, noEvents } : inserted;
+}
+
+export function getInput(database: Database, [id]: OperationArguments<'getInput'>): string | null {
+  return readInput(database, id);
+}
+
+function joinedBefore(database: Database, { id, requestHash }: InstanceRecord): Result | null {
+  if (requestHash === null) return null;
+  const row = database.get(
+    'SELECT requestHash, instanceId, body FROM joined_starts WHERE id = ?',
+    encodeText(id),
+  );
+  if (row === null) return null;
+  const body = row.textOrNull('body');
+  const joined = body === null ? readInstance(database, row.text('instanceId')) : recordIn(body);
+  if (joined === null) return null;
+  return { outcome: 'joined-before', record: joined, requestHash: row.text('requestHash') };
+}
+
+function refusedNow(database: Database, { conflict, record }: InsertInstance): Result | null {
+  const { definitionId, reference } = record;
+  if (isDisabled(database, definitionId)) return { outcome: 'disabled' };
+  if (conflict === undefined || conflict.action === 'terminate' || reference === null) return null;
+  const named = { definitionId, reference, limit: 1 };
+  const [newest] = conflict.scope === 'kept' ? keptOf(database, named) : openOf(database, named);
+  if (newest === undefined) return null;
+  if (conflict.action === 'refuse') {
+    return { outcome: 'in-use', record: readSummary(database, newest.id) };
+  }
+  return joined(database, record, readInstance(database, newest.id));
+}
+
+function joined(
+  database: Database,
+  start: InstanceRecord,
+  record: InstanceRecord | null,
+): Result | null {
+  if (record === null) return null;
+  const kept = joinedStartOf(start, record);
+  if (kept !== null) insertJoinedStart(database, kept);
+  return { outcome: 'joined', record };
+}
+
+export function insertJoinedStart(database: Database, start: JoinedStart): void {
+  const { body, id, instanceId, joinedAt, requestHash } = start;
+  database.run(
+    'INSERT OR REPLACE INTO joined_starts (id, requestHash, instanceId, joinedAt, body) VALUES (?, ?, ?, ?, ?)',
+    encodeText(id),
+    encodeText(requestHash),
+    encodeText(instanceId),
+    joinedAt,
+    encodeOptional(body),
+  );
+}
+
+function isDisabled(database: Database, definitionId: string): boolean {
+  const sql = 'SELECT 1 AS found FROM disabled_definitions WHERE id = ?';
+  return database.get(sql, encodeText(definitionId)) !== null;
+}
+
+function terminateOpen(database: Database, { conflict, record }: InsertInstance): Result {
+  const { definitionId, reference } = record;
+  if (conflict?.action !== 'terminate' || reference === null) return INSERTED;
+  const { audit } = conflict;
+  const open = openOf(database, { definitionId, reference, limit: TERMINATED_PER_INSERT + 1 });
+  const terminated = open.slice(0, TERMINATED_PER_INSERT).flatMap((each) => {
+    const entry = terminationOf(audit, each);
+    const result = controlInstance(database, [each.id, 'terminate', entry.time, entry]);
+    return result.outcome === 'done' ? [readSummary(database, each.id)] : [];
+  });
+  return { outcome: open.length > TERMINATED_PER_INSERT ? 'more' : 'inserted', terminated };
+}
+
+function readSummary(database: Database, id: string): InstanceSummary {
+  const sql = `SELECT ${SUMMARY_COLUMNS} FROM instances WHERE id = ?`;
+  const row = database.get(sql, encodeText(id));
+  if (row === null) throw new TypeError(`The instance ${id} does not exist`);
+  return summaryOf(row);
+}
+
+/** Newest first. */
+function openOf(
+  database: Database,
+  of: NamedInstances,
+): readonly Pick<InstanceRecord, 'id' | 'startTime'>[] {
+  const sql = `SELECT id, startTime FROM instances INDEXED BY instances_open_reference
+    WHERE reference = ? AND reference IS NOT NULL AND definitionId = ? AND status IN ('Runnable', 'Suspended')
+    ORDER BY startTime DESC, id DESC LIMIT ?`;
+  return namedBy(database, sql, of);
+}
+
+/** Newest first; open and ended ones. */
+function keptOf(
+  database: Database,
+  of: NamedInstances,
+): readonly Pick<InstanceRecord, 'id' | 'startTime'>[] {
+  const sql = `SELECT id, startTime FROM instances INDEXED BY instances_definition_reference
+    WHERE reference = ? AND reference IS NOT NULL AND definitionId = ? AND revision >= 0
+    ORDER BY startTime DESC, id DESC LIMIT ?`;
+  return namedBy(database, sql, of);
+}
+
+function namedBy(
+  database: Database,
+  sql: string,
+  { definitionId, limit, reference }: NamedInstances,
+): readonly Pick<InstanceRecord, 'id' | 'startTime'>[] {
+  return database
+    .all(sql, encodeText(reference), encodeText(definitionId), limit)
+    .map((row) => ({ id: row.text('id'), startTime: row.number('startTime') }));
+}
+
+function isFull(database: Database, rootId: string | null, max: number | undefined): boolean {
+  if (rootId === null || max === undefined) return false;
+  // Reads at most `max` entries of the index.
+  const counted = database.get(
+    `SELECT COUNT(*) AS open FROM (
+       SELECT 1 FROM instances INDEXED BY instances_open_root
+        WHERE rootId = ? AND rootId IS NOT NULL AND status IN ('Runnable', 'Suspended') LIMIT ?)`,
+    encodeText(rootId),
+    max,
+  );
+  return (counted?.number('open') ?? 0) >= max;
+}

@@ -1,0 +1,243 @@
+/** Instances: compare-and-set, control and lists. Each function runs in a write transaction, or reads. */
+import { NEXT_STATUS } from '../../records/control.js';
+import type { OperationArguments, OperationResult } from '../../store-operations.js';
+import type {
+  DueInstance,
+  InstanceClaim,
+  InstanceCommit,
+  HistoryRecord,
+  IndexChange,
+  InstanceRecord,
+} from '../../records/instances.js';
+import { messageBytes } from '../../records/messages.js';
+import { storedFailingSince } from '../../failing-since.js';
+import { indexText } from '../../json-columns.js';
+import { encodeOptional, encodeText } from '../../text-codec.js';
+import type { Database } from '../database.js';
+import type { Row } from '../row.js';
+import { makeDeferredAvailable, settleAllOf } from './activity-rows.js';
+import { noteAction } from './audit.js';
+import { encodedFailure, readInstance } from './instance-rows.js';
+import { changeFieldTerms } from './terms.js';
+import { appendToInbox, clearInbox } from './messages.js';
+import { insertDeliveries } from './notifications.js';
+import { insertSideRecords, removeSideRecords } from './side-records.js';
+
+export function getInstance(
+  database: Database,
+  [id]: OperationArguments<'getInstance'>,
+): InstanceRecord | null {
+  return readInstance(database, id);
+}
+
+export function commitInstance(
+  database: Database,
+  [commit]: OperationArguments<'commitInstance'>,
+): OperationResult<'commitInstance'> {
+  const { failingErrorAt, failingSince } = storedFailingSince(commit);
+  const changed = database.run(
+    `UPDATE instances SET status = ?, endTime = ?, outcome = ?, lastChangeAt = ?, errorAt = ?, failingSince = ?,
+            failingErrorAt = ?, failureKey = ?, failure = ?, wakeAt = ?, state = ?, schemaVersion = ?, underWay = ?, crashes = ?,
+            inboxBytes = CASE WHEN ? THEN inboxBytes ELSE 0 END, revision = revision + 1
+      WHERE id = ? AND epoch = ? AND inSeq = ? AND revision = ?`,
+    commit.status,
+    commit.endTime,
+    commit.outcome,
+    commit.lastChangeAt,
+    commit.errorAt,
+    failingSince,
+    failingErrorAt,
+    commit.failure?.key ?? null,
+    encodedFailure(commit.failure),
+    commit.wakeAt,
+    encodeText(commit.state),
+    commit.schemaVersion,
+    commit.underWay ? 1 : 0,
+    commit.crashes ?? 0,
+    commit.keepInbox === true ? 1 : 0,
+    encodeText(commit.id),
+    commit.epoch,
+    commit.inSeq,
+    commit.revision,
+  );
+  if (changed === 0) return 'lost';
+  if (commit.indexChange !== undefined) writeIndex(database, commit.id, commit.indexChange);
+  if (commit.version !== undefined) writeVersion(database, commit, commit.version);
+  for (const entry of commit.audit ?? []) noteAction(database, commit.id, entry);
+  if (commit.keepInbox !== true) clearInbox(database, commit.id);
+  insertSideRecords(database, commit.side);
+  insertDeliveries(database, [commit.deliveries ?? []]);
+  removeSideRecords(database, commit);
+  if (commit.status === 'Complete' || commit.status === 'Terminated') {
+    settleAllOf(database, commit.id);
+  }
+  return 'committed';
+}
+
+/** A statement of its own: few commits change what is indexed. */
+function writeIndex(database: Database, id: string, change: IndexChange): void {
+  const text = indexText(change.after);
+  database.run(
+    'UPDATE instances SET fields = ? WHERE id = ?',
+    encodeOptional(text),
+    encodeText(id),
+  );
+  changeFieldTerms(database, id, change);
+}
+
+/** A statement of its own: only a modification changes the version. */
+function writeVersion(
+  database: Database,
+  { id, retentionMs = null }: InstanceCommit,
+  version: number,
+): void {
+  const update = 'UPDATE instances SET version = ?, retentionMs = ? WHERE id = ?';
+  database.run(update, version, retentionMs, encodeText(id));
+}
+
+export function claimInstance(
+  database: Database,
+  [claim]: OperationArguments<'claimInstance'>,
+): InstanceRecord | null {
+  const changed = database.run(
+    `UPDATE instances SET owner = ?, epoch = epoch + 1, crashes = crashes + ?,
+            wakeAt = CASE WHEN ? THEN 0 ELSE wakeAt END
+      WHERE id = ? AND epoch = ? AND schemaVersion <= ?`,
+    encodeText(claim.owner),
+    claim.suspected ? 1 : 0,
+    claim.due === true ? 1 : 0,
+    encodeText(claim.id),
+    claim.epoch,
+    claim.schemaVersionMax ?? Number.MAX_SAFE_INTEGER,
+  );
+  return changed === 0 ? null : readInstance(database, claim.id);
+}
+
+export function setCrashes(
+  database: Database,
+  [id, epoch, crashes]: OperationArguments<'setCrashes'>,
+): boolean {
+  const update = 'UPDATE instances SET crashes = ? WHERE id = ? AND epoch = ?';
+  return database.run(update, crashes, encodeText(id), epoch) > 0;
+}
+
+export function findDueInstances(
+  database: Database,
+  [dueBefore, limit, after]: OperationArguments<'findDueInstances'>,
+): readonly DueInstance[] {
+  const position = after === undefined ? [] : [after.wakeAt, encodeText(after.id)];
+  return database
+    .all(
+      `SELECT ${CLAIM_COLUMNS} FROM instances
+        WHERE wakeAt IS NOT NULL AND wakeAt <= ? ${after === undefined ? '' : 'AND (wakeAt, id) > (?, ?)'}
+        ORDER BY wakeAt, id LIMIT ?`,
+      dueBefore,
+      ...position,
+      limit,
+    )
+    .map((row) => ({ ...claimOf(row), wakeAt: row.number('wakeAt') }));
+}
+
+export function findInstancesUnderWay(
+  database: Database,
+  [owner, afterId, limit]: OperationArguments<'findInstancesUnderWay'>,
+): readonly InstanceClaim[] {
+  return database
+    .all(
+      `SELECT ${CLAIM_COLUMNS} FROM instances
+        WHERE owner = ? AND underWay = 1 ${afterId === null ? '' : 'AND id > ?'} ORDER BY id LIMIT ?`,
+      encodeText(owner),
+      ...(afterId === null ? [] : [encodeText(afterId)]),
+      limit,
+    )
+    .map(claimOf);
+}
+
+export function findChangedInstances(
+  database: Database,
+  [owner, after, limit]: OperationArguments<'findChangedInstances'>,
+): readonly InstanceClaim[] {
+  return database
+    .all(
+      `SELECT ${CLAIM_COLUMNS} FROM instances INDEXED BY instances_owned
+        WHERE status = 'Runnable' AND owner = ? AND (lastChangeAt, id) > (?, ?) ORDER BY lastChangeAt, id LIMIT ?`,
+      encodeText(owner),
+      after.time,
+      encodeText(after.id),
+      limit,
+    )
+    .map(claimOf);
+}
+
+export function controlInstance(
+  database: Database,
+  [id, action, at, audit, message]: OperationArguments<'controlInstance'>,
+): OperationResult<'controlInstance'> {
+  const current = readInstance(database, id);
+  if (current === null) return { outcome: 'missing' };
+  const { from, to } = NEXT_STATUS[action];
+  const isTold = current.inbox.some((known) => known.id === message?.id);
+  if (isTold || !from.includes(current.status)) return { outcome: 'refused', record: current };
+  const isEnd = action === 'terminate';
+  const endTime = isEnd ? at : current.endTime;
+  const outcome = isEnd ? 'Terminated' : current.outcome;
+  const inSeq = current.inSeq + 1;
+  database.run(
+    `UPDATE instances SET status = ?, endTime = ?, outcome = ?, lastChangeAt = ?, inSeq = ?, wakeAt = 0,
+            inboxBytes = inboxBytes + ?${isEnd ? ', failureKey = NULL, failure = NULL' : ''}
+      WHERE id = ?`,
+    to,
+    endTime,
+    outcome,
+    at,
+    inSeq,
+    message === undefined ? 0 : messageBytes(message),
+    encodeText(id),
+  );
+  if (message !== undefined) appendToInbox(database, id, message, inSeq);
+  noteAction(database, id, audit);
+  if (to === 'Runnable') makeDeferredAvailable(database, id);
+  if (isEnd) settleAllOf(database, id);
+  const inbox = message === undefined ? current.inbox : [...current.inbox, message];
+  const failure = isEnd ? null : current.failure;
+  const changes = {
+    status: to,
+    failure,
+    endTime,
+    outcome,
+    lastChangeAt: at,
+    inSeq,
+    inbox,
+    wakeAt: 0,
+  };
+  return { outcome: 'done', record: { ...current, ...changes } };
+}
+
+export function readHistory(
+  database: Database,
+  [instanceId, from, limit]: OperationArguments<'readHistory'>,
+): readonly HistoryRecord[] {
+  return database
+    .all(
+      'SELECT sequence, body FROM history WHERE instanceId = ? AND sequence >= ? ORDER BY sequence LIMIT ?',
+      encodeText(instanceId),
+      from,
+      limit,
+    )
+    .map((row) => ({ instanceId, sequence: row.number('sequence'), body: row.text('body') }));
+}
+
+const CLAIM_COLUMNS = 'id, owner, epoch, wakeAt, underWay, crashes, lastChangeAt, schemaVersion';
+
+function claimOf(row: Row): InstanceClaim {
+  return {
+    id: row.text('id'),
+    owner: row.textOrNull('owner'),
+    epoch: row.number('epoch'),
+    wakeAt: row.numberOrNull('wakeAt'),
+    underWay: row.number('underWay') !== 0,
+    crashes: row.number('crashes'),
+    lastChangeAt: row.number('lastChangeAt'),
+    schemaVersion: row.number('schemaVersion'),
+  };
+}
