@@ -52,7 +52,7 @@ try {
   await server.stop();
 }
 if (profilesFolder !== null) {
-  writeProfiles(profilesFolder, spans, drawInto?.[1] ?? 'docs/performance');
+  writeProfiles(profilesFolder, spans, drawInto?.[1] ?? 'docs/evidence/flame-graphs');
   rmSync(profilesFolder, { recursive: true, force: true });
 }
 if (peersFolder !== undefined) await compare(peersFolder);

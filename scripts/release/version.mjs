@@ -1,5 +1,5 @@
 /**
- * Gives all packages and the sections "Unreleased" of the changelogs a version.
+ * Gives all packages and the unreleased sections of the changelogs a version.
  *
  *   pnpm release:version 0.2.0
  *
@@ -14,7 +14,8 @@ const PACKAGES = ['.', 'server', 'server/ui', 'sdk', 'worker-sdk', 'e2e', 'examp
 const CHANGELOGS = ['CHANGELOG.md', 'sdk/CHANGELOG.md', 'worker-sdk/CHANGELOG.md'];
 /** Semantic Versioning 2.0.0, without build metadata. */
 const VERSION = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
-const UNRELEASED = /^## (?:\[Unreleased\]|Unreleased)$/m;
+/** "Unreleased", or the version that comes next: "0.1.0 – unreleased". */
+const UNRELEASED = /^## (?:Unreleased|\d\S* – unreleased)$/m;
 
 export function setVersion(folder, version, date) {
   if (!VERSION.test(version)) throw new Error(`${version} is not a version such as 1.2.3`);
@@ -27,8 +28,8 @@ export function setVersion(folder, version, date) {
   for (const file of CHANGELOGS) {
     const text = readFileSync(join(folder, file), 'utf8');
     const [heading] = UNRELEASED.exec(text) ?? [];
-    if (heading === undefined) throw new Error(`${file} has no section "Unreleased"`);
-    changed.push([file, text.replace(heading, `${heading}\n\n## ${version} – ${date}`)]);
+    if (heading === undefined) throw new Error(`${file} has no unreleased section`);
+    changed.push([file, text.replace(heading, `## Unreleased\n\n## ${version} – ${date}`)]);
   }
   // Nothing is written unless everything can be.
   for (const [file, text] of changed) writeFileSync(join(folder, file), text);
@@ -44,11 +45,13 @@ export function commonVersion(folder) {
   throw new Error(`The packages have different versions: ${[...new Set(versions)].join(', ')}`);
 }
 
-/** Throws if a changelog says nothing about the version. */
+/** Throws if a changelog says nothing about the version, or gives it no date. */
 export function checkChangelogs(folder, version) {
   for (const file of CHANGELOGS) {
     const sections = readFileSync(join(folder, file), 'utf8').split(/^## /m);
-    const section = sections.find((text) => text.startsWith(`${version} `));
+    const section = sections.find(
+      (text) => text.startsWith(`${version} – `) && !text.startsWith(`${version} – unreleased`),
+    );
     if (section === undefined) {
       throw new Error(`${file} has no section ${version}: run pnpm release:version ${version}`);
     }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const FOLDERS = ['.', 'docs', 'docs/adr', 'examples', 'sdk', 'worker-sdk'];
+const FOLDERS = ['.', 'docs', 'docs/adr', 'docs/evidence', 'examples', 'sdk', 'worker-sdk'];
 
 const documents = FOLDERS.flatMap((folder) =>
   readdirSync(path.join(ROOT, folder))

@@ -39,7 +39,7 @@ it('sets the version of all packages, and dates the unreleased entries', () => {
   expect(evaluate(folder, "release.checkChangelogs(folder, '7.8.9')")).toBe('undefined');
   for (const file of CHANGELOGS) {
     const text = readFileSync(path.join(folder, file), 'utf8');
-    expect(text).toMatch(/^## \[?Unreleased\]?\n\n## 7\.8\.9 – 2030-01-31\n\n### /m);
+    expect(text).toMatch(/^## Unreleased\n\n## 7\.8\.9 – 2030-01-31\n\n### /m);
   }
 });
 
@@ -53,9 +53,26 @@ it('changes nothing if the version is malformed or a changelog has nothing to re
   writeFileSync(path.join(folder, 'sdk/CHANGELOG.md'), '# Changelog\n');
   const changed = contents(folder);
   expect(() => evaluate(folder, "release.setVersion(folder, '1.0.0', '2030-01-31')")).toThrow(
-    'sdk/CHANGELOG.md has no section "Unreleased"',
+    'sdk/CHANGELOG.md has no unreleased section',
   );
   expect(contents(folder)).toEqual(changed);
+});
+
+it.each(['Unreleased', '7.8.9 – unreleased'])('dates the section "%s"', (heading) => {
+  const folder = copyFiles();
+  for (const file of CHANGELOGS) {
+    writeFileSync(path.join(folder, file), `# Changelog\n\n## ${heading}\n\n- It waits.\n`);
+  }
+  expect(() => evaluate(folder, "release.checkChangelogs(folder, '7.8.9')")).toThrow(
+    'has no section 7.8.9: run pnpm release:version 7.8.9',
+  );
+  evaluate(folder, "release.setVersion(folder, '7.8.9', '2030-01-31')");
+  expect(evaluate(folder, "release.checkChangelogs(folder, '7.8.9')")).toBe('undefined');
+  for (const file of CHANGELOGS) {
+    expect(readFileSync(path.join(folder, file), 'utf8')).toBe(
+      '# Changelog\n\n## Unreleased\n\n## 7.8.9 – 2030-01-31\n\n- It waits.\n',
+    );
+  }
 });
 
 it('is not ready while versions differ or a changelog is silent', () => {

@@ -2,7 +2,7 @@
  * W9, the speed of search: one million runs with four index fields and two tags on the embedded store.
  *
  * Run it with `pnpm bench:search`. It fills a store through its contract, and measures pages, counts and housekeeping when it
- * holds a tenth of the runs and when it holds all of them. Not a test: its numbers go into docs/performance.md.
+ * holds a tenth of the runs and when it holds all of them. Not a test: its numbers go into docs/evidence/search.md.
  */
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -2,7 +2,7 @@
  * `pnpm bench:page [--runs=101000] [--minutes=3] [--rate=5] [--only=loads,tasks,live,heap]`: the operator's page on a store with many
  * runs, in a real browser: times, clicks, what open pages cost the server, and whether their memory grows.
  *
- * Not a test: its table goes into docs/performance.md. The times mean something only on a quiet machine.
+ * Not a test: its table goes into docs/evidence/operator-page.md. The times mean something only on a quiet machine.
  */
 import { parseArgs } from 'node:util';
 import { launchBrowser } from '../test/support/browser.js';
