@@ -9,6 +9,7 @@
  */
 import type { Request } from 'express';
 import { AppError } from '../../base/errors.js';
+import { NotWantedError } from '../../base/slices.js';
 import { reaches, type NameReach } from '../../base/name-reach.js';
 import { isApiKey, readKeyText } from '../../runtime/access/api-key-codec.js';
 import type { Host } from '../../runtime/host.js';
@@ -30,7 +31,10 @@ export async function expressAuthentication(
 ): Promise<VerifiedToken | null> {
   const context = contextOf(request);
   const { access, logger, refusals } = context.services;
-  if (access === null) return null;
+  if (access === null) {
+    await (context.begun ??= begin(request));
+    return null;
+  }
   context.verifiedToken ??= verify(request, access.verify).catch((error: unknown) => {
     if (error instanceof AppError || error instanceof StoreUnavailableError) throw error;
     refusals.count(addressOf(request));
@@ -40,6 +44,7 @@ export async function expressAuthentication(
   const token = await context.verifiedToken;
   context.subject = token.subject;
   context.admission ??= admit(request, token);
+  await (context.begun ??= begin(request));
   for (const scope of scopes) {
     const reach = reachOf(token.scopes, scope);
     if (reach === 'all') continue;
@@ -47,6 +52,15 @@ export async function expressAuthentication(
     if (!(await admitsNarrowed(request, reach))) throw forbidden(`${scope} without a prefix`);
   }
   return token;
+}
+
+/** Waits for the turn of the call. @throws NotWantedError if the caller has gone meanwhile */
+async function begin(request: Request): Promise<void> {
+  const { caller, services } = contextOf(request);
+  const turn = services.calls.enter(caller.key);
+  if (turn === null) return;
+  await turn;
+  if (responseOf(request).closed) throw new NotWantedError();
 }
 
 function admit(request: Request, token: VerifiedToken): Admission {

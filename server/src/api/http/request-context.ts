@@ -15,6 +15,7 @@ import { ANONYMOUS } from '../../runtime/operations/control-types.js';
 import type { Host } from '../../runtime/host.js';
 import type { GuessLimit, RefusalLimit, SignatureLimit, WaitingLimit } from './address-limits.js';
 import type { ApiLimits } from './api-limits.js';
+import type { CallQueue } from './call-queue.js';
 import type { AccessControl } from '../access/access-control.js';
 import type { Admission, Admissions } from '../access/admission.js';
 import type { VerifiedToken } from '../access/token-verifier.js';
@@ -38,6 +39,7 @@ export interface ApiServices {
   readonly wrongSignatures: SignatureLimit;
   readonly guesses: GuessLimit;
   readonly waiting: WaitingLimit;
+  readonly calls: CallQueue;
   readonly memory: RequestMemory;
   readonly routeMemory: RouteMemory;
   readonly longAnswers: LongAnswers;
@@ -82,6 +84,8 @@ interface RequestContext {
   subject: string | null;
   /** The right of the caller while the request is in progress; null: there is no access control, or no token yet. */
   admission: Admission | null;
+  /** Its turn in the queue of calls; null: its caller is not known yet. */
+  begun: Promise<void> | null;
   /** It was answered because the right of its caller has ended; what comes of it after that is dropped. */
   isRefused: boolean;
   /** Its controller has answered; a long answer is sent later. */
@@ -107,6 +111,7 @@ export function attachContext(services: ApiServices): RequestHandler {
       verifiedToken: null,
       subject: null,
       admission: null,
+      begun: null,
       isRefused: false,
       isAnswered: false,
       trace: null,
