@@ -114,7 +114,7 @@ export class OverviewQueries {
     const limit = DEFINITIONS_MAX + 1;
     // Others share the result.
     const open = runForServer(async () =>
-      this.#openRuns(await listWithin(store, { after: null, limit, prefixes: reach })),
+      this.#openRuns(await listWithin(store, { after: null, limit, reach })),
     );
     this.#narrow.set(key, { time, open });
     // The next caller tries again.
@@ -140,7 +140,9 @@ export class OverviewQueries {
       time,
       byStatus: statistics?.instances ?? null,
       byStatusTime: time - figures.ageMs,
-      ...(await this.#openRuns(await store.listDefinitions(null, DEFINITIONS_MAX + 1))),
+      ...(await this.#openRuns(
+        await listWithin(store, { after: null, limit: DEFINITIONS_MAX + 1, reach: 'all' }),
+      )),
       ...this.#fleet(await store.listNodes(), time),
       queues: waiting.sort(byAge).slice(0, QUEUES_MAX),
       unattendedQueues: waiting.filter(({ pollers }) => pollers === 0).length,
