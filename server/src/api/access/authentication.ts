@@ -9,11 +9,10 @@
  */
 import type { Request } from 'express';
 import { AppError } from '../../base/errors.js';
-import { NotWantedError } from '../../base/slices.js';
 import { reaches, type NameReach } from '../../base/name-reach.js';
 import { isApiKey, readKeyText } from '../../runtime/access/api-key-codec.js';
 import type { Host } from '../../runtime/host.js';
-import { addressOf, contextOf, responseOf } from '../http/request-context.js';
+import { addressOf, beginCall, contextOf, responseOf } from '../http/request-context.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { Admission } from './admission.js';
 import { admitsNarrowed } from './narrowed-calls.js';
@@ -32,7 +31,7 @@ export async function expressAuthentication(
   const context = contextOf(request);
   const { access, logger, refusals } = context.services;
   if (access === null) {
-    await (context.begun ??= begin(request));
+    await beginCall(request);
     return null;
   }
   context.verifiedToken ??= verify(request, access.verify).catch((error: unknown) => {
@@ -44,7 +43,7 @@ export async function expressAuthentication(
   const token = await context.verifiedToken;
   context.subject = token.subject;
   context.admission ??= admit(request, token);
-  await (context.begun ??= begin(request));
+  await beginCall(request);
   for (const scope of scopes) {
     const reach = reachOf(token.scopes, scope);
     if (reach === 'all') continue;
@@ -52,15 +51,6 @@ export async function expressAuthentication(
     if (!(await admitsNarrowed(request, reach))) throw forbidden(`${scope} without a prefix`);
   }
   return token;
-}
-
-/** Waits for the turn of the call. @throws NotWantedError if the caller has gone meanwhile */
-async function begin(request: Request): Promise<void> {
-  const { caller, services } = contextOf(request);
-  const turn = services.calls.enter(caller.key);
-  if (turn === null) return;
-  await turn;
-  if (responseOf(request).closed) throw new NotWantedError();
 }
 
 function admit(request: Request, token: VerifiedToken): Admission {

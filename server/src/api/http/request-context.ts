@@ -11,6 +11,7 @@ import { runForCaller, type Caller } from '../../base/limits/current-caller.js';
 import { HeldMemory } from '../../base/limits/held-memory.js';
 import type { Permit } from '../../base/limits/weighted-queue.js';
 import type { Logger } from '../../base/logger.js';
+import { NotWantedError } from '../../base/slices.js';
 import { ANONYMOUS } from '../../runtime/operations/control-types.js';
 import type { Host } from '../../runtime/host.js';
 import type { GuessLimit, RefusalLimit, SignatureLimit, WaitingLimit } from './address-limits.js';
@@ -165,6 +166,21 @@ export function contextOf(request: Request): RequestContext {
   const context = contexts.get(request);
   if (context === undefined) throw new Error('attachContext has not run for this request');
   return context;
+}
+
+/** Waits for the turn of the call, once. @throws NotWantedError if the caller has gone meanwhile */
+export function beginCall(request: Request): Promise<void> {
+  const context = contextOf(request);
+  context.begun ??= waitForTurn(request);
+  return context.begun;
+}
+
+async function waitForTurn(request: Request): Promise<void> {
+  const { caller, services } = contextOf(request);
+  const turn = services.calls.enter(caller.key);
+  if (turn === null) return;
+  await turn;
+  if (responseOf(request).closed) throw new NotWantedError();
 }
 
 /** The response that belongs to the request; Express links the two. */
