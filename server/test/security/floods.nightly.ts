@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { expectUnharmed, FloodedServer } from './support/flood.js';
+import { expectUnharmed, FloodedServer, summaryOf } from './support/flood.js';
 import { OPERATIONS } from './support/recorder.js';
 
 describe('S-56 a flood of one caller', () => {
@@ -24,6 +24,8 @@ describe('S-56 a flood of one caller', () => {
   });
 
   it.for(OPERATIONS)('harms no other caller with %s', { timeout: 240_000 }, async (operation) => {
-    expectUnharmed(await server!.flood(operation));
+    const report = await server!.flood(operation);
+    console.log(summaryOf(report));
+    expectUnharmed(report);
   });
 });

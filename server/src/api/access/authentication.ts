@@ -12,7 +12,7 @@ import { AppError } from '../../base/errors.js';
 import { reaches, type NameReach } from '../../base/name-reach.js';
 import { isApiKey, readKeyText } from '../../runtime/access/api-key-codec.js';
 import type { Host } from '../../runtime/host.js';
-import { addressOf, contextOf, responseOf } from '../http/request-context.js';
+import { addressOf, beginCall, contextOf, responseOf } from '../http/request-context.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { Admission } from './admission.js';
 import { admitsNarrowed } from './narrowed-calls.js';
@@ -30,7 +30,10 @@ export async function expressAuthentication(
 ): Promise<VerifiedToken | null> {
   const context = contextOf(request);
   const { access, logger, refusals } = context.services;
-  if (access === null) return null;
+  if (access === null) {
+    await beginCall(request);
+    return null;
+  }
   context.verifiedToken ??= verify(request, access.verify).catch((error: unknown) => {
     if (error instanceof AppError || error instanceof StoreUnavailableError) throw error;
     refusals.count(addressOf(request));
@@ -40,6 +43,7 @@ export async function expressAuthentication(
   const token = await context.verifiedToken;
   context.subject = token.subject;
   context.admission ??= admit(request, token);
+  await beginCall(request);
   for (const scope of scopes) {
     const reach = reachOf(token.scopes, scope);
     if (reach === 'all') continue;

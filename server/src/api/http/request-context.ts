@@ -11,10 +11,12 @@ import { runForCaller, type Caller } from '../../base/limits/current-caller.js';
 import { HeldMemory } from '../../base/limits/held-memory.js';
 import type { Permit } from '../../base/limits/weighted-queue.js';
 import type { Logger } from '../../base/logger.js';
+import { NotWantedError } from '../../base/slices.js';
 import { ANONYMOUS } from '../../runtime/operations/control-types.js';
 import type { Host } from '../../runtime/host.js';
 import type { GuessLimit, RefusalLimit, SignatureLimit, WaitingLimit } from './address-limits.js';
 import type { ApiLimits } from './api-limits.js';
+import type { CallQueue } from './call-queue.js';
 import type { AccessControl } from '../access/access-control.js';
 import type { Admission, Admissions } from '../access/admission.js';
 import type { VerifiedToken } from '../access/token-verifier.js';
@@ -38,6 +40,7 @@ export interface ApiServices {
   readonly wrongSignatures: SignatureLimit;
   readonly guesses: GuessLimit;
   readonly waiting: WaitingLimit;
+  readonly calls: CallQueue;
   readonly memory: RequestMemory;
   readonly routeMemory: RouteMemory;
   readonly longAnswers: LongAnswers;
@@ -82,6 +85,8 @@ interface RequestContext {
   subject: string | null;
   /** The right of the caller while the request is in progress; null: there is no access control, or no token yet. */
   admission: Admission | null;
+  /** Its turn in the queue of calls; null: its caller is not known yet. */
+  begun: Promise<void> | null;
   /** It was answered because the right of its caller has ended; what comes of it after that is dropped. */
   isRefused: boolean;
   /** Its controller has answered; a long answer is sent later. */
@@ -107,6 +112,7 @@ export function attachContext(services: ApiServices): RequestHandler {
       verifiedToken: null,
       subject: null,
       admission: null,
+      begun: null,
       isRefused: false,
       isAnswered: false,
       trace: null,
@@ -160,6 +166,21 @@ export function contextOf(request: Request): RequestContext {
   const context = contexts.get(request);
   if (context === undefined) throw new Error('attachContext has not run for this request');
   return context;
+}
+
+/** Waits for the turn of the call, once. @throws NotWantedError if the caller has gone meanwhile */
+export function beginCall(request: Request): Promise<void> {
+  const context = contextOf(request);
+  context.begun ??= waitForTurn(request);
+  return context.begun;
+}
+
+async function waitForTurn(request: Request): Promise<void> {
+  const { caller, services } = contextOf(request);
+  const turn = services.calls.enter(caller.key);
+  if (turn === null) return;
+  await turn;
+  if (responseOf(request).closed) throw new NotWantedError();
 }
 
 /** The response that belongs to the request; Express links the two. */

@@ -6,7 +6,7 @@
  */
 import { ExpressTemplateService, ValidationService } from '@tsoa/runtime';
 import type { Request, Response } from 'express';
-import { contextOf } from './request-context.js';
+import { beginCall, contextOf } from './request-context.js';
 
 type Handled = Parameters<ExpressTemplateService['apiHandler']>[0];
 
@@ -24,6 +24,8 @@ export class BodyTemplateService extends ExpressTemplateService {
   override async apiHandler(handled: Handled): Promise<void> {
     const { controller, methodName, next, response } = handled;
     try {
+      // Calls without authentication have not had their turn.
+      await beginCall(response.req);
       await takeAnswerMemory(response.req, `${controller.constructor.name}.${methodName}`);
       await contextOf(response.req).admission?.confirm();
     } catch (error) {

@@ -16,7 +16,7 @@ import type {
   DefinitionVersion,
   StoredDefinition,
 } from '../../store/records/definitions.js';
-import { bodyWithOrigin, originOf } from '../../store/definition-origin.js';
+import { bodyWithOrigin } from '../../store/definition-origin.js';
 import { StoreUnavailableError, type Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import { DefinitionChecker } from './definition-checker.js';
@@ -31,7 +31,7 @@ import type {
 import type { IdempotencyKey } from '../operations/idempotency-key.js';
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import { hashOf } from '../../base/ids.js';
-import { listByPrefixes } from './list-by-prefixes.js';
+import { listSummaries, summaryOf } from './definition-summaries.js';
 import type { TriggerRegistry } from '../triggers/trigger-registry.js';
 import type { InputSchemas } from '../../schemas/input-schemas.js';
 import type { StepScripts } from './step-scripts.js';
@@ -168,14 +168,8 @@ export class DefinitionCatalog {
   async list(page: PageRequest, reach: NameReach = 'all'): Promise<Page<DefinitionSummary>> {
     const after = decodeCursor(page.cursor, 'definitions')?.[0] ?? null;
     const wanted = page.limit + 1;
-    const { store } = this.#options;
-    const records =
-      reach === 'all'
-        ? await store.listDefinitions(after, wanted)
-        : await listByPrefixes(store, { after, limit: wanted, prefixes: reach });
-    return this.#withAuthors(
-      pageOf(records.map(summaryOf), page.limit, 'definitions', ({ id }) => [id]),
-    );
+    const found = await listSummaries(this.#options.store, { after, limit: wanted, reach });
+    return this.#withAuthors(pageOf(found, page.limit, 'definitions', ({ id }) => [id]));
   }
 
   /** Newest first. @throws AppError `definition_not_found` */
@@ -311,11 +305,6 @@ function bodyOf(record: DefinitionRecord): JsonObject {
 function viewOf(record: StoredDefinition): DefinitionView {
   const { disabled, version } = record;
   return { document: { ...bodyOf(record), version, disabled }, summary: summaryOf(record) };
-}
-
-function summaryOf(record: StoredDefinition): DefinitionVersion {
-  const { id, version, description, createdAt, disabled, body } = record;
-  return { id, version, description, createdAt, disabled, origin: originOf(body) };
 }
 
 export function definitionNotFound(id: string, version: number | 'latest'): AppError {

@@ -6,7 +6,7 @@ import type { DocumentProblem } from '../../engine/model/definition.js';
 import { readPinnedStep } from '../../engine/model/pinned-step.js';
 import { AppError } from '../../base/errors.js';
 import type { ScriptRuntime } from '../../scripts/script-runtime.js';
-import type { StepScriptRecord } from '../../store/records/definitions.js';
+import type { StepScriptRecord, StepScriptVersion } from '../../store/records/definitions.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
@@ -14,6 +14,8 @@ import type { StepScriptSummary, StepScriptView, StoredScript } from './custom-s
 import { scriptWarnings } from './script-warnings.js';
 import { VersionAuthors } from './version-authors.js';
 
+/** Read from the store at once. */
+const SCRIPTS_AT_ONCE = 40;
 /** How long a script counts as the latest if other nodes may store a newer one. */
 const TTL_MS = 5000;
 const CACHE_MAX = 1000;
@@ -108,13 +110,24 @@ export class StepScripts {
   }
 
   async list(page: PageRequest): Promise<Page<StepScriptSummary>> {
-    const after = decodeCursor(page.cursor, 'steps');
-    const scripts = await this.#options.store.listStepScripts(after?.[0] ?? null, page.limit + 1);
-    const views = scripts.map(({ name, version, createdAt }) => ({ name, version, createdAt }));
+    const after = decodeCursor(page.cursor, 'steps')?.[0] ?? null;
     return this.#authors.addTo(
-      pageOf(views, page.limit, 'steps', ({ name }) => [name]),
+      pageOf(await this.#listFrom(after, page.limit + 1), page.limit, 'steps', ({ name }) => [
+        name,
+      ]),
       (version) => version,
     );
+  }
+
+  /** A few at a time, so that a page of long scripts fits into memory. */
+  async #listFrom(after: string | null, limit: number): Promise<readonly StepScriptVersion[]> {
+    const found: StepScriptVersion[] = [];
+    for (let read = after; found.length < limit; read = found.at(-1)?.name ?? null) {
+      const part = await this.#options.store.listStepScripts(read, SCRIPTS_AT_ONCE);
+      found.push(...part.map(({ name, version, createdAt }) => ({ name, version, createdAt })));
+      if (part.length < SCRIPTS_AT_ONCE) break;
+    }
+    return found.slice(0, limit);
   }
 
   /** The script for a step that runs now: the latest of the name, or the version that the step type names. */

@@ -34,7 +34,7 @@ export interface InstanceControlOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly secrets: Pick<Secrets, 'masker'>;
-  readonly queries: Pick<InstanceQueries, 'load'>;
+  readonly queries: Pick<InstanceQueries, 'load' | 'read'>;
   /** The status of an instance was changed in the store. */
   readonly controlled: (record: InstanceRecord, action: ControlAction) => Promise<void>;
   /** Tags of an instance were changed in the store. */
@@ -125,14 +125,30 @@ export class InstanceControl {
    * result and the worker's own is accepted.
    * @throws AppError `workflow_not_found`, `execution_not_found`, `action_conflict`
    */
-  async answerActivity(
+  answerActivity(
     execution: { readonly workflowId: string; readonly executionId: number },
     reported: ReportedResult,
     actor: string,
   ): Promise<void> {
-    const { clock, ids, posted, queries, store } = this.#options;
-    const record = await queries.load(execution.workflowId);
-    const pointer = waitingPointer(record, await loadInstance(record), execution.executionId);
+    const { executionId, workflowId } = execution;
+    const answer = { executionId, reported, actor };
+    return this.#options.queries.read(workflowId, (record) => this.#answer(record, answer));
+  }
+
+  async #answer(
+    record: InstanceRecord,
+    {
+      actor,
+      executionId,
+      reported,
+    }: {
+      readonly actor: string;
+      readonly executionId: number;
+      readonly reported: ReportedResult;
+    },
+  ): Promise<void> {
+    const { clock, ids, posted, store } = this.#options;
+    const pointer = waitingPointer(record, await loadInstance(record), executionId);
     const activityId = executionKey(record.id, pointer);
     const { tokenHash } = ids.newToken(activityId, null);
     const leaseExpiresAt = clock.now() + TAKE_OVER_MS;
@@ -206,9 +222,13 @@ export class InstanceControl {
     return result;
   }
 
-  async #retry(id: string, by: ControlledBy): Promise<InstanceRecord> {
-    const { clock, ids, posted, queries, store } = this.#options;
-    const record = await queries.load(id);
+  #retry(id: string, by: ControlledBy): Promise<InstanceRecord> {
+    return this.#options.queries.read(id, (record) => this.#retryOf(record, by));
+  }
+
+  async #retryOf(record: InstanceRecord, by: ControlledBy): Promise<InstanceRecord> {
+    const { clock, ids, posted, store } = this.#options;
+    const { id } = record;
     const pointers = [...(await loadInstance(record)).pointers.values()];
     const waits = pointers.some(({ state }) => waitsForRetry(state));
     if (record.status !== 'Runnable' || !waits) {

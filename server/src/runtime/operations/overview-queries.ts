@@ -13,7 +13,7 @@ import type { NodeRecord } from '../../store/records/nodes.js';
 import type { Store } from '../../store/store.js';
 import type { ActivityQueries } from '../activities/activity-queries.js';
 import type { ActivityQueueView } from '../activities/activity-types.js';
-import { listByPrefixes } from '../definitions/list-by-prefixes.js';
+import { listSummaries } from '../definitions/definition-summaries.js';
 import { readDetails } from '../fleet/node-details.js';
 import type { NodeRegistry } from '../fleet/node-registry.js';
 import {
@@ -114,7 +114,7 @@ export class OverviewQueries {
     const limit = DEFINITIONS_MAX + 1;
     // Others share the result.
     const open = runForServer(async () =>
-      this.#openRuns(await listByPrefixes(store, { after: null, limit, prefixes: reach })),
+      this.#openRuns(await listSummaries(store, { after: null, limit, reach })),
     );
     this.#narrow.set(key, { time, open });
     // The next caller tries again.
@@ -140,7 +140,9 @@ export class OverviewQueries {
       time,
       byStatus: statistics?.instances ?? null,
       byStatusTime: time - figures.ageMs,
-      ...(await this.#openRuns(await store.listDefinitions(null, DEFINITIONS_MAX + 1))),
+      ...(await this.#openRuns(
+        await listSummaries(store, { after: null, limit: DEFINITIONS_MAX + 1, reach: 'all' }),
+      )),
       ...this.#fleet(await store.listNodes(), time),
       queues: waiting.sort(byAge).slice(0, QUEUES_MAX),
       unattendedQueues: waiting.filter(({ pollers }) => pollers === 0).length,

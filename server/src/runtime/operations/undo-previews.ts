@@ -5,6 +5,7 @@ import { executionKey } from '../../engine/model/pointer.js';
 import type { Instance } from '../../engine/model/instance.js';
 import { AppError } from '../../base/errors.js';
 import type { Clock } from '../../base/clock.js';
+import type { InstanceRecord } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import { withdrawnItem } from '../instances/item-withdrawal.js';
@@ -15,7 +16,7 @@ export interface UndoPreviewsOptions {
   readonly store: Pick<Store, 'getActivities'>;
   readonly clock: Clock;
   readonly catalog: Pick<DefinitionCatalog, 'find'>;
-  readonly queries: Pick<InstanceQueries, 'load'>;
+  readonly queries: Pick<InstanceQueries, 'read'>;
 }
 
 export class UndoPreviews {
@@ -26,9 +27,13 @@ export class UndoPreviews {
   }
 
   /** Changes nothing. @throws AppError `workflow_not_found` */
-  async previewUndo(id: string): Promise<UndoPreview> {
-    const { catalog, clock, queries, store } = this.#options;
-    const record = await queries.load(id);
+  previewUndo(id: string): Promise<UndoPreview> {
+    return this.#options.queries.read(id, (record) => this.#previewOf(record));
+  }
+
+  async #previewOf(record: InstanceRecord): Promise<UndoPreview> {
+    const { catalog, clock, store } = this.#options;
+    const { id } = record;
     if (record.endTime !== null) return { undo: [], inFlight: [] };
     const instance = await loadInstance(record);
     const definition = await catalog.find(record.definitionId, record.version);

@@ -4,18 +4,25 @@
  */
 import { OPERATIONS } from './recorder.js';
 
+/** A work item that a worker holds. */
+interface TakenItem {
+  readonly workflowId: string;
+  readonly executionId: string;
+  readonly token: string;
+}
+
 /** What the calls are about. */
 export interface FloodSubjects {
   /** An open run with 0.9 MB of data, one with 3,000 open steps, and one that has ended after hundreds of steps. */
   readonly large: string;
   readonly wide: string;
   readonly ended: string;
-  /** The execution of a step of the large run that waits for work. */
-  readonly executionId: string;
   /** An event with 0.9 MB of data. */
   readonly event: string;
   readonly bulkJob: string;
   readonly delivery: string;
+  /** For each operation that ends, or keeps, a work item. */
+  readonly taken: Readonly<Record<string, readonly TakenItem[]>>;
   /** Ids of open runs. */
   readonly runs: readonly string[];
 }
@@ -27,7 +34,9 @@ export interface FloodCall {
   readonly body?: string;
   readonly type?: string;
   /** Who may call: a narrowed caller unless this says otherwise. */
-  readonly by?: 'author' | 'admin';
+  readonly by?: 'viewer' | 'author' | 'admin';
+  /** The statuses of calls that did their work: success unless this says otherwise. */
+  readonly expects?: readonly number[];
   /** Works on something new each time. */
   readonly at: number;
 }
@@ -68,21 +77,40 @@ const notification = { by: 'author', values: { name: 'flood' } } as const;
 const webhook = { by: 'author', values: { name: 'flood' } } as const;
 const nothing: Worst = () => ({});
 
+/** Each of these ends a work item: the next call of the same item is refused. */
+export const ENDING_OPERATIONS = [
+  'POST /api/activity/fail/{token}',
+  'POST /api/activity/success/{token}',
+  'DELETE /api/activity/{id}',
+  'POST /api/workflow/{id}/steps/{executionId}/fail',
+  'POST /api/workflow/{id}/steps/{executionId}/success',
+] as const;
+export const HEARTBEAT = 'PUT /api/activity/{token}/heartbeat';
+
+function ending(operation: (typeof ENDING_OPERATIONS)[number]): Worst {
+  return ({ taken }, at) => {
+    const items = taken[operation] ?? [];
+    const { executionId, token, workflowId } = items[at % items.length] ?? NO_ITEM;
+    if (operation === 'DELETE /api/activity/{id}') return named(token);
+    return { values: { id: workflowId, executionId, token }, body: LONG_JSON };
+  };
+}
+
+const NO_ITEM: TakenItem = { workflowId: '', executionId: '', token: '' };
+
 const CALLS: Readonly<Record<string, Worst>> = {
-  'GET /api/activity': nothing,
-  'POST /api/activity/fail/{token}': () => ({ values: { token: TOKEN }, body: LONG_JSON }),
-  'POST /api/activity/success/{token}': () => ({ values: { token: TOKEN }, body: LONG_JSON }),
+  'GET /api/activity': () => ({ by: 'viewer' }),
+  ...Object.fromEntries(ENDING_OPERATIONS.map((operation) => [operation, ending(operation)])),
   'GET /api/activity/{id}': () => ({ ...named('flood-work'), query: '?timeout=5&lease=1' }),
-  'DELETE /api/activity/{id}': () => named(TOKEN),
   'GET /api/activity/{id}/queue': () => ({ ...named('flood-work'), query: PAGE }),
-  'PUT /api/activity/{token}/heartbeat': () => ({ values: { token: TOKEN } }),
+  [HEARTBEAT]: ({ taken }) => ({ values: { token: taken[HEARTBEAT]?.[0]?.token ?? '' } }),
   'GET /api/audit': () => ({ by: 'admin', query: `${PAGE}&actor=nobody` }),
   'POST /api/bulk': () =>
     json({ action: 'retry', filter: { where: CONDITIONS }, dryRun: true, ...REASON }),
-  'GET /api/bulk': () => ({ query: PAGE }),
+  'GET /api/bulk': () => ({ query: '?limit=100' }),
   'GET /api/bulk/{id}': ({ bulkJob }) => named(bulkJob),
   'DELETE /api/bulk/{id}': ({ bulkJob }) => named(bulkJob),
-  'GET /api/bulk/{id}/runs': ({ bulkJob }) => ({ ...named(bulkJob), query: PAGE }),
+  'GET /api/bulk/{id}/runs': ({ bulkJob }) => ({ ...named(bulkJob), query: '?limit=100' }),
   'POST /api/definition': (_, at) => ({ by: 'author', body: longDefinition(at) }),
   'GET /api/definition': () => ({ query: PAGE }),
   'POST /api/definition/validate': (_, at) => ({ by: 'author', body: longDefinition(at) }),
@@ -198,14 +226,6 @@ const CALLS: Readonly<Record<string, Worst>> = {
     ...named(ended),
     query: `${PAGE}&search=nothing`,
   }),
-  'POST /api/workflow/{id}/steps/{executionId}/fail': ({ executionId, large }) => ({
-    values: { id: large, executionId: `${executionId}9` },
-    body: LONG_JSON,
-  }),
-  'POST /api/workflow/{id}/steps/{executionId}/success': ({ executionId, large }) => ({
-    values: { id: large, executionId: `${executionId}9` },
-    body: LONG_JSON,
-  }),
   'PUT /api/workflow/{id}/suspend': openRun,
   'PATCH /api/workflow/{id}/tags': ({ runs }, at) => ({
     ...named(runs[at % runs.length] ?? ''),
@@ -218,9 +238,6 @@ const CALLS: Readonly<Record<string, Worst>> = {
   'GET /schemas/definition.json': nothing,
   'GET /schemas/test-file.json': nothing,
 };
-
-/** Of no item. */
-const TOKEN = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
 
 /** Operations without a worst call, and worst calls of no operation. */
 export function uncovered(): readonly string[] {

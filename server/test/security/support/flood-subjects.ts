@@ -6,7 +6,15 @@ import type { TokenClient } from '../../behaviour/support/token-client.js';
 import { nameKeyOf } from '../../../src/base/ids.js';
 import type { Store } from '../../../src/store/store.js';
 import { eventOf, instanceOf, NO_SIDE } from '../../store/records.js';
-import { FLOODED, LONG_JSON, LONG_LENGTH, SECRET, type FloodSubjects } from './flood-calls.js';
+import {
+  ENDING_OPERATIONS,
+  FLOODED,
+  HEARTBEAT,
+  LONG_JSON,
+  LONG_LENGTH,
+  SECRET,
+  type FloodSubjects,
+} from './flood-calls.js';
 
 const SEARCHED_RUNS = 6000;
 const OPEN_RUNS = 200;
@@ -14,6 +22,8 @@ const LARGE_EVENTS = 200;
 const LARGE_ITEMS = 40;
 const OPEN_STEPS = 3000;
 const STEPS = 600;
+/** For each operation that ends a work item. */
+const TAKEN = 100;
 const AT_ONCE = 8;
 /** For busy machines. */
 const PATIENCE_MS = 200_000;
@@ -38,6 +48,7 @@ const DEFINITIONS: readonly JsonObject[] = [
   },
   { Id: 'flood-large', Steps: [work('flood-held')] },
   { Id: 'flood-worked', Steps: [work('flood-work')] },
+  { Id: 'flood-taken', Steps: [work('flood-taken-work')] },
   { Id: 'flood-started', Steps: [wait('flood-none')] },
   { Id: 'flood-unused', Steps: [wait('flood-none')] },
   {
@@ -83,7 +94,7 @@ export async function prepareFlood(admin: TokenClient): Promise<FloodSubjects> {
   );
   const text = 'x'.repeat(LONG_LENGTH);
   const large = await admin.start('flood-large', { text });
-  const { executionId } = await admin.untilWaiting(large, 'work');
+  const taken = await takenItems(admin);
   const wide = await admin.start('flood-wide', {});
   const ended = await admin.start('flood-looped', {});
   await several(LARGE_ITEMS, () => admin.start('flood-worked', { text }), 2);
@@ -104,8 +115,30 @@ export async function prepareFlood(admin: TokenClient): Promise<FloodSubjects> {
     PATIENCE_MS,
   );
   const others = await recordsOf(admin, runs);
-  const subjects = { large, wide, ended, executionId: String(executionId), event: 'flood-event-0' };
-  return { ...subjects, ...others, runs };
+  const subjects = { large, wide, ended, event: 'flood-event-0' };
+  return { ...subjects, ...others, runs, taken };
+}
+
+/** Work items that a worker holds. */
+async function takenItems(admin: TokenClient): Promise<FloodSubjects['taken']> {
+  const items = await several(TAKEN * ENDING_OPERATIONS.length + 1, async () => {
+    const workflowId = await admin.start('flood-taken', {});
+    const { executionId } = await admin.untilWaiting(workflowId, 'work');
+    return { workflowId, executionId: String(executionId) };
+  });
+  const tokens = new Map<string, string>();
+  await several(items.length, async () => {
+    const path = '/api/activity/flood-taken-work?timeout=10&lease=7200';
+    const { body } = await admin.get<{ token: string; workflowId: string }>(path);
+    tokens.set(body.workflowId, body.token);
+  });
+  const withTokens = items.map((item) => ({ ...item, token: tokens.get(item.workflowId) ?? '' }));
+  return Object.fromEntries(
+    [...ENDING_OPERATIONS, HEARTBEAT].map((operation, at) => [
+      operation,
+      withTokens.slice(at * TAKEN, (at + 1) * TAKEN),
+    ]),
+  );
 }
 
 /** Ended runs and large events, without the time that it would take to run and to publish them. */

@@ -25,9 +25,16 @@ const OTHER_CPU_MS_MAX = 500;
 /** What the heap may hold afterwards, besides what it held before. */
 const KEPT_MB_MAX = 64;
 const BACK_MS_MAX = 60_000;
+/** Some limits are per address. */
+const FLOOD_ADDRESS = '127.0.0.2';
+/** Read of an answer. */
+const TEXT_LENGTH = 300;
+/** Unless the call says otherwise. */
+const WORKED = [200, 201, 202, 204];
 
 const SCOPES = {
   narrowed: 'conductor:viewer:flood-* conductor:controller:flood-* conductor:worker:flood-*',
+  viewer: 'conductor:viewer',
   author: 'conductor:author',
   admin: 'conductor:admin',
   other: 'conductor:viewer conductor:controller conductor:worker',
@@ -35,8 +42,11 @@ const SCOPES = {
 
 export interface FloodReport extends FloodProbeReport {
   readonly operation: string;
-  /** How often each status was answered to the flood; 0: no answer. */
+  /** How often each status was answered to the flood, and the first refusal of each; 0: no answer. */
   readonly statuses: Readonly<Record<string, number>>;
+  readonly refusals: Readonly<Record<string, string>>;
+  /** Statuses that show that the calls did their work. */
+  readonly expects: readonly number[];
   readonly isAlive: boolean;
   /** Megabytes in use of the heap: before, and when they were the fewest afterwards. */
   readonly heapMb: { readonly before: number; readonly after: number };
@@ -74,22 +84,29 @@ export class FloodedServer {
   async flood(operation: string): Promise<FloodReport> {
     if (!this.#server.isRunning) this.#server = await startServer(this.#folder);
     const server = this.#server;
-    const { by = 'narrowed' } = worstCall(operation, this.#subjects, 0);
+    const { by = 'narrowed', expects = WORKED } = worstCall(operation, this.#subjects, 0);
     const token = await tokenWith(SCOPES[by], 'flood');
     const before = await heapMb(server);
     const probe = await Probe.start(server);
-    const statuses: Record<string, number> = {};
+    const answers: Answers = { statuses: {}, refusals: {} };
     let report: FloodProbeReport;
     try {
       const calls = (at: number) => worstCall(operation, this.#subjects, at);
-      await sendAll({ url: server.url, token, operation, calls, statuses });
+      await sendAll({ url: server.url, token, operation, calls, answers });
     } finally {
       report = await probe.stop();
     }
     const after = server.isRunning ? await heapMbAfter(server, before) : before;
     const { isRunning: isAlive, output } = server;
-    const heap = { before, after };
-    return { operation, statuses, ...report, isAlive, heapMb: heap, output: output.slice(-2000) };
+    return {
+      operation,
+      expects,
+      ...answers,
+      ...report,
+      isAlive,
+      heapMb: { before, after },
+      output: output.slice(-2000),
+    };
   }
 }
 
@@ -99,7 +116,7 @@ export function expectUnharmed(report: FloodReport): void {
 }
 
 export function problemsOf(report: FloodReport): readonly string[] {
-  const { failures, heapMb: heap, isAlive, polls, starts, statuses } = report;
+  const { expects, failures, heapMb: heap, isAlive, polls, starts, statuses } = report;
   const worst = Math.max(report.worstStartCpuMs, report.worstPollCpuMs);
   const problems = [
     isAlive ? '' : 'the server has died',
@@ -108,8 +125,19 @@ export function problemsOf(report: FloodReport): readonly string[] {
     worst <= OTHER_CPU_MS_MAX ? '' : `another caller waited for ${Math.round(worst)} ms of CPU`,
     heap.after - heap.before <= KEPT_MB_MAX ? '' : `memory did not come back: ${heap.after} MB`,
     '500' in statuses ? 'the server failed' : '',
+    expects.some((status) => status in statuses) ? '' : 'no call reached its work',
   ];
   return problems.filter((problem) => problem !== '');
+}
+
+/** One line for the log of the night. */
+export function summaryOf(report: FloodReport): string {
+  const { heapMb: heap, operation, polls, refusals, starts, statuses } = report;
+  const start = `start ${Math.round(report.worstStartCpuMs)} ms of ${starts}`;
+  const poll = `poll ${Math.round(report.worstPollCpuMs)} ms of ${polls}`;
+  const memory = `heap ${heap.before} to ${heap.after} MB`;
+  const refused = Object.keys(refusals).length === 0 ? '' : ` ${JSON.stringify(refusals)}`;
+  return `${operation}: ${JSON.stringify(statuses)}, ${start}, ${poll}, ${memory}${refused}`;
 }
 
 function startServer(
@@ -131,16 +159,33 @@ class Probe {
     const token = await tokenWith(SCOPES.other, 'other');
     const file = new URL('flood-probe.ts', import.meta.url);
     const child = fork(file, [server.url, `${server.pid}`, token], { execArgv: [] });
-    await once(child, 'message');
+    const ended = once(child, 'exit').then(() => {
+      throw new Error('the other caller has ended');
+    });
+    await Promise.race([once(child, 'message'), ended]);
+    ended.catch(() => undefined);
     return new Probe(child);
   }
 
   async stop(): Promise<FloodProbeReport> {
+    if (!this.#child.connected) throw new Error('the other caller has ended');
     const reported = once(this.#child, 'message') as Promise<[FloodProbeReport]>;
-    if (this.#child.connected) this.#child.send('stop');
+    this.#child.send('stop');
     const [report] = await reported;
     return report;
   }
+}
+
+/** Filled by the flood. */
+interface Answers {
+  readonly statuses: Record<string, number>;
+  readonly refusals: Record<string, string>;
+}
+
+interface Answer {
+  readonly status: number;
+  /** The beginning. */
+  readonly text: string;
 }
 
 interface Flood {
@@ -148,19 +193,20 @@ interface Flood {
   readonly token: string;
   readonly operation: string;
   readonly calls: (at: number) => FloodCall;
-  /** Filled. */
-  readonly statuses: Record<string, number>;
+  readonly answers: Answers;
 }
 
 async function sendAll(flood: Flood): Promise<void> {
+  const { refusals, statuses } = flood.answers;
   const agent = new Agent({ keepAlive: true, maxSockets: PARALLEL });
   let next = 0;
   const lane = async (): Promise<void> => {
     while (next < PARALLEL) {
       const at = next;
       next += 1;
-      const status = await send(flood, flood.calls(at), agent);
-      flood.statuses[status] = (flood.statuses[status] ?? 0) + 1;
+      const { status, text } = await send(flood, flood.calls(at), agent);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      if (status >= 300 && !(status in refusals)) refusals[status] = text;
     }
   };
   const lanes = Promise.all(Array.from({ length: PARALLEL }, lane));
@@ -178,12 +224,12 @@ async function sendAll(flood: Flood): Promise<void> {
   await lanes;
 }
 
-/** The status; 0: no complete answer. */
+/** Status 0: no answer. */
 function send(
   { operation, token, url }: Flood,
   { body, query = '', type = 'application/json', values = {} }: FloodCall,
   agent: Agent,
-): Promise<number> {
+): Promise<Answer> {
   const [method = '', pattern = ''] = operation.split(' ');
   const filled = pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(values[name] ?? ''),
@@ -193,12 +239,18 @@ function send(
     ...(body !== undefined && { 'content-type': type, 'content-length': Buffer.byteLength(body) }),
   };
   return new Promise((resolve) => {
-    const call = request(url + filled + query, { method, agent, headers }, (response) => {
-      response.resume().on('end', () => resolve(response.statusCode ?? 0));
-      response.on('close', () => resolve(response.complete ? (response.statusCode ?? 0) : 0));
-      response.on('error', () => resolve(0));
+    let status = 0;
+    let text = '';
+    const done = (): void => resolve({ status, text });
+    const options = { method, agent, headers, localAddress: FLOOD_ADDRESS };
+    const call = request(url + filled + query, options, (response) => {
+      status = response.statusCode ?? 0;
+      response.on('data', (part: Buffer) => {
+        if (text === '') text = part.toString('utf8', 0, TEXT_LENGTH);
+      });
+      response.on('end', done).on('close', done).on('error', done);
     });
-    call.on('error', () => resolve(0)).on('close', () => resolve(0));
+    call.on('error', done).on('close', done);
     call.end(body);
   });
 }

@@ -1,0 +1,50 @@
+/**
+ * Lists definitions without their bodies, of which one may have a megabyte: they are read a few at a time, so that a page of them
+ * fits into memory.
+ */
+import { reaches, type NameReach } from '../../base/name-reach.js';
+import { originOf } from '../../store/definition-origin.js';
+import type { DefinitionVersion, StoredDefinition } from '../../store/records/definitions.js';
+import type { Store } from '../../store/store.js';
+import { compareText } from '../../store/text-order.js';
+
+export const DEFINITIONS_AT_ONCE = 20;
+
+export interface ListRequest {
+  readonly after: string | null;
+  readonly limit: number;
+  /** Of prefixes, the definitions from the first to the last are read. */
+  readonly reach: NameReach;
+}
+
+/** In the order of their ids. */
+export async function listSummaries(
+  store: Pick<Store, 'listDefinitions'>,
+  { after, limit, reach }: ListRequest,
+): Promise<readonly DefinitionVersion[]> {
+  const found: DefinitionVersion[] = [];
+  const { last, start } = rangeOf(reach);
+  let read = after !== null && compareText(after, start) > 0 ? after : start;
+  while (last !== null && found.length < limit) {
+    const part = await store.listDefinitions(read === '' ? null : read, DEFINITIONS_AT_ONCE);
+    found.push(...part.filter(({ id }) => reaches(reach, id)).map(summaryOf));
+    const end = part.at(-1)?.id;
+    if (end === undefined || part.length < DEFINITIONS_AT_ONCE) break;
+    if (!end.startsWith(last) && compareText(end, last) > 0) break;
+    read = end;
+  }
+  return found.slice(0, limit);
+}
+
+export function summaryOf(record: StoredDefinition): DefinitionVersion {
+  const { id, version, description, createdAt, disabled, body } = record;
+  return { id, version, description, createdAt, disabled, origin: originOf(body) };
+}
+
+/** Where to begin, and the prefix after which nothing follows; null: there is nothing to read. */
+function rangeOf(reach: NameReach): { readonly start: string; readonly last: string | null } {
+  if (reach === 'all') return { start: '', last: '' };
+  const ordered = reach.toSorted(compareText);
+  // All texts that begin with the prefix follow what it is without its last character.
+  return { start: ordered.at(0)?.slice(0, -1) ?? '', last: ordered.at(-1) ?? null };
+}
