@@ -12,7 +12,7 @@ import { AppError } from '../../base/errors.js';
 import { reaches, type NameReach } from '../../base/name-reach.js';
 import { isApiKey, readKeyText } from '../../runtime/access/api-key-codec.js';
 import type { Host } from '../../runtime/host.js';
-import { addressOf, beginCall, contextOf, responseOf } from '../http/request-context.js';
+import { addressOf, beginRequest, contextOf, responseOf } from '../http/request-context.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { Admission } from './admission.js';
 import { admitsNarrowed } from './narrowed-calls.js';
@@ -31,7 +31,7 @@ export async function expressAuthentication(
   const context = contextOf(request);
   const { access, logger, refusals } = context.services;
   if (access === null) {
-    await beginCall(request);
+    await beginRequest(request);
     return null;
   }
   context.verifiedToken ??= verify(request, access.verify).catch((error: unknown) => {
@@ -43,7 +43,7 @@ export async function expressAuthentication(
   const token = await context.verifiedToken;
   context.subject = token.subject;
   context.admission ??= admit(request, token);
-  await beginCall(request);
+  await beginRequest(request);
   for (const scope of scopes) {
     const reach = reachOf(token.scopes, scope);
     if (reach === 'all') continue;

@@ -17,7 +17,13 @@ import type { ApiLimits } from './api-limits.js';
 import { withKnownNames } from './body-names.js';
 import { parseJson } from './json-format.js';
 import { jsonLocator, jsonNumbers } from './json-position.js';
-import { addressOf, beginCall, contextOf, responseOf, type ParsedBody } from './request-context.js';
+import {
+  addressOf,
+  beginRequest,
+  contextOf,
+  responseOf,
+  type ParsedBody,
+} from './request-context.js';
 import type { BodyMemory } from './request-memory.js';
 import { parseYaml } from './yaml-format.js';
 
@@ -72,7 +78,7 @@ export const scriptBody: RequestHandler = async (request, _response, next) => {
 export const webhookBody: RequestHandler = async (request, _response, next) => {
   const { limits, wrongSignatures } = contextOf(request).services;
   wrongSignatures.assertMayTry(addressOf(request));
-  await beginCall(request);
+  await beginRequest(request);
   const bytes = hasBody(request)
     ? await readBytes(request, limits.webhookBytesMax, memoryOf(request))
     : Buffer.alloc(0);

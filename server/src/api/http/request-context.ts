@@ -16,7 +16,7 @@ import { ANONYMOUS } from '../../runtime/operations/control-types.js';
 import type { Host } from '../../runtime/host.js';
 import type { GuessLimit, RefusalLimit, SignatureLimit, WaitingLimit } from './address-limits.js';
 import type { ApiLimits } from './api-limits.js';
-import type { CallQueue } from './call-queue.js';
+import type { RequestQueue } from './request-queue.js';
 import type { AccessControl } from '../access/access-control.js';
 import type { Admission, Admissions } from '../access/admission.js';
 import type { VerifiedToken } from '../access/token-verifier.js';
@@ -40,7 +40,7 @@ export interface ApiServices {
   readonly wrongSignatures: SignatureLimit;
   readonly guesses: GuessLimit;
   readonly waiting: WaitingLimit;
-  readonly calls: CallQueue;
+  readonly requests: RequestQueue;
   readonly memory: RequestMemory;
   readonly routeMemory: RouteMemory;
   readonly longAnswers: LongAnswers;
@@ -85,7 +85,7 @@ interface RequestContext {
   subject: string | null;
   /** The right of the caller while the request is in progress; null: there is no access control, or no token yet. */
   admission: Admission | null;
-  /** Its turn in the queue of calls; null: its caller is not known yet. */
+  /** Its turn in the request queue; null: its caller is not known yet. */
   begun: Promise<void> | null;
   /** It was answered because the right of its caller has ended; what comes of it after that is dropped. */
   isRefused: boolean;
@@ -169,7 +169,7 @@ export function contextOf(request: Request): RequestContext {
 }
 
 /** Waits for the turn of the call, once. @throws NotWantedError if the caller has gone meanwhile */
-export function beginCall(request: Request): Promise<void> {
+export function beginRequest(request: Request): Promise<void> {
   const context = contextOf(request);
   context.begun ??= waitForTurn(request);
   return context.begun;
@@ -177,7 +177,7 @@ export function beginCall(request: Request): Promise<void> {
 
 async function waitForTurn(request: Request): Promise<void> {
   const { caller, services } = contextOf(request);
-  const turn = services.calls.enter(caller.key);
+  const turn = services.requests.enter(caller.key);
   if (turn === null) return;
   await turn;
   if (responseOf(request).closed) throw new NotWantedError();

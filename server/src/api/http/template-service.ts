@@ -6,7 +6,7 @@
  */
 import { ExpressTemplateService, ValidationService } from '@tsoa/runtime';
 import type { Request, Response } from 'express';
-import { beginCall, contextOf } from './request-context.js';
+import { beginRequest, contextOf } from './request-context.js';
 
 type Handled = Parameters<ExpressTemplateService['apiHandler']>[0];
 
@@ -25,7 +25,7 @@ export class BodyTemplateService extends ExpressTemplateService {
     const { controller, methodName, next, response } = handled;
     try {
       // Calls without authentication have not had their turn.
-      await beginCall(response.req);
+      await beginRequest(response.req);
       await takeAnswerMemory(response.req, `${controller.constructor.name}.${methodName}`);
       await contextOf(response.req).admission?.confirm();
     } catch (error) {
