@@ -4,11 +4,11 @@
  * nothing.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SAFEGUARDS, type Patch, type Safeguard } from './support/safeguards.ts';
+import { applyPatch, SAFEGUARDS, type Safeguard } from './support/safeguards.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SERVER = path.join(ROOT, 'server');
@@ -26,19 +26,8 @@ function copyWithout({ patches }: Safeguard, folder: string): string {
   for (const name of ['node_modules', 'openapi', 'package.json']) {
     symlinkSync(path.join(SERVER, name), path.join(folder, name));
   }
-  for (const patch of patches) apply(patch, folder);
+  for (const patch of patches) applyPatch(patch, path.join(folder, 'dist'));
   return path.join(folder, 'dist/main.js');
-}
-
-function apply({ file, find, replace }: Patch, folder: string): void {
-  const target = path.join(folder, 'dist', file);
-  const parts = readFileSync(target, 'utf8').split(find);
-  if (parts.length !== 2) {
-    throw new Error(
-      `${file} contains this text ${parts.length - 1} times instead of once:\n${find}`,
-    );
-  }
-  writeFileSync(target, parts.join(replace));
 }
 
 function run({ only, scale = 1, shows, test }: Safeguard, main: string, folder: string): Outcome {

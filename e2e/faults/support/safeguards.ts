@@ -2,8 +2,11 @@
  * The safeguards that are removed, one at a time, and the fault test that must notice.
  *
  * The patches apply to the text of the built server, so that no build is needed; a text that does not occur exactly
- * once is an error.
+ * once is an error, which safeguards.test.ts finds in every run of the tests.
  */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
 export interface Patch {
   /** In `server/dist`. */
   readonly file: string;
@@ -25,16 +28,16 @@ export interface Safeguard {
   readonly expected: 'red' | 'green';
 }
 
-const MONGO_INSTANCES = 'store/mongo/instances.js';
+const MONGO_COMMITS = 'store/mongo/grouped-commits.js';
 const SQLITE_INSTANCES = 'store/sqlite/statements/instances.js';
 const SQLITE_CONDITION = 'WHERE id = ? AND epoch = ? AND inSeq = ? AND revision =';
-const MONGO_CONDITION = '_id: encodeText(commit.id), epoch, inSeq, revision }';
+const MONGO_CONDITION = 'return { _id, epoch, inSeq, revision };';
 
 const NO_EPOCH: readonly Patch[] = [
   {
-    file: MONGO_INSTANCES,
+    file: MONGO_COMMITS,
     find: MONGO_CONDITION,
-    replace: '_id: encodeText(commit.id), inSeq, revision }',
+    replace: 'return { _id, inSeq, revision };',
   },
   {
     file: SQLITE_INSTANCES,
@@ -43,19 +46,19 @@ const NO_EPOCH: readonly Patch[] = [
   },
 ];
 
-const LOOK_AFTER = `if (await this.#lookForEvents(session))
-            this.#wakeAgain = true;`;
-const COMMIT = `if (this.#session.dirty || this.#insert !== null)
-            await this.#commit();`;
+const LOOK_AFTER = `if (await this.#lookForEvents(phase))
+            goOn(phase);`;
+const COMMIT = `if (session.dirty || !this.isStored)
+            await this.#commit(phase);`;
 
 export const SAFEGUARDS: readonly Safeguard[] = [
   {
     name: 'fence',
     patches: [
       {
-        file: MONGO_INSTANCES,
+        file: MONGO_COMMITS,
         find: MONGO_CONDITION,
-        replace: '_id: encodeText(commit.id), inSeq }',
+        replace: 'return { _id, inSeq };',
       },
       {
         file: SQLITE_INSTANCES,
@@ -72,9 +75,9 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     name: 'inSeq',
     patches: [
       {
-        file: MONGO_INSTANCES,
+        file: MONGO_COMMITS,
         find: MONGO_CONDITION,
-        replace: '_id: encodeText(commit.id), epoch, revision }',
+        replace: 'return { _id, epoch, revision };',
       },
     ],
     test: 't05',
@@ -89,7 +92,7 @@ export const SAFEGUARDS: readonly Safeguard[] = [
       {
         file: 'runtime/instances/instance-actor.js',
         find: COMMIT,
-        replace: `await this.#lookForEvents(this.#session); ${COMMIT}`,
+        replace: `await this.#lookForEvents(phase); ${COMMIT}`,
       },
     ],
     test: 't10',
@@ -101,14 +104,14 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     patches: [
       {
         file: 'runtime/events/event-publisher.js',
-        find: 'const stored = await this.#options.store.insertEvent(event, message);',
-        replace: `const early = await this.#deliver(event);
+        find: 'const stored = await this.#options.store.insertEvent(event, starts ? undefined : message);',
+        replace: `const early = await this.#deliver(traced, message, [], starts);
         const stored = await this.#options.store.insertEvent({ ...event, deliveredTo: early });`,
       },
       {
         file: 'runtime/events/event-publisher.js',
-        find: 'this.#deliver(event, message, reached)',
-        replace: 'posted.length',
+        find: 'await this.#deliverInserted(stored, traced, { message, starts })',
+        replace: 'early',
       },
     ],
     test: 't10',
@@ -229,3 +232,19 @@ export const SAFEGUARDS: readonly Safeguard[] = [
     expected: 'red',
   },
 ];
+
+/** @param dist the folder of the built server. @returns the text of the file without the safeguard. @throws Error */
+export function patched({ file, find, replace }: Patch, dist: string): string {
+  const parts = readFileSync(path.join(dist, file), 'utf8').split(find);
+  if (parts.length !== 2) {
+    throw new Error(
+      `${file} contains this text ${parts.length - 1} times instead of once:\n${find}`,
+    );
+  }
+  return parts.join(replace);
+}
+
+/** Changes the file in the folder. */
+export function applyPatch(patch: Patch, dist: string): void {
+  writeFileSync(path.join(dist, patch.file), patched(patch, dist));
+}
