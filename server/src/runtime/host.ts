@@ -10,6 +10,7 @@
  */
 import type { Hint } from '../backplane/backplane.js';
 import type { Service } from '../base/service.js';
+import { SharedWork } from '../base/shared-work.js';
 import type { ChangeFeed } from './changes/change-feed.js';
 import { showFiguresAge, showGauges } from './fleet/host-gauges.js';
 import { NOT_ATOMIC, ONE_NODE_ONLY } from './fleet/node-registry.js';
@@ -152,6 +153,12 @@ function notificationCalls({ gate, notifications }: NodeServices) {
 
 type Areas = ReturnType<typeof areasOf>;
 
+/** In Prometheus' text format. */
+export interface MetricsText {
+  readonly text: string;
+  readonly contentType: string;
+}
+
 export class Host implements Service {
   readonly definitions: Areas['definitions'];
   readonly customSteps: Areas['customSteps'];
@@ -172,6 +179,7 @@ export class Host implements Service {
   readonly #options: HostOptions;
   readonly #services: NodeServices;
   readonly #figures: StoreFigures;
+  readonly #metrics = new SharedWork<MetricsText>();
   readonly #startTime: number;
 
   constructor(options: HostOptions) {
@@ -269,7 +277,15 @@ export class Host implements Service {
     return { ready: reasons.length === 0, reasons };
   }
 
-  async metrics(): Promise<{ readonly text: string; readonly contentType: string }> {
+  /** Computed once for callers who ask at the same time. */
+  metrics(): Promise<MetricsText> {
+    return this.#metrics.get('all', async (begins) => {
+      begins();
+      return this.#readMetrics();
+    });
+  }
+
+  async #readMetrics(): Promise<MetricsText> {
     const { clock, metrics } = this.#options;
     const statistics = await this.#figures.read();
     if (statistics !== null) metrics.showStore(statistics, clock.now());

@@ -46,6 +46,7 @@ import { createNotifications } from './notifications/create-notifications.js';
 import { NodeRegistry } from './fleet/node-registry.js';
 import { RunHistory } from './fleet/run-history.js';
 import { readPolling } from './fleet/node-views.js';
+import type { ReadingGate } from './memory/reading-gate.js';
 import { createReadingGates } from './memory/reading-gates.js';
 import { createTriggers, type TriggerServices } from './triggers/create-triggers.js';
 import { createAccess, type AccessServices } from './access/create-access.js';
@@ -114,14 +115,17 @@ export class NodeServices {
       publish: (hint) => options.backplane.publish(hint),
       mayBeStale: () => this.#news().mayBeStale(),
     });
-    this.steps = this.#createSteps();
-    this.catalog = this.#createCatalog();
+    const { explaining, exporting, reading } = createReadingGates(options.settings);
+    const hintOthers = (name: string) => options.backplane.publish({ kind: 'step', name });
+    this.steps = new StepScripts({ ...options, ...this.#news(), reading, hintOthers });
+    this.catalog = this.#createCatalog(reading);
     this.secrets = new Secrets({ ...options, source: options.secretSource ?? NO_SECRETS });
     this.claims = this.#createClaims();
     this.broker = this.#createBroker();
-    const posted: typeof this.runner.postedByClient = (...message) =>
-      this.runner.postedByClient(...message);
-    this.results = new ResultResender({ ...options, posted });
+    this.results = new ResultResender({
+      ...options,
+      posted: (...message) => this.runner.postedByClient(...message),
+    });
     this.bodies = new StepBodies(
       options.httpRequest,
       options.customStep((name) => this.steps.find(name)),
@@ -132,7 +136,6 @@ export class NodeServices {
     this.environment = this.#createEnvironment();
     this.nodes = this.#createNodes();
     this.runner = this.#createRunner();
-    const { explaining, exporting, reading } = createReadingGates(options.settings);
     const { catalog, nodes } = this;
     this.failureQueries = new FailureQueries(options);
     this.queries = new InstanceQueries({ store, clock, nodes, catalog, reading, explaining });
@@ -274,18 +277,11 @@ export class NodeServices {
     if (posted.overflowed === true) this.results.soon();
   }
 
-  #createSteps(): StepScripts {
-    return new StepScripts({
-      ...this.#options,
-      ...this.#news(),
-      hintOthers: (name) => this.#options.backplane.publish({ kind: 'step', name }),
-    });
-  }
-
-  #createCatalog(): DefinitionCatalog {
+  #createCatalog(reading: ReadingGate): DefinitionCatalog {
     const { secretSource } = this.#options;
     return new DefinitionCatalog({
       ...this.#options,
+      reading,
       ...this.#news(),
       stepScripts: this.steps,
       inputSchemas: this.inputSchemas,

@@ -31,6 +31,8 @@ import type {
 import type { IdempotencyKey } from '../operations/idempotency-key.js';
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import { hashOf } from '../../base/ids.js';
+import { memoryCost } from '../../engine/values/memory-cost.js';
+import type { ReadingGate } from '../memory/reading-gate.js';
 import { listSummaries, summaryOf } from './definition-summaries.js';
 import type { TriggerRegistry } from '../triggers/trigger-registry.js';
 import type { InputSchemas } from '../../schemas/input-schemas.js';
@@ -47,6 +49,8 @@ export interface DefinitionCatalogOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly scripts: ScriptRuntime;
+  /** Limits reads for display. */
+  readonly reading: ReadingGate;
   readonly stepScripts: StepScripts;
   readonly inputSchemas: Pick<InputSchemas, 'check'>;
   /** Null: this server runs nothing, so it knows no secrets. */
@@ -137,32 +141,51 @@ export class DefinitionCatalog {
   }
 
   /** The document with canonical member names and its version. @throws AppError `definition_not_found` */
-  async get(id: string, version: number | 'latest'): Promise<DefinitionView> {
-    const record = await this.#options.store.getDefinition(id, version);
-    if (record === null) throw definitionNotFound(id, version);
-    return viewOf(record);
+  get(id: string, version: number | 'latest'): Promise<DefinitionView> {
+    return this.#read(id, version, viewOf);
   }
 
   /** The text as it was posted, with its comments and its order of members. Null: none was kept, or there is no such version. */
   source(id: string, version: number | 'latest'): Promise<string | null> {
-    return this.#options.store.getDefinitionSource(id, version);
+    const { reading, store } = this.#options;
+    return reading.read(
+      () => store.getDefinitionSource(id, version),
+      (text) => memoryCost(text ?? ''),
+      (text) => text,
+    );
   }
 
   /** Enables or disables starts of all versions, on all nodes. @throws AppError `definition_not_found` */
   async setDisabled(id: string, disabled: boolean): Promise<DefinitionView> {
     const { store, stored } = this.#options;
-    const found = await store.setDefinitionDisabled(id, disabled);
-    const record = found ? await store.getDefinition(id, 'latest') : null;
-    if (record === null) throw definitionNotFound(id, 'latest');
-    stored(id, record.version);
-    return viewOf({ ...record, disabled });
+    if (!(await store.setDefinitionDisabled(id, disabled))) throw definitionNotFound(id, 'latest');
+    return this.#read(id, 'latest', (record) => {
+      stored(id, record.version);
+      return viewOf({ ...record, disabled });
+    });
   }
 
   /** TypeScript types of the data and the activities. @throws AppError `definition_not_found` */
-  async types(id: string, version: number | 'latest'): Promise<string> {
-    const record = await this.#options.store.getDefinition(id, version);
-    if (record === null) throw definitionNotFound(id, version);
-    return typescriptModule(this.#keep(record));
+  types(id: string, version: number | 'latest'): Promise<string> {
+    return this.#read(id, version, (record) => typescriptModule(this.#keep(record)));
+  }
+
+  /** Reads a whole definition for a view. @throws AppError `definition_not_found` */
+  #read<View>(
+    id: string,
+    version: number | 'latest',
+    view: (record: StoredDefinition) => View,
+  ): Promise<View> {
+    const { reading, store } = this.#options;
+    return reading.read(
+      async () => {
+        const record = await store.getDefinition(id, version);
+        if (record === null) throw definitionNotFound(id, version);
+        return record;
+      },
+      ({ body }) => memoryCost(body),
+      view,
+    );
   }
 
   async list(page: PageRequest, reach: NameReach = 'all'): Promise<Page<DefinitionSummary>> {

@@ -7,6 +7,8 @@ import { readPinnedStep } from '../../engine/model/pinned-step.js';
 import { AppError } from '../../base/errors.js';
 import type { ScriptRuntime } from '../../scripts/script-runtime.js';
 import type { StepScriptRecord, StepScriptVersion } from '../../store/records/definitions.js';
+import { memoryCost } from '../../engine/values/memory-cost.js';
+import type { ReadingGate } from '../memory/reading-gate.js';
 import type { Store } from '../../store/store.js';
 import type { Clock } from '../../base/clock.js';
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
@@ -26,6 +28,8 @@ export interface StepScriptsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly scripts: ScriptRuntime;
+  /** Limits reads for display. */
+  readonly reading: ReadingGate;
   readonly mayBeStale: () => boolean;
   readonly isShared: () => boolean;
   readonly hintOthers: (name: string) => void;
@@ -93,7 +97,12 @@ export class StepScripts {
 
   /** @throws AppError `step_not_found` */
   async get(name: string, version: number | 'latest'): Promise<StepScriptView> {
-    const script = await this.#options.store.getStepScript(name, version);
+    const { reading, store } = this.#options;
+    const script = await reading.read(
+      () => store.getStepScript(name, version),
+      (found) => memoryCost(found?.source ?? ''),
+      (found) => found,
+    );
     if (script === null) throw stepNotFound(name, version);
     return script;
   }

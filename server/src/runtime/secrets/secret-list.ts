@@ -2,6 +2,7 @@
 import { traitsOf } from '../../engine/definitions/step-types.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { planInputs } from '../../engine/values/expression-plan.js';
+import { SharedWork } from '../../base/shared-work.js';
 import type { SecretSource } from '../../secrets/secret-source.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 
@@ -18,6 +19,7 @@ const PAGE = 200;
 export class SecretList {
   readonly #catalog: Pick<DefinitionCatalog, 'latest' | 'list'>;
   readonly #source: Pick<SecretSource, 'names'>;
+  readonly #shared = new SharedWork<readonly SecretView[]>();
 
   constructor(
     catalog: Pick<DefinitionCatalog, 'latest' | 'list'>,
@@ -27,8 +29,15 @@ export class SecretList {
     this.#source = source;
   }
 
-  /** In ascending order of their names. Reads every definition. */
-  async list(): Promise<readonly SecretView[]> {
+  /** In ascending order of their names. Reads every definition, once for callers who ask at the same time. */
+  list(): Promise<readonly SecretView[]> {
+    return this.#shared.get('all', async (begins) => {
+      begins();
+      return this.#list();
+    });
+  }
+
+  async #list(): Promise<readonly SecretView[]> {
     const known = new Set(this.#source.names());
     const uses = new Map<string, string[]>([...known].map((name) => [name, []]));
     for await (const definition of this.#definitions()) {

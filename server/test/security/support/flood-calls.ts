@@ -57,6 +57,8 @@ const REASON = { reason: 'a flood' };
 const PAGE = '?limit=500';
 
 const json = (value: unknown): Pick<FloodCall, 'body'> => ({ body: JSON.stringify(value) });
+/** The work ends in this refusal. */
+const refused = (status: number): Pick<FloodCall, 'expects'> => ({ expects: [status] });
 const named = (id: string): Pick<FloodCall, 'values'> => ({ values: { id } });
 
 /** A definition of 0.9 MB. */
@@ -108,9 +110,18 @@ const CALLS: Readonly<Record<string, Worst>> = {
   'POST /api/bulk': () =>
     json({ action: 'retry', filter: { where: CONDITIONS }, dryRun: true, ...REASON }),
   'GET /api/bulk': () => ({ query: '?limit=100' }),
-  'GET /api/bulk/{id}': ({ bulkJob }) => named(bulkJob),
-  'DELETE /api/bulk/{id}': ({ bulkJob }) => named(bulkJob),
-  'GET /api/bulk/{id}/runs': ({ bulkJob }) => ({ ...named(bulkJob), query: '?limit=100' }),
+  'GET /api/bulk/{id}': ({ bulkJob }) => ({ by: 'viewer', ...named(bulkJob) }),
+  // The first call stops the job.
+  'DELETE /api/bulk/{id}': ({ bulkJob }) => ({
+    by: 'admin',
+    ...named(bulkJob),
+    expects: [202, 204, 409],
+  }),
+  'GET /api/bulk/{id}/runs': ({ bulkJob }) => ({
+    by: 'viewer',
+    ...named(bulkJob),
+    query: '?limit=100',
+  }),
   'POST /api/definition': (_, at) => ({ by: 'author', body: longDefinition(at) }),
   'GET /api/definition': () => ({ query: PAGE }),
   'POST /api/definition/validate': (_, at) => ({ by: 'author', body: longDefinition(at) }),
@@ -145,7 +156,7 @@ const CALLS: Readonly<Record<string, Worst>> = {
     ...json({ name: `flood-${at}`, scopes: ['conductor:viewer'] }),
   }),
   'GET /api/key': () => ({ by: 'admin' }),
-  'DELETE /api/key/{id}': () => ({ by: 'admin', ...named('unknown') }),
+  'DELETE /api/key/{id}': () => ({ by: 'admin', ...named('unknown'), ...refused(404) }),
   'GET /api/node': () => ({ by: 'admin' }),
   'GET /api/notification': () => ({ by: 'author' }),
   'PUT /api/notification/{name}': (_, at) => ({
@@ -154,7 +165,11 @@ const CALLS: Readonly<Record<string, Worst>> = {
     ...json({ url: 'http://127.0.0.1:9/', on: ['completed'], where: CONDITIONS, secret: SECRET }),
   }),
   'GET /api/notification/{name}': () => notification,
-  'DELETE /api/notification/{name}': () => ({ by: 'author', values: { name: 'unknown' } }),
+  'DELETE /api/notification/{name}': () => ({
+    by: 'author',
+    values: { name: 'unknown' },
+    ...refused(404),
+  }),
   'GET /api/notification/{name}/deliveries': () => ({
     by: 'admin',
     values: { name: 'flood' },
@@ -191,7 +206,11 @@ const CALLS: Readonly<Record<string, Worst>> = {
     }),
   }),
   'GET /api/webhook/{name}': () => webhook,
-  'DELETE /api/webhook/{name}': () => ({ by: 'author', values: { name: 'unknown' } }),
+  'DELETE /api/webhook/{name}': () => ({
+    by: 'author',
+    values: { name: 'unknown' },
+    ...refused(404),
+  }),
   'GET /api/workers': () => ({ by: 'admin', query: PAGE }),
   'GET /api/workflow': () => ({ query: `${PAGE}${WHERE}` }),
   'PATCH /api/workflow': ({ runs }) => json({ action: 'resume', workflowIds: runs.slice(0, 100) }),
@@ -220,8 +239,15 @@ const CALLS: Readonly<Record<string, Worst>> = {
     ...json({ ...REASON, dryRun: true }),
   }),
   'POST /api/workflow/{id}/restart': ({ large }) => ({ ...named(large), ...json(REASON) }),
-  'PUT /api/workflow/{id}/resume': openRun,
-  'PUT /api/workflow/{id}/retry': largeRun,
+  // None is suspended, and none waits for a retry: the runs are read to learn that.
+  'PUT /api/workflow/{id}/resume': (subjects, at) => ({
+    ...openRun(subjects, at),
+    ...refused(400),
+  }),
+  'PUT /api/workflow/{id}/retry': (subjects, at) => ({
+    ...largeRun(subjects, at),
+    ...refused(409),
+  }),
   'GET /api/workflow/{id}/steps': ({ ended }) => ({
     ...named(ended),
     query: `${PAGE}&search=nothing`,
@@ -233,7 +259,8 @@ const CALLS: Readonly<Record<string, Worst>> = {
   }),
   'GET /health/live': nothing,
   'GET /health/ready': nothing,
-  'POST /hooks/{name}': () => ({ values: { name: 'flood' }, body: LONG_JSON }),
+  // Anybody may send this: the body is read and its signature is checked.
+  'POST /hooks/{name}': () => ({ values: { name: 'flood' }, body: LONG_JSON, ...refused(401) }),
   'GET /metrics': nothing,
   'GET /schemas/definition.json': nothing,
   'GET /schemas/test-file.json': nothing,
