@@ -10,7 +10,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createClient, type StepwrightClient } from '@stepwright/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { leaksIn } from '../../server/test/behaviour/support/leaks.js';
+import { leaksIn } from '../../server/test/behavior/support/leaks.js';
 import { SpawnedServer } from '../../server/test/support/spawned-server.js';
 import { Collector } from './support/collector.js';
 

@@ -22,7 +22,7 @@ const LONG_TESTS = [
   '**/test/runtime/operation-counts.test.ts',
   '**/test/schemas/input-schemas.test.ts',
   '**/test/simulation/simulation.test.ts',
-  '**/test/behaviour/{idle-process,live-changes,migrate-store,nodes,restarts,two-nodes}.test.ts',
+  '**/test/behavior/{idle-process,live-changes,migrate-store,nodes,restarts,two-nodes}.test.ts',
   '**/test/store/{copy-store,mongo-outage,postgres-outage}.test.ts',
   'test/{examples,package,production}.test.ts',
 ];

@@ -4,9 +4,9 @@ import { createBulkJob } from '../../src/cli/commands/bulk.js';
 import { ServerClient } from '../../src/cli/connection/server-client.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import { observeStore } from '../../src/store/observed-store.js';
-import { Client } from '../behaviour/support/client.js';
-import { startServer, type TestServer } from '../behaviour/support/server.js';
-import { mark } from '../behaviour/support/steps.js';
+import { Client } from '../behavior/support/client.js';
+import { startServer, type TestServer } from '../behavior/support/server.js';
+import { mark } from '../behavior/support/steps.js';
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { makeToken } from '../../src/cli/commands/token.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
-import { Client } from '../behaviour/support/client.js';
-import { startServer } from '../behaviour/support/server.js';
+import { Client } from '../behavior/support/client.js';
+import { startServer } from '../behavior/support/server.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-token-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

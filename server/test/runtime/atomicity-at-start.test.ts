@@ -8,7 +8,7 @@ import { readConfig } from '../../src/config/read-config.js';
 import { createLogger } from '../../src/base/logger.js';
 import type { Host } from '../../src/runtime/host.js';
 import type { Store } from '../../src/store/store.js';
-import { sharedPython } from '../behaviour/support/server.js';
+import { sharedPython } from '../behavior/support/server.js';
 
 /** The result of the probe is the only difference to a correct store. */
 const notAtomic = (store: Store): Store => ({

@@ -11,11 +11,11 @@ import { createPostgresStore } from '../../src/store/postgres/postgres-store.js'
 import { observeStore, type StoreCall } from '../../src/store/observed-store.js';
 import type { InsertInstance, InstanceCommit } from '../../src/store/records/instances.js';
 import type { Store } from '../../src/store/store.js';
-import { Client, fresh } from '../behaviour/support/client.js';
+import { Client, fresh } from '../behavior/support/client.js';
 import { eventually } from '../../../sdk/test/support/eventually.js';
-import { startServer, type TestServer } from '../behaviour/support/server.js';
-import { chain, compute, step } from '../behaviour/support/steps.js';
-import { STORE_KINDS } from '../behaviour/support/stores.js';
+import { startServer, type TestServer } from '../behavior/support/server.js';
+import { chain, compute, step } from '../behavior/support/steps.js';
+import { STORE_KINDS } from '../behavior/support/stores.js';
 import { openTestSchema } from '../store/support/postgres-schema.js';
 import { callsPerSecond, type TimedCall } from './support/call-rate.js';
 import { mongoForTests } from '../support/mongo-container.js';

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/engine/values/json.js';
-import { startProcess, temporaryFolder } from '../behaviour/support/server-process.js';
+import { startProcess, temporaryFolder } from '../behavior/support/server-process.js';
 import type { SpawnedServer } from '../support/spawned-server.js';
 import { expectLively, worstLiveLatency } from './support/live-latency.js';
 

@@ -10,9 +10,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/engine/values/json.js';
-import { Client } from '../behaviour/support/client.js';
-import { startProcess, temporaryFolder } from '../behaviour/support/server-process.js';
-import { compute, step } from '../behaviour/support/steps.js';
+import { Client } from '../behavior/support/client.js';
+import { startProcess, temporaryFolder } from '../behavior/support/server-process.js';
+import { compute, step } from '../behavior/support/steps.js';
 import {
   CONTAMINATIONS,
   FORGED_VALUES,

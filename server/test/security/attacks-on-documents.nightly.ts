@@ -3,7 +3,7 @@
  * requests are served in the meantime, as a process beside the server measures.
  */
 import { describe, expect, it } from 'vitest';
-import { startProcess, temporaryFolder } from '../behaviour/support/server-process.js';
+import { startProcess, temporaryFolder } from '../behavior/support/server-process.js';
 import type { SpawnedServer } from '../support/spawned-server.js';
 import { expectLively, worstLiveLatency } from './support/live-latency.js';
 

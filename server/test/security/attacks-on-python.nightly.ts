@@ -3,8 +3,8 @@
  * a process beside the server measures.
  */
 import { describe, expect, it } from 'vitest';
-import { Client, fresh } from '../behaviour/support/client.js';
-import { startProcess, temporaryFolder } from '../behaviour/support/server-process.js';
+import { Client, fresh } from '../behavior/support/client.js';
+import { startProcess, temporaryFolder } from '../behavior/support/server-process.js';
 import type { SpawnedServer } from '../support/spawned-server.js';
 import { expectLively, worstLiveLatency } from './support/live-latency.js';
 

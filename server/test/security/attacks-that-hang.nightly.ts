@@ -5,9 +5,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Client } from '../behaviour/support/client.js';
-import { startProcess, temporaryFolder } from '../behaviour/support/server-process.js';
-import { compute, step } from '../behaviour/support/steps.js';
+import { Client } from '../behavior/support/client.js';
+import { startProcess, temporaryFolder } from '../behavior/support/server-process.js';
+import { compute, step } from '../behavior/support/steps.js';
 import type { SpawnedServer } from '../support/spawned-server.js';
 import { expectLively, worstLiveLatency } from './support/live-latency.js';
 

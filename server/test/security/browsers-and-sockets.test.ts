@@ -4,7 +4,7 @@
  */
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { mark, step } from '../behaviour/support/steps.js';
+import { mark, step } from '../behavior/support/steps.js';
 import { serverForTests } from './support/secured-server.js';
 
 const at = serverForTests();

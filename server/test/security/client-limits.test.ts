@@ -6,7 +6,7 @@ import { GuessLimit, WaitingLimit } from '../../src/api/http/address-limits.js';
 import { AppError } from '../../src/base/errors.js';
 import type { Problem } from '../../src/api/wire/models/problem.js';
 import { eventually } from '../../../sdk/test/support/eventually.js';
-import { step } from '../behaviour/support/steps.js';
+import { step } from '../behavior/support/steps.js';
 import { serverForTests } from './support/secured-server.js';
 
 const unknownToken = (): string =>

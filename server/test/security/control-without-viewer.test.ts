@@ -6,10 +6,10 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Workflow } from '../../src/api/wire/models/workflow.js';
-import type { Client } from '../behaviour/support/client.js';
+import type { Client } from '../behavior/support/client.js';
 import type { JsonObject } from '../../src/engine/values/json.js';
-import { activity, step } from '../behaviour/support/steps.js';
-import { clientWith, TOKEN_ENVIRONMENT } from '../behaviour/support/token-client.js';
+import { activity, step } from '../behavior/support/steps.js';
+import { clientWith, TOKEN_ENVIRONMENT } from '../behavior/support/token-client.js';
 import { serverForTests } from './support/secured-server.js';
 
 const SECRET = 'iban-DE02-1203';

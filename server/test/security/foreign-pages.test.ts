@@ -7,7 +7,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { request } from 'node:http';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { mark } from '../behaviour/support/steps.js';
+import { mark } from '../behavior/support/steps.js';
 import { serverForTests, type SecuredServer } from './support/secured-server.js';
 
 interface Answer {

@@ -3,9 +3,9 @@
  * calls `/health/live` and runs unrelated workflows, and the test counts the runs that are open and in memory.
  */
 import { expect, it } from 'vitest';
-import { Client } from '../behaviour/support/client.js';
-import { startProcess, temporaryFolder } from '../behaviour/support/server-process.js';
-import { chain, mark, step } from '../behaviour/support/steps.js';
+import { Client } from '../behavior/support/client.js';
+import { startProcess, temporaryFolder } from '../behavior/support/server-process.js';
+import { chain, mark, step } from '../behavior/support/steps.js';
 import { expectLively, worstLiveLatency } from './support/live-latency.js';
 
 const BUDGET = 1000;

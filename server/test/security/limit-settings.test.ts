@@ -2,9 +2,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Problem } from '../../src/api/wire/models/problem.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
-import { Client } from '../behaviour/support/client.js';
-import { startServer } from '../behaviour/support/server.js';
-import { compute, step } from '../behaviour/support/steps.js';
+import { Client } from '../behavior/support/client.js';
+import { startServer } from '../behavior/support/server.js';
+import { compute, step } from '../behavior/support/steps.js';
 import { serverForTests } from './support/secured-server.js';
 
 const JSON_TYPE = 'application/json';

@@ -6,7 +6,7 @@
  */
 import { expect, it, onTestFinished } from 'vitest';
 import { SpawnedServer } from '../support/spawned-server.js';
-import { temporaryFolder } from '../behaviour/support/server-process.js';
+import { temporaryFolder } from '../behavior/support/server-process.js';
 import { expectLively, worstLiveLatency, type LiveLatency } from './support/live-latency.js';
 
 /** A process with interpreters starts slowly on a busy machine. */

@@ -14,7 +14,7 @@ import { decodeCursor } from '../../src/runtime/operations/paging.js';
 import { readToken } from '../../src/base/ids.js';
 import { classifyExpression } from '../../src/scripts/expressions/classify-expression.js';
 import { readPlainExpression } from '../../src/scripts/expressions/read-plain-expression.js';
-import { step } from '../behaviour/support/steps.js';
+import { step } from '../behavior/support/steps.js';
 import { serverForTests } from './support/secured-server.js';
 
 const LENGTH = 1_000_000;

@@ -5,7 +5,7 @@
  * containers.
  */
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../behaviour/support/server-process.js';
+import { temporaryFolder } from '../behavior/support/server-process.js';
 import {
   call,
   callUntilAccepted,

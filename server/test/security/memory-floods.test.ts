@@ -5,7 +5,7 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { temporaryFolder } from '../behaviour/support/server-process.js';
+import { temporaryFolder } from '../behavior/support/server-process.js';
 import {
   callFrom,
   openStream,

@@ -5,10 +5,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/api/wire/models/problem.js';
 import type { WorkflowPage } from '../../src/api/wire/models/workflow.js';
-import { everyStore } from '../behaviour/support/every-store.js';
-import { CAMEL_JSON } from '../behaviour/support/dialects.js';
-import { fresh } from '../behaviour/support/client.js';
-import { chain, compute, mark, step } from '../behaviour/support/steps.js';
+import { everyStore } from '../behavior/support/every-store.js';
+import { CAMEL_JSON } from '../behavior/support/dialects.js';
+import { fresh } from '../behavior/support/client.js';
+import { chain, compute, mark, step } from '../behavior/support/steps.js';
 import { expectCleanPrototypes, serverForTests } from './support/secured-server.js';
 
 /** JSON text, because a literal in this file would set a prototype instead of a member. */

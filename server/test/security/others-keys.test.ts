@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { mark } from '../behaviour/support/steps.js';
+import { mark } from '../behavior/support/steps.js';
 import { serverForTests } from './support/secured-server.js';
 
 describe('an Idempotency-Key', () => {

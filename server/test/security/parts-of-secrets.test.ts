@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/engine/values/json.js';
-import { useCallee } from '../behaviour/support/callee.js';
-import { fresh } from '../behaviour/support/client.js';
-import { everyStore } from '../behaviour/support/every-store.js';
-import { leaksIn } from '../behaviour/support/leaks.js';
-import { activity, step } from '../behaviour/support/steps.js';
+import { useCallee } from '../behavior/support/callee.js';
+import { fresh } from '../behavior/support/client.js';
+import { everyStore } from '../behavior/support/every-store.js';
+import { leaksIn } from '../behavior/support/leaks.js';
+import { activity, step } from '../behavior/support/steps.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'stepwright-parts-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

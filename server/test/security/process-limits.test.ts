@@ -11,7 +11,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { startProcess, temporaryFolder } from '../behaviour/support/server-process.js';
+import { startProcess, temporaryFolder } from '../behavior/support/server-process.js';
 import type { SpawnedServer } from '../support/spawned-server.js';
 
 const CPU_MS_MAX = 1000;

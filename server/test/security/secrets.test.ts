@@ -14,9 +14,9 @@ import { readConfig } from '../../src/config/read-config.js';
 import { createLogger } from '../../src/base/logger.js';
 import { SETTINGS } from '../../src/config/settings.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
-import { Client } from '../behaviour/support/client.js';
-import { sharedPython, startServer, type TestServer } from '../behaviour/support/server.js';
-import { chain, compute, step } from '../behaviour/support/steps.js';
+import { Client } from '../behavior/support/client.js';
+import { sharedPython, startServer, type TestServer } from '../behavior/support/server.js';
+import { chain, compute, step } from '../behavior/support/steps.js';
 
 /** A server with its own interpreter, so that `environment` comes from this process environment. */
 async function startWithEnvironment(environment: Readonly<Record<string, string>>) {

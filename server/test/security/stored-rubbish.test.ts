@@ -8,9 +8,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/api/wire/models/problem.js';
-import { Client } from '../behaviour/support/client.js';
-import { startServer, type TestServer } from '../behaviour/support/server.js';
-import { chain, mark, step } from '../behaviour/support/steps.js';
+import { Client } from '../behavior/support/client.js';
+import { startServer, type TestServer } from '../behavior/support/server.js';
+import { chain, mark, step } from '../behavior/support/steps.js';
 import { expectCleanPrototypes, sqliteFile } from './support/secured-server.js';
 
 interface Prepared {

@@ -10,9 +10,9 @@ import type { DeliveryPage } from '../../../src/api/wire/models/notification.js'
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { observeStore } from '../../../src/store/observed-store.js';
 import { eventually } from '../../../../sdk/test/support/eventually.js';
-import { Client, fresh } from '../../behaviour/support/client.js';
-import { startServer } from '../../behaviour/support/server.js';
-import { step } from '../../behaviour/support/steps.js';
+import { Client, fresh } from '../../behavior/support/client.js';
+import { startServer } from '../../behavior/support/server.js';
+import { step } from '../../behavior/support/steps.js';
 
 /** Without those for attempts, whose number depends on the target. */
 const COUNTED: ReadonlySet<string> = new Set([

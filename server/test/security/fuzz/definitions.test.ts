@@ -1,6 +1,6 @@
 /** S-23a: definitions by grammar, valid, mutated and random ones; accepted ones are started too. */
 import { beforeAll, describe } from 'vitest';
-import type { Client } from '../../behaviour/support/client.js';
+import type { Client } from '../../behavior/support/client.js';
 import { validDocument, randomDocument } from '../../engine/definitions/random-documents.js';
 import { itSurvives, probe, serverToFuzz, type Chance } from './fuzz.js';
 import { HELPERS, hostileData, hostileDocument } from './hostile-documents.js';

@@ -6,11 +6,11 @@
 import { randomInt } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { IS_NIGHTLY } from '../../../../sdk/test/support/nightly.js';
-import type { Client } from '../../behaviour/support/client.js';
-import { Client as Caller, fresh } from '../../behaviour/support/client.js';
-import { startServer, type TestServer } from '../../behaviour/support/server.js';
-import { activity, step } from '../../behaviour/support/steps.js';
-import { STORE_KINDS } from '../../behaviour/support/stores.js';
+import type { Client } from '../../behavior/support/client.js';
+import { Client as Caller, fresh } from '../../behavior/support/client.js';
+import { startServer, type TestServer } from '../../behavior/support/server.js';
+import { activity, step } from '../../behavior/support/steps.js';
+import { STORE_KINDS } from '../../behavior/support/stores.js';
 import { bodyCases, parameterCases, type BodyCase, type ParameterCase } from './every-value.js';
 import { Chance, isFailure } from './fuzz.js';
 

@@ -14,7 +14,7 @@ import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { createSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
-import type { Client } from '../../behaviour/support/client.js';
+import type { Client } from '../../behavior/support/client.js';
 import { serverForTests, type SecuredServer } from '../support/secured-server.js';
 import { startWatchdog, usedMegabytes, type Watchdog } from './watchdog.js';
 

@@ -6,10 +6,10 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect } from 'vitest';
 import type { CreatedApiKey } from '../../../src/api/wire/models/key.js';
-import type { Client } from '../../behaviour/support/client.js';
-import { fresh } from '../../behaviour/support/client.js';
-import { activity, step } from '../../behaviour/support/steps.js';
-import { clientWith, TOKEN_ENVIRONMENT, tokenWith } from '../../behaviour/support/token-client.js';
+import type { Client } from '../../behavior/support/client.js';
+import { fresh } from '../../behavior/support/client.js';
+import { activity, step } from '../../behavior/support/steps.js';
+import { clientWith, TOKEN_ENVIRONMENT, tokenWith } from '../../behavior/support/token-client.js';
 import { itSurvives, probe, serverToFuzz, type Chance } from './fuzz.js';
 
 interface OpenApi {

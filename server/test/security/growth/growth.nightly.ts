@@ -12,7 +12,7 @@
  */
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { startProcess, temporaryFolder } from '../../behaviour/support/server-process.js';
+import { startProcess, temporaryFolder } from '../../behavior/support/server-process.js';
 import type { SpawnedServer } from '../../support/spawned-server.js';
 import { liveGrowths, Runs } from './live-requests.js';
 import { costDuringOtherCalls, costOf, findingOf, type Cost, type Growing } from './measure.js';

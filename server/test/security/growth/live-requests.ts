@@ -1,7 +1,7 @@
 /** Growing requests whose values runs use: data, results, events, and definitions that are run. */
 import { expect } from 'vitest';
 import type { JsonObject } from '../../../src/engine/values/json.js';
-import { Client } from '../../behaviour/support/client.js';
+import { Client } from '../../behavior/support/client.js';
 import { dimensionsOf, type Dimension } from './grow-value.js';
 import { BODY_BYTES_MAX, WORKFLOW_DATA } from './requests.js';
 

@@ -1,7 +1,7 @@
 /** Calls every operation of the API for runs that exist, so that each has something to say about them. */
 import { expect } from 'vitest';
 import { eventually } from '../../../../sdk/test/support/eventually.js';
-import { step } from '../../behaviour/support/steps.js';
+import { step } from '../../behavior/support/steps.js';
 import { OPERATIONS, type Recorder, type Values } from './recorder.js';
 
 export interface Subjects {

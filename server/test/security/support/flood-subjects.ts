@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { eventually } from '../../../../sdk/test/support/eventually.js';
 import type { JsonObject } from '../../../src/engine/values/json.js';
-import type { TokenClient } from '../../behaviour/support/token-client.js';
+import type { TokenClient } from '../../behavior/support/token-client.js';
 import { nameKeyOf } from '../../../src/base/ids.js';
 import type { Store } from '../../../src/store/store.js';
 import { eventOf, instanceOf, NO_SIDE } from '../../store/records.js';

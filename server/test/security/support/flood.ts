@@ -9,7 +9,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { eventually } from '../../../../sdk/test/support/eventually.js';
-import { clientWith, TOKEN_ENVIRONMENT, tokenWith } from '../../behaviour/support/token-client.js';
+import { clientWith, TOKEN_ENVIRONMENT, tokenWith } from '../../behavior/support/token-client.js';
 import { createSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
 import { SpawnedServer } from '../../support/spawned-server.js';
 import { worstCall, type FloodCall, type FloodSubjects } from './flood-calls.js';

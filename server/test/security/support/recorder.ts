@@ -1,7 +1,7 @@
 /** A client that keeps what the server answers, and knows which operations of the OpenAPI document it has called. */
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '../../../src/engine/values/json.js';
-import { Client, type Answer, type CallOptions } from '../../behaviour/support/client.js';
+import { Client, type Answer, type CallOptions } from '../../behavior/support/client.js';
 
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;

@@ -5,7 +5,7 @@ import {
 } from '../../../src/engine/definitions/step-type-names.js';
 import { builtInStepType } from '../../../src/engine/definitions/step-types.js';
 import type { JsonObject } from '../../../src/engine/values/json.js';
-import { compute, step } from '../../behaviour/support/steps.js';
+import { compute, step } from '../../behavior/support/steps.js';
 
 export interface SecretCase {
   readonly name: string;

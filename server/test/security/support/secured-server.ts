@@ -6,12 +6,12 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { createSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
 import type { Store } from '../../../src/store/store.js';
-import { Client } from '../../behaviour/support/client.js';
+import { Client } from '../../behavior/support/client.js';
 import {
   startServer,
   type TestServer,
   type TestServerOptions,
-} from '../../behaviour/support/server.js';
+} from '../../behavior/support/server.js';
 
 export interface SecuredServer {
   readonly client: Client;

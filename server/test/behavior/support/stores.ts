@@ -50,7 +50,7 @@ export const STORE_KINDS: readonly StoreKind[] = [
     kind: 'sqlite',
     available: isNamed('sqlite'),
     async create() {
-      const directory = await mkdtemp(path.join(tmpdir(), 'stepwright-behaviour-'));
+      const directory = await mkdtemp(path.join(tmpdir(), 'stepwright-behavior-'));
       return {
         directory,
         open: () => createSqliteStore({ path: path.join(directory, 'stepwright.db') }),
@@ -63,7 +63,7 @@ export const STORE_KINDS: readonly StoreKind[] = [
     available: mongo !== null,
     async create() {
       const url = mongo?.url ?? '';
-      const databaseName = `behaviour-${randomUUID()}`;
+      const databaseName = `behavior-${randomUUID()}`;
       return {
         // Several processes run tests on one machine; the timeouts for production are not under test here.
         open: () => createMongoStore({ url, databaseName, operationTimeoutMs: 20_000 }),
