@@ -1,9 +1,13 @@
-/** Debian's chromium, or the browser at CHROMIUM_PATH. Without a browser, the tests of the page are skipped. */
+/**
+ * Debian's chromium, or the browser at CHROMIUM_PATH. Without a browser, the tests of the page are skipped. The headless shell
+ * has the same engine, and opens a window in a third of the CPU time.
+ */
 import { existsSync } from 'node:fs';
 import { chromium, type Browser } from 'playwright-core';
 
 const PLACES = [
   process.env['CHROMIUM_PATH'],
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
