@@ -8,6 +8,7 @@ import type { DefinitionVersion, StoredDefinition } from '../../store/records/de
 import type { Store } from '../../store/store.js';
 import { compareText } from '../../store/text-order.js';
 
+/** A definition has up to a megabyte. */
 export const DEFINITIONS_AT_ONCE = 20;
 
 export interface ListRequest {

@@ -16,6 +16,7 @@ import type { InstancePosition } from '../../store/records/instance-lists.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
 import { StoreUnavailableError, type Store } from '../../store/store.js';
 import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
+import { DEFINITIONS_AT_ONCE } from '../definitions/definition-summaries.js';
 import { readStored } from '../instances/long-states.js';
 
 export interface IndexRefreshOptions {
@@ -34,7 +35,6 @@ const INTERVAL_MS = 2000;
 const GRACE_MS = 15_000;
 /** Without a hint of a new version, definitions are looked through at this interval if nodes share the store. */
 const LOOK_INTERVAL_MS = 60_000;
-const DEFINITIONS_AT_ONCE = 100;
 const INSTANCES_AT_ONCE = 50;
 /** When a definition that cannot be read is looked at again. */
 const FAILED_PAUSE_MS = 60_000;

@@ -2,6 +2,7 @@
  * One simulation: a few nodes on one store, with clients and workers, faults for a while, then quiet until everything
  * is at rest. Its seed determines all of it.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseDefinition } from '../../../src/engine/definitions/parse-definition.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { EventRecord, InsertEventResult } from '../../../src/store/records/events.js';
@@ -114,12 +115,17 @@ export async function simulate(
   // A pass measures itself with the real clock, so that the machine would influence it.
   const realNow = performance.now.bind(performance);
   let passMs = 0;
-  performance.now = () => (passMs += world.random.chance(world.plan.slowPasses) ? 60 : 0);
+  let readings = 0;
+  performance.now = () => {
+    readings += 1;
+    return (passMs += world.random.chance(world.plan.slowPasses) ? 60 : 0);
+  };
   try {
     await new Simulation(world).run();
   } catch (error) {
     world.violated(asViolation('the simulation failed', error));
   } finally {
+    await untilUnread(() => readings);
     performance.now = realNow;
   }
   const { crashPoints, violation } = world;
@@ -132,6 +138,18 @@ export async function simulate(
     violation:
       violation === null ? null : `${violation.message}\n${lines.join('\n')}\n${violation.message}`,
   };
+}
+
+/**
+ * Waits until the nodes no longer read the time. A heartbeat, for one, measures the delay of the event loop with its next
+ * turn: in the next simulation, it would draw from that one's random numbers.
+ */
+async function untilUnread(readings: () => number): Promise<void> {
+  for (let quietTurns = 0, seen = readings(); quietTurns < 3;) {
+    await nextTurn();
+    quietTurns = readings() === seen ? quietTurns + 1 : 0;
+    seen = readings();
+  }
 }
 
 class Simulation {
