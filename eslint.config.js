@@ -97,7 +97,7 @@ export default tseslint.config(
   },
   {
     // What a run sees of time and chance is injected in compose-host.ts, so that tests and simulations can replace it.
-    files: ['server/src/{runtime,schedules,step-bodies,testing}/**/*.ts'],
+    files: ['server/src/{runtime,schedules,step-bodies,test-kit}/**/*.ts'],
     rules: {
       'no-restricted-properties': [
         'error',

@@ -1,6 +1,6 @@
 /**
  * Turns what a handler has thrown into a failure report. `stepwright/testing` reports in the same way; a test compares the two
- * (`server/test/testing/failure-reports.test.ts`).
+ * (`server/test/test-kit/failure-reports.test.ts`).
  */
 import { InvalidDataError, isActivityFailure } from './errors.js';
 

@@ -6,8 +6,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Workflow } from '../../src/api/wire/models/workflow.js';
 import { readPastTime, readTimeOption } from '../../src/cli/arguments/values.js';
-import { readTestFile } from '../../src/testing/files/read-test-file.js';
-import { TestFileError } from '../../src/testing/files/test-file.js';
+import { readTestFile } from '../../src/test-kit/files/read-test-file.js';
+import { TestFileError } from '../../src/test-kit/files/file.js';
 import { READ_TIMES, REFUSED_TIMES } from '../support/times.js';
 import { fresh, type Client } from './support/client.js';
 import { everyStore } from './support/every-store.js';

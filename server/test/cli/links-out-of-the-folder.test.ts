@@ -20,10 +20,10 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fmt } from '../../src/cli/commands/fmt.js';
 import { readBounded, writeOutput } from '../../src/cli/files/bounded-files.js';
-import { loadProject, readTestFiles, writeSnapshots } from '../../src/cli/files/test-files.js';
+import { loadProject, readTestFiles, writeSnapshots } from '../../src/cli/files/find-tests.js';
 import { watchFolders } from '../../src/cli/files/watch-folders.js';
 import { readWorkflowFiles } from '../../src/cli/files/workflow-files.js';
-import { readTestFile } from '../../src/testing/files/read-test-file.js';
+import { readTestFile } from '../../src/test-kit/files/read-test-file.js';
 
 const SECRET = '{"token": "profile-token-1", "Id": "x", "Steps": []}';
 const FLOW = 'Id: flow\nSteps: [{ Id: a, StepType: NoOp }]\n';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { test, type TestCommandOptions } from '../../src/cli/commands/test.js';
-import { TestPythons } from '../../src/testing/files/test-pythons.js';
+import { TestPythons } from '../../src/test-kit/files/pythons.js';
 
 const ORDER = `Id: order
 Steps:

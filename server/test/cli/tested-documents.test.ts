@@ -5,8 +5,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { test } from '../../src/cli/commands/test.js';
-import { TestPythons } from '../../src/testing/files/test-pythons.js';
-import { createTestServer } from '../../src/testing/index.js';
+import { TestPythons } from '../../src/test-kit/files/pythons.js';
+import { createTestServer } from '../../src/test-kit/index.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const DOCUMENT = readFileSync(path.join(ROOT, 'docs/testing.md'), 'utf8');

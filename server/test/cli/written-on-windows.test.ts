@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readValue } from '../../src/cli/arguments/data.js';
 import { readDuration } from '../../src/cli/arguments/values.js';
 import { isSameText } from '../../src/cli/files/store-files.js';
-import { readSnapshots } from '../../src/cli/files/test-files.js';
+import { readSnapshots } from '../../src/cli/files/find-tests.js';
 import { readWorkflowFiles } from '../../src/cli/files/workflow-files.js';
 import { createSecretSource } from '../../src/secrets/secret-source.js';
-import { parseDocument } from '../../src/testing/definition-source.js';
+import { parseDocument } from '../../src/test-kit/definition-source.js';
 
 const MARK = '\uFEFF';
 let folder = '';

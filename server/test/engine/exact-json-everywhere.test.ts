@@ -77,11 +77,11 @@ const OWN_JSON = [
   'store/sqlite/statements/list-paths.ts',
   'store/text-codec.ts',
   'store/text-search.ts',
-  'testing/check-node.ts',
-  'testing/files/differences.ts',
-  'testing/files/test-pythons.ts',
-  'testing/seen-conditions.ts',
-  'testing/test-python.ts',
+  'test-kit/check-node.ts',
+  'test-kit/files/differences.ts',
+  'test-kit/files/pythons.ts',
+  'test-kit/python.ts',
+  'test-kit/seen-conditions.ts',
 ];
 
 describe('the server source code', () => {

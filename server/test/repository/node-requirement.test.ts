@@ -6,7 +6,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { checkNode } from '../../src/testing/check-node.js';
+import { checkNode } from '../../src/test-kit/check-node.js';
 
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;

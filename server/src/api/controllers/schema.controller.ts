@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Controller, Get, Produces, Request, Response, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { definitionJsonSchema } from '../../engine/definitions/definition-json-schema.js';
-import { testFileJsonSchema } from '../../testing/files/test-file-json-schema.js';
+import { testFileJsonSchema } from '../../test-kit/files/json-schema.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { sendText } from '../http/answer-format.js';
 import type { DataObject } from '../wire/models/json-value.js';

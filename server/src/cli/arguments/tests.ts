@@ -24,7 +24,7 @@ export function addTestCommand(program: Command): void {
       readPercent,
     )
     .action(async (paths: string[], options: TestCommandOptions) => {
-      const { TestPythons } = await import('../../testing/files/test-pythons.js');
+      const { TestPythons } = await import('../../test-kit/files/pythons.js');
       await using pythons = new TestPythons();
       // It takes as long as loading the rest.
       pythons.start();

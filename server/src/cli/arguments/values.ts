@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { isoTime } from '../../base/iso-time.js';
 import { readTime, TIME_EXAMPLE, timeProblem } from '../../engine/values/times.js';
-import { readAdvance } from '../../testing/duration-text.js';
+import { readAdvance } from '../../test-kit/duration-text.js';
 
 export const ITEMS_MAX = 10_000;
 

@@ -1,14 +1,14 @@
 /** `stepwright test`: runs files of tests on the real engine with real Python, in virtual time. */
 import { once } from 'node:events';
 import path from 'node:path';
-import { runFile, type FileReport } from '../../testing/files/run-file.js';
-import type { TestPythons } from '../../testing/files/test-pythons.js';
+import { runFile, type FileReport } from '../../test-kit/files/run-file.js';
+import type { TestPythons } from '../../test-kit/files/pythons.js';
 import {
   coverageOf,
   percentOf,
   totalsOfAll,
   type DefinitionCoverage,
-} from '../../testing/files/coverage.js';
+} from '../../test-kit/files/coverage.js';
 import { EXIT_CODES } from '../exit-codes.js';
 import { writeOutput } from '../files/bounded-files.js';
 import {
@@ -18,13 +18,13 @@ import {
   writeCoverage,
   writeSnapshots,
   type FoundTests,
-} from '../files/test-files.js';
+} from '../files/find-tests.js';
 import { coverageHtmlOf } from '../output/coverage-html.js';
 import { coverageJson, printCoverage } from '../output/coverage.js';
 import { junitOf } from '../output/junit.js';
 import { Output, printNote } from '../output/output.js';
 import { continued, plain } from '../output/plain-text.js';
-import { hasFailed, printReport, printSummary, resultsOf } from '../output/test-results.js';
+import { hasFailed, printReport, printSummary, resultsOf } from '../output/case-results.js';
 
 export interface TestCommandOptions {
   readonly filter: string;

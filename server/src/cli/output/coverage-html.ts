@@ -9,7 +9,7 @@ import {
   type ConditionCoverage,
   type DefinitionCoverage,
   type StepCoverage,
-} from '../../testing/files/coverage.js';
+} from '../../test-kit/files/coverage.js';
 import { totalsText } from './coverage.js';
 import { markup } from './markup.js';
 

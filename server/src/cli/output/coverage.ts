@@ -7,7 +7,7 @@ import {
   type CoverageTotals,
   type DefinitionCoverage,
   type StepCoverage,
-} from '../../testing/files/coverage.js';
+} from '../../test-kit/files/coverage.js';
 import type { Output } from './output.js';
 import { plain } from './plain-text.js';
 

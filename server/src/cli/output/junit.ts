@@ -1,7 +1,7 @@
 /** The results of tests in the format of JUnit, which CI servers show. */
-import type { FileReport } from '../../testing/files/run-file.js';
+import type { FileReport } from '../../test-kit/files/run-file.js';
 import { markup } from './markup.js';
-import { failureText } from './test-results.js';
+import { failureText } from './case-results.js';
 
 export function junitOf(reports: readonly FileReport[]): string {
   const suites = reports.map(suiteOf).join('');

@@ -1,6 +1,6 @@
 /** Triggers in virtual time: due times, events, and what happens while a run is open. */
 import { describe, expect, it } from 'vitest';
-import { createTestServer, type TestServer } from '../../../src/testing/index.js';
+import { createTestServer, type TestServer } from '../../../src/test-kit/index.js';
 
 const WAIT = `
   - Id: wait

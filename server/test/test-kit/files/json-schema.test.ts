@@ -9,8 +9,8 @@ import fc from 'fast-check';
 import { format } from 'prettier';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { readTestFile } from '../../../src/testing/files/read-test-file.js';
-import { testFileJsonSchema } from '../../../src/testing/files/test-file-json-schema.js';
+import { readTestFile } from '../../../src/test-kit/files/read-test-file.js';
+import { testFileJsonSchema } from '../../../src/test-kit/files/json-schema.js';
 import { anyCasing } from '../../engine/definitions/random-documents.js';
 
 const ROOT = new URL('../../../../', import.meta.url);

@@ -2,8 +2,8 @@
 import { childPointer } from '../../engine/definitions/json-pointer.js';
 import type { Json } from '../../engine/values/json.js';
 import { Members, type Problems } from './read-members.js';
-import type { Expectation } from './test-file.js';
-import { EXPECT_MEMBERS, OUTCOMES, STATUSES } from './test-members.js';
+import type { Expectation } from './file.js';
+import { EXPECT_MEMBERS, OUTCOMES, STATUSES } from './members.js';
 
 type Names = keyof typeof EXPECT_MEMBERS;
 

@@ -15,7 +15,7 @@ import {
   OUTCOMES,
   RESPONSE_MEMBERS,
   STATUSES,
-} from './test-members.js';
+} from './members.js';
 
 const ANY: JsonObject = {};
 const TEXT: JsonObject = { type: ['string', 'number', 'null'] };

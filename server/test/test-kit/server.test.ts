@@ -6,7 +6,7 @@ import {
   TestPython,
   UnmockedCallError,
   type TestServerOptions,
-} from '../../src/testing/index.js';
+} from '../../src/test-kit/index.js';
 
 const ORDER = `
 Id: order

@@ -5,7 +5,7 @@ import { describeValue } from '../../engine/values/convert-input.js';
 import { ADVANCE_FORMS, readAdvance } from '../duration-text.js';
 import type { Answer, Mock, MockResponse, Mocks } from '../answers.js';
 import { isList, Members, type Problems } from './read-members.js';
-import { ANSWER_MEMBERS, RESPONSE_MEMBERS } from './test-members.js';
+import { ANSWER_MEMBERS, RESPONSE_MEMBERS } from './members.js';
 
 export function readMocks(mocks: JsonObject, pointer: string, problems: Problems): Mocks {
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-import { TestPython } from '../test-python.js';
+import { TestPython } from '../python.js';
 
 /** The interpreters of one command: one for each environment, because they take most of a second to start. */
 export class TestPythons implements AsyncDisposable {

@@ -3,7 +3,7 @@ import { childPointer } from '../../engine/definitions/json-pointer.js';
 import { suggestName } from '../../engine/definitions/suggest-name.js';
 import { describeValue } from '../../engine/values/convert-input.js';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
-import type { FileProblem, Place } from './test-file.js';
+import type { FileProblem, Place } from './file.js';
 
 export class Problems {
   readonly found: FileProblem[] = [];

@@ -26,11 +26,11 @@ import { Quiescence } from './quiescence.js';
 import { readDocument, type DefinitionSource } from './definition-source.js';
 import { seededRandom } from './seeded-random.js';
 import type { SeenConditions } from './seen-conditions.js';
-import { readRun, type TestRun } from './test-run.js';
-import { TestPython } from './test-python.js';
+import { readRun, type TestRun } from './run.js';
+import { TestPython } from './python.js';
 import { nextAnswerIndex, standIn, standInActivity, subWorkflowsOf } from './stand-ins.js';
-import { testSecrets } from './test-secrets.js';
-import { TestWorker } from './test-worker.js';
+import { testSecrets } from './secrets.js';
+import { TestWorker } from './worker.js';
 import { VirtualClock } from './virtual-clock.js';
 
 export interface TestServerOptions {

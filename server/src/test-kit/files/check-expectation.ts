@@ -2,9 +2,9 @@
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { builtInStepType } from '../../engine/definitions/step-types.js';
-import type { TestRun } from '../test-run.js';
+import type { TestRun } from '../run.js';
 import { differencesOf, type Difference } from './differences.js';
-import type { Expectation, Place } from './test-file.js';
+import type { Expectation, Place } from './file.js';
 
 export interface Mismatch {
   readonly place: Place;

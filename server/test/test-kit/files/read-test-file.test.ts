@@ -1,7 +1,7 @@
 /** Files of tests are read whole, or rejected with every problem at its place. */
 import { describe, expect, it } from 'vitest';
-import { readTestFile } from '../../../src/testing/files/read-test-file.js';
-import { TestFileError } from '../../../src/testing/files/test-file.js';
+import { readTestFile } from '../../../src/test-kit/files/read-test-file.js';
+import { TestFileError } from '../../../src/test-kit/files/file.js';
 
 function problemsOf(text: string): readonly string[] {
   try {

@@ -1,6 +1,6 @@
 /**
  * What a worker reports when an activity fails, as `@stepwright/worker-sdk` does (`failure-report.ts` and `report.ts` there). The
- * package is not a dependency of the server; `server/test/testing/failure-reports.test.ts` compares the two.
+ * package is not a dependency of the server; `server/test/test-kit/failure-reports.test.ts` compares the two.
  */
 import { readJson, writeJson } from '../engine/values/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../engine/values/json.js';

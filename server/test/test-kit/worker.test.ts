@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { readToken, systemIds } from '../../src/base/ids.js';
 import type { WorkItem } from '../../src/runtime/activities/activity-types.js';
 import type { Host } from '../../src/runtime/host.js';
-import type { ActivityHandler } from '../../src/testing/activity-handlers.js';
-import { Answers } from '../../src/testing/answers.js';
-import { Quiescence } from '../../src/testing/quiescence.js';
-import { TestWorker } from '../../src/testing/test-worker.js';
-import { VirtualClock } from '../../src/testing/virtual-clock.js';
+import type { ActivityHandler } from '../../src/test-kit/activity-handlers.js';
+import { Answers } from '../../src/test-kit/answers.js';
+import { Quiescence } from '../../src/test-kit/quiescence.js';
+import { TestWorker } from '../../src/test-kit/worker.js';
+import { VirtualClock } from '../../src/test-kit/virtual-clock.js';
 import { ActivityFailure } from '../../../worker-sdk/src/errors.js';
 
 const { token } = systemIds.newToken('i/1/0', null);

@@ -4,7 +4,7 @@ import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { AppError } from '../../base/errors.js';
 import { parseDocument, type LocatedDocument } from '../definition-source.js';
 import { subWorkflowsOf } from '../stand-ins.js';
-import type { FileProblem } from './test-file.js';
+import type { FileProblem } from './file.js';
 
 export interface SourceFile {
   readonly path: string;

@@ -1,9 +1,9 @@
 /** The results of tests, for people and as JSON. */
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
-import type { Difference } from '../../testing/files/differences.js';
-import type { CaseResult } from '../../testing/files/run-case.js';
-import type { FileReport } from '../../testing/files/run-file.js';
+import type { Difference } from '../../test-kit/files/differences.js';
+import type { CaseResult } from '../../test-kit/files/run-case.js';
+import type { FileReport } from '../../test-kit/files/run-file.js';
 import type { Output } from './output.js';
 import { continued, plain } from './plain-text.js';
 

@@ -15,14 +15,8 @@ import { ADVANCE_FORMS, readAdvance } from '../duration-text.js';
 import { readExpectation } from './read-expectation.js';
 import { readMocks } from './read-mocks.js';
 import { Members, Problems } from './read-members.js';
-import { TestFileError, type Action, type TestCase, type TestFile } from './test-file.js';
-import {
-  ACTION_MEMBERS,
-  CASES_MAX,
-  CASE_MEMBERS,
-  EVENT_MEMBERS,
-  FILE_MEMBERS,
-} from './test-members.js';
+import { TestFileError, type Action, type TestCase, type TestFile } from './file.js';
+import { ACTION_MEMBERS, CASES_MAX, CASE_MEMBERS, EVENT_MEMBERS, FILE_MEMBERS } from './members.js';
 
 /** @throws TestFileError with every problem */
 export function readTestFile(text: string): TestFile {

@@ -1,16 +1,16 @@
 /** Runs the cases of a file of tests, one after the other. */
 import type { JsonObject } from '../../engine/values/json.js';
-import type { TestPythons } from './test-pythons.js';
+import type { TestPythons } from './pythons.js';
 import { runCase, type CaseResult } from './run-case.js';
 import { readTestFile } from './read-test-file.js';
-import { TestFileError, type FileProblem, type TestCase, type TestFile } from './test-file.js';
+import { TestFileError, type FileProblem, type TestCase, type TestFile } from './file.js';
 import {
   createProject,
   ProjectError,
   type ProjectSources,
   type SourceFile,
   type TestProject,
-} from './test-project.js';
+} from './tested-definitions.js';
 
 export interface FileOptions {
   /** Only cases whose name it accepts. */

@@ -2,17 +2,17 @@
 import { AppError } from '../../base/errors.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { SeenConditions } from '../seen-conditions.js';
-import type { TestPython } from '../test-python.js';
-import type { TestRun } from '../test-run.js';
-import { createTestServer, type TestServer } from '../test-server.js';
+import type { TestPython } from '../python.js';
+import type { TestRun } from '../run.js';
+import { createTestServer, type TestServer } from '../server.js';
 import {
   checkExpectation,
   completedSteps,
   type Mismatch,
   type Observed,
 } from './check-expectation.js';
-import type { Action, Expectation, Place, TestCase } from './test-file.js';
-import { problemAt, ProjectError, type TestProject } from './test-project.js';
+import type { Action, Expectation, Place, TestCase } from './file.js';
+import { problemAt, ProjectError, type TestProject } from './tested-definitions.js';
 
 export interface CaseOptions {
   readonly project: TestProject;

@@ -6,8 +6,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { ActivityFailure, InvalidDataError } from '../../../worker-sdk/src/errors.js';
 import { describeFailure, isRetryable } from '../../../worker-sdk/src/failure-report.js';
 import type { Json } from '../../src/engine/values/json.js';
-import { reportOfFailure, reportOfMock } from '../../src/testing/failure-report.js';
-import { createTestServer, TestPython, type Mock } from '../../src/testing/index.js';
+import { reportOfFailure, reportOfMock } from '../../src/test-kit/failure-report.js';
+import { createTestServer, TestPython, type Mock } from '../../src/test-kit/index.js';
 
 const DEFINITION = `
 Id: reserve

@@ -9,12 +9,12 @@ import path from 'node:path';
 import { withoutByteOrderMark } from '../../base/byte-order-mark.js';
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
-import type { TestFile } from '../../testing/files/test-file.js';
+import type { TestFile } from '../../test-kit/files/file.js';
 import {
   ProjectError,
   type ProjectSources,
   type SourceFile,
-} from '../../testing/files/test-project.js';
+} from '../../test-kit/files/tested-definitions.js';
 import { CommandFailure } from '../failure.js';
 import { FileRefused, isSkipped, readBounded, writeBounded, writeOutput } from './bounded-files.js';
 import { readWorkflowFiles, stepNameOf } from './workflow-files.js';

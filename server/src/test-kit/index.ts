@@ -10,11 +10,11 @@ export type {
 export type { Answer, Mock, MockResponse, Mocks } from './answers.js';
 export { UnmockedCallError } from './answers.js';
 export type { DefinitionSource } from './definition-source.js';
-export { TestPython, type TestPythonOptions } from './test-python.js';
-export type { TestRun } from './test-run.js';
+export { TestPython, type TestPythonOptions } from './python.js';
+export type { TestRun } from './run.js';
 export {
   createTestServer,
   TestServer,
   type TestServerOptions,
   type TestStartOptions,
-} from './test-server.js';
+} from './server.js';
