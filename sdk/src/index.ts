@@ -128,6 +128,7 @@ export type {
   TokenSource,
 } from './options.js';
 export type { PagedList } from './paged-list.js';
+export { pause } from './pause.js';
 export type {
   ActivitiesResource,
   FailOptions,

@@ -5,9 +5,9 @@
  *  LE1 The signal is aborted no later than the end of the lease by this worker's clock: then another worker may claim the item.
  *  LE2 Heartbeats continue until `end`, even while a result is waiting to be reported, and after the work was cancelled.
  */
-import { isApiError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
+import { isApiError, pause, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
 import { LeaseLostError, WorkCancelledError } from './errors.js';
-import { backoffMs, pause } from './pause.js';
+import { backoffMs } from './backoff.js';
 
 export interface LeaseOptions {
   readonly client: StepwrightClient;

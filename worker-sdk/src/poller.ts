@@ -9,10 +9,10 @@
  *     Pending results are reported first.
  *  PO3 Every activity is polled regularly, however few slots there are.
  */
-import { isApiError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
+import { isApiError, pause, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
 import { ActivityLane } from './activity-lane.js';
 import type { RegisteredActivity } from './activity-handlers.js';
-import { aborted, backoffMs, pause, type BackoffRange } from './pause.js';
+import { aborted, backoffMs, type BackoffRange } from './backoff.js';
 import type { EventHub } from './worker-events.js';
 import type { WorkerIdentity } from './worker-identity.js';
 

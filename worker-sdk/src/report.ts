@@ -1,8 +1,14 @@
 /** Reports the outcome of work, until the server has accepted it or no longer needs it. */
-import { isApiError, isSdkError, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
+import {
+  isApiError,
+  isSdkError,
+  pause,
+  type StepwrightClient,
+  type WorkItem,
+} from '@stepwright/sdk';
 import type { FailureReport } from './failure-report.js';
 import type { Lease } from './lease.js';
-import { backoffMs, pause, type BackoffRange } from './pause.js';
+import { backoffMs, type BackoffRange } from './backoff.js';
 
 const MESSAGE_LENGTH_MAX = 1000;
 /** After this many responses with status 500, the worker sends a simpler report. */

@@ -14,7 +14,7 @@ import { ActivityFailure, WorkCancelledError, WorkerStoppedError } from './error
 import { describeFailure, isRetryable } from './failure-report.js';
 import { Lease } from './lease.js';
 import { logWith, type WorkerLog } from './log.js';
-import { aborted, type BackoffRange } from './pause.js';
+import { aborted, type BackoffRange } from './backoff.js';
 import { report, type HandlerOutcome } from './report.js';
 import { runHandler, type Middleware } from './run-handler.js';
 import type { EventHub, WorkSubject } from './worker-events.js';

@@ -8,10 +8,10 @@
  *  WK1 A worker runs once. After `stop`, nothing is left running except handlers that ignore their signal.
  *  WK2 Work that arrives while the worker is stopping is released without being started.
  */
-import { createClient, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
+import { createClient, pause, type StepwrightClient, type WorkItem } from '@stepwright/sdk';
 import { registerActivities, wholeNumber, type RegisteredActivity } from './activity-handlers.js';
 import { consoleLog, type WorkerLog } from './log.js';
-import { aborted, pause, type BackoffRange } from './pause.js';
+import { aborted, type BackoffRange } from './backoff.js';
 import { Poller } from './poller.js';
 import type { Middleware } from './run-handler.js';
 import { releaseItem, WorkInHand } from './work-in-hand.js';

@@ -11,6 +11,32 @@ export interface Clock {
   at(time: number, callback: () => void, isRoutine?: boolean): () => void;
 }
 
+/** Resolves at `time`, or when the signal is aborted, whichever comes first. */
+export function sleepUntil(
+  clock: Pick<Clock, 'at'>,
+  time: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve();
+      return;
+    }
+    const end = (): void => {
+      cancel();
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.at(time, end);
+    signal?.addEventListener('abort', end, { once: true });
+  });
+}
+
+/** Resolves after the time, or when the signal is aborted, whichever comes first. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return sleepUntil(clock, clock.now() + ms, signal);
+}
+
 /** The longest pause that setTimeout supports; longer pauses are split. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 /** A clock that is behind by more than this after the whole pause was set back. */

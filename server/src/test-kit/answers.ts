@@ -1,5 +1,5 @@
 /** What a test answers in place of the outside world: HTTP calls, activities, custom steps and sub-workflows. */
-import type { Clock } from '../base/clock.js';
+import { sleep, type Clock } from '../base/clock.js';
 import { writeJson } from '../engine/values/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../engine/values/json.js';
 
@@ -124,5 +124,5 @@ function textIn(fail: Json, name: string): string | null {
 export async function untilDue(clock: Clock, answer: Answer | null): Promise<void> {
   const { afterMs = 0 } = answer ?? {};
   if (afterMs <= 0) return;
-  await new Promise<void>((resolve) => clock.at(clock.now() + afterMs, resolve));
+  await sleep(clock, afterMs);
 }

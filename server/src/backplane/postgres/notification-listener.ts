@@ -1,4 +1,5 @@
 /** A connection that listens on a channel, and is reopened whenever it ends. */
+import { backOffMs, withJitter } from '../../base/back-off.js';
 import type { Logger } from '../../base/logger.js';
 
 /** The part of the driver's client that is needed for listening. */
@@ -23,8 +24,7 @@ export interface NotificationListenerOptions {
   readonly lost: () => void;
 }
 
-const RECONNECT_MS_MIN = 100;
-const RECONNECT_MS_MAX = 5000;
+const RECONNECT = { firstMs: 100, lastMs: 5000 };
 /** A server that accepts connections but does not respond is given up after this time. */
 const LISTEN_MS_MAX = 5000;
 
@@ -105,13 +105,10 @@ export class NotificationListener {
 
   async #rest(): Promise<void> {
     if (this.#isStopped) return;
-    const longest = Math.min(
-      RECONNECT_MS_MIN * 2 ** Math.min(this.#attempts, 10),
-      RECONNECT_MS_MAX,
-    );
     this.#attempts += 1;
+    const pauseMs = withJitter(backOffMs(this.#attempts, RECONNECT));
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, longest * (0.5 + Math.random() / 2));
+      const timer = setTimeout(resolve, pauseMs);
       this.#wake = () => {
         clearTimeout(timer);
         resolve();

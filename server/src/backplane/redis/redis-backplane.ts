@@ -5,6 +5,7 @@
  * immediately is dropped and counted. If Redis is down, restarts, or loses its data, only latency suffers.
  */
 import { Redis } from 'ioredis';
+import { backOffMs, withJitter } from '../../base/back-off.js';
 import type { Logger } from '../../base/logger.js';
 import type { Backplane, Hint } from '../backplane.js';
 import { readHint, writeHint } from '../hint-codec.js';
@@ -18,8 +19,7 @@ export interface RedisBackplaneOptions {
   readonly logger: Logger;
 }
 
-const RECONNECT_MS_MIN = 100;
-const RECONNECT_MS_MAX = 2000;
+const RECONNECT = { firstMs: 100, lastMs: 2000 };
 /** Maximum time that the start waits for Redis before it continues without it. */
 const START_MS_MAX = 2000;
 
@@ -95,9 +95,7 @@ export class RedisBackplane implements Backplane {
       // A hint that has to wait for a connection is already useless.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
-      retryStrategy: (attempt) =>
-        Math.min(RECONNECT_MS_MIN * 2 ** Math.min(attempt, 10), RECONNECT_MS_MAX) *
-        (0.5 + Math.random() / 2),
+      retryStrategy: (attempt) => withJitter(backOffMs(attempt, RECONNECT)),
     });
     connection.on('error', (error: Error) => {
       this.#options.logger.debug({ err: error }, 'Redis connection');

@@ -11,7 +11,8 @@
 // It names a line of the log; nothing that runs do depends on it.
 // eslint-disable-next-line no-restricted-imports
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../base/clock.js';
+import { backOffMs } from '../../base/back-off.js';
+import { sleep, type Clock } from '../../base/clock.js';
 import { AppError, type ErrorCode } from '../../base/errors.js';
 import type { Logger } from '../../base/logger.js';
 import {
@@ -20,6 +21,7 @@ import {
   type BulkProgressResult,
 } from '../../store/records/bulk-jobs.js';
 import { StoreRefusedError, StoreUnavailableError, type Store } from '../../store/store.js';
+import { STORE_BACK_OFF, StoreRetry } from '../instances/store-retry.js';
 import type { BulkActions, BulkActor } from './bulk-actions.js';
 import { readAbout, readIds, readTask } from './bulk-codec.js';
 import { bulkFailure } from './bulk-failure.js';
@@ -46,8 +48,6 @@ const CONFIRMED_MS = 3000;
 /** How long the job waits at most while instances of other callers wait for a turn, before it acts all the same. */
 const GIVE_WAY_MS = 50;
 const GIVE_WAY_TIMES_MAX = 10;
-const PAUSE_MS_MIN = 50;
-const PAUSE_MS_MAX = 2000;
 /** How often an action is tried whose error is temporary. */
 const ATTEMPTS_MAX = 60;
 
@@ -225,7 +225,7 @@ export class BulkJobRun {
       if (isConfirmed && position < this.#savedPosition + AHEAD_MAX) return;
       await this.#check();
       if (position < this.#savedPosition + AHEAD_MAX) continue;
-      await this.#pacer.pauseUntil(clock.now() + PAUSE_MS_MIN);
+      await this.#pacer.pauseUntil(clock.now() + STORE_BACK_OFF.firstMs);
     }
   }
 
@@ -249,7 +249,7 @@ export class BulkJobRun {
   async #outcomeFor(id: string, mayBeRepeated: boolean): Promise<BulkOutcome | null> {
     const { actions } = this.#options;
     let isRepeated = mayBeRepeated;
-    for (let pauseMs = PAUSE_MS_MIN, attempt = 1; ; attempt += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       try {
         return await actions.act(this.#action, id, this.#by, isRepeated);
       } catch (error) {
@@ -259,9 +259,8 @@ export class BulkJobRun {
         if (!isTemporary) return this.#failureOf(id, error);
         isRepeated = true;
       }
-      if (this.#end === null) await this.#pause(pauseMs);
+      if (this.#end === null) await this.#pauseAfter(attempt);
       if (this.#end !== null) return null;
-      pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);
     }
   }
 
@@ -277,23 +276,12 @@ export class BulkJobRun {
   }
 
   /** Asks until the store responds. Null: the run has ended. */
-  async #retry<Value>(ask: () => Promise<Value>): Promise<Value | null> {
-    for (let pauseMs = PAUSE_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
-      if (this.#end !== null) return null;
-      try {
-        return await ask();
-      } catch (error) {
-        if (!(error instanceof StoreUnavailableError)) throw error;
-      }
-      await this.#pause(pauseMs);
-    }
+  #retry<Value>(ask: () => Promise<Value>): Promise<Value | null> {
+    return new StoreRetry(this.#options.clock).untilAnswered(ask, () => this.#end !== null);
   }
 
-  #pause(ms: number): Promise<void> {
-    const { clock } = this.#options;
-    return new Promise((resolve) => {
-      clock.at(clock.now() + ms, resolve);
-    });
+  #pauseAfter(failures: number): Promise<void> {
+    return sleep(this.#options.clock, backOffMs(failures, STORE_BACK_OFF));
   }
 
   #scheduleCheck(): void {
@@ -330,7 +318,7 @@ export class BulkJobRun {
         );
       }
       // Until a check succeeds, no further action starts (BJ2).
-      await this.#pause(PAUSE_MS_MIN);
+      await this.#pauseAfter(1);
     }
   }
 
@@ -378,7 +366,7 @@ export class BulkJobRun {
   async #saveLast(changes: { readonly endTime?: number }): Promise<BulkProgressResult | null> {
     const { clock } = this.#options;
     let deadline = Infinity;
-    for (let pauseMs = PAUSE_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
+    for (let failures = 1; ; failures += 1) {
       try {
         return await this.#save(changes);
       } catch (error) {
@@ -387,7 +375,7 @@ export class BulkJobRun {
       if (this.#end === 'released') return null;
       if (this.#end !== null) deadline = Math.min(deadline, clock.now() + LAST_SAVE_MS);
       if (clock.now() >= deadline) return null;
-      await this.#pause(pauseMs);
+      await this.#pauseAfter(failures);
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Bulk jobs for clients: create, preview, read, list and stop. */
-import type { Clock } from '../../base/clock.js';
+import { sleep, type Clock } from '../../base/clock.js';
 import { AppError, type ErrorCode } from '../../base/errors.js';
 import { hashOf, type Ids } from '../../base/ids.js';
 import { definitionsWithin, reaches, reachesAllOf, type NameReach } from '../../base/name-reach.js';
@@ -292,13 +292,9 @@ export class BulkJobs {
 
   #within(ms: number, promise: Promise<void>): Promise<void> {
     const { clock } = this.#options;
-    return new Promise((resolve) => {
-      const cancel = clock.at(clock.now() + ms, resolve);
-      void promise.then(() => {
-        cancel();
-        resolve();
-      });
-    });
+    const done = new AbortController();
+    void promise.then(() => done.abort());
+    return sleep(clock, ms, done.signal);
   }
 }
 

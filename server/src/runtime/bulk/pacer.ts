@@ -1,5 +1,5 @@
 /** Spreads actions evenly over time: so many per second, whatever each of them takes. */
-import type { Clock } from '../../base/clock.js';
+import { sleepUntil, type Clock } from '../../base/clock.js';
 
 /** What a short delay of the process or the store has cost is made up for; a longer one is not. */
 const CATCH_UP_MS = 1000;
@@ -8,8 +8,7 @@ export class Pacer {
   readonly #clock: Clock;
   readonly #intervalMs: number;
   #dueAt: number;
-  #wake: () => void = () => undefined;
-  #isOpen = true;
+  readonly #closed = new AbortController();
 
   constructor(clock: Clock, perSecond: number) {
     this.#clock = clock;
@@ -23,22 +22,13 @@ export class Pacer {
     this.#dueAt = Math.max(this.#dueAt + this.#intervalMs, this.#clock.now() - CATCH_UP_MS);
   }
 
-  /** Only one caller waits at a time. */
   async pauseUntil(time: number): Promise<void> {
-    while (this.#isOpen && this.#clock.now() < time) {
-      await new Promise<void>((resolve) => {
-        const cancel = this.#clock.at(time, resolve);
-        this.#wake = () => {
-          cancel();
-          resolve();
-        };
-      });
-    }
+    const { signal } = this.#closed;
+    while (!signal.aborted && this.#clock.now() < time) await sleepUntil(this.#clock, time, signal);
   }
 
   /** From now on, nobody waits. */
   close(): void {
-    this.#isOpen = false;
-    this.#wake();
+    this.#closed.abort();
   }
 }

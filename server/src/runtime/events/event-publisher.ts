@@ -17,7 +17,7 @@ import {
 } from '../../store/records/events.js';
 import type { InboxMessage, PostedMessage } from '../../store/records/messages.js';
 import { StoreRefusedError, StoreUnavailableError, type Store } from '../../store/store.js';
-import type { Clock } from '../../base/clock.js';
+import { sleep, type Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { EventDeliveries } from './event-deliveries.js';
 import type { PublishedEvent, PublishRequest, TracedEvent } from './event-types.js';
@@ -152,7 +152,7 @@ export class EventPublisher {
     for (const pauseMs of MARK_PAUSES_MS) {
       deliveredTo ??= this.deliveries.find(event.id)?.deliveredTo ?? null;
       if (deliveredTo !== null) return deliveredTo;
-      await new Promise<void>((resolve) => clock.at(clock.now() + pauseMs, resolve));
+      await sleep(clock, pauseMs);
       deliveredTo = (await store.getEvent(event.id))?.deliveredTo ?? null;
     }
     return deliveredTo ?? this.#deliver(event);

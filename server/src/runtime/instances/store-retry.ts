@@ -2,12 +2,13 @@
  * Retries a call until it succeeds, with increasing pauses, while the store is unavailable or this node is overloaded: for callers
  * that can neither continue without the call nor fail.
  */
-import type { Clock } from '../../base/clock.js';
+import { backOffMs } from '../../base/back-off.js';
+import { sleep, type Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
 import { StoreUnavailableError } from '../../store/store.js';
 
-const PAUSE_MS_MIN = 50;
-const PAUSE_MS_MAX = 2000;
+/** Between two calls of a store that is unavailable. */
+export const STORE_BACK_OFF = { firstMs: 50, lastMs: 2000 };
 
 export class StoreRetry {
   readonly #clock: Clock;
@@ -26,21 +27,15 @@ export class StoreRetry {
     ask: () => Promise<Value>,
     isCancelled: () => boolean = () => false,
   ): Promise<Value | null> {
-    for (let pauseMs = PAUSE_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
+    for (let failures = 1; ; failures += 1) {
       if (isCancelled()) return null;
       try {
         return await ask();
       } catch (error) {
         if (!isTemporary(error)) throw error;
       }
-      await this.#pause(pauseMs);
+      await sleep(this.#clock, backOffMs(failures, STORE_BACK_OFF));
     }
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#clock.at(this.#clock.now() + ms, resolve);
-    });
   }
 }
 

@@ -1,6 +1,6 @@
 /** Removes ended instances at the request of a person. */
 import { AppError } from '../../base/errors.js';
-import type { Clock } from '../../base/clock.js';
+import { sleep, type Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { Store } from '../../store/store.js';
@@ -45,7 +45,7 @@ export class InstancePurges {
       const { record, view } = await queries.read(id, findEnded);
       const isReporting = record.wakeAt !== null;
       if (isReporting && clock.now() < reportUntil) {
-        await this.#pause();
+        await sleep(this.#options.clock, PAUSE_MS);
         continue;
       }
       // Without a parent, nobody misses the report of an instance that cannot run.
@@ -55,13 +55,6 @@ export class InstancePurges {
       logger.info({ workflowId: id, definitionId: view.definitionId, actor }, 'a run was purged');
       return view;
     }
-  }
-
-  #pause(): Promise<void> {
-    const { clock } = this.#options;
-    return new Promise((resolve) => {
-      clock.at(clock.now() + PAUSE_MS, resolve);
-    });
   }
 }
 

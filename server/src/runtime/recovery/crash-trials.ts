@@ -15,6 +15,8 @@
  *      same instance.
  */
 import { hash } from 'node:crypto';
+import { aborted } from '../../base/aborted.js';
+import { sleepUntil } from '../../base/clock.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { RunnerEnvironment } from '../instances/runner-environment.js';
 
@@ -69,19 +71,14 @@ interface Trial {
 export class CrashTrials {
   readonly #options: CrashTrialsOptions;
   readonly #waiting = new Map<string, Suspect>();
-  readonly #stopped: Promise<void>;
-  #setStopped: () => void = () => undefined;
+  readonly #stopped = new AbortController();
   #onTrial: Trial | null = null;
   #quietFrom: number;
   #running: Promise<void> | null = null;
-  #cancelPause: () => void = () => undefined;
 
   constructor(options: CrashTrialsOptions) {
     this.#options = options;
     this.#quietFrom = options.environment.clock.now();
-    this.#stopped = new Promise((resolve) => {
-      this.#setStopped = resolve;
-    });
   }
 
   /** A node has died, or this node is starting. */
@@ -116,8 +113,7 @@ export class CrashTrials {
   }
 
   async stop(): Promise<void> {
-    this.#setStopped();
-    this.#cancelPause();
+    this.#stopped.abort();
     this.#onTrial?.end('cleared');
     await this.#running;
   }
@@ -126,9 +122,9 @@ export class CrashTrials {
     const { environment, isStopping } = this.#options;
     while (this.#waiting.size > 0 && !isStopping()) {
       // Waiting for an interpreter to boot does not count as work of the instance.
-      await Promise.race([environment.evaluator.ready(), this.#stopped]);
+      await Promise.race([environment.evaluator.ready(), aborted(this.#stopped.signal)]);
       if (environment.clock.now() < this.#quietFrom + QUIET_MS) {
-        await this.#pause(this.#quietFrom + QUIET_MS);
+        await sleepUntil(environment.clock, this.#quietFrom + QUIET_MS, this.#stopped.signal);
         continue;
       }
       const [id, suspect] = this.#takeNext();
@@ -182,15 +178,5 @@ export class CrashTrials {
       trial.cancelOutside();
       this.#onTrial = null;
     }
-  }
-
-  #pause(until: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#options.environment.clock.at(until, resolve);
-      this.#cancelPause = () => {
-        cancel();
-        resolve();
-      };
-    });
   }
 }

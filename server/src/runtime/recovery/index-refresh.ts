@@ -8,7 +8,7 @@
  */
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
 import { areSameFields, indexFieldsOf, type IndexPaths } from '../../engine/values/index-fields.js';
-import type { Clock } from '../../base/clock.js';
+import { sleep, type Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { PeriodicTask } from '../../base/periodic-task.js';
 import type { Service } from '../../base/service.js';
@@ -186,7 +186,7 @@ export class IndexRefresh implements Service {
       if (items.length < limit || last === undefined) after = searchedTo;
       else after = { time: last.startTime, id: last.id };
       if (after === null) return;
-      await this.#pause();
+      await sleep(this.#options.clock, PAUSE_MS);
     }
   }
 
@@ -205,13 +205,6 @@ export class IndexRefresh implements Service {
         return;
       }
     }
-  }
-
-  #pause(): Promise<void> {
-    const { clock } = this.#options;
-    return new Promise((resolve) => {
-      clock.at(clock.now() + PAUSE_MS, resolve);
-    });
   }
 }
 

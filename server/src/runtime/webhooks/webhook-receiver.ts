@@ -16,7 +16,7 @@ import {
 } from '../../engine/values/convert-input.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
-import type { Clock } from '../../base/clock.js';
+import { sleepUntil, type Clock } from '../../base/clock.js';
 import { hashOf } from '../../base/ids.js';
 import type { Logger } from '../../base/logger.js';
 import { createPrivateSeal, type Seal } from '../../base/seal.js';
@@ -102,7 +102,7 @@ export class WebhookReceiver {
     await turnFor(delivery.bytes.length);
     const isGenuine = this.#isGenuine(name, webhook, delivery, seal);
     if (found === null || !isGenuine) {
-      await new Promise<void>((resolve) => clock.at(began + REJECTED_AFTER_MS, resolve));
+      await sleepUntil(clock, began + REJECTED_AFTER_MS);
       metrics.webhookCalled('rejected');
       throw new AppError('unauthenticated', 'The signature of this call is not valid');
     }

@@ -4,6 +4,7 @@
  *
  * Keeps IP4 of interpreter-pool.ts. Must not know: calls and where they wait.
  */
+import { backOffMs } from '../../base/back-off.js';
 import type { CallKind } from './call-queue.js';
 import type { InterpreterProcess } from './interpreter-process.js';
 import type { RuntimeLogger } from './runtime-options.js';
@@ -39,8 +40,7 @@ export interface SupplyListener {
 }
 
 const SPARE_QUIET_MS = 60_000;
-const FIRST_RETRY_MS = 100;
-const LAST_RETRY_MS = 5_000;
+const BOOT_BACK_OFF = { firstMs: 100, lastMs: 5_000 };
 const FAILED_BOOTS_UNTIL_UNAVAILABLE = 3;
 
 export class InterpreterSupply {
@@ -175,7 +175,7 @@ export class InterpreterSupply {
     this.#failedBoots += 1;
     this.#options.logger.error({ err: error }, 'a Python interpreter did not start');
     if (this.isUnavailable) this.#listener.unavailable();
-    const delayMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.#failedBoots - 1));
+    const delayMs = backOffMs(this.#failedBoots, BOOT_BACK_OFF);
     this.#retryTimer = setTimeout(() => {
       this.#retryTimer = null;
       this.#bootMissing();

@@ -1,4 +1,4 @@
-/** Pauses that grow with each failure and can be aborted. */
+/** Pauses that grow with each failure. */
 
 /** The first and the longest pause. */
 export interface BackoffRange {
@@ -13,23 +13,6 @@ export interface BackoffRange {
 export function backoffMs(failures: number, { firstMs, lastMs }: BackoffRange): number {
   const whole = Math.min(lastMs, firstMs * 2 ** Math.min(failures - 1, 30));
   return whole * (0.5 + Math.random() / 2);
-}
-
-/** Resolves after the time or when the signal is aborted, whichever comes first. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-      return;
-    }
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
 }
 
 /** Resolves with null when the signal is aborted. */
