@@ -174,8 +174,12 @@ export class NodeServices {
       ...this.#options,
       ...this.#options.settings,
       self: this.#options.node,
-      details: () =>
-        details.writeDetails(this.#details(), this.runner.followedUntil, archive !== undefined),
+      details: () => {
+        const { followedUntil } = this.runner;
+        this.environment.changeTimes.reporting(followedUntil);
+        return details.writeDetails(this.#details(), followedUntil, archive !== undefined);
+      },
+      onBeat: (isWritten) => this.environment.changeTimes.reported(isWritten),
       onRead: () => this.triggers.scan.nodesRead(),
       onDead: async (nodeId) => {
         await this.runner.takeOver(nodeId);

@@ -40,6 +40,7 @@ const FOUND: readonly (readonly [number, string])[] = [
   [1626, 'a node that had been alone slept on when others joined, and did not fire their triggers'],
   [3586, 'a node whose first heartbeat failed ran unknown, and nobody missed it when it died'],
   [5631, 'a node that stopped signed off although a late commit of its own had overtaken it'],
+  [9884, 'a change that was made while the clock was set back was not checked after its node died'],
   [10062, 'a commit that came late was taken for the one that was made after it'],
   [21849, 'a message that was posted again hid the suspension that had come after it'],
 ];

@@ -21,6 +21,8 @@ export interface NodeRegistryOptions {
   readonly logger: Logger;
   readonly beatIntervalMs: number;
   readonly leaseMs: number;
+  /** Called after each heartbeat: whether it is in the store; false also if the store did not respond. */
+  readonly onBeat: (isWritten: boolean) => void;
   /** Called after each read of the nodes. */
   readonly onRead: () => void;
   /** Called for each dead node, repeatedly until its record is removed. */
@@ -189,9 +191,14 @@ export class NodeRegistry implements Service {
 
   /** Returns the time in the record. */
   async #writeRecord(): Promise<number> {
-    const { clock, details, self, store } = this.#options;
+    const { clock, details, onBeat, self, store } = this.#options;
     const beatAt = clock.now();
-    await store.putNode({ ...self, beatAt, details: details() });
+    const write = store.putNode({ ...self, beatAt, details: details() });
+    await write.then(
+      () => onBeat(true),
+      () => onBeat(false),
+    );
+    await write;
     return beatAt;
   }
 

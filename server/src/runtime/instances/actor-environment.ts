@@ -12,6 +12,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Evaluator } from '../passes/evaluator.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { Announcement } from '../notifications/change-announcer.js';
+import type { ChangeTimes } from './change-times.js';
 import type { ChildReference } from './message-codec.js';
 import type { WorkerReservations } from './unsaved-changes.js';
 
@@ -31,6 +32,8 @@ export interface ActorEnvironment {
   readonly nodeId: string;
   readonly store: Pick<Store, 'commitInstance' | 'getInstance'>;
   readonly clock: Clock;
+  /** For the changes of instances, where a clock that is set back may not show. */
+  readonly changeTimes: Pick<ChangeTimes, 'now'>;
   readonly evaluator: Evaluator;
   readonly logger: Logger;
   readonly limits: ActorLimits;

@@ -60,6 +60,7 @@ export interface CommitterParts {
   readonly environment: Pick<
     ActorEnvironment,
     | 'announce'
+    | 'changeTimes'
     | 'clock'
     | 'indexPaths'
     | 'limits'
@@ -236,7 +237,7 @@ export class InstanceCommitter implements FirstPass {
 
   async #save(): Promise<'committed' | NotCommitted> {
     const { environment } = this.#parts;
-    const { clock, logger, metrics, store } = environment;
+    const { changeTimes, logger, metrics, store } = environment;
     const { definition, instance } = this.session;
     const { epoch, revision } = this.#stored;
     const known = environment.indexPaths(definition);
@@ -244,7 +245,7 @@ export class InstanceCommitter implements FirstPass {
     const indexChange = this.#indexed.changeOf(instance, paths);
     const announcement = this.#announce(indexChange);
     const state = await writeStored(instance);
-    const now = clock.now();
+    const now = changeTimes.now();
     const wakeAt = this.wakeAt();
     const crashes = this.#crashes.next(instance, wakeAt === 0);
     const { inSeq } = this.#parts.inbox;

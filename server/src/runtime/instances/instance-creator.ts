@@ -146,11 +146,11 @@ export class InstanceCreator {
     side: SideRecords,
   ): Promise<InsertInstanceResult> {
     const { environment, nodeId } = this.#options;
-    const { clock, limits, store } = environment;
+    const { changeTimes, limits, store } = environment;
     const { deliveries, written } = environment.announce(instance);
     const state = await writeStored(instance);
     const input = await writeInput(start.input ?? start.data);
-    const now = clock.now();
+    const now = changeTimes.now();
     firstPass?.wrote(state, now);
     const wakeAt = firstPass === null ? (start.startAt ?? start.startTime) : firstPass.wakeAt();
     const place = { owner: nodeId, now, wakeAt, state };

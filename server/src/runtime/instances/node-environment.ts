@@ -15,6 +15,7 @@ import type { Store } from '../../store/store.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import type { Announcement, ChangeAnnouncer } from '../notifications/change-announcer.js';
 import type { Evaluator } from '../passes/evaluator.js';
+import { ChangeTimes } from './change-times.js';
 import { ChildStarts, type StartChild } from './child-starts.js';
 import { EventLookup } from './event-lookup.js';
 import { ItemWithdrawal } from './item-withdrawal.js';
@@ -51,6 +52,7 @@ export class NodeEnvironment implements RunnerEnvironment {
   readonly nodeId: string;
   readonly store: Store;
   readonly clock: Clock;
+  readonly changeTimes: ChangeTimes;
   readonly evaluator: Evaluator;
   readonly logger: Logger;
   readonly limits: RunnerLimits;
@@ -73,6 +75,7 @@ export class NodeEnvironment implements RunnerEnvironment {
     this.nodeId = options.node.id;
     this.store = store;
     this.clock = clock;
+    this.changeTimes = new ChangeTimes(clock);
     this.evaluator = options.evaluator;
     this.logger = options.logger;
     this.limits = options.limits;

@@ -26,6 +26,7 @@ function scene() {
     logger: createLogger({ level: 'silent' }),
     beatIntervalMs: 1000,
     leaseMs: LEASE_MS,
+    onBeat: () => undefined,
     onRead: () => undefined,
     onDead: () => Promise.resolve(),
     hasUnfinishedWork: () => false,

@@ -45,6 +45,7 @@ async function scene(step: StepSource, commits: ((commit: Commit) => ReturnType<
   const environment: ActorEnvironment = {
     traced: (_instance, call) => call(),
     nodeId: 'node',
+    changeTimes: clock,
     clock,
     evaluator: new Evaluator(createSimulatedScripts(() => null)),
     logger: createLogger({ level: 'silent' }),
