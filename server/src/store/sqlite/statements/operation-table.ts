@@ -13,7 +13,7 @@ import * as housekeeping from './housekeeping.js';
 import * as instanceLists from './instance-lists.js';
 import { findInstancesByText } from './text-search.js';
 import * as instanceTerms from './instance-terms.js';
-import * as inserts from './inserts.js';
+import * as starts from './starts.js';
 import * as instances from './instances.js';
 import { postMessages } from './messages.js';
 import * as notifications from './notifications.js';
@@ -38,6 +38,6 @@ export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   ...instanceLists,
   findInstancesByText,
   ...instanceTerms,
-  ...inserts,
+  ...starts,
   ...instances,
 };
