@@ -71,7 +71,7 @@ const OWN_JSON = [
   'store/postgres/archive/write-records.ts',
   'store/postgres/audit.ts',
   'store/postgres/messages.ts',
-  'store/sqlite/archive/write-records.ts',
+  'store/sqlite/row.ts',
   'store/sqlite/statements/audit.ts',
   'store/sqlite/statements/events.ts',
   'store/sqlite/statements/list-paths.ts',

@@ -236,9 +236,15 @@ describe('the statements of the SQLite store', () => {
       .all()
       .map(({ detail }) => String(detail));
     // A list with a limit walks an index in its order.
-    const scans = steps.filter((step) =>
-      /^SCAN (?!newest|\(subquery-|instances USING (COVERING )?INDEX)/.test(step),
-    );
+    // The steps of a subquery that is executed once are checked themselves.
+    const subqueries = steps.flatMap((step) => {
+      const [, name] = /^(?:CO-ROUTINE|MATERIALIZE) (\S+)/.exec(step) ?? [];
+      return name === undefined ? [] : [name];
+    });
+    const scans = steps.filter((step) => {
+      const [, name = ''] = /^SCAN (?!instances USING (?:COVERING )?INDEX)(\S+)/.exec(step) ?? [];
+      return name !== '' && !subqueries.includes(name);
+    });
     expect(scans).toEqual([]);
     const maySort = BOUNDED_SORTS.some((sort) => sort.test(sql));
     expect(steps.filter((step) => !maySort && step.includes('TEMP B-TREE'))).toEqual([]);

@@ -26,7 +26,7 @@ import * as housekeeping from './housekeeping.js';
 import * as instanceLists from './instance-lists.js';
 import { findInstancesByText } from './text-search.js';
 import * as instanceTerms from './instance-terms.js';
-import * as inserts from './inserts.js';
+import * as starts from './starts.js';
 import * as instances from './instances.js';
 import { emptyMemoryData, type MemoryData } from './memory-data.js';
 import { postMessages } from './messages.js';
@@ -51,7 +51,7 @@ const OPERATIONS: SynchronousOperations<MemoryData> = {
   ...instanceLists,
   findInstancesByText,
   ...instanceTerms,
-  ...inserts,
+  ...starts,
   ...instances,
   ...resources,
   ...triggers,

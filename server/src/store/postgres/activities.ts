@@ -3,7 +3,7 @@ import type { OperationArguments, OperationResult } from '../store-operations.js
 import type { ActivityRecord } from '../records/activities.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { PostgresContext } from './postgres-context.js';
-import type { Row } from './row.js';
+import { activityOf, activityResultOf } from '../sql/activities.js';
 
 export async function getActivities(
   { database }: PostgresContext,
@@ -129,26 +129,6 @@ export async function findUnsettledActivities(
   return rows.map((row) => ({
     ...activityOf(row),
     doneAt: row.number('done_at'),
-    result: {
-      succeeded: row.boolean('succeeded'),
-      data: row.text('result_data'),
-      hash: row.text('result_hash'),
-    },
+    result: activityResultOf(row),
   }));
-}
-
-export function activityOf(row: Row): ActivityRecord {
-  return {
-    id: row.text('id'),
-    instanceId: row.text('instance_id'),
-    name: row.text('name'),
-    parameters: row.text('parameters'),
-    createdAt: row.number('created_at'),
-    availableAt: row.number('available_at'),
-    attempt: row.number('attempt'),
-    tokenHash: row.textOrNull('token_hash'),
-    workerId: row.textOrNull('worker_id'),
-    done: row.boolean('done'),
-    withdrawn: row.boolean('settled') && row.textOrNull('result_hash') === null,
-  };
 }

@@ -11,10 +11,11 @@ import type { OperationArguments } from '../store-operations.js';
 import type { ClaimedActivity } from '../records/activities.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
-import { activityOf } from './activities.js';
+import { activityOf } from '../sql/activities.js';
 import type { Database } from './database.js';
 import { LostClaims } from './lost-claims.js';
-import { type Columns, Parameters, withParts } from './parameters.js';
+import type { Columns } from '../sql/columns.js';
+import { Parameters, withParts } from './parameters.js';
 import type { ActivityClaimRequest, Groups, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
 
@@ -33,15 +34,15 @@ interface OpenRequest {
 }
 
 const COLUMNS: Columns<OpenRequest> = {
-  position: ['bigint', ({ position }) => position],
-  name: ['text', ({ request: { name } }) => encodeTextWithoutNul(name)],
-  now: ['bigint', ({ request: { now } }) => now],
-  token_hash: ['text', ({ request: { claim } }) => encodeTextWithoutNul(claim.tokenHash)],
-  worker_id: ['text', ({ request: { claim } }) => encodeTextWithoutNul(claim.workerId)],
-  lease_expires_at: ['bigint', ({ request: { claim } }) => claim.leaseExpiresAt],
-  deferred_until: ['bigint', ({ request: { deferMs, now } }) => now + Math.max(1, deferMs)],
-  length_max: ['bigint', ({ request: { lengthMax } }) => lengthMax ?? Number.MAX_SAFE_INTEGER],
-  extra: ['bigint', ({ extra }) => extra],
+  position: ['number', ({ position }) => position],
+  name: ['text', ({ request: { name } }) => name],
+  now: ['number', ({ request: { now } }) => now],
+  token_hash: ['text', ({ request: { claim } }) => claim.tokenHash],
+  worker_id: ['text', ({ request: { claim } }) => claim.workerId],
+  lease_expires_at: ['number', ({ request: { claim } }) => claim.leaseExpiresAt],
+  deferred_until: ['number', ({ request: { deferMs, now } }) => now + Math.max(1, deferMs)],
+  length_max: ['number', ({ request: { lengthMax } }) => lengthMax ?? Number.MAX_SAFE_INTEGER],
+  extra: ['number', ({ extra }) => extra],
 };
 
 /** An item without an instance belongs to an insert that was interrupted. It waits as if its instance were suspended. */

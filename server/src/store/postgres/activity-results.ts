@@ -8,12 +8,12 @@
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { INBOX_BYTES_MAX, messageBytes } from '../records/messages.js';
-import { encodeTextWithoutNul } from '../text-codec.js';
-import { activityOf } from './activities.js';
+import { activityOf } from '../sql/activities.js';
 import { appendedAudit, auditBodyOf } from './audit.js';
 import type { Database } from './database.js';
 import { HAS_OVERFLOWED, OVERFLOW_BODY, OVERFLOW_ID, wakesOf } from './instance-rows.js';
-import { type Columns, Parameters, withParts } from './parameters.js';
+import type { Columns } from '../sql/columns.js';
+import { Parameters, withParts } from './parameters.js';
 import type { ActivityCompletion, Groups, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
 
@@ -21,16 +21,16 @@ type Outcome = OperationResult<'completeActivity'>;
 type Placed = readonly [completion: ActivityCompletion, position: number];
 
 const COLUMNS: Columns<Placed> = {
-  position: ['bigint', ([, position]) => position],
-  id: ['text', ([{ activityId }]) => encodeTextWithoutNul(activityId)],
-  token_hash: ['text', ([{ tokenHash }]) => encodeTextWithoutNul(tokenHash)],
-  now: ['bigint', ([{ now }]) => now],
+  position: ['number', ([, position]) => position],
+  id: ['text', ([{ activityId }]) => activityId],
+  token_hash: ['text', ([{ tokenHash }]) => tokenHash],
+  now: ['number', ([{ now }]) => now],
   succeeded: ['boolean', ([{ result }]) => result.succeeded],
-  result_hash: ['text', ([{ result }]) => encodeTextWithoutNul(result.hash)],
-  result_data: ['text', ([{ result }]) => encodeTextWithoutNul(result.data)],
-  message_id: ['text', ([{ message }]) => encodeTextWithoutNul(message.id)],
-  body: ['text', ([{ message }]) => encodeTextWithoutNul(message.body)],
-  bytes: ['bigint', ([{ message }]) => messageBytes(message)],
+  result_hash: ['text', ([{ result }]) => result.hash],
+  result_data: ['text', ([{ result }]) => result.data],
+  message_id: ['text', ([{ message }]) => message.id],
+  body: ['text', ([{ message }]) => message.body],
+  bytes: ['number', ([{ message }]) => messageBytes(message)],
   audit: ['text', ([{ audit }]) => (audit === undefined ? null : auditBodyOf(audit))],
 };
 

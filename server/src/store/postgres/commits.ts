@@ -7,36 +7,36 @@ import { failureText, indexText } from '../json-columns.js';
 import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments } from '../store-operations.js';
 import type { CommitOutcome, IndexChange, InstanceCommit } from '../records/instances.js';
-import { encodeTextWithoutNul } from '../text-codec.js';
 import { appendedAudit, auditBodyOf } from './audit.js';
 import type { Database } from './database.js';
-import { encodeOptional, wakesOf } from './instance-rows.js';
+import { wakesOf } from './instance-rows.js';
 import { insertDeliveriesParts, lengthOfDeliveries } from './notifications.js';
-import { type Columns, inLockOrder, Parameters, withParts } from './parameters.js';
+import type { Columns } from '../sql/columns.js';
+import { inLockOrder, Parameters, withParts } from './parameters.js';
 import type { Groups, PostgresContext } from './postgres-context.js';
 import { insertSideParts, removeSideParts } from './side-records.js';
 import { indexChangeOf, termParts } from './terms.js';
 
 const COLUMNS: Columns<InstanceCommit> = {
-  id: ['text', ({ id }) => encodeTextWithoutNul(id)],
-  epoch: ['bigint', ({ epoch }) => epoch],
-  in_seq: ['bigint', ({ inSeq }) => inSeq],
-  revision: ['bigint', ({ revision }) => revision],
+  id: ['text', ({ id }) => id],
+  epoch: ['number', ({ epoch }) => epoch],
+  in_seq: ['number', ({ inSeq }) => inSeq],
+  revision: ['number', ({ revision }) => revision],
   status: ['text', ({ status }) => status],
-  end_time: ['bigint', ({ endTime }) => endTime],
+  end_time: ['number', ({ endTime }) => endTime],
   outcome: ['text', ({ outcome }) => outcome],
-  last_change_at: ['bigint', ({ lastChangeAt }) => lastChangeAt],
-  error_at: ['bigint', ({ errorAt }) => errorAt],
-  failing_since: ['bigint', (commit) => storedFailingSince(commit).failingSince],
-  failing_error_at: ['bigint', (commit) => storedFailingSince(commit).failingErrorAt],
+  last_change_at: ['number', ({ lastChangeAt }) => lastChangeAt],
+  error_at: ['number', ({ errorAt }) => errorAt],
+  failing_since: ['number', (commit) => storedFailingSince(commit).failingSince],
+  failing_error_at: ['number', (commit) => storedFailingSince(commit).failingErrorAt],
   failure_key: ['text', ({ failure }) => failure?.key ?? null],
-  failure: ['text', ({ failure }) => encodeOptional(failureText(failure))],
-  wake_at: ['bigint', ({ wakeAt }) => wakeAt],
+  failure: ['text', ({ failure }) => failureText(failure)],
+  wake_at: ['number', ({ wakeAt }) => wakeAt],
   under_way: ['boolean', ({ underWay }) => underWay],
-  crashes: ['bigint', ({ crashes }) => crashes ?? 0],
-  schema_version: ['bigint', ({ schemaVersion }) => schemaVersion],
+  crashes: ['number', ({ crashes }) => crashes ?? 0],
+  schema_version: ['number', ({ schemaVersion }) => schemaVersion],
   keep_inbox: ['boolean', ({ keepInbox }) => keepInbox === true],
-  state: ['text', ({ state }) => encodeTextWithoutNul(state)],
+  state: ['text', ({ state }) => state],
 };
 
 const NO_CHANGE: IndexChange = { before: NO_INDEX, after: NO_INDEX };
@@ -123,8 +123,8 @@ function assignmentsOf(...parts: readonly (OptionalPart | null)[]): string {
 }
 
 const FIELDS: Columns<InstanceCommit> = {
-  id: ['text', ({ id }) => encodeTextWithoutNul(id)],
-  fields: ['text', ({ indexChange = NO_CHANGE }) => encodeOptional(indexText(indexChange.after))],
+  id: ['text', ({ id }) => id],
+  fields: ['text', ({ indexChange = NO_CHANGE }) => indexText(indexChange.after)],
 };
 
 /** Few commits change what is indexed. */
@@ -142,9 +142,9 @@ function fieldsPart(
 }
 
 const VERSIONS: Columns<InstanceCommit> = {
-  id: ['text', ({ id }) => encodeTextWithoutNul(id)],
-  version: ['bigint', ({ version = null }) => version],
-  retention_ms: ['bigint', ({ retentionMs = null }) => retentionMs],
+  id: ['text', ({ id }) => id],
+  version: ['number', ({ version = null }) => version],
+  retention_ms: ['number', ({ retentionMs = null }) => retentionMs],
 };
 
 /** Only a modification changes the version. */
@@ -170,8 +170,8 @@ interface AuditRow {
 }
 
 const AUDIT: Columns<AuditRow> = {
-  id: ['text', ({ instanceId }) => encodeTextWithoutNul(instanceId)],
-  position: ['bigint', ({ position }) => position],
+  id: ['text', ({ instanceId }) => instanceId],
+  position: ['number', ({ position }) => position],
   body: ['text', ({ body }) => body],
 };
 

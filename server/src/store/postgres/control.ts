@@ -5,7 +5,7 @@ import { messageBytes, type InboxMessage } from '../records/messages.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import { appendedAudit, auditBodyOf } from './audit.js';
-import { instanceOf, RECORD_COLUMNS, wakesOf } from './instance-rows.js';
+import { instanceOf, RECORD_NAMES, wakesOf } from './instance-rows.js';
 import { getInstance } from './instances.js';
 import { Parameters, withParts } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
@@ -31,7 +31,7 @@ export async function controlInstance(
     const activities = isEnd ? settleAllPart('changed') : MAKE_DEFERRED_AVAILABLE;
     const text = withParts(
       [change, wakesOf('changed'), to === 'Suspended' ? null : activities],
-      `SELECT ${RECORD_COLUMNS} FROM changed`,
+      `SELECT ${RECORD_NAMES} FROM changed`,
     );
     const [changed] = await context.database.query(text, parameters.values);
     if (changed !== undefined) return { outcome: 'done', record: instanceOf(changed) };

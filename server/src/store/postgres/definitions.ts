@@ -1,5 +1,5 @@
 /**
- * Definitions and custom steps: rows by name and version.
+ * Definitions and custom steps: what PostgreSQL does in another way than SQLite.
  *
  * A writer uses the version after the latest one that it sees, and tries the next one if another writer was faster. No lock
  * is held longer than one statement.
@@ -7,20 +7,29 @@
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
 import type {
-  DefinitionVersion,
   IdempotencyStamp,
   NewDefinition,
   StepScriptRecord,
-  StepScriptVersion,
   StoredDefinition,
 } from '../records/definitions.js';
-import { ORIGIN_HEAD_COLUMN, originOf } from '../definition-origin.js';
+import {
+  DEFINITION_NAMES,
+  DEFINITION_OPERATIONS,
+  disabledColumn,
+  nameComparison,
+  stepScriptOf,
+  storedDefinitionOf,
+} from '../sql/definitions.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Value } from './database.js';
-import type { PostgresContext } from './postgres-context.js';
 import { encodeOptional } from './instance-rows.js';
+import { translate } from './notation.js';
+import type { PostgresContext } from './postgres-context.js';
 import { isUniqueViolation } from './postgres-errors.js';
 import type { Row } from './row.js';
+import { runSteps } from './shared-operations.js';
+
+const COLUMNS = translate(DEFINITION_NAMES);
 
 /** How many times other writers may be faster before the insert fails. */
 const ATTEMPTS_MAX = 200;
@@ -50,13 +59,6 @@ INSERT INTO @step_scripts (name, version, created_at, source)
 SELECT $1, coalesce(max(version), 0) + 1, $2::bigint, $3 FROM @step_scripts WHERE name = $1
     ON CONFLICT (name, version) DO NOTHING RETURNING version`;
 
-/** A column of a query on definitions. */
-export const disabledColumn = (id: string): string =>
-  `EXISTS (SELECT FROM @disabled_definitions AS known WHERE known.id = ${id}) AS disabled`;
-const IS_DISABLED = disabledColumn('@definitions.id');
-/** All but the source, which may be as long as the body. */
-const COLUMNS = 'id, version, description, created_at, body';
-
 export async function insertDefinition(
   context: PostgresContext,
   [definition, stamp]: OperationArguments<'insertDefinition'>,
@@ -74,61 +76,6 @@ export async function insertDefinition(
   return { outcome: 'inserted', record: { id, version, description, body, createdAt } };
 }
 
-export async function getDefinition(
-  { database }: PostgresContext,
-  [id, version]: OperationArguments<'getDefinition'>,
-): Promise<StoredDefinition | null> {
-  const stored = encodeTextWithoutNul(id);
-  const [row] =
-    version === 'latest'
-      ? await database.query(
-          `SELECT ${COLUMNS}, ${IS_DISABLED} FROM @definitions WHERE id = $1 ORDER BY version DESC LIMIT 1`,
-          [stored],
-        )
-      : await database.query(
-          `SELECT ${COLUMNS}, ${IS_DISABLED} FROM @definitions WHERE id = $1 AND version = $2::bigint`,
-          [stored, version],
-        );
-  return row === undefined ? null : storedDefinitionOf(row);
-}
-
-export async function getDefinitionSource(
-  { database }: PostgresContext,
-  [id, version]: OperationArguments<'getDefinitionSource'>,
-): Promise<string | null> {
-  const stored = encodeTextWithoutNul(id);
-  const [row] =
-    version === 'latest'
-      ? await database.query(
-          'SELECT source FROM @definitions WHERE id = $1 ORDER BY version DESC LIMIT 1',
-          [stored],
-        )
-      : await database.query(
-          'SELECT source FROM @definitions WHERE id = $1 AND version = $2::bigint',
-          [stored, version],
-        );
-  return row?.textOrNull('source') ?? null;
-}
-
-export async function setDefinitionDisabled(
-  { database }: Pick<PostgresContext, 'database'>,
-  [id, disabled]: OperationArguments<'setDefinitionDisabled'>,
-): Promise<boolean> {
-  const name = encodeTextWithoutNul(id);
-  const [known] = await database.query(
-    'SELECT EXISTS (SELECT FROM @definitions WHERE id = $1) AS found',
-    [name],
-  );
-  if (known?.boolean('found') !== true) return false;
-  await database.execute(
-    disabled
-      ? 'INSERT INTO @disabled_definitions (id) VALUES ($1) ON CONFLICT (id) DO NOTHING'
-      : 'DELETE FROM @disabled_definitions WHERE id = $1',
-    [name],
-  );
-  return true;
-}
-
 /** Every definition has a version 1, which selects the page of ids; the latest version of each follows. */
 export async function listDefinitions(
   { database }: PostgresContext,
@@ -136,25 +83,13 @@ export async function listDefinitions(
 ): Promise<readonly StoredDefinition[]> {
   const rows = await database.query(
     `SELECT ${COLUMNS}, ${disabledColumn('newest.id')} FROM (
-       SELECT id AS name FROM @definitions WHERE version = 1 AND id ${comparison(afterId)} $1 ORDER BY id LIMIT $2::bigint
+       SELECT id AS name FROM @definitions WHERE version = 1 AND id ${nameComparison(afterId)} $1 ORDER BY id LIMIT $2::bigint
      ) AS first CROSS JOIN LATERAL (
        SELECT ${COLUMNS} FROM @definitions AS each WHERE each.id = first.name ORDER BY each.version DESC LIMIT 1
      ) AS newest ORDER BY newest.id`,
     [encodeTextWithoutNul(afterId ?? ''), limit],
   );
   return rows.map(storedDefinitionOf);
-}
-
-export async function listDefinitionVersions(
-  { database }: PostgresContext,
-  [id, beforeVersion, limit]: OperationArguments<'listDefinitionVersions'>,
-): Promise<readonly DefinitionVersion[]> {
-  const rows = await database.query(
-    `SELECT id, version, description, created_at, ${ORIGIN_HEAD_COLUMN}, ${IS_DISABLED} FROM @definitions
-      WHERE id = $1 AND version < $2::bigint ORDER BY version DESC LIMIT $3::bigint`,
-    [encodeTextWithoutNul(id), beforeVersion ?? Number.MAX_SAFE_INTEGER, limit],
-  );
-  return rows.map(definitionVersionOf);
 }
 
 export async function insertStepScript(
@@ -169,49 +104,19 @@ export async function insertStepScript(
   return { name, version, source, createdAt };
 }
 
-export async function getStepScript(
-  { database }: PostgresContext,
-  [name, version]: OperationArguments<'getStepScript'>,
-): Promise<StepScriptRecord | null> {
-  const stored = encodeTextWithoutNul(name);
-  const [row] =
-    version === 'latest'
-      ? await database.query(
-          'SELECT * FROM @step_scripts WHERE name = $1 ORDER BY version DESC LIMIT 1',
-          [stored],
-        )
-      : await database.query(
-          'SELECT * FROM @step_scripts WHERE name = $1 AND version = $2::bigint',
-          [stored, version],
-        );
-  return row === undefined ? null : stepScriptOf(row);
-}
-
 export async function listStepScripts(
   { database }: PostgresContext,
   [after, limit]: OperationArguments<'listStepScripts'>,
 ): Promise<readonly StepScriptRecord[]> {
   const rows = await database.query(
     `SELECT newest.* FROM (
-       SELECT name FROM @step_scripts WHERE version = 1 AND name ${comparison(after)} $1 ORDER BY name LIMIT $2::bigint
+       SELECT name FROM @step_scripts WHERE version = 1 AND name ${nameComparison(after)} $1 ORDER BY name LIMIT $2::bigint
      ) AS first CROSS JOIN LATERAL (
        SELECT * FROM @step_scripts AS each WHERE each.name = first.name ORDER BY each.version DESC LIMIT 1
      ) AS newest ORDER BY newest.name`,
     [encodeTextWithoutNul(after ?? ''), limit],
   );
   return rows.map(stepScriptOf);
-}
-
-export async function listStepScriptVersions(
-  { database }: PostgresContext,
-  [name, beforeVersion, limit]: OperationArguments<'listStepScriptVersions'>,
-): Promise<readonly StepScriptVersion[]> {
-  const rows = await database.query(
-    `SELECT name, version, created_at FROM @step_scripts
-      WHERE name = $1 AND version < $2::bigint ORDER BY version DESC LIMIT $3::bigint`,
-    [encodeTextWithoutNul(name), beforeVersion ?? Number.MAX_SAFE_INTEGER, limit],
-  );
-  return rows.map(stepScriptVersionOf);
 }
 
 /** Returns the version. */
@@ -243,7 +148,8 @@ async function insertStamped(
     }
     if (row.text('request_hash') !== stamp.requestHash) return { outcome: 'conflict' };
     // The key may have been used for another definition.
-    const known = await getDefinition(context, [row.text('definition_id'), version]);
+    const steps = DEFINITION_OPERATIONS.getDefinition([row.text('definition_id'), version]);
+    const known = await runSteps(context.database, steps);
     if (known === null) continue;
     const { body: content, createdAt: time, description: about, id: name } = known;
     const record = { id: name, version, description: about, body: content, createdAt: time };
@@ -264,45 +170,6 @@ async function stampedRow(
     if (isUniqueViolation(error)) return null;
     throw error;
   }
-}
-
-/** A list from the start includes an empty name. */
-function comparison(after: string | null): '>' | '>=' {
-  return after === null ? '>=' : '>';
-}
-
-export function storedDefinitionOf(row: Row): StoredDefinition {
-  return {
-    id: row.text('id'),
-    version: row.number('version'),
-    description: row.textOrNull('description'),
-    createdAt: row.number('created_at'),
-    disabled: row.boolean('disabled'),
-    body: row.text('body'),
-  };
-}
-
-function definitionVersionOf(row: Row): DefinitionVersion {
-  return {
-    id: row.text('id'),
-    version: row.number('version'),
-    description: row.textOrNull('description'),
-    createdAt: row.number('created_at'),
-    disabled: row.boolean('disabled'),
-    origin: originOf(row.textOrNull('head')),
-  };
-}
-
-export function stepScriptOf(row: Row): StepScriptRecord {
-  return { ...stepScriptVersionOf(row), source: row.text('source') };
-}
-
-function stepScriptVersionOf(row: Row): StepScriptVersion {
-  return {
-    name: row.text('name'),
-    version: row.number('version'),
-    createdAt: row.number('created_at'),
-  };
 }
 
 function tooMuchContention(): StoreUnavailableError {

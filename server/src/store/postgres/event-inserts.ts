@@ -10,14 +10,15 @@ import type { OperationArguments } from '../store-operations.js';
 import type { InsertEventResult } from '../records/events.js';
 import { messageBytes, type InboxMessage, type PostedMessage } from '../records/messages.js';
 import { StoreUnavailableError } from '../store.js';
-import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
-import { getEvent } from './events.js';
 import { wakesOf } from './instance-rows.js';
 import { postedOf, postedPart } from './messages.js';
-import { type Columns, Parameters, withParts } from './parameters.js';
+import { columnsWithin, type Columns } from '../sql/columns.js';
+import { EVENT_COLUMNS, EVENT_OPERATIONS } from '../sql/events.js';
+import { Parameters, withParts } from './parameters.js';
 import type { DeliveredEvent, EventInsert, Groups, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
+import { runSteps } from './shared-operations.js';
 
 /** How often an event with the same id may be removed between the insert and the read. */
 const ATTEMPTS_MAX = 3;
@@ -26,20 +27,10 @@ const SUBSCRIPTIONS_MAX = 8;
 const EVENTS_PER_STATEMENT = 50;
 
 const COLUMNS: Columns<EventInsert> = {
-  id: ['text', ([{ id }]) => encodeTextWithoutNul(id)],
-  name_key: ['text', ([{ nameKey }]) => encodeTextWithoutNul(nameKey)],
-  name: ['text', ([{ name }]) => encodeTextWithoutNul(name)],
-  key: ['text', ([{ key }]) => encodeTextWithoutNul(key)],
-  published_at: ['bigint', ([{ publishedAt }]) => publishedAt],
-  delivered_to: ['bigint', ([{ deliveredTo }]) => deliveredTo],
-  request_hash: [
-    'text',
-    ([{ requestHash }]) => (requestHash === null ? null : encodeTextWithoutNul(requestHash)),
-  ],
-  data: ['text', ([{ data }]) => encodeTextWithoutNul(data)],
-  message_id: ['text', ([, message]) => (message ? encodeTextWithoutNul(message.id) : null)],
-  body: ['text', ([, message]) => (message ? encodeTextWithoutNul(message.body) : null)],
-  bytes: ['bigint', ([, message]) => (message ? messageBytes(message) : null)],
+  ...columnsWithin(EVENT_COLUMNS, ([event]: EventInsert) => event),
+  message_id: ['text', ([, message]) => (message ? message.id : null)],
+  body: ['text', ([, message]) => (message ? message.body : null)],
+  bytes: ['number', ([, message]) => (message ? messageBytes(message) : null)],
 };
 
 export function createEventGroup(database: Database): Groups['events'] {
@@ -61,7 +52,7 @@ export async function insertEvent(
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const delivered = await context.groups.events.submit(insert);
     if (delivered !== null) return { outcome: 'inserted', ...delivered };
-    const event = await getEvent(context, [id]);
+    const event = await runSteps(context.database, EVENT_OPERATIONS.getEvent([id]));
     if (event !== null) return { outcome: 'exists', event };
   }
   throw new StoreUnavailableError(`The event ${id} was removed while it was inserted`);

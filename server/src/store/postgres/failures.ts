@@ -1,24 +1,16 @@
 /** Counts of failed instances: see records/failures.ts. */
 import { countEntries, type FailedEntry } from '../failure-counts.js';
-import { failureIn } from '../json-columns.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
-import {
-  FAILURE_HOURS,
-  HOUR_MS,
-  sectionMaxOf,
-  type FailureCount,
-  type FailureFilter,
-} from '../records/failures.js';
+import { FAILURE_HOURS, HOUR_MS, sectionMaxOf, type FailureFilter } from '../records/failures.js';
 import type { InstancePosition } from '../records/instance-lists.js';
-import type { InstanceFailure, InstanceStatus } from '../records/instances.js';
-import { fulfillsAll } from '../row-conditions.js';
+import { FAILED_ENTRY_NAMES, failedEntryOf, failureCountOf } from '../sql/failures.js';
+import { fulfillsAll } from '../sql/row-conditions.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
-import { failingSinceOf } from './instance-rows.js';
+import { translate } from './notation.js';
 import { definitionConditions, whereOf } from './list-paths.js';
 import { Parameters } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
-import type { Row } from './row.js';
 
 const FAILING_SINCE = 'CASE WHEN failing_error_at = error_at THEN failing_since ELSE error_at END';
 
@@ -44,7 +36,7 @@ export async function countFailures(
      ) AS counts JOIN @instances AS i ON i.id = counts.example`,
     parameters.values,
   );
-  return { counts: rows.map(countOf), countedTo };
+  return { counts: rows.map(failureCountOf), countedTo };
 }
 
 interface Section {
@@ -71,44 +63,11 @@ async function matchingEntries(
 ): Promise<readonly FailedEntry[]> {
   const parameters = new Parameters();
   const rows = await database.queryByValues(
-    `SELECT id, definition_id, status, error_at, failing_since, failing_error_at, failure_key, failure, tags, fields FROM @instances
+    `SELECT ${translate(FAILED_ENTRY_NAMES)} FROM @instances
       ${whereOf(sectionConditions(section, parameters))} ORDER BY error_at DESC, id DESC`,
     parameters.values,
   );
-  return rows
-    .filter((row) => fulfillsAll(row, section.filter.where ?? []))
-    .map((row) => ({
-      definitionId: row.text('definition_id'),
-      failure: failureOf(row),
-      status: statusOf(row),
-      id: row.text('id'),
-      time: row.number('error_at'),
-      failingSince: failingSinceOf(row),
-    }));
-}
-
-function failureOf(row: Row): InstanceFailure {
-  const failure = failureIn(row.text('failure_key'), row.textOrNull('failure'));
-  if (failure === null) throw new TypeError('A counted failure has no key');
-  return failure;
-}
-
-/** Only this server writes this column. */
-function statusOf(row: Row): InstanceStatus {
-  return row.text('status') as InstanceStatus;
-}
-
-function countOf(row: Row): FailureCount {
-  return {
-    definitionId: row.text('definition_id'),
-    failure: failureOf(row),
-    status: statusOf(row),
-    hoursAgo: row.number('hours_ago'),
-    count: row.number('count'),
-    firstAt: row.number('first_at'),
-    lastAt: row.number('last_at'),
-    example: row.text('example'),
-  };
+  return rows.filter((row) => fulfillsAll(row, section.filter.where ?? [])).map(failedEntryOf);
 }
 
 /** Null: fewer entries are left than one call counts. */

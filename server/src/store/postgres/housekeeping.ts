@@ -3,7 +3,6 @@ import type { OperationArguments, OperationResult } from '../store-operations.js
 import { indexIn, tagsIn } from '../json-columns.js';
 import { termsOf } from '../index-terms.js';
 import type { InstanceRecord, InstanceStatus } from '../records/instances.js';
-import type { NodeRecord } from '../records/nodes.js';
 import {
   isBeingRemoved,
   REMOVAL_OFFSET,
@@ -16,9 +15,13 @@ import {
 } from '../records/housekeeping.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
-import { type Columns, Parameters, withParts } from './parameters.js';
+import type { Columns } from '../sql/columns.js';
+import { purgeRows } from '../sql/housekeeping.js';
+import { NODE_COLUMNS, REPLACE_NODE } from '../sql/nodes.js';
+import { insert } from '../sql/statements.js';
+import { Parameters, withParts } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
-import type { Row } from './row.js';
+import { runSteps } from './shared-operations.js';
 import { termParts } from './terms.js';
 
 /** Maximum number of instances that one statement removes, with everything that belongs to them. */
@@ -30,48 +33,10 @@ const CHECKED_WAKES_MAX = 1000;
 
 export async function putNode(
   { database, readServerTime }: PostgresContext,
-  [{ id, beatAt, url, version, hostname, pid, details }]: OperationArguments<'putNode'>,
+  [node]: OperationArguments<'putNode'>,
 ): Promise<void> {
-  await database.execute(
-    `INSERT INTO @nodes (id, beat_at, url, version, hostname, pid, details)
-     VALUES ($1, $2::bigint, $3, $4, $5, $6::int, $7)
-     ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at, url = excluded.url, version = excluded.version,
-       hostname = excluded.hostname, pid = excluded.pid, details = excluded.details`,
-    [
-      encodeTextWithoutNul(id),
-      beatAt,
-      encodeTextWithoutNul(url),
-      encodeTextWithoutNul(version),
-      encodeTextWithoutNul(hostname),
-      pid,
-      details === null ? null : encodeTextWithoutNul(details),
-    ],
-  );
+  await runSteps(database, insert('nodes', NODE_COLUMNS, node, REPLACE_NODE));
   await readServerTime();
-}
-
-export async function listNodes({ database }: PostgresContext): Promise<readonly NodeRecord[]> {
-  const rows = await database.query('SELECT * FROM @nodes ORDER BY id');
-  return rows.map(nodeOf);
-}
-
-export function nodeOf(row: Row): NodeRecord {
-  return {
-    id: row.text('id'),
-    beatAt: row.number('beat_at'),
-    url: row.text('url'),
-    version: row.text('version'),
-    hostname: row.text('hostname'),
-    pid: row.number('pid'),
-    details: row.textOrNull('details'),
-  };
-}
-
-export async function removeNode(
-  { database }: PostgresContext,
-  [id]: OperationArguments<'removeNode'>,
-): Promise<void> {
-  await database.execute('DELETE FROM @nodes WHERE id = $1', [encodeTextWithoutNul(id)]);
 }
 
 /** Several nodes may purge at the same time. Each skips the rows that another one is removing. */
@@ -81,24 +46,7 @@ export async function purge(
 ): Promise<OperationResult<'purge'>> {
   const isKept = request.keepsInstances === true;
   const instances = isKept ? 0 : await purgeInstances(database, request);
-  const events = await database.execute(
-    `DELETE FROM @events WHERE id = ANY (ARRAY(
-       SELECT id FROM @events WHERE delivered_to IS NOT NULL AND published_at < $1::bigint
-        ORDER BY published_at, id LIMIT $2::bigint FOR UPDATE SKIP LOCKED))`,
-    [request.eventsPublishedBefore, request.limit],
-  );
-  const activities = await database.execute(
-    `DELETE FROM @activities WHERE id = ANY (ARRAY(
-       SELECT id FROM @activities WHERE settled AND done_at < $1::bigint
-        ORDER BY done_at, id LIMIT $2::bigint FOR UPDATE SKIP LOCKED))`,
-    [request.activitiesDoneBefore, request.limit],
-  );
-  const joined = await database.execute(
-    `DELETE FROM @joined_starts WHERE id = ANY (ARRAY(
-       SELECT id FROM @joined_starts WHERE joined_at < $1::bigint
-        ORDER BY joined_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED))`,
-    [request.instancesEndedBefore, request.limit],
-  );
+  const { activities, events, joined } = await runSteps(database, purgeRows(request));
   await purgeLeftWakes(database);
   return { instances, events, activities, isComplete: joined < request.limit };
 }
@@ -279,9 +227,9 @@ async function purgeHistory(database: Database, ids: readonly string[]): Promise
 }
 
 const ENDED: Columns<EndedInstance> = {
-  id: ['text', ({ id }) => encodeTextWithoutNul(id)],
-  in_seq: ['bigint', ({ inSeq }) => inSeq],
-  revision: ['bigint', ({ revision }) => revision],
+  id: ['text', ({ id }) => id],
+  in_seq: ['number', ({ inSeq }) => inSeq],
+  revision: ['number', ({ revision }) => revision],
 };
 
 /**

@@ -7,17 +7,13 @@ import { messageBytes } from '../records/messages.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database, Statements } from './database.js';
-import {
-  encodeOptional,
-  INSERTED_COLUMNS,
-  instanceOf,
-  RECORD_COLUMNS,
-  wakesOf,
-} from './instance-rows.js';
+import { instanceOf, RECORD_NAMES, wakesOf } from './instance-rows.js';
 import { getInstance } from './instances.js';
 import { unlessJoined } from './key-locks.js';
 import { insertDeliveriesParts, lengthOfDeliveries } from './notifications.js';
-import { type Columns, Parameters, withParts } from './parameters.js';
+import { columnsWithin, type Columns } from '../sql/columns.js';
+import { INSTANCE_COLUMNS } from '../sql/instances.js';
+import { columnNames, Parameters, withParts } from './parameters.js';
 import type { Groups, PostgresContext } from './postgres-context.js';
 import { insertSideParts } from './side-records.js';
 import { allTermsOf, termParts } from './terms.js';
@@ -30,24 +26,19 @@ interface InboxRow {
 }
 
 const INBOX: Columns<InboxRow> = {
-  instance_id: ['text', ({ instanceId }) => encodeTextWithoutNul(instanceId)],
-  position: ['bigint', ({ position }) => position],
-  message_id: ['text', ({ id }) => encodeTextWithoutNul(id)],
-  body: ['text', ({ body }) => encodeTextWithoutNul(body)],
-  bytes: ['bigint', messageBytes],
+  instance_id: ['text', ({ instanceId }) => instanceId],
+  position: ['number', ({ position }) => position],
+  message_id: ['text', ({ id }) => id],
+  body: ['text', ({ body }) => body],
+  bytes: ['number', messageBytes],
 };
 
 /** The same columns, and the input. */
 const COLUMNS: Columns<InsertInstance> = {
-  ...Object.fromEntries(
-    Object.entries(INSERTED_COLUMNS).map(([name, [type, cellOf]]) => [
-      name,
-      [type, ({ record }: InsertInstance) => cellOf(record)] as const,
-    ]),
-  ),
-  input: ['text', ({ input }) => encodeOptional(input ?? null)],
+  ...columnsWithin(INSTANCE_COLUMNS, ({ record }: InsertInstance) => record),
+  input: ['text', ({ input }) => input ?? null],
 };
-const COLUMN_NAMES = Object.keys(COLUMNS).join(', ');
+const COLUMN_NAMES = columnNames(COLUMNS);
 
 export function createInsertGroup(database: Database): Groups['inserts'] {
   const statements: Pick<Statements, 'query'> = {
@@ -107,7 +98,7 @@ export async function joinedBefore(
 }
 
 export async function findById(statements: Statements, id: string): Promise<InstanceRecord | null> {
-  const [row] = await statements.query(`SELECT ${RECORD_COLUMNS} FROM @instances WHERE id = $1`, [
+  const [row] = await statements.query(`SELECT ${RECORD_NAMES} FROM @instances WHERE id = $1`, [
     encodeTextWithoutNul(id),
   ]);
   return row === undefined ? null : instanceOf(row);

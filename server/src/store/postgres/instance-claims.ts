@@ -3,21 +3,22 @@ import { GroupCommit } from '../group-commit.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
-import { instanceOf, RECORD_COLUMNS, wakesOf } from './instance-rows.js';
-import { type Columns, inLockOrder, Parameters, withParts } from './parameters.js';
+import { instanceOf, RECORD_NAMES, wakesOf } from './instance-rows.js';
+import type { Columns } from '../sql/columns.js';
+import { inLockOrder, Parameters, withParts } from './parameters.js';
 import type { Claim, Groups, PostgresContext } from './postgres-context.js';
 
 /** The statement returns whole records, which may be large. */
 const CLAIMS_PER_STATEMENT = 16;
 
 const COLUMNS: Columns<Claim> = {
-  id: ['text', ({ id }) => encodeTextWithoutNul(id)],
-  epoch: ['bigint', ({ epoch }) => epoch],
-  owner: ['text', ({ owner }) => encodeTextWithoutNul(owner)],
-  crashes: ['bigint', ({ suspected }) => (suspected ? 1 : 0)],
+  id: ['text', ({ id }) => id],
+  epoch: ['number', ({ epoch }) => epoch],
+  owner: ['text', ({ owner }) => owner],
+  crashes: ['number', ({ suspected }) => (suspected ? 1 : 0)],
   due: ['boolean', ({ due }) => due === true],
   schema_version_max: [
-    'bigint',
+    'number',
     ({ schemaVersionMax }) => schemaVersionMax ?? Number.MAX_SAFE_INTEGER,
   ],
 };
@@ -63,7 +64,7 @@ async function claimAll(
 )`,
       wakesOf('claimed'),
     ],
-    `SELECT ${RECORD_COLUMNS} FROM claimed`,
+    `SELECT ${RECORD_NAMES} FROM claimed`,
   );
   const claimed = await database.queryGroup(text, parameters.values);
   const byId = new Map(claimed.map((row) => [row.text('id'), instanceOf(row)]));

@@ -3,7 +3,7 @@ import type { OperationArguments, OperationResult } from '../store-operations.js
 import type { IndexCondition } from '../records/index-conditions.js';
 import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
 import type { InstanceSummary } from '../records/instances.js';
-import { fulfillsAll } from '../row-conditions.js';
+import { fulfillsAll } from '../sql/row-conditions.js';
 import {
   COUNTED_AT_ONCE_MAX,
   SECTION_MAX,
@@ -13,7 +13,8 @@ import {
   type PathSection,
 } from '../search-plan.js';
 import type { Database } from './database.js';
-import { SUMMARY_COLUMNS, summaryOf } from './instance-rows.js';
+import { SUMMARY_NAMES } from './instance-rows.js';
+import { summaryOf } from '../sql/instances.js';
 import {
   entryOrder,
   type ListPath,
@@ -39,7 +40,7 @@ export async function listInstances(
     const until = isSearch ? await sectionEnd(database, walk, after, step) : null;
     const entriesMax = isSearch ? SECTION_MAX : limit;
     const limits = { entriesMax, limit: limit - items.length };
-    const page = { after, until, selected: SUMMARY_COLUMNS, ...limits };
+    const page = { after, until, selected: SUMMARY_NAMES, ...limits };
     for (const row of await readEntries(database, walk, page)) {
       if (!fulfillsAll(row, walk.where)) continue;
       items.push(summaryOf(row));

@@ -7,7 +7,7 @@ import { patchedTags } from '../records/control.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import { appendedAudit, auditBodyOf } from './audit.js';
-import { encodeOptional, instanceOf, RECORD_COLUMNS } from './instance-rows.js';
+import { encodeOptional, instanceOf, RECORD_NAMES } from './instance-rows.js';
 import { getInstance } from './instances.js';
 import { Parameters, withParts } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
@@ -38,7 +38,7 @@ export async function patchTags(
 )`;
     const text = withParts(
       [changed, ...termParts(parameters, 'changed', [terms])],
-      `SELECT ${RECORD_COLUMNS} FROM changed`,
+      `SELECT ${RECORD_NAMES} FROM changed`,
     );
     const [row] = await context.database.query(text, parameters.values);
     if (row !== undefined) return { outcome: 'done', record: instanceOf(row) };

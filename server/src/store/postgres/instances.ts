@@ -4,14 +4,14 @@ import type { OperationArguments } from '../store-operations.js';
 import type { InstanceRecord } from '../records/instances.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
-import { instanceOf, RECORD_COLUMNS } from './instance-rows.js';
+import { instanceOf, RECORD_NAMES } from './instance-rows.js';
 import type { PostgresContext } from './postgres-context.js';
 
 export async function getInstance(
   { database }: PostgresContext,
   [id]: OperationArguments<'getInstance'>,
 ): Promise<InstanceRecord | null> {
-  const [row] = await database.query(`SELECT ${RECORD_COLUMNS} FROM @instances WHERE id = $1`, [
+  const [row] = await database.query(`SELECT ${RECORD_NAMES} FROM @instances WHERE id = $1`, [
     encodeTextWithoutNul(id),
   ]);
   return row === undefined ? null : instanceOf(row);

@@ -10,7 +10,8 @@ import { encodeTextWithoutNul } from '../text-codec.js';
 import { appendedAudit, auditBodyOf } from './audit.js';
 import type { Database } from './database.js';
 import { HAS_OVERFLOWED, OVERFLOW_BODY, OVERFLOW_ID, wakesOf } from './instance-rows.js';
-import { type Columns, Parameters, withParts } from './parameters.js';
+import type { Columns } from '../sql/columns.js';
+import { Parameters, withParts } from './parameters.js';
 import type { Groups, Message, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
 
@@ -22,11 +23,11 @@ const CALLS_PER_STATEMENT = 50;
 type Placed = readonly [message: Message, position: number];
 
 const COLUMNS: Columns<Placed> = {
-  instance_id: ['text', ([{ instanceId }]) => encodeTextWithoutNul(instanceId)],
-  message_id: ['text', ([{ message }]) => encodeTextWithoutNul(message.id)],
-  body: ['text', ([{ message }]) => encodeTextWithoutNul(message.body)],
-  bytes: ['bigint', ([{ message }]) => messageBytes(message)],
-  position: ['bigint', ([, position]) => position],
+  instance_id: ['text', ([{ instanceId }]) => instanceId],
+  message_id: ['text', ([{ message }]) => message.id],
+  body: ['text', ([{ message }]) => message.body],
+  bytes: ['number', ([{ message }]) => messageBytes(message)],
+  position: ['number', ([, position]) => position],
 };
 const COLUMNS_WITH_AUDIT: Columns<Placed> = {
   ...COLUMNS,

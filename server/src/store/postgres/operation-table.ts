@@ -1,7 +1,6 @@
 /** Every operation of the contract, on one database. */
 import type { AsynchronousOperations } from '../store-operations.js';
 import * as activities from './activities.js';
-import * as activityLists from './activity-lists.js';
 import { claimActivity } from './activity-claims.js';
 import { completeActivity } from './activity-results.js';
 import { probeAtomicity } from './atomicity-probe.js';
@@ -12,7 +11,6 @@ import { insertEvent } from './event-inserts.js';
 import * as events from './events.js';
 import * as failures from './failures.js';
 import * as housekeeping from './housekeeping.js';
-import { readHistory } from './history.js';
 import { controlInstance } from './control.js';
 import { claimInstance, setCrashes } from './instance-claims.js';
 import { commitInstance } from './commits.js';
@@ -26,13 +24,14 @@ import * as scans from './scans.js';
 import { postMessages } from './messages.js';
 import * as notifications from './notifications.js';
 import * as resources from './resources.js';
-import * as triggers from './triggers.js';
 import type { PostgresContext } from './postgres-context.js';
+import { sharedOperations } from './shared-operations.js';
 
 export const POSTGRES_OPERATIONS: AsynchronousOperations<PostgresContext> = {
   ping: async ({ database }) => {
     await database.query('SELECT 1');
   },
+  ...sharedOperations(),
   probeAtomicity,
   postMessages,
   insertEvent,
@@ -42,11 +41,9 @@ export const POSTGRES_OPERATIONS: AsynchronousOperations<PostgresContext> = {
   claimInstance,
   setCrashes,
   controlInstance,
-  readHistory,
   claimActivity,
   completeActivity,
   ...activities,
-  ...activityLists,
   ...audit,
   ...bulkJobs,
   ...notifications,
@@ -60,5 +57,4 @@ export const POSTGRES_OPERATIONS: AsynchronousOperations<PostgresContext> = {
   ...instances,
   ...scans,
   ...resources,
-  ...triggers,
 };

@@ -1,12 +1,9 @@
 /** The parameters of a statement, and the rows that the statement reads from them. */
+import type { Columns } from '../sql/columns.js';
 import type { Value } from './database.js';
+import { columnName, encodeValue } from './notation.js';
 
-type Cell = string | number | boolean | null;
-
-/** The column names of the rows, each with its type and its value. */
-export type Columns<Item> = Readonly<
-  Record<string, readonly [type: 'text' | 'bigint' | 'boolean', cellOf: (item: Item) => Cell]>
->;
+const TYPES = { text: 'text', number: 'bigint', boolean: 'boolean' };
 
 /**
  * Sorts by id, the order in which statements lock rows unless their plan chooses another (PG6). The
@@ -30,9 +27,10 @@ export class Parameters {
   /** A source for FROM with one row for each item. The text of the statement does not depend on their number. */
   rows<Item>(name: string, items: readonly Item[], columns: Columns<Item>): string {
     const arrays = Object.values(columns).map(
-      ([type, cellOf]) => `${this.add(items.map(cellOf))}::${type}[]`,
+      ([type, cellOf]) =>
+        `${this.add(items.map((item) => encodeValue(cellOf(item))))}::${TYPES[type]}[]`,
     );
-    return `unnest(${arrays.join(', ')}) AS ${name} (${Object.keys(columns).join(', ')})`;
+    return `unnest(${arrays.join(', ')}) AS ${name} (${columnNames(columns)})`;
   }
 
   /**
@@ -43,10 +41,14 @@ export class Parameters {
     const [item] = items;
     if (item === undefined || items.length > 1) return this.rows(name, items, columns);
     const cells = Object.values(columns).map(
-      ([type, cellOf]) => `${this.add(cellOf(item))}::${type}`,
+      ([type, cellOf]) => `${this.add(encodeValue(cellOf(item)))}::${TYPES[type]}`,
     );
-    return `(VALUES (${cells.join(', ')})) AS ${name} (${Object.keys(columns).join(', ')})`;
+    return `(VALUES (${cells.join(', ')})) AS ${name} (${columnNames(columns)})`;
   }
+}
+
+export function columnNames(columns: Columns<never>): string {
+  return Object.keys(columns).map(columnName).join(', ');
 }
 
 /** `WITH a AS (…), b AS (…) SELECT …` from the parts that are not null. */

@@ -1,9 +1,9 @@
-import { StoredRow } from '../stored-row.js';
+import { StoredRow } from '../sql/stored-row.js';
 import { decodeText } from '../text-codec.js';
+import { columnName } from './notation.js';
 
 /** A row of a result of PostgreSQL, which has booleans and arrays. */
 export class Row extends StoredRow {
-  /** A list of strings; empty if the column is null. */
   texts(column: string): readonly string[] {
     const value = this.value(column);
     if (value === null) return [];
@@ -19,5 +19,9 @@ export class Row extends StoredRow {
     const value = this.value(column);
     if (value === null || typeof value === 'boolean') return value;
     throw new TypeError(`Column ${column} is not a boolean`);
+  }
+
+  protected value(column: string): unknown {
+    return this.columns[columnName(column)];
   }
 }

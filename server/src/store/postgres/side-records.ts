@@ -7,9 +7,10 @@
 import type { NewActivityRecord } from '../records/activities.js';
 import type { HistoryRecord, InstanceCommit, SideRecords } from '../records/instances.js';
 import type { SubscriptionRecord } from '../records/events.js';
-import { encodeTextWithoutNul } from '../text-codec.js';
-import { encodeOptional } from './instance-rows.js';
-import type { Columns, Parameters } from './parameters.js';
+import { columnsWithin, type Columns } from '../sql/columns.js';
+import { SUBSCRIPTION_COLUMNS } from '../sql/events.js';
+import { HISTORY_COLUMNS } from '../sql/instances.js';
+import type { Parameters } from './parameters.js';
 
 /** The instance with which a record was written, and the record. */
 type Owned<Item> = readonly [writtenWith: string, item: Item];
@@ -19,39 +20,34 @@ export interface WrittenSide {
   readonly side: SideRecords;
 }
 
-const WRITTEN_WITH = ['text', ([id]: Owned<unknown>) => encodeTextWithoutNul(id)] as const;
+const WRITTEN_WITH = ['text', ([id]: Owned<unknown>) => id] as const;
 
 const HISTORY: Columns<Owned<HistoryRecord>> = {
   written_with: WRITTEN_WITH,
-  instance_id: ['text', ([, { instanceId }]) => encodeTextWithoutNul(instanceId)],
-  sequence: ['bigint', ([, { sequence }]) => sequence],
-  body: ['text', ([, { body }]) => encodeTextWithoutNul(body)],
+  ...columnsWithin(HISTORY_COLUMNS, ([, record]: Owned<HistoryRecord>) => record),
 };
 
 const SUBSCRIPTIONS: Columns<Owned<SubscriptionRecord>> = {
   written_with: WRITTEN_WITH,
-  id: ['text', ([, { id }]) => encodeTextWithoutNul(id)],
-  instance_id: ['text', ([, { instanceId }]) => encodeTextWithoutNul(instanceId)],
-  name_key: ['text', ([, { nameKey }]) => encodeTextWithoutNul(nameKey)],
-  effective_at: ['bigint', ([, { effectiveAt }]) => effectiveAt],
+  ...columnsWithin(SUBSCRIPTION_COLUMNS, ([, record]: Owned<SubscriptionRecord>) => record),
 };
 
 const ACTIVITIES: Columns<Owned<NewActivityRecord>> = {
   written_with: WRITTEN_WITH,
-  id: ['text', ([, { id }]) => encodeTextWithoutNul(id)],
-  instance_id: ['text', ([, { instanceId }]) => encodeTextWithoutNul(instanceId)],
-  name: ['text', ([, { name }]) => encodeTextWithoutNul(name)],
-  created_at: ['bigint', ([, { createdAt }]) => createdAt],
-  available_at: ['bigint', ([, { claim, createdAt }]) => claim?.leaseExpiresAt ?? createdAt],
-  attempt: ['bigint', ([, { claim }]) => (claim === undefined ? 0 : 1)],
-  token_hash: ['text', ([, { claim }]) => encodeOptional(claim?.tokenHash ?? null)],
-  worker_id: ['text', ([, { claim }]) => encodeOptional(claim?.workerId ?? null)],
-  parameters: ['text', ([, { parameters }]) => encodeTextWithoutNul(parameters)],
+  id: ['text', ([, { id }]) => id],
+  instance_id: ['text', ([, { instanceId }]) => instanceId],
+  name: ['text', ([, { name }]) => name],
+  created_at: ['number', ([, { createdAt }]) => createdAt],
+  available_at: ['number', ([, { claim, createdAt }]) => claim?.leaseExpiresAt ?? createdAt],
+  attempt: ['number', ([, { claim }]) => (claim === undefined ? 0 : 1)],
+  token_hash: ['text', ([, { claim }]) => claim?.tokenHash ?? null],
+  worker_id: ['text', ([, { claim }]) => claim?.workerId ?? null],
+  parameters: ['text', ([, { parameters }]) => parameters],
 };
 
 const IDS: Columns<Owned<string>> = {
   written_with: WRITTEN_WITH,
-  id: ['text', ([, id]) => encodeTextWithoutNul(id)],
+  id: ['text', ([, id]) => id],
 };
 
 interface Removal {
@@ -61,8 +57,8 @@ interface Removal {
 
 const REMOVALS: Columns<Owned<Removal>> = {
   written_with: WRITTEN_WITH,
-  id: ['text', ([, { id }]) => encodeTextWithoutNul(id)],
-  at: ['bigint', ([, { at }]) => at],
+  id: ['text', ([, { id }]) => id],
+  at: ['number', ([, { at }]) => at],
 };
 
 /**

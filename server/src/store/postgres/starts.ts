@@ -22,13 +22,14 @@ import { findById, insertAll, insertFreely, isDisabled, joinedBefore } from './i
 import {
   encodeOptional,
   instanceOf,
-  RECORD_COLUMNS,
-  SUMMARY_COLUMNS,
-  summaryOf,
+  RECORD_NAMES,
+  SUMMARY_NAMES,
   wakesOf,
 } from './instance-rows.js';
 import { joinLockOf } from './key-locks.js';
-import { type Columns, Parameters, withParts } from './parameters.js';
+import type { Columns } from '../sql/columns.js';
+import { Parameters, withParts } from './parameters.js';
+import { summaryOf } from '../sql/instances.js';
 import type { PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
 import { settleAllPart } from './side-records.js';
@@ -147,10 +148,10 @@ async function refusedNow(
   const { action, scope = 'open' } = conflict;
   const of = { definitionId, reference };
   if (action === 'refuse') {
-    const other = await newestIn(scope, statements, of, SUMMARY_COLUMNS);
+    const other = await newestIn(scope, statements, of, SUMMARY_NAMES);
     return other === undefined ? null : { outcome: 'in-use', record: summaryOf(other) };
   }
-  const newest = await newestIn(scope, statements, of, RECORD_COLUMNS);
+  const newest = await newestIn(scope, statements, of, RECORD_NAMES);
   if (newest === undefined) return null;
   const joined = instanceOf(newest);
   const kept = joinedStartOf(record, joined);
@@ -181,7 +182,7 @@ interface End {
 
 const ENDS: Columns<End> = {
   id: ['text', ({ id }) => id],
-  at: ['bigint', ({ entry }) => entry.time],
+  at: ['number', ({ entry }) => entry.time],
   entry: ['text', ({ entry }) => auditBodyOf(entry)],
 };
 
@@ -203,10 +204,10 @@ async function terminateOpen(
   if (found.length === 0) return { summaries: [], isCut: false };
   const parameters = new Parameters();
   const ends = found.slice(0, TERMINATED_PER_INSERT).map((row) => ({
-    id: encodeTextWithoutNul(row.text('id')),
+    id: row.text('id'),
     entry: terminationOf(conflict.audit, { startTime: row.number('start_time') }),
   }));
-  const ids = parameters.add(ends.map(({ id }) => id));
+  const ids = parameters.add(ends.map(({ id }) => encodeTextWithoutNul(id)));
   const text = withParts(
     [
       `changed AS (
@@ -221,7 +222,7 @@ async function terminateOpen(
       wakesOf('changed'),
       settleAllPart('changed'),
     ],
-    `SELECT ${SUMMARY_COLUMNS} FROM changed ORDER BY start_time DESC, id DESC`,
+    `SELECT ${SUMMARY_NAMES} FROM changed ORDER BY start_time DESC, id DESC`,
   );
   const changed = await statements.query(text, parameters.values);
   return { summaries: changed.map(summaryOf), isCut: found.length > TERMINATED_PER_INSERT };

@@ -1,15 +1,15 @@
 /** The terms by which instances are found, as rows. The statement that writes an instance also writes its terms. */
 import { fieldTerms, termChanges, termsOf, type Term } from '../index-terms.js';
 import type { IndexChange, InstanceRecord } from '../records/instances.js';
-import { encodeTextWithoutNul } from '../text-codec.js';
-import type { Columns, Parameters } from './parameters.js';
+import type { Columns } from '../sql/columns.js';
+import type { Parameters } from './parameters.js';
 
 interface OwnedTerm extends Term {
   readonly instanceId: string;
 }
 
 const COLUMNS: Columns<OwnedTerm> = {
-  instance_id: ['text', ({ instanceId }) => encodeTextWithoutNul(instanceId)],
+  instance_id: ['text', ({ instanceId }) => instanceId],
   name: ['text', ({ name }) => name],
   value: ['text', ({ value }) => value],
 };

@@ -11,7 +11,8 @@ import {
   type TextEntry,
 } from '../text-search.js';
 import type { Database } from './database.js';
-import { SUMMARY_COLUMNS, summaryOf } from './instance-rows.js';
+import { SUMMARY_NAMES } from './instance-rows.js';
+import { summaryOf } from '../sql/instances.js';
 import { Parameters } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
@@ -28,7 +29,7 @@ export async function findInstancesByText(
   const best = bestEntries([...byColumns, ...byTerms], search.limit);
   if (best.ids.length === 0) return findingsOf(best, [], hasAllNames);
   const rows = await database.query(
-    `SELECT ${SUMMARY_COLUMNS} FROM @instances WHERE id = ANY($1::text[])`,
+    `SELECT ${SUMMARY_NAMES} FROM @instances WHERE id = ANY($1::text[])`,
     [best.ids.map(encodeTextWithoutNul)],
   );
   return findingsOf(best, rows.map(summaryOf), hasAllNames);

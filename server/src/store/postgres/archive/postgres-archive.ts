@@ -12,14 +12,16 @@ import {
   type RecordKind,
   type StoreArchive,
 } from '../../archive.js';
+import { TABLES } from '../../sql/archive-tables.js';
+import { NODE_OPERATIONS } from '../../sql/nodes.js';
 import { Outage } from '../../outage.js';
 import { Connections } from '../connect.js';
 import { Database } from '../database.js';
-import { nodeOf } from '../housekeeping.js';
 import { migrate, UNFINISHED_IMPORT } from '../migrate.js';
 import { MIGRATIONS } from '../migrations/all-migrations.js';
 import { quoteName } from '../prepared-texts.js';
-import { recordsOf, SOURCES } from './read-records.js';
+import { runSteps } from '../shared-operations.js';
+import { recordsOf } from './read-records.js';
 import { WRITERS } from './write-records.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -27,7 +29,7 @@ const NO_TIMEOUT = 0;
 
 /** All tables of a store except the nodes. */
 const RECORD_TABLES = [
-  ...RECORD_KINDS.filter((kind) => kind !== 'node').map((kind) => SOURCES[kind].table),
+  ...RECORD_KINDS.filter((kind) => kind !== 'node').map((kind) => TABLES[kind]),
   'definition_stamps',
   'disabled_definitions',
 ];
@@ -61,7 +63,7 @@ export async function openPostgresArchive(options: {
     place: `the schema ${address.schema} of the database ${address.database ?? databaseName} of PostgreSQL at ${hosts}`,
     ...readerOf(database, schema),
     listNodes: async () =>
-      (await schema.exists()) ? (await database.query('SELECT * FROM @nodes')).map(nodeOf) : [],
+      (await schema.exists()) ? runSteps(database, NODE_OPERATIONS.listNodes()) : [],
     problemAsSource: () => schema.problemAsSource(),
     changeMark: () => schema.changeMark(),
     isEmpty: () => schema.isEmpty(),
@@ -153,6 +155,6 @@ function readerOf(database: Database, schema: Schema): ArchiveReader {
 
 async function countOf(database: Database, schema: Schema, kind: RecordKind): Promise<number> {
   if (!(await schema.exists())) return 0;
-  const [row] = await database.query(`SELECT count(*) AS count FROM @${SOURCES[kind].table}`);
+  const [row] = await database.query(`SELECT count(*) AS count FROM @${TABLES[kind]}`);
   return row?.number('count') ?? 0;
 }

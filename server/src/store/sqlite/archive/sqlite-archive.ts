@@ -15,10 +15,12 @@ import {
   type RecordKind,
   type StoreArchive,
 } from '../../archive.js';
+import { TABLES } from '../../sql/archive-tables.js';
+import { NODE_OPERATIONS } from '../../sql/nodes.js';
 import { Database } from '../database.js';
-import { listNodes } from '../statements/housekeeping.js';
+import { runSteps } from '../shared-operations.js';
 import { importFileOf } from '../unfinished-import.js';
-import { SOURCES } from './read-records.js';
+import { recordsOf } from './read-records.js';
 import { WRITERS } from './write-records.js';
 
 const BUSY_TIMEOUT_MS = 2000;
@@ -38,7 +40,8 @@ export function openSqliteArchive(file: string): StoreArchive {
   return {
     place: file,
     ...readerOf(database),
-    listNodes: async () => (database === null ? [] : listNodes(database)),
+    listNodes: async () =>
+      database === null ? [] : runSteps(database, NODE_OPERATIONS.listNodes()),
     problemAsSource: async () => {
       if (existsSync(importFileOf(file))) return 'it holds an unfinished copy itself';
       return database === null ? 'there is no such file' : null;
@@ -78,7 +81,7 @@ function readerOf(database: Database | null): ArchiveReader {
 }
 
 function countOf(database: Database, kind: RecordKind): number {
-  return database.get(`SELECT COUNT(*) AS n FROM ${SOURCES[kind].table}`)?.number('n') ?? 0;
+  return database.get(`SELECT COUNT(*) AS n FROM ${TABLES[kind]}`)?.number('n') ?? 0;
 }
 
 async function* readAll<Kind extends RecordKind>(
@@ -86,14 +89,6 @@ async function* readAll<Kind extends RecordKind>(
   kind: Kind,
 ): AsyncGenerator<readonly ArchivedRecords[Kind][]> {
   if (database !== null) yield* inBatches(kind, recordsOf(database, kind));
-}
-
-function* recordsOf<Kind extends RecordKind>(
-  database: Database,
-  kind: Kind,
-): Generator<ArchivedRecords[Kind]> {
-  const { recordOf, sql } = SOURCES[kind];
-  for (const row of database.each(sql)) yield recordOf(row, database);
 }
 
 function importInto(database: Database, finish: () => void): ArchiveImport {

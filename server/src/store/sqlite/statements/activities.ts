@@ -3,8 +3,8 @@ import type { OperationArguments, OperationResult } from '../../store-operations
 import type { ActivityRecord, ClaimedActivity } from '../../records/activities.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
-import type { Row } from '../row.js';
-import { activityOf, readActivity } from './activity-rows.js';
+import { activityOf, activityResultOf } from '../../sql/activities.js';
+import { readActivity } from './activity-rows.js';
 import { postMessage } from './messages.js';
 
 const OLDEST_AVAILABLE = `
@@ -171,7 +171,11 @@ export function findUnsettledActivities(
       ...position,
       limit,
     )
-    .map((row) => ({ ...activityOf(row), doneAt: row.number('doneAt'), result: resultOf(row) }));
+    .map((row) => ({
+      ...activityOf(row),
+      doneAt: row.number('doneAt'),
+      result: activityResultOf(row),
+    }));
 }
 
 function take(
@@ -189,12 +193,4 @@ function take(
     encodeText(item.id),
   );
   return { ...item, availableAt: leaseExpiresAt, attempt, tokenHash, workerId };
-}
-
-function resultOf(row: Row): { succeeded: boolean; data: string; hash: string } {
-  return {
-    succeeded: row.boolean('succeeded'),
-    data: row.text('resultData'),
-    hash: row.text('resultHash'),
-  };
 }

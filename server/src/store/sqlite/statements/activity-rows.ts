@@ -2,7 +2,7 @@
 import type { ActivityRecord, NewActivityRecord } from '../../records/activities.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
-import type { Row } from '../row.js';
+import { activityOf } from '../../sql/activities.js';
 
 /**
  * An existing item with the same content keeps its position and its holder; if nobody holds it, the claim of the new
@@ -75,20 +75,4 @@ export function makeDeferredAvailable(database: Database, instanceId: string): v
     'UPDATE activities SET availableAt = createdAt, deferred = 0 WHERE instanceId = ? AND deferred = 1',
     encodeText(instanceId),
   );
-}
-
-export function activityOf(row: Row): ActivityRecord {
-  return {
-    id: row.text('id'),
-    instanceId: row.text('instanceId'),
-    name: row.text('name'),
-    parameters: row.text('parameters'),
-    createdAt: row.number('createdAt'),
-    availableAt: row.number('availableAt'),
-    attempt: row.number('attempt'),
-    tokenHash: row.textOrNull('tokenHash'),
-    workerId: row.textOrNull('workerId'),
-    done: row.boolean('done'),
-    withdrawn: row.boolean('settled') && row.textOrNull('resultHash') === null,
-  };
 }

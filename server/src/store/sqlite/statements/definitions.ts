@@ -1,23 +1,28 @@
-/** Definitions and custom steps: rows by name and version. */
+/** Definitions and custom steps: what SQLite does in another way than PostgreSQL. Writers run one after another. */
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import type {
   DefinitionRecord,
-  DefinitionVersion,
   StepScriptRecord,
-  StepScriptVersion,
   StoredDefinition,
 } from '../../records/definitions.js';
-import { ORIGIN_HEAD_COLUMN, originOf } from '../../definition-origin.js';
-import { encodeOptional, encodeText } from '../../text-codec.js';
+import {
+  DEFINITION_COLUMNS,
+  DEFINITION_NAMES,
+  definitionOf,
+  disabledColumn,
+  nameComparison,
+  STAMP_COLUMNS,
+  STEP_SCRIPT_COLUMNS,
+  stepScriptOf,
+  storedDefinitionOf,
+} from '../../sql/definitions.js';
+import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
-import type { Row } from '../row.js';
+import { translate } from '../notation.js';
+import { insert } from '../../sql/statements.js';
+import { runSteps } from '../shared-operations.js';
 
-/** A column of a query on definitions. */
-export const IS_DISABLED =
-  'EXISTS (SELECT 1 FROM disabled_definitions WHERE disabled_definitions.id = definitions.id) AS disabled';
-
-/** All but the source, which may be as long as the body. */
-const COLUMNS = 'id, version, description, createdAt, body';
+const IS_DISABLED = translate(disabledColumn('definitions.id'));
 
 export function insertDefinition(
   database: Database,
@@ -37,73 +42,16 @@ export function insertDefinition(
     'SELECT MAX(version) AS n FROM definitions WHERE id = ?',
     id,
   );
-  database.run(
-    'INSERT INTO definitions (id, version, description, createdAt, body, source) VALUES (?, ?, ?, ?, ?, ?)',
-    encodeText(id),
-    version,
-    encodeOptional(description),
-    createdAt,
-    encodeText(body),
-    encodeOptional(source ?? null),
+  const record = { id, version, description, body, createdAt };
+  runSteps(
+    database,
+    insert('definitions', DEFINITION_COLUMNS, { ...record, source: source ?? null }),
   );
   if (idempotency !== null) {
-    database.run(
-      'INSERT INTO definition_stamps (id, requestHash, definitionId, version) VALUES (?, ?, ?, ?)',
-      encodeText(idempotency.id),
-      encodeText(idempotency.requestHash),
-      encodeText(id),
-      version,
-    );
+    const stamp = { ...idempotency, definitionId: id, version };
+    runSteps(database, insert('definition_stamps', STAMP_COLUMNS, stamp));
   }
-  return { outcome: 'inserted', record: { id, version, description, body, createdAt } };
-}
-
-export function getDefinition(
-  database: Database,
-  [id, version]: OperationArguments<'getDefinition'>,
-): StoredDefinition | null {
-  const row =
-    version === 'latest'
-      ? database.get(
-          `SELECT ${COLUMNS}, ${IS_DISABLED} FROM definitions WHERE id = ? ORDER BY version DESC LIMIT 1`,
-          encodeText(id),
-        )
-      : database.get(
-          `SELECT ${COLUMNS}, ${IS_DISABLED} FROM definitions WHERE id = ? AND version = ?`,
-          encodeText(id),
-          version,
-        );
-  return row === null ? null : storedDefinitionOf(row);
-}
-
-export function getDefinitionSource(
-  database: Database,
-  [id, version]: OperationArguments<'getDefinitionSource'>,
-): string | null {
-  const row =
-    version === 'latest'
-      ? database.get(
-          'SELECT source FROM definitions WHERE id = ? ORDER BY version DESC LIMIT 1',
-          encodeText(id),
-        )
-      : database.get(
-          'SELECT source FROM definitions WHERE id = ? AND version = ?',
-          encodeText(id),
-          version,
-        );
-  return row?.textOrNull('source') ?? null;
-}
-
-export function setDefinitionDisabled(
-  database: Database,
-  [id, disabled]: OperationArguments<'setDefinitionDisabled'>,
-): boolean {
-  const name = encodeText(id);
-  const known = database.get('SELECT 1 AS found FROM definitions WHERE id = ? LIMIT 1', name);
-  if (known === null) return false;
-  if (disabled) database.run('INSERT OR IGNORE INTO disabled_definitions (id) VALUES (?)', name);
-  else database.run('DELETE FROM disabled_definitions WHERE id = ?', name);
-  return true;
+  return { outcome: 'inserted', record };
 }
 
 export function listDefinitions(
@@ -113,28 +61,13 @@ export function listDefinitions(
   return database
     .all(
       `WITH newest AS (
-         SELECT id, MAX(version) AS version FROM definitions WHERE id ${comparison(afterId)} ? GROUP BY id ORDER BY id LIMIT ?
+         SELECT id, MAX(version) AS version FROM definitions WHERE id ${nameComparison(afterId)} ? GROUP BY id ORDER BY id LIMIT ?
        )
-       SELECT ${COLUMNS}, ${IS_DISABLED} FROM newest JOIN definitions USING (id, version) ORDER BY id`,
+       SELECT ${DEFINITION_NAMES}, ${IS_DISABLED} FROM newest JOIN definitions USING (id, version) ORDER BY id`,
       encodeText(afterId ?? ''),
       limit,
     )
     .map(storedDefinitionOf);
-}
-
-export function listDefinitionVersions(
-  database: Database,
-  [id, beforeVersion, limit]: OperationArguments<'listDefinitionVersions'>,
-): readonly DefinitionVersion[] {
-  return database
-    .all(
-      `SELECT id, version, description, createdAt, ${ORIGIN_HEAD_COLUMN}, ${IS_DISABLED} FROM definitions
-        WHERE id = ? AND version < ? ORDER BY version DESC LIMIT ?`,
-      encodeText(id),
-      beforeVersion ?? Number.MAX_SAFE_INTEGER,
-      limit,
-    )
-    .map(definitionVersionOf);
 }
 
 export function insertStepScript(
@@ -147,32 +80,9 @@ export function insertStepScript(
     'SELECT MAX(version) AS n FROM step_scripts WHERE name = ?',
     name,
   );
-  database.run(
-    'INSERT INTO step_scripts (name, version, createdAt, source) VALUES (?, ?, ?, ?)',
-    encodeText(name),
-    version,
-    createdAt,
-    encodeText(source),
-  );
-  return { name, version, source, createdAt };
-}
-
-export function getStepScript(
-  database: Database,
-  [name, version]: OperationArguments<'getStepScript'>,
-): StepScriptRecord | null {
-  const row =
-    version === 'latest'
-      ? database.get(
-          'SELECT * FROM step_scripts WHERE name = ? ORDER BY version DESC LIMIT 1',
-          encodeText(name),
-        )
-      : database.get(
-          'SELECT * FROM step_scripts WHERE name = ? AND version = ?',
-          encodeText(name),
-          version,
-        );
-  return row === null ? null : stepScriptOf(row);
+  const record = { name, version, source, createdAt };
+  runSteps(database, insert('step_scripts', STEP_SCRIPT_COLUMNS, record));
+  return record;
 }
 
 export function listStepScripts(
@@ -182,28 +92,13 @@ export function listStepScripts(
   return database
     .all(
       `WITH newest AS (
-         SELECT name, MAX(version) AS version FROM step_scripts WHERE name ${comparison(after)} ? GROUP BY name ORDER BY name LIMIT ?
+         SELECT name, MAX(version) AS version FROM step_scripts WHERE name ${nameComparison(after)} ? GROUP BY name ORDER BY name LIMIT ?
        )
        SELECT step_scripts.* FROM newest JOIN step_scripts USING (name, version) ORDER BY name`,
       encodeText(after ?? ''),
       limit,
     )
     .map(stepScriptOf);
-}
-
-export function listStepScriptVersions(
-  database: Database,
-  [name, beforeVersion, limit]: OperationArguments<'listStepScriptVersions'>,
-): readonly StepScriptVersion[] {
-  return database
-    .all(
-      `SELECT name, version, createdAt FROM step_scripts
-        WHERE name = ? AND version < ? ORDER BY version DESC LIMIT ?`,
-      encodeText(name),
-      beforeVersion ?? Number.MAX_SAFE_INTEGER,
-      limit,
-    )
-    .map(stepScriptVersionOf);
 }
 
 function findStamp(
@@ -222,46 +117,4 @@ function findStamp(
 
 function nextVersion(database: Database, sql: string, name: string): number {
   return (database.get(sql, encodeText(name))?.numberOrNull('n') ?? 0) + 1;
-}
-
-/** A list from the start includes an empty name. */
-function comparison(after: string | null): '>' | '>=' {
-  return after === null ? '>=' : '>';
-}
-
-export function storedDefinitionOf(row: Row): StoredDefinition {
-  return { ...definitionOf(row), disabled: row.boolean('disabled') };
-}
-
-function definitionOf(row: Row): DefinitionRecord {
-  return {
-    id: row.text('id'),
-    version: row.number('version'),
-    description: row.textOrNull('description'),
-    body: row.text('body'),
-    createdAt: row.number('createdAt'),
-  };
-}
-
-function definitionVersionOf(row: Row): DefinitionVersion {
-  return {
-    id: row.text('id'),
-    version: row.number('version'),
-    description: row.textOrNull('description'),
-    createdAt: row.number('createdAt'),
-    disabled: row.boolean('disabled'),
-    origin: originOf(row.textOrNull('head')),
-  };
-}
-
-function stepScriptOf(row: Row): StepScriptRecord {
-  return { ...stepScriptVersionOf(row), source: row.text('source') };
-}
-
-function stepScriptVersionOf(row: Row): StepScriptVersion {
-  return {
-    name: row.text('name'),
-    version: row.number('version'),
-    createdAt: row.number('createdAt'),
-  };
 }

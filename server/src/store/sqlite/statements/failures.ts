@@ -1,22 +1,18 @@
 /** Counts of failed instances: see records/failures.ts. */
 import { countEntries, type FailedEntry } from '../../failure-counts.js';
-import { failureIn } from '../../json-columns.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import {
   FAILURE_HOURS,
   HOUR_MS,
   sectionMaxOf,
-  type FailureCount,
   type FailureFilter,
 } from '../../records/failures.js';
 import type { IndexCondition } from '../../records/index-conditions.js';
 import type { InstancePosition } from '../../records/instance-lists.js';
-import type { InstanceFailure } from '../../records/instances.js';
-import { fulfillsAll } from '../../row-conditions.js';
+import { fulfillsAll } from '../../sql/row-conditions.js';
 import { encodeText } from '../../text-codec.js';
+import { FAILED_ENTRY_NAMES, failedEntryOf, failureCountOf } from '../../sql/failures.js';
 import type { Database } from '../database.js';
-import type { Row } from '../row.js';
-import { failingSinceOf, statusOf } from './instance-rows.js';
 import { constant, definitionConditions, joined, type Sql, whereOf } from './list-paths.js';
 
 const FROM = 'FROM instances INDEXED BY instances_failed';
@@ -41,7 +37,7 @@ export function countFailures(
   const { text, values } = joined([
     {
       text: `SELECT counts.*, definitionId, failure FROM (
-        SELECT failureKey AS key, status AS counted, ${hoursAgo} AS hoursAgo, COUNT(*) AS count,
+        SELECT failureKey, status, ${hoursAgo} AS hoursAgo, COUNT(*) AS count,
                MIN(CASE WHEN failingErrorAt = errorAt THEN failingSince ELSE errorAt END) AS firstAt, MAX(errorAt) AS lastAt, MAX(printf('%0${TIME_DIGITS}d', errorAt) || id) AS example`,
       values: [now],
     },
@@ -50,7 +46,11 @@ export function countFailures(
     constant(`GROUP BY 1, 2, 3) AS counts
       CROSS JOIN instances ON instances.id = substr(example, ${TIME_DIGITS + 1})`),
   ]);
-  return { counts: database.all(text, ...values).map(countOf), countedTo };
+  const counts = database.all(text, ...values).map((row) => {
+    const count = failureCountOf(row);
+    return { ...count, example: count.example.slice(TIME_DIGITS) };
+  });
+  return { counts, countedTo };
 }
 
 /** The newest errors first. */
@@ -60,42 +60,13 @@ function* matchingEntries(
   where: readonly IndexCondition[],
 ): Generator<FailedEntry> {
   const { text, values } = joined([
-    constant(
-      `SELECT id, definitionId, status, errorAt, failingSince, failingErrorAt, failureKey AS key, failure, tags, fields ${FROM}`,
-    ),
+    constant(`SELECT ${FAILED_ENTRY_NAMES} ${FROM}`),
     whereOf(conditions),
     constant('ORDER BY errorAt DESC, id DESC'),
   ]);
   for (const row of database.each(text, ...values)) {
-    if (!fulfillsAll(row, where)) continue;
-    yield {
-      definitionId: row.text('definitionId'),
-      failure: failureOf(row),
-      status: statusOf(row.text('status')),
-      id: row.text('id'),
-      time: row.number('errorAt'),
-      failingSince: failingSinceOf(row),
-    };
+    if (fulfillsAll(row, where)) yield failedEntryOf(row);
   }
-}
-
-function failureOf(row: Row): InstanceFailure {
-  const failure = failureIn(row.text('key'), row.textOrNull('failure'));
-  if (failure === null) throw new TypeError('A counted failure has no key');
-  return failure;
-}
-
-function countOf(row: Row): FailureCount {
-  return {
-    definitionId: row.text('definitionId'),
-    failure: failureOf(row),
-    status: statusOf(row.text('counted')),
-    hoursAgo: row.number('hoursAgo'),
-    count: row.number('count'),
-    firstAt: row.number('firstAt'),
-    lastAt: row.number('lastAt'),
-    example: row.text('example').slice(TIME_DIGITS),
-  };
 }
 
 /** Null: fewer entries are left than one call counts. */

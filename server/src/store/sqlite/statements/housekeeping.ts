@@ -1,7 +1,6 @@
 /** Nodes, retention and statistics. */
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import type { InstanceStatus } from '../../records/instances.js';
-import type { NodeRecord } from '../../records/nodes.js';
 import {
   REMOVED_FIELDS,
   removalRevision,
@@ -9,46 +8,20 @@ import {
   type StoreStatistics,
 } from '../../records/housekeeping.js';
 import { indexIn, tagsIn } from '../../json-columns.js';
-import { encodeOptional, encodeText } from '../../text-codec.js';
+import { purgeRows } from '../../sql/housekeeping.js';
+import { statusOf } from '../../sql/instances.js';
+import { NODE_COLUMNS, REPLACE_NODE } from '../../sql/nodes.js';
+import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
-import type { Row } from '../row.js';
-import { statusOf } from './instance-rows.js';
+import { insert } from '../../sql/statements.js';
+import { runSteps } from '../shared-operations.js';
 import { removeTerms } from './terms.js';
 
 /** Maximum number of step records removed by one purge, so that long histories do not hold up other operations. */
 const PURGED_HISTORY_MAX = 10_000;
 
 export function putNode(database: Database, [node]: OperationArguments<'putNode'>): void {
-  database.run(
-    'INSERT OR REPLACE INTO nodes (id, beatAt, url, version, hostname, pid, details) VALUES (?, ?, ?, ?, ?, ?, ?)',
-    encodeText(node.id),
-    node.beatAt,
-    encodeText(node.url),
-    encodeText(node.version),
-    encodeText(node.hostname),
-    node.pid,
-    encodeOptional(node.details),
-  );
-}
-
-export function listNodes(database: Database): readonly NodeRecord[] {
-  return database.all('SELECT * FROM nodes ORDER BY id').map(nodeOf);
-}
-
-export function nodeOf(row: Row): NodeRecord {
-  return {
-    id: row.text('id'),
-    beatAt: row.number('beatAt'),
-    url: row.text('url'),
-    version: row.text('version'),
-    hostname: row.text('hostname'),
-    pid: row.number('pid'),
-    details: row.textOrNull('details'),
-  };
-}
-
-export function removeNode(database: Database, [id]: OperationArguments<'removeNode'>): void {
-  database.run('DELETE FROM nodes WHERE id = ?', encodeText(id));
+  runSteps(database, insert('nodes', NODE_COLUMNS, node, REPLACE_NODE));
 }
 
 export function purge(
@@ -58,24 +31,7 @@ export function purge(
   const isKept = request.keepsInstances === true;
   const expired = isKept ? [] : findExpiredInstances(database, [request, request.limit]);
   const { isComplete, removed: instances } = removeInstances(database, [expired]);
-  const events = database.run(
-    `DELETE FROM events WHERE id IN (
-       SELECT id FROM events WHERE deliveredTo IS NOT NULL AND publishedAt < ? ORDER BY publishedAt, id LIMIT ?)`,
-    request.eventsPublishedBefore,
-    request.limit,
-  );
-  const activities = database.run(
-    `DELETE FROM activities WHERE id IN (
-       SELECT id FROM activities WHERE settled = 1 AND doneAt < ? ORDER BY doneAt, id LIMIT ?)`,
-    request.activitiesDoneBefore,
-    request.limit,
-  );
-  const joined = database.run(
-    `DELETE FROM joined_starts WHERE id IN (
-       SELECT id FROM joined_starts WHERE joinedAt < ? ORDER BY joinedAt LIMIT ?)`,
-    request.instancesEndedBefore,
-    request.limit,
-  );
+  const { activities, events, joined } = runSteps(database, purgeRows(request));
   return { instances, events, activities, isComplete: isComplete && joined < request.limit };
 }
 
@@ -89,7 +45,7 @@ export function statistics(database: Database): StoreStatistics {
   for (const row of database.all(
     'SELECT status, COUNT(*) AS n FROM instances INDEXED BY instances_status GROUP BY status',
   )) {
-    instances[statusOf(row.text('status'))] = row.number('n');
+    instances[statusOf(row)] = row.number('n');
   }
   const undelivered = database.get('SELECT COUNT(*) AS n FROM events WHERE deliveredTo IS NULL');
   return {

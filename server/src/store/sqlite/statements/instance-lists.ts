@@ -3,7 +3,7 @@ import type { OperationArguments, OperationResult } from '../../store-operations
 import type { IndexCondition } from '../../records/index-conditions.js';
 import type { InstanceFilter, InstancePosition } from '../../records/instance-lists.js';
 import type { InstanceSummary } from '../../records/instances.js';
-import { fulfillsAll } from '../../row-conditions.js';
+import { fulfillsAll } from '../../sql/row-conditions.js';
 import {
   SECTION_MAX,
   SHORT_PATH_MAX,
@@ -11,8 +11,9 @@ import {
   walkSteps,
   type PathSection,
 } from '../../search-plan.js';
+import { summaryOf } from '../../sql/instances.js';
 import type { Database } from '../database.js';
-import { SUMMARY_COLUMNS, summaryOf } from './instance-rows.js';
+import { SUMMARY_NAMES } from './instance-rows.js';
 import {
   columnConditions,
   constant,
@@ -37,7 +38,7 @@ export function listInstances(
     // The end of the section is fixed before it is read: other processes may write in between.
     const until = isSearch ? sectionEnd(database, walk, after, step) : null;
     const entriesMax = isSearch ? SECTION_MAX : limit;
-    const query = instancesOn(walk, { after, until }, entriesMax, SUMMARY_COLUMNS);
+    const query = instancesOn(walk, { after, until }, entriesMax, SUMMARY_NAMES);
     for (const row of database.each(query.text, ...query.values)) {
       if (!fulfillsAll(row, walk.where)) continue;
       items.push(summaryOf(row));
@@ -109,7 +110,7 @@ function instancesOn(
   const entries = inOrder(path.entries(section), filter, entriesMax);
   const from = isDirect
     ? // Its rows are at hand; without the state, which may be long.
-      { ...entries, text: entries.text.replace(' AS entryId ', ` AS entryId, ${SUMMARY_COLUMNS} `) }
+      { ...entries, text: entries.text.replace(' AS entryId ', ` AS entryId, ${SUMMARY_NAMES} `) }
     : entries;
   return joined([
     constant(`SELECT ${selected} FROM (`),

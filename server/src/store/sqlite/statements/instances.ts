@@ -5,19 +5,18 @@ import type {
   DueInstance,
   InstanceClaim,
   InstanceCommit,
-  HistoryRecord,
   IndexChange,
   InstanceRecord,
 } from '../../records/instances.js';
 import { messageBytes } from '../../records/messages.js';
 import { storedFailingSince } from '../../failing-since.js';
-import { indexText } from '../../json-columns.js';
+import { failureText, indexText } from '../../json-columns.js';
 import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
 import { makeDeferredAvailable, settleAllOf } from './activity-rows.js';
 import { noteAction } from './audit.js';
-import { encodedFailure, readInstance } from './instance-rows.js';
+import { readInstance } from './instance-rows.js';
 import { changeFieldTerms } from './terms.js';
 import { appendToInbox, clearInbox } from './messages.js';
 import { insertDeliveries } from './notifications.js';
@@ -48,7 +47,7 @@ export function commitInstance(
     failingSince,
     failingErrorAt,
     commit.failure?.key ?? null,
-    encodedFailure(commit.failure),
+    encodeOptional(failureText(commit.failure)),
     commit.wakeAt,
     encodeText(commit.state),
     commit.schemaVersion,
@@ -211,20 +210,6 @@ export function controlInstance(
     wakeAt: 0,
   };
   return { outcome: 'done', record: { ...current, ...changes } };
-}
-
-export function readHistory(
-  database: Database,
-  [instanceId, from, limit]: OperationArguments<'readHistory'>,
-): readonly HistoryRecord[] {
-  return database
-    .all(
-      'SELECT sequence, body FROM history WHERE instanceId = ? AND sequence >= ? ORDER BY sequence LIMIT ?',
-      encodeText(instanceId),
-      from,
-      limit,
-    )
-    .map((row) => ({ instanceId, sequence: row.number('sequence'), body: row.text('body') }));
 }
 
 const CLAIM_COLUMNS = 'id, owner, epoch, wakeAt, underWay, crashes, lastChangeAt, schemaVersion';

@@ -1,57 +1,11 @@
-/** Notifications and their deliveries. */
+/** Deliveries: what SQLite does in another way than PostgreSQL, whose nodes insert and claim at the same time. */
 import type { OperationArguments } from '../../store-operations.js';
-import type {
-  DeliveryRecord,
-  DeliveryState,
-  DeliverySummary,
-  NotificationRecord,
-} from '../../records/notifications.js';
-import { encodeOptional, encodeText } from '../../text-codec.js';
+import type { DeliveryRecord } from '../../records/notifications.js';
+import { DELIVERY_COLUMNS, deliveryOf } from '../../sql/notifications.js';
+import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
-import type { Row } from '../row.js';
-
-const SUMMARY =
-  'id, notification, workflowId, type, createdAt, state, attempts, dueAt, since, endedAt, answer';
-
-export function putNotification(
-  database: Database,
-  [{ name, paused, settings }]: OperationArguments<'putNotification'>,
-): void {
-  database.run(
-    'INSERT OR REPLACE INTO notifications (name, paused, settings) VALUES (?, ?, ?)',
-    encodeText(name),
-    encodeOptional(paused),
-    encodeText(settings),
-  );
-}
-
-export function listNotifications(
-  database: Database,
-  [limit]: OperationArguments<'listNotifications'>,
-): readonly NotificationRecord[] {
-  return database
-    .all('SELECT * FROM notifications ORDER BY name LIMIT ?', limit)
-    .map(notificationOf);
-}
-
-export function pauseNotification(
-  database: Database,
-  [name, paused]: OperationArguments<'pauseNotification'>,
-): boolean {
-  const changed = database.run(
-    'UPDATE notifications SET paused = ? WHERE name = ?',
-    encodeOptional(paused),
-    encodeText(name),
-  );
-  return changed > 0;
-}
-
-export function removeNotification(
-  database: Database,
-  [name]: OperationArguments<'removeNotification'>,
-): boolean {
-  return database.run('DELETE FROM notifications WHERE name = ?', encodeText(name)) > 0;
-}
+import { insert } from '../../sql/statements.js';
+import { runSteps } from '../shared-operations.js';
 
 export function insertDeliveries(
   database: Database,
@@ -65,20 +19,9 @@ export function insertDeliveries(
 }
 
 export function insertDelivery(database: Database, delivery: DeliveryRecord): void {
-  database.run(
-    `INSERT OR IGNORE INTO deliveries (${SUMMARY}, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    encodeText(delivery.id),
-    encodeText(delivery.notification),
-    encodeOptional(delivery.workflowId),
-    encodeText(delivery.type),
-    delivery.createdAt,
-    delivery.state,
-    delivery.attempts,
-    delivery.dueAt,
-    delivery.since,
-    delivery.endedAt,
-    encodeOptional(delivery.answer),
-    encodeText(delivery.body),
+  runSteps(
+    database,
+    insert('deliveries', DELIVERY_COLUMNS, delivery, 'ON CONFLICT (id) DO NOTHING'),
   );
 }
 
@@ -101,120 +44,8 @@ export function claimDeliveries(
       until,
       encodeText(id),
     );
-    const record = getDelivery(database, [id]);
-    if (record !== null) claimed.push(record);
+    const [record] = database.all('SELECT * FROM deliveries WHERE id = ?', encodeText(id));
+    if (record !== undefined) claimed.push(deliveryOf(record));
   }
   return claimed;
-}
-
-export function saveDelivery(
-  database: Database,
-  [{ answer, attempts, dueAt, endedAt, id, state }]: OperationArguments<'saveDelivery'>,
-): boolean {
-  const changed = database.run(
-    `UPDATE deliveries SET state = ?, dueAt = ?, endedAt = ?, answer = ?
-      WHERE id = ? AND attempts = ? AND state = 'waiting'`,
-    state,
-    dueAt,
-    endedAt,
-    encodeOptional(answer),
-    encodeText(id),
-    attempts,
-  );
-  return changed > 0;
-}
-
-export function redeliver(
-  database: Database,
-  [notification, id, at]: OperationArguments<'redeliver'>,
-): DeliverySummary | null {
-  const changed = database.run(
-    `UPDATE deliveries SET state = 'waiting', dueAt = ?, since = ?, endedAt = NULL
-      WHERE id = ? AND notification = ?`,
-    at,
-    at,
-    encodeText(id),
-    encodeText(notification),
-  );
-  if (changed === 0) return null;
-  const row = database.get(`SELECT ${SUMMARY} FROM deliveries WHERE id = ?`, encodeText(id));
-  return row === null ? null : summaryOf(row);
-}
-
-export function getDelivery(
-  database: Database,
-  [id]: OperationArguments<'getDelivery'>,
-): DeliveryRecord | null {
-  const row = database.get('SELECT * FROM deliveries WHERE id = ?', encodeText(id));
-  return row === null ? null : deliveryOf(row);
-}
-
-export function listDeliveries(
-  database: Database,
-  [{ notification, state }, after, limit]: OperationArguments<'listDeliveries'>,
-): readonly DeliverySummary[] {
-  const isOfState = state === undefined ? '' : 'AND state = ?';
-  const isBeyond = after === null ? '' : 'AND (createdAt, id) < (?, ?)';
-  return database
-    .all(
-      `SELECT ${SUMMARY} FROM deliveries WHERE notification = ? ${isOfState} ${isBeyond}
-        ORDER BY createdAt DESC, id DESC LIMIT ?`,
-      encodeText(notification),
-      ...(state === undefined ? [] : [state]),
-      ...(after === null ? [] : [after.time, encodeText(after.id)]),
-      limit,
-    )
-    .map(summaryOf);
-}
-
-export function removeDeliveries(
-  database: Database,
-  [notification, limit]: OperationArguments<'removeDeliveries'>,
-): number {
-  return database.run(
-    `DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE notification = ? LIMIT ?)`,
-    encodeText(notification),
-    limit,
-  );
-}
-
-export function purgeDeliveries(
-  database: Database,
-  [endedBefore, limit]: OperationArguments<'purgeDeliveries'>,
-): number {
-  return database.run(
-    `DELETE FROM deliveries WHERE id IN (
-       SELECT id FROM deliveries WHERE endedAt < ? ORDER BY endedAt, id LIMIT ?)`,
-    endedBefore,
-    limit,
-  );
-}
-
-export function notificationOf(row: Row): NotificationRecord {
-  return {
-    name: row.text('name'),
-    settings: row.text('settings'),
-    paused: row.textOrNull('paused'),
-  };
-}
-
-export function deliveryOf(row: Row): DeliveryRecord {
-  return { ...summaryOf(row), body: row.text('body') };
-}
-
-function summaryOf(row: Row): DeliverySummary {
-  return {
-    id: row.text('id'),
-    notification: row.text('notification'),
-    workflowId: row.textOrNull('workflowId'),
-    type: row.text('type'),
-    createdAt: row.number('createdAt'),
-    // Only these are written.
-    state: row.text('state') as DeliveryState,
-    attempts: row.number('attempts'),
-    dueAt: row.number('dueAt'),
-    since: row.number('since'),
-    endedAt: row.numberOrNull('endedAt'),
-    answer: row.textOrNull('answer'),
-  };
 }

@@ -1,12 +1,11 @@
 /** Every operation of the contract, on one connection. */
 import type { SynchronousOperations } from '../../store-operations.js';
 import type { Database } from '../database.js';
+import { sharedOperations } from '../shared-operations.js';
 import * as activities from './activities.js';
-import * as activityLists from './activity-lists.js';
 import * as audit from './audit.js';
 import * as bulkJobs from './bulk-jobs.js';
 import * as resources from './resources.js';
-import * as triggers from './triggers.js';
 import * as definitions from './definitions.js';
 import * as events from './events.js';
 import * as failures from './failures.js';
@@ -14,7 +13,7 @@ import * as housekeeping from './housekeeping.js';
 import * as instanceLists from './instance-lists.js';
 import { findInstancesByText } from './text-search.js';
 import * as instanceTerms from './instance-terms.js';
-import * as inserts from './inserts.js';
+import * as starts from './starts.js';
 import * as instances from './instances.js';
 import { postMessages } from './messages.js';
 import * as notifications from './notifications.js';
@@ -25,14 +24,13 @@ export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   },
   // A write holds the file's only write lock from before its comparison until after its change.
   probeAtomicity: () => true,
+  ...sharedOperations(),
   postMessages,
   ...activities,
-  ...activityLists,
   ...audit,
   ...bulkJobs,
   ...notifications,
   ...resources,
-  ...triggers,
   ...definitions,
   ...events,
   ...failures,
@@ -40,6 +38,6 @@ export const SQLITE_OPERATIONS: SynchronousOperations<Database> = {
   ...instanceLists,
   findInstancesByText,
   ...instanceTerms,
-  ...inserts,
+  ...starts,
   ...instances,
 };

@@ -12,8 +12,9 @@ import {
   type SoughtText,
   type TextEntry,
 } from '../../text-search.js';
+import { summaryOf } from '../../sql/instances.js';
 import type { Database } from '../database.js';
-import { SUMMARY_COLUMNS, summaryOf } from './instance-rows.js';
+import { SUMMARY_NAMES } from './instance-rows.js';
 
 export function findInstancesByText(
   database: Database,
@@ -29,10 +30,7 @@ export function findInstancesByText(
   ];
   const best = bestEntries(entries, search.limit);
   const found = best.ids.flatMap((id) => {
-    const row = database.get(
-      `SELECT ${SUMMARY_COLUMNS} FROM instances WHERE id = ?`,
-      encodeText(id),
-    );
+    const row = database.get(`SELECT ${SUMMARY_NAMES} FROM instances WHERE id = ?`, encodeText(id));
     return row === null ? [] : [summaryOf(row)];
   });
   return findingsOf(

@@ -7,17 +7,15 @@ import {
   type InstanceRecord,
   type InstanceSummary,
 } from '../../records/instances.js';
-import { joinedStartOf, recordIn, type JoinedStart } from '../../joined-starts.js';
-import { encodeOptional, encodeText } from '../../text-codec.js';
+import { joinedStartOf, recordIn } from '../../joined-starts.js';
+import { JOINED_START_COLUMNS } from '../../sql/archive-tables.js';
+import { encodeText } from '../../text-codec.js';
+import { summaryOf } from '../../sql/instances.js';
 import type { Database } from '../database.js';
+import { insert } from '../../sql/statements.js';
+import { runSteps } from '../shared-operations.js';
 import { hasNoEvents } from './events.js';
-import {
-  insertInstanceRow,
-  readInput,
-  readInstance,
-  SUMMARY_COLUMNS,
-  summaryOf,
-} from './instance-rows.js';
+import { insertInstanceRow, readInput, readInstance, SUMMARY_NAMES } from './instance-rows.js';
 import { controlInstance } from './instances.js';
 import { insertDeliveries } from './notifications.js';
 import { insertSideRecords } from './side-records.js';
@@ -29,6 +27,9 @@ interface NamedInstances {
   readonly reference: string;
   readonly limit: number;
 }
+
+const REPLACE_JOINED = `ON CONFLICT (id) DO UPDATE SET requestHash = excluded.requestHash,
+  instanceId = excluded.instanceId, joinedAt = excluded.joinedAt, body = excluded.body`;
 
 const INSERTED: Result = { outcome: 'inserted' };
 
@@ -89,20 +90,9 @@ function joined(
 ): Result | null {
   if (record === null) return null;
   const kept = joinedStartOf(start, record);
-  if (kept !== null) insertJoinedStart(database, kept);
+  if (kept !== null)
+    runSteps(database, insert('joined_starts', JOINED_START_COLUMNS, kept, REPLACE_JOINED));
   return { outcome: 'joined', record };
-}
-
-export function insertJoinedStart(database: Database, start: JoinedStart): void {
-  const { body, id, instanceId, joinedAt, requestHash } = start;
-  database.run(
-    'INSERT OR REPLACE INTO joined_starts (id, requestHash, instanceId, joinedAt, body) VALUES (?, ?, ?, ?, ?)',
-    encodeText(id),
-    encodeText(requestHash),
-    encodeText(instanceId),
-    joinedAt,
-    encodeOptional(body),
-  );
 }
 
 function isDisabled(database: Database, definitionId: string): boolean {
@@ -124,7 +114,7 @@ function terminateOpen(database: Database, { conflict, record }: InsertInstance)
 }
 
 function readSummary(database: Database, id: string): InstanceSummary {
-  const sql = `SELECT ${SUMMARY_COLUMNS} FROM instances WHERE id = ?`;
+  const sql = `SELECT ${SUMMARY_NAMES} FROM instances WHERE id = ?`;
   const row = database.get(sql, encodeText(id));
   if (row === null) throw new TypeError(`The instance ${id} does not exist`);
   return summaryOf(row);

@@ -1,6 +1,6 @@
 /** Conditions on tags and index fields, checked on a row with the columns `tags` and `fields`. */
-import { indexIn, tagsIn } from './json-columns.js';
-import { fulfills, type IndexCondition } from './records/index-conditions.js';
+import { indexIn, tagsIn } from '../json-columns.js';
+import { fulfills, type IndexCondition } from '../records/index-conditions.js';
 import type { StoredRow } from './stored-row.js';
 
 export function fulfillsAll(

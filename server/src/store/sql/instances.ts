@@ -1,0 +1,122 @@
+/** Instances as rows. The stores keep the inbox and a long input in different ways. */
+import { failingSinceIn, storedFailingSince } from '../failing-since.js';
+import { failureIn, failureText, indexIn, indexText, tagsIn, tagsText } from '../json-columns.js';
+import type {
+  HistoryRecord,
+  InstanceOutcome,
+  InstanceRecord,
+  InstanceStatus,
+  InstanceSummary,
+} from '../records/instances.js';
+import { columnsOf, type Columns, type RecordColumns } from './columns.js';
+import { select, type SqlOperations } from './statements.js';
+import type { StoredRow } from './stored-row.js';
+
+/** The columns of an instance in a list. */
+export const SUMMARY_COLUMNS: Columns<InstanceSummary> = {
+  id: ['text', ({ id }) => id],
+  definitionId: ['text', ({ definitionId }) => definitionId],
+  version: ['number', ({ version }) => version],
+  reference: ['text', ({ reference }) => reference],
+  tags: ['text', ({ tags }) => tagsText(tags)],
+  fields: ['text', ({ index }) => indexText(index)],
+  status: ['text', ({ status }) => status],
+  startTime: ['number', ({ startTime }) => startTime],
+  endTime: ['number', ({ endTime }) => endTime],
+  outcome: ['text', ({ outcome }) => outcome],
+  parentId: ['text', ({ parentId }) => parentId],
+  rootId: ['text', ({ rootId }) => rootId],
+  lastChangeAt: ['number', ({ lastChangeAt }) => lastChangeAt],
+  errorAt: ['number', ({ errorAt }) => errorAt],
+  failingSince: ['number', (record) => storedFailingSince(record).failingSince],
+  failingErrorAt: ['number', (record) => storedFailingSince(record).failingErrorAt],
+  failureKey: ['text', ({ failure }) => failure?.key ?? null],
+  failure: ['text', ({ failure }) => failureText(failure)],
+  wakeAt: ['number', ({ wakeAt }) => wakeAt],
+  owner: ['text', ({ owner }) => owner],
+  epoch: ['number', ({ epoch }) => epoch],
+  inSeq: ['number', ({ inSeq }) => inSeq],
+  revision: ['number', ({ revision }) => revision],
+  underWay: ['boolean', ({ underWay }) => underWay],
+  crashes: ['number', ({ crashes }) => crashes],
+  schemaVersion: ['number', ({ schemaVersion }) => schemaVersion],
+  requestHash: ['text', ({ requestHash }) => requestHash],
+  restartOf: ['text', ({ restartOf }) => restartOf],
+  restartedAs: ['text', ({ restartedAs }) => restartedAs],
+  retentionMs: ['number', ({ retentionMs }) => retentionMs],
+  startedBy: ['text', ({ startedBy }) => startedBy],
+};
+
+/** The columns of an instance, except its inbox. */
+export const INSTANCE_COLUMNS: Columns<InstanceRecord> = {
+  ...SUMMARY_COLUMNS,
+  state: ['text', ({ state }) => state],
+};
+
+export const HISTORY: RecordColumns<HistoryRecord> = {
+  instanceId: 'text',
+  sequence: 'number',
+  body: 'text',
+};
+
+export const HISTORY_COLUMNS = columnsOf(HISTORY);
+
+export const INSTANCE_OPERATIONS = {
+  *readHistory([instanceId, from, limit]) {
+    const text = `SELECT sequence, body FROM @history WHERE instanceId = ? AND sequence >= ?::bigint
+                   ORDER BY sequence LIMIT ?`;
+    const rows = yield* select(text, instanceId, from, limit);
+    return rows.map((row) => ({
+      instanceId,
+      sequence: row.number('sequence'),
+      body: row.text('body'),
+    }));
+  },
+} satisfies SqlOperations;
+
+/** A literal, not `readRecord`: every pass reads an instance, and objects of this size are slow if built by name. */
+export function summaryOf(row: StoredRow): InstanceSummary {
+  return {
+    id: row.text('id'),
+    definitionId: row.text('definitionId'),
+    version: row.number('version'),
+    reference: row.textOrNull('reference'),
+    tags: tagsIn(row.textOrNull('tags')),
+    index: indexIn(row.textOrNull('fields')),
+    status: statusOf(row),
+    startTime: row.number('startTime'),
+    endTime: row.numberOrNull('endTime'),
+    outcome: row.textOrNull('outcome') as InstanceOutcome | null,
+    parentId: row.textOrNull('parentId'),
+    rootId: row.textOrNull('rootId'),
+    lastChangeAt: row.number('lastChangeAt'),
+    errorAt: row.numberOrNull('errorAt'),
+    failingSince: failingSinceOf(row),
+    failure: failureIn(row.textOrNull('failureKey'), row.textOrNull('failure')),
+    wakeAt: row.numberOrNull('wakeAt'),
+    owner: row.textOrNull('owner'),
+    epoch: row.number('epoch'),
+    inSeq: row.number('inSeq'),
+    revision: row.number('revision'),
+    underWay: row.boolean('underWay'),
+    crashes: row.number('crashes'),
+    schemaVersion: row.number('schemaVersion'),
+    requestHash: row.textOrNull('requestHash'),
+    restartOf: row.textOrNull('restartOf'),
+    restartedAs: row.textOrNull('restartedAs'),
+    retentionMs: row.numberOrNull('retentionMs'),
+    startedBy: row.textOrNull('startedBy'),
+  };
+}
+
+export function failingSinceOf(row: StoredRow): number | null {
+  return failingSinceIn(row.numberOrNull('errorAt'), {
+    failingSince: row.numberOrNull('failingSince'),
+    failingErrorAt: row.numberOrNull('failingErrorAt'),
+  });
+}
+
+/** Only this server writes this column and the outcome. */
+export function statusOf(row: StoredRow): InstanceStatus {
+  return row.text('status') as InstanceStatus;
+}

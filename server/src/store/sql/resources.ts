@@ -1,0 +1,49 @@
+/** Resources: what people have set up, and notes that expire. */
+import type { ResourceRecord } from '../records/resources.js';
+import { columnsOf, readRecord, type RecordColumns } from './columns.js';
+import { change, insert, select, selectOne, type SqlOperations } from './statements.js';
+import type { StoredRow } from './stored-row.js';
+
+const RECORD: RecordColumns<ResourceRecord> = {
+  kind: 'text',
+  name: 'text',
+  revision: 'number',
+  expiresAt: 'number?',
+  body: 'text',
+};
+
+export const RESOURCE_COLUMNS = columnsOf(RECORD);
+
+export const RESOURCE_OPERATIONS = {
+  *saveResource([resource, expected]) {
+    const { body, expiresAt, kind, name, revision } = resource;
+    if (expected === null) {
+      const ending = 'ON CONFLICT (kind, name) DO NOTHING';
+      return (yield* insert('resources', RESOURCE_COLUMNS, resource, ending)) > 0;
+    }
+    const text = `UPDATE @resources SET revision = ?, expiresAt = ?, body = ?
+                   WHERE kind = ? AND name = ? AND revision = ?`;
+    return (yield* change(text, revision, expiresAt, body, kind, name, expected)) > 0;
+  },
+
+  *removeResource([kind, name]) {
+    const text = 'DELETE FROM @resources WHERE kind = ? AND name = ?';
+    return (yield* change(text, kind, name)) > 0;
+  },
+
+  *getResource([kind, name]) {
+    const text = 'SELECT * FROM @resources WHERE kind = ? AND name = ?';
+    const row = yield* selectOne(text, kind, name);
+    return row === null ? null : resourceOf(row);
+  },
+
+  *listResources([kind, afterName, limit]) {
+    const text = 'SELECT * FROM @resources WHERE kind = ? AND name > ? ORDER BY name LIMIT ?';
+    const rows = yield* select(text, kind, afterName ?? '', limit);
+    return rows.map(resourceOf);
+  },
+} satisfies SqlOperations;
+
+export function resourceOf(row: StoredRow): ResourceRecord {
+  return readRecord(row, RECORD);
+}

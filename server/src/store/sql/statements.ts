@@ -1,0 +1,104 @@
+/**
+ * Operations that SQLite and PostgreSQL share: one text for both, and one sequence of statements.
+ *
+ * SQLite's thread executes statements at once, and PostgreSQL's client awaits them. So an operation is a generator: it yields
+ * a statement, and continues with the result. `yield*` stands where `await` would: `const rows = yield* select('…', id)`.
+ *
+ * Invariants:
+ *  SQL1 Values are given as they are in the record. The database encodes text (see text-codec.ts) and booleans, and a row
+ *       decodes them.
+ *  SQL2 Texts are written in one notation, and each database translates it. `?` stands for a value, `@instances` for the
+ *       table, and columns have the names of the record's members: PostgreSQL's are `start_time` where these are `startTime`.
+ *       `INDEXED BY` is for SQLite, which has no statistics to choose an index by. Casts (`?::bigint`) are for PostgreSQL,
+ *       which needs them where it would infer a smaller type. `= TRUE` and `= FALSE` are 1 and 0 in SQLite.
+ *  SQL3 An operation is correct if other writers work between two of its statements: only SQLite has a transaction around
+ *       it. Operations for which one store needs another form stay in the stores.
+ */
+import type { OperationArguments, OperationResult, StoreOperation } from '../store-operations.js';
+import { namesOf, type Columns, type SqlValue } from './columns.js';
+import type { StoredRow } from './stored-row.js';
+
+export interface SqlStatement {
+  /**
+   * - `select`: returns rows.
+   * - `change`: returns only the number of changed rows.
+   * - `remove`: deletes the rows of `table`, which has a column `id`, that `text` selects: the part of a query after FROM.
+   */
+  readonly kind: 'select' | 'change' | 'remove';
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+  readonly table?: string;
+}
+
+export interface SqlResult {
+  readonly rows: readonly StoredRow[];
+  /** Only of statements that do not return rows. */
+  readonly changes: number;
+}
+
+/** An operation, or a part of one. */
+export type SqlSteps<Result> = Generator<SqlStatement, Result, SqlResult>;
+
+export type SqlOperations = {
+  readonly [Name in StoreOperation]?: (
+    args: OperationArguments<Name>,
+  ) => SqlSteps<OperationResult<Name>>;
+};
+
+export function* select(
+  text: string,
+  ...values: readonly SqlValue[]
+): SqlSteps<readonly StoredRow[]> {
+  const { rows } = yield { kind: 'select', text, values };
+  return rows;
+}
+
+export function* selectOne(
+  text: string,
+  ...values: readonly SqlValue[]
+): SqlSteps<StoredRow | null> {
+  const { rows } = yield { kind: 'select', text, values };
+  return rows[0] ?? null;
+}
+
+export function* change(text: string, ...values: readonly SqlValue[]): SqlSteps<number> {
+  const { changes } = yield { kind: 'change', text, values };
+  return changes;
+}
+
+/**
+ * Inserts one record, and returns how many rows were changed.
+ * @param ending such as `ON CONFLICT (id) DO NOTHING`
+ */
+export function* insert<Item>(
+  table: string,
+  columns: Columns<Item>,
+  item: Item,
+  ending = '',
+): SqlSteps<number> {
+  const values = Object.values(columns).map(([, cellOf]) => cellOf(item));
+  return yield* change(`INSERT INTO @${table} ${valuesPart(columns)} ${ending}`, ...values);
+}
+
+/** Kept, because an instance has many columns. */
+const valuesParts = new WeakMap<object, string>();
+
+function valuesPart(columns: Columns<never>): string {
+  let part = valuesParts.get(columns);
+  if (part === undefined) {
+    const placeholders = Object.keys(columns).map(() => '?');
+    part = `(${namesOf(columns)}) VALUES (${placeholders.join(', ')})`;
+    valuesParts.set(columns, part);
+  }
+  return part;
+}
+
+/** Rows that another writer is removing are left to it. */
+export function* removeSome(
+  table: string,
+  text: string,
+  ...values: readonly SqlValue[]
+): SqlSteps<number> {
+  const { changes } = yield { kind: 'remove', table, text, values };
+  return changes;
+}
