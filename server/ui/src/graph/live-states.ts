@@ -28,7 +28,7 @@ type ExecutionState = Pick<
   'attempt' | 'error' | 'executionId' | 'status' | 'stepId' | 'waitsFor'
 >;
 
-/** How the step is shown as a whole: the state that needs most attention. */
+/** The overall state of the step: the one that needs the most attention. */
 export type StepTone = 'none' | 'running' | 'waiting' | 'failed' | 'complete' | 'cancelled';
 
 const NOTHING: StepLiveState = {
