@@ -12,7 +12,7 @@ import { collect, readDuration, readRate, readVersion } from './values.js';
 const CONTROLS = {
   suspend: 'suspend runs until they are resumed',
   resume: 'resume suspended runs',
-  retry: 'retry steps that wait for their next attempt now',
+  retry: 'immediately retry steps that are waiting for their next attempt',
   terminate: 'end runs',
 } as const;
 const BULK_ACTIONS: readonly BulkAction[] = [

@@ -60,7 +60,7 @@ export function liveStatesOf(
     const before = states.get(execution.stepId) ?? NOTHING;
     const after = withExecution(before, execution);
     const isRetry = execution.waitsFor?.kind === 'retry';
-    const wait = isSuspended && isRetry ? 'somebody to resume the run' : after.wait;
+    const wait = isSuspended && isRetry ? 'someone to resume the run' : after.wait;
     states.set(execution.stepId, { ...after, wait, isPartial });
   }
   return states;
