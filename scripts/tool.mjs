@@ -1,6 +1,5 @@
 /**
- * Functions shared by all scripts: the root and the files of the repository, and running a tool. Called by: every other
- * script.
+ * Functions shared by all scripts: the repository's root and files, and running tools. Called by: every other script.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -32,7 +31,7 @@ function readdirSyncOrNull(absolute) {
   }
 }
 
-/** Runs a command, preferring development dependencies to commands of the machine. Throws if it fails. */
+/** Runs a command, preferring development dependencies to system commands. Throws if it fails. */
 export function runTool(tool, args, options = {}) {
   const result = spawnSync(tool, args, { ...toolOptions(), ...options });
   if (result.error) throw result.error;
@@ -62,7 +61,7 @@ function toolOptions() {
   return {
     cwd: root,
     env: { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}` },
-    // The output of a build must not mix with the output of the command that needed it.
+    // Build output must not be mixed with the output of the command that triggered the build.
     stdio: ['ignore', process.stderr, 'inherit'],
   };
 }

@@ -106,7 +106,7 @@ describe('a server error', () => {
     const { code, stderr } = await line.pipe(['list', '--url', `http://127.0.0.1:${port}`]);
     other.close();
     expect(code).toBe(3);
-    expect(stderr).toContain('answered 404, but not as a Stepwright server does');
+    expect(stderr).toContain('responded with 404, but it does not look like a Stepwright server');
   });
 
   it.each(['..', '.', ''])('gets no other path by the id %j', async (id) => {

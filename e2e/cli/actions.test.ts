@@ -218,7 +218,7 @@ describe('bulk', () => {
   it('does not act on all runs by mistake', async () => {
     const { code, stderr } = await line.pipe(['bulk', 'create', 'purge', '--reason', 'r']);
     expect(code).toBe(2);
-    expect(stderr).toContain('say which runs');
+    expect(stderr).toContain('select the runs with');
     const rate = ['bulk', 'create', 'retry', '--all', '--reason', 'r', '--per-second', 'fast'];
     expect((await line.pipe(rate)).stderr).toContain('It must be a number above 0');
     expect((await line.pipe(['bulk', 'show', 'nope'])).code).toBe(5);

@@ -148,7 +148,7 @@ const ON_SERVER: readonly Trial[] = [
   { command: 'definitions disable', args: onOrder, shows: /disabled/, isPlain: true },
   { command: 'definitions enable', args: onOrder, shows: /enabled/, isPlain: true },
   { command: 'triggers list', args: onOrder, shows: /^yearly +active +@yearly/m },
-  { command: 'triggers schedule', shows: /Nothing fires|yearly/, isPlain: true },
+  { command: 'triggers schedule', shows: /No triggers fire|yearly/, isPlain: true },
   { command: 'triggers pause', args: onTrigger, shows: /yearly is paused/, isPlain: true },
   { command: 'triggers resume', args: onTrigger, shows: /yearly is active/, isPlain: true },
   { command: 'triggers fire', args: onTrigger, shows: /^\w{26}$/m, isPlain: true },
@@ -315,7 +315,7 @@ const ACCESS: readonly Trial[] = [
   { command: 'profile use', args: onPlace, shows: /Commands now use/, isPlain: true },
   { command: 'profile list', shows: /^\* \w+ +http:/m },
   { command: 'profile remove', args: onPlace, shows: /is removed/, isPlain: true },
-  { command: 'token', shows: /private key was not kept/, isPlain: true, isWide: true },
+  { command: 'token', shows: /private key was not stored/, isPlain: true, isWide: true },
   {
     command: 'completion',
     args: () => ['bash'],

@@ -281,7 +281,7 @@ describe('stepwright dev', () => {
 
     writeFileSync(file, BROKEN);
     await server.says(/greeting\.yaml:6:13: error: /);
-    await server.says(/greeting\.yaml: not registered; the last good version stays$/m);
+    await server.says(/greeting\.yaml: not registered; the last valid version stays$/m);
     expect(await greet(url)).toBe('HELLO ADA');
 
     writeFileSync(file, GREETING);

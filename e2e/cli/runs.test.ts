@@ -36,7 +36,7 @@ describe('stepwright run', () => {
       code: 0,
       stdout: expect.stringMatching(/^\S+\n$/) as string,
     });
-    expect(stderr).toBe(`Started order, version 1. See how far it is: stepwright show ${stdout}`);
+    expect(stderr).toBe(`Started order, version 1. Show its progress: stepwright show ${stdout}`);
   });
 
   it('takes data, reference, tags and version', async () => {
@@ -80,7 +80,7 @@ describe('stepwright run', () => {
     ]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${id}\n` });
     expect(stderr).toBe(
-      `Joined run ${id} (Terminated) of order, which has the reference A5. See how far it is: stepwright show ${id}\n`,
+      `Joined run ${id} (Terminated) of order, which has the reference A5. Show its progress: stepwright show ${id}\n`,
     );
     expect(await start(...args)).not.toBe(id);
   });
@@ -199,7 +199,7 @@ describe('stepwright find', () => {
     expect(await line.pipe(['find', 'no such text'])).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'No run was found.\n',
+      stderr: 'No runs were found.\n',
     });
     const { stderr } = await line.pipe(['find', 'order']);
     expect(stderr).toContain('order is a definition; its runs: stepwright list --definition order');

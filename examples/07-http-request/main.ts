@@ -1,4 +1,4 @@
-/** Lets a run call a shop: once with success, and once for an article that the shop does not have. */
+/** Lets a run call a shop, once successfully and once for an article that the shop doesn't have. */
 import { readFile } from 'node:fs/promises';
 import { startShop } from './shop.ts';
 import { createClient } from '@stepwright/sdk';

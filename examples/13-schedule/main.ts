@@ -1,4 +1,4 @@
-/** Sends an offer, which is followed by a reminder later. */
+/** Sends an offer, followed by a reminder later. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 

@@ -1,4 +1,4 @@
-/** Submits expenses, and simulates the people who decide. */
+/** Submits expenses and simulates the approvers. */
 import { readFile } from 'node:fs/promises';
 import { createClient, type WorkflowHandle } from '@stepwright/sdk';
 

@@ -1,4 +1,4 @@
-/** Stores a job with a cron trigger, and makes up for three nights before there was a server. */
+/** Stores a job with a cron trigger, and backfills three nights from before the server existed. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 import { Worker } from '@stepwright/worker-sdk';
@@ -17,7 +17,7 @@ await client.definitions.register(await read(`${JOB}.yaml`));
 const [nightly] = await client.triggers.list(JOB);
 console.log(`The trigger ${nightly?.name} fires at ${nightly?.cron} in ${nightly?.timeZone}`);
 
-// Each planned time starts one run, however often this is repeated.
+// Each planned time starts only one run, no matter how often this is repeated.
 const nights = await client.triggers.backfill(JOB, 'nightly', {
   from: '2026-01-01T00:00:00Z',
   to: '2026-01-04T00:00:00Z',

@@ -1,4 +1,4 @@
-/** Books courses. Most bookings fail, each for a different reason, which the caller learns. */
+/** Books courses. Most bookings fail, each for a different reason, which is reported to the caller. */
 import { readFile } from 'node:fs/promises';
 import { createClient, isWorkflowFailedError } from '@stepwright/sdk';
 import { ActivityFailure, Worker } from '@stepwright/worker-sdk';

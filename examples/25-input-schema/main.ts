@@ -1,4 +1,4 @@
-/** Starts an order with data that fits its schema, and one with data that does not. */
+/** Starts one order with data that matches its schema, and one with data that doesn't. */
 import { readFile } from 'node:fs/promises';
 import { createClient, isApiError } from '@stepwright/sdk';
 import type { Data, Input } from './order-types.ts';
@@ -14,7 +14,7 @@ const { lines, pieces, priority } = await order.result({ timeoutMs: 20_000 });
 console.log(`${Number(pieces)} pieces, priority ${priority}, ink: ${lines[1]?.count}`);
 
 try {
-  // The types would find these mistakes, so this start does without them.
+  // The types would catch these mistakes, so this start doesn't use them.
   await client.workflows.start('checked-order', { priority: 'High', lines: [{ sku: 5 }] });
 } catch (error) {
   if (!isApiError(error)) throw error;

@@ -1,4 +1,4 @@
-/** Starts orders with the result in the same call, and never two open runs for one order. */
+/** Starts orders and gets the result in the same call, with at most one open run per order. */
 import { readFile } from 'node:fs/promises';
 import { createClient, isApiError } from '@stepwright/sdk';
 

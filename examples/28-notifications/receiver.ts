@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 
-/** The members of a message that this receiver uses; a test has none in `data`. */
+/** The message members that this receiver uses; for a test message, `data` is empty. */
 export interface Message {
   type: string;
   data: { reference?: string | null; lastError?: { message: string } | null };
@@ -26,7 +26,7 @@ export async function startReceiver(
   const handled = new Set<string>();
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // The signature covers the body as it was sent: verify it before you parse it.
+    // The signature covers the raw body: verify it before parsing.
     const body = await text(request);
     const id = String(request.headers['webhook-id']);
     let message: Message;

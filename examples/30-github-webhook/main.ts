@@ -31,7 +31,7 @@ await client.webhooks.put('example-closed', {
   },
 });
 
-/** What GitHub sends: the signature covers the bytes of the body. */
+/** Sends a request as GitHub does: the signature covers the raw body. */
 function call(name: string, body: string, deliveryId: string, key = secret): Promise<Response> {
   const signature = createHmac('sha256', key).update(body).digest('hex');
   return fetch(`${baseUrl}/hooks/${name}`, {

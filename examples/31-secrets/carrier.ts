@@ -1,4 +1,4 @@
-/** A carrier that takes orders from those who know its token, and is careless enough to repeat it. */
+/** A carrier that accepts orders with its token, and carelessly echoes it in the response. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

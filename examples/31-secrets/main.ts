@@ -1,4 +1,4 @@
-/** Lets a run call a carrier with a secret, and shows what can be seen of it. */
+/** Lets a run call a carrier with a secret, and shows where the secret is visible. */
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@stepwright/sdk';
 import { startCarrier } from './carrier.ts';

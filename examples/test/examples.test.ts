@@ -39,7 +39,7 @@ describe('the collection of examples', () => {
     expect(hasWords(shown, 'text', 'output')).toBe(true);
 
     const { exitCode, stdout, stderr } = await runExample(number);
-    // A failed command writes the reason to stderr. A successful one may also write there: workers log failures of handlers.
+    // A failed command writes the reason to stderr. A successful one may also write there, because workers log handler failures.
     expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' });
     if (!matchesShown(stdout, shown?.text ?? '')) expect(stdout).toBe(shown?.text);
   });

@@ -1,6 +1,6 @@
 /**
- * Goal: a stranger makes a first change in five minutes, by CONTRIBUTING.md. Method: in a copy of the repository without
- * installed packages and build output, installs, applies the patches of the document and runs its command before and after.
+ * Goal: a newcomer can make a first change in five minutes with CONTRIBUTING.md. Method: in a copy of the repository without
+ * installed packages and build output, installs, applies the document's patches and runs its command before and after.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

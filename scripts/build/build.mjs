@@ -1,5 +1,5 @@
 /**
- * Builds what is stale, in order of dependency:
+ * Builds stale parts in dependency order:
  *
  *   controllers -> routes and openapi.json -> sdk/src/generated/schema.ts -> sdk -> worker-sdk
  *                  `-> server/dist -> assets, Swagger UI and Prettier beside it -> the Python snapshot
@@ -29,7 +29,7 @@ const SNAPSHOT_SCRIPT = 'server/scripts/build-python-snapshot.mjs';
 
 export async function build() {
   const page = buildOperatorPage();
-  // The first failure is reported; until then, the other must not end the process.
+  // The first failure is reported; until then, the other one must not end the process.
   page.catch(() => undefined);
   await generateApi();
   await generateSdkSchema();
@@ -43,7 +43,7 @@ export async function build() {
   await page;
 }
 
-/** Depends on generated types only, so its bundler can run in parallel to the compilers. */
+/** Depends only on generated types, so its bundler can run in parallel with the compilers. */
 async function buildOperatorPage() {
   const folder = 'server/ui';
   if (!existsSync(join(root, folder, 'package.json'))) return;
@@ -76,7 +76,7 @@ async function compilePackage(name, { output, uses = [] }) {
   });
 }
 
-/** The compiler leaves the output of deleted sources behind, which would hide that one is still imported. */
+/** The compiler keeps the output of deleted sources, which would hide remaining imports of them. */
 function removeOrphans(name) {
   for (const file of readdirSync(join(root, name, 'dist'), { recursive: true })) {
     if (file.startsWith('swagger-ui') || file.startsWith('prettier')) continue;
@@ -106,8 +106,8 @@ async function copyServerAssets() {
 }
 
 /**
- * Three files of the 12 MB of its package, which users therefore need not install, and the licenses of these files. Those
- * that are served compressed are stored compressed.
+ * Copies three files from its 12 MB package, so users don't have to install it, with the licenses of these files. Files that are
+ * served compressed are stored compressed.
  */
 async function copySwaggerUi() {
   const from = 'server/node_modules/swagger-ui-dist';
@@ -131,7 +131,7 @@ async function copySwaggerUi() {
   });
 }
 
-/** The parts of Prettier that format YAML and JSON: one of the 12 MB of its package. */
+/** The parts of Prettier that format YAML and JSON: 1 MB of its 12 MB package. */
 async function copyPrettier() {
   const from = 'server/node_modules/prettier';
   const to = 'server/dist/prettier';
@@ -150,7 +150,7 @@ async function copyPrettier() {
   });
 }
 
-/** The memory of an interpreter right after its start, so that the server need not boot one from scratch. */
+/** A memory snapshot of a freshly started interpreter, so the server doesn't have to boot one from scratch. */
 async function buildPythonSnapshot() {
   if (!existsSync(join(root, SNAPSHOT_SCRIPT))) return;
   await runStage({

@@ -6,8 +6,8 @@
  *   can also be YAML, except scripts.
  * - Responses can also be YAML; errors are `application/problem+json`.
  * - YAML examples are generated from JSON examples.
- * - What generators of clients need: the license by its identifier, no name for a mere text or number, no schema that
- *   nothing uses, and no union that has no form in some language (`forGenerators`).
+ * - For client generators: the license identifier, no named schemas for plain strings or numbers, no unused schemas, and no
+ *   unions that some languages can't express (`forGenerators`).
  * - The order is fixed, so that the same controllers produce the same text on every machine.
  *
  * Called by: generate.mjs.
@@ -18,8 +18,8 @@ const YAML = 'application/yaml';
 const JSON_TYPE = 'application/json';
 const PROBLEM_TYPE = 'application/problem+json';
 /**
- * What stands instead of the name of a mere text or number, of which some generators make an undefined type. tsoa knows no
- * formats of names.
+ * Replacements for named schemas of plain strings or numbers, which some generators turn into an undefined type. tsoa doesn't
+ * support formats for named types.
  */
 const PLAIN_SCHEMAS = {
   Time: { type: 'string', format: 'date-time' },
@@ -58,8 +58,8 @@ function withoutPlainNames(value) {
 }
 
 /**
- * The document as the server publishes it. In some languages, a union of a list or an object with something else makes a client
- * that does not compile: what may be a text instead of a list of texts becomes the list, and everything else any value.
+ * The document as the server publishes it. In some languages, a union of a list or object with another type produces a client
+ * that doesn't compile. So a string or list of strings becomes the list, and any other union becomes any value.
  */
 export function forGenerators(value) {
   if (Array.isArray(value)) return value.map(forGenerators);
@@ -74,7 +74,7 @@ export function forGenerators(value) {
   return mapValues({ ...whole, ...rest }, forGenerators);
 }
 
-/** The schemas to which operations refer, also through others. */
+/** The schemas that operations refer to, directly or indirectly. */
 function usedSchemas(paths, schemas) {
   const used = new Set();
   const visit = (value) => {
@@ -113,7 +113,7 @@ function finishOperation(operation, schemas) {
   };
 }
 
-/** What the server refuses in names: see `server/src/engine/model/names.ts`. */
+/** Characters that the server rejects in names: see `server/src/engine/model/names.ts`. */
 function withNameLimits(parameter) {
   const { in: place, name, schema } = parameter;
   if (place !== 'path' || name === 'token' || schema.type !== 'string') return parameter;

@@ -2,9 +2,9 @@
  * Build stages that run only if one of their inputs has changed.
  *
  * A stage names its inputs (files and folders, relative to the repository). Their content is hashed, and a stamp in
- * `.cache/stamps/` stores the hash of the last successful run. Because content counts and not time, switching to
- * another branch and back builds nothing. A stage also runs if one of its outputs is missing, or, with
- * `outputsAreInputs`, if an output was changed by hand. Called by: build.mjs, generate.mjs.
+ * `.cache/stamps/` stores the hash of the last successful run. Because content counts rather than time, switching to another
+ * branch and back doesn't trigger a build. A stage also runs if one of its outputs is missing, or, with `outputsAreInputs`, if an
+ * output was changed by hand. Called by: build.mjs, generate.mjs.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
  * Asks the registry for known vulnerabilities of the packages that are needed at run time. Fails if there are any, or
- * if the audit itself fails. A registry that cannot be reached or does not offer this service is not a failure: the
- * script prints NOT AUDITED and exits normally, so that people behind such a registry can work.
+ * if the audit itself fails. An unreachable registry, or one without this service, isn't a failure: the script prints NOT AUDITED
+ * and exits normally, so that developers behind such a registry can work.
  *
  * Arguments are passed to `pnpm audit`, such as `--registry=https://…`. One advisory is accepted, with the reason
  * beside it, by `auditConfig.ignoreGhsas` in pnpm-workspace.yaml.

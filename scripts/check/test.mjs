@@ -1,7 +1,7 @@
 /**
- * Builds what is stale and runs every test. The last line is `N passed, N failed, N skipped`, and the exit code is 0
- * only if at least one test ran and none failed. Arguments are passed to vitest: `pnpm test --project server`.
- * With `TEST_MINUTES=60`, tests that would start later than that are skipped, and their files are named.
+ * Builds stale parts and runs every test. The last line is `N passed, N failed, N skipped`, and the exit code is 0 only if at
+ * least one test ran and none failed. Arguments are passed to vitest: `pnpm test --project server`. With `TEST_MINUTES=60`, tests
+ * that would start later than that are skipped, and their files are named.
  *
  * Called by: `pnpm test`, `pnpm test:simulation`, `pnpm test:faults`, `pnpm screenshots`, .ci/run.
  */
@@ -51,7 +51,7 @@ function runTests(args) {
   };
 }
 
-/** A test that passed only at its second attempt may have found a defect: the reader should know of it. */
+/** A test that passed only on its second attempt may have found a defect, so it is reported. */
 function listRepeated({ testResults = [] }) {
   const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
   for (const { status, fullName, failureMessages } of tests) {
@@ -60,7 +60,7 @@ function listRepeated({ testResults = [] }) {
   }
 }
 
-/** Names what the machine had no time for. */
+/** Lists the tests that there was no time for. */
 function listLate({ testResults = [] }) {
   const late = testResults.filter(({ assertionResults }) =>
     assertionResults.some(({ meta }) => meta.isLate),

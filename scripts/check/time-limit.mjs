@@ -1,6 +1,6 @@
 /**
- * Skips what starts after the time that a run of all tests may take is over: a slow machine runs fewer tests, and `pnpm test`
- * counts the others as skipped and names their files.
+ * Skips tests that would start after the time limit for a full test run: a slow machine runs fewer tests, and `pnpm test` counts
+ * the others as skipped and lists their files.
  *
  * Called by: vitest, before each test file (`setupFiles`).
  */

@@ -8,7 +8,7 @@
 import { generateApi } from '../build/generate.mjs';
 import { runMain, runTool } from '../tool.mjs';
 
-/** Those whose sources run without a build. */
+/** The projects whose sources run without a build. */
 const PROJECTS = ['server', 'sdk', 'worker-sdk'];
 const DEFAULT_PATH = 'server/test/engine';
 

@@ -87,7 +87,7 @@ async function timed(name, run) {
   try {
     await run();
   } catch (error) {
-    // The first failure stops what runs beside it.
+    // The first failure stops the parallel steps.
     if (!failed.signal.aborted) {
       console.error(`verify: ${name} failed after ${seconds(began)} s`);
       failed.abort();

@@ -1,6 +1,6 @@
 /**
- * Everything that must hold before a release is published: one version, changelogs, licenses, packages that resolve and
- * have types, a bill of materials, and what npm would publish.
+ * Checks everything that is required before a release: one version, changelogs, licenses, packages that resolve and have types, a
+ * bill of materials, and the files that npm would publish.
  *
  *   pnpm release:version 0.2.0
  *   pnpm release:check            (--any-version before the version is set)
@@ -15,7 +15,7 @@ import { packAll, PUBLISHED } from './pack-all.mjs';
 import { billOfMaterials } from './sbom.mjs';
 import { checkChangelogs, commonVersion } from './version.mjs';
 
-/** A tarball that is larger than this has files that nobody needs. */
+/** A larger tarball contains unnecessary files. */
 const TARBALL_BYTES_MAX = { stepwright: 12_500_000, sdk: 220_000, 'worker-sdk': 100_000 };
 
 const isAnyVersion = process.argv.includes('--any-version');

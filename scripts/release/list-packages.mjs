@@ -11,7 +11,7 @@ import { root } from '../tool.mjs';
 /** The packages of the page are included, because the server ships its built files. */
 const PARTS = ['server', 'server/ui', 'sdk', 'worker-sdk'];
 
-/** Packages of which the build copies files into the server, without what they depend on. */
+/** Packages whose files the build copies into the server, without their dependencies. */
 const COPIED = ['prettier', 'swagger-ui-dist'];
 
 /** Sorted by name and version, without duplicates and without the parts themselves. */

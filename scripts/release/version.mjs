@@ -1,5 +1,5 @@
 /**
- * Gives all packages and the unreleased sections of the changelogs a version.
+ * Sets the version of all packages and of the unreleased changelog sections.
  *
  *   pnpm release:version 0.2.0
  *
@@ -31,7 +31,7 @@ export function setVersion(folder, version, date) {
     if (heading === undefined) throw new Error(`${file} has no unreleased section`);
     changed.push([file, text.replace(heading, `## Unreleased\n\n## ${version} – ${date}`)]);
   }
-  // Nothing is written unless everything can be.
+  // Either everything is written or nothing.
   for (const [file, text] of changed) writeFileSync(join(folder, file), text);
 }
 
@@ -45,7 +45,7 @@ export function commonVersion(folder) {
   throw new Error(`The packages have different versions: ${[...new Set(versions)].join(', ')}`);
 }
 
-/** Throws if a changelog says nothing about the version, or gives it no date. */
+/** Throws if a changelog has no entry or no date for the version. */
 export function checkChangelogs(folder, version) {
   for (const file of CHANGELOGS) {
     const sections = readFileSync(join(folder, file), 'utf8').split(/^## /m);

@@ -26,16 +26,16 @@ export type WorkflowOutcome = Schemas['WorkflowOutcome'];
 export type WorkflowSummary = Schemas['WorkflowSummary'];
 /** A run that has changed. Read the run for its tags and index fields. */
 export type ChangedWorkflow = Omit<WorkflowSummary, 'failure' | 'index' | 'tags'>;
-/** The steps at which open runs of a definition are. */
+/** The current steps of a definition's open runs. */
 export type OpenSteps = Schemas['OpenSteps'];
-/** Failed runs in groups, by their cause. */
+/** Failed runs, grouped by cause. */
 export type FailureGroups = Schemas['FailureGroups'];
 /** Failed runs with the same cause. */
 export type FailureGroup = Schemas['FailureGroup'];
 export type WorkflowCount = Schemas['WorkflowCount'];
-/** The runs that were found by a text. */
+/** The runs found by a text search. */
 export type WorkflowFindings = Schemas['WorkflowFindings'];
-/** A run that was found by a text, and why. */
+/** A run found by a text search, with its matches. */
 export type FoundWorkflow = Schemas['FoundWorkflow'];
 /** Where a text was found in a run. */
 export type WorkflowMatch = Schemas['WorkflowMatch'];
@@ -47,50 +47,50 @@ export type Trigger = Schemas['Trigger'];
 export type Schedule = Schemas['Schedule'];
 /** A trigger with its times in the next hours. */
 export type ScheduledTrigger = Schemas['ScheduledTrigger'];
-/** Whom to tell about which changes of runs. */
+/** A notification to set up: a target and the run changes to report to it. */
 export type NotificationRequest = Schemas['NotificationRequest'];
 /** A notification, without its secret. */
 export type Notification = Schemas['Notification'];
 /** A secret without its value. */
 export type Secret = Schemas['Secret'];
-/** A change that a client has made. */
+/** A change made by a client. */
 export type AuditEntry = Schemas['AuditEntry'];
 /** An API key to create. */
 export type ApiKeyRequest = Schemas['ApiKeyRequest'];
 /** An API key, without the key itself. */
 export type ApiKey = Schemas['ApiKey'];
-/** A key that was just created. */
+/** A newly created API key. */
 export type CreatedApiKey = Schemas['CreatedApiKey'];
-/** What signed calls of another system do. */
+/** A webhook to set up: what signed calls from another system do. */
 export type WebhookRequest = Schemas['WebhookRequest'];
 /** A webhook, without its secret. */
 export type Webhook = Schemas['Webhook'];
-/** A change of a run that notifications can tell. */
+/** A run change that notifications can report. */
 export type NotifiedChange = Schemas['NotifiedChange'];
 /** A message to the target of a notification. */
 export type Delivery = Schemas['Delivery'];
-/** What became of an attempt to deliver a message. */
+/** The result of a delivery attempt. */
 export type DeliveryAnswer = Schemas['DeliveryAnswer'];
-/** Whether a delivery will be tried, was accepted, or was given up. */
+/** Whether a delivery is waiting for an attempt, was accepted, or has failed. */
 export type DeliveryState = Schemas['DeliveryState'];
 /** A bulk job with its progress and its first failures. */
 export type BulkJob = Schemas['BulkJob'];
 /** A bulk job in a list: everything except its failures. */
 export type BulkJobSummary = Schemas['BulkJobSummary'];
-/** The runs on which a bulk job would act. */
+/** The runs that a bulk job would act on. */
 export type BulkPreview = Schemas['BulkPreview'];
 
-/** What a termination with compensation would undo. */
+/** A preview of a termination with compensation. */
 export type CompensationPreview = Schemas['CompensationPreview'];
 /** The body of a request for a bulk job. */
 export type BulkRequestBody = Schemas['BulkRequest'];
-/** A bulk job that was created. */
+/** A newly created bulk job. */
 export type CreatedBulkJob = Schemas['CreatedBulkJob'];
 /** An action that applies to many runs at once. */
 export type ControlAction = Schemas['ControlRequest']['action'];
 /** The result of an action for one of many runs. */
 export type ControlResult = Schemas['ControlResult'];
-/** An action that somebody applied to a run. */
+/** An action applied to a run. */
 export type WorkflowAction = Schemas['WorkflowAction'];
 /** One execution of a step in a run. */
 export type StepExecution = Schemas['StepExecution'];
@@ -100,11 +100,11 @@ export type Explanation = Schemas['Explanation'];
 export type WaitReason = Schemas['WaitReason'];
 /** One node: a server process. */
 export type ServerNode = Schemas['Node'];
-/** A client that polls for work items, or holds some. */
+/** A client that polls for work items or holds any. */
 export type ServerWorker = Schemas['Worker'];
 /** The workers of all nodes. */
 export type WorkerList = Schemas['WorkerList'];
-/** The state of the whole server in numbers. */
+/** Statistics for the whole server. */
 export type Overview = Schemas['Overview'];
 /** What happened in one minute or hour. */
 export type OverviewBucket = Schemas['OverviewBucket'];
@@ -184,7 +184,7 @@ export type ControlledWorkflow<TData extends object = DataObject> = Omit<
   'data'
 > & { data?: Partial<TData> };
 
-/** A run after a start: `joined` is true if another start had started it. */
+/** A run after a start: `joined` is true if an existing run was joined. */
 export type StartedWorkflow<TData extends object = DataObject> = ControlledWorkflow<TData> & {
   readonly joined: boolean;
 };
@@ -193,9 +193,9 @@ export type StartedWorkflow<TData extends object = DataObject> = ControlledWorkf
 export type ModificationRequest = Schemas['ModificationRequest'];
 /** A rerun of a run from a step. */
 export type RerunRequest = Schemas['RerunRequest'];
-/** Why and how a run is started again. */
+/** Options for starting a run again. */
 export type RestartRequest = Schemas['RestartRequest'];
-/** Everything that the server knows of a run. */
+/** Everything that the server knows about a run. */
 export type WorkflowExport = Schemas['WorkflowExport'];
 /** The result of a repair. */
 export type RepairedWorkflow<TData extends object = DataObject> = Omit<

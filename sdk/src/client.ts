@@ -18,10 +18,10 @@ import { StepsResource } from './resources/steps.js';
 import { WorkflowsResource } from './resources/workflows.js';
 import { Transport } from './transport.js';
 
-/** `undefined` if the names of the activities are not known. */
+/** `undefined` if the activity names are unknown. */
 type Declared<D> = string extends keyof D ? undefined : D;
 
-/** A client for one server. It holds no connections, so you do not have to close it. */
+/** A client for one server. It holds no connections, so you don't have to close it. */
 export interface StepwrightClient<D extends ActivityDeclarations = ActivityDeclarations> {
   readonly definitions: DefinitionsResource;
   readonly workflows: WorkflowsResource;
@@ -31,13 +31,13 @@ export interface StepwrightClient<D extends ActivityDeclarations = ActivityDecla
   readonly steps: StepsResource;
   readonly triggers: TriggersResource;
   readonly notifications: NotificationsResource;
-  /** Bearer tokens that the server can end at any time. */
+  /** Bearer tokens that can be revoked at any time. */
   readonly keys: KeysResource;
   /** Who changed what. */
   readonly audit: AuditResource;
-  /** The names of values that the operator gives to definitions. */
+  /** The names of the secrets that the operator provides. */
   readonly secrets: SecretsResource;
-  /** Calls of other systems that publish events and start runs. */
+  /** Calls from other systems that publish events and start runs. */
   readonly webhooks: WebhooksResource;
   readonly nodes: NodesResource;
   readonly workers: WorkersResource;
@@ -70,12 +70,12 @@ export interface StepwrightClient<D extends ActivityDeclarations = ActivityDecla
   stream(options?: StreamOptions): AsyncIterable<Change>;
   /** Returns the name, version and environment of the node that responds. */
   info(options?: CallOptions): Promise<ServerInfo>;
-  /** Returns the state of the whole server in numbers: runs by status, starts and ends of the last hour and day, waiting work. */
+  /** Returns statistics for the whole server: runs by status, starts and ends in the last hour and day, waiting work. */
   overview(options?: CallOptions): Promise<Overview>;
 }
 
 /**
- * Creates a client. This sends no request.
+ * Creates a client, without sending a request.
  *
  * @throws TypeError if `baseUrl` is not an HTTP or HTTPS URL; RangeError if `timeoutMs` or `integers` is invalid
  *

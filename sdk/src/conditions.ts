@@ -1,16 +1,16 @@
 /** Builds conditions on tags and index fields, for the filter `where`. */
 
-/** A value to compare with. Text and a number of the same digits are different values. */
+/** A value to compare with. A string and a number with the same digits are different values. */
 export type ConditionValue = string | number | bigint | boolean;
 
 /**
- * Conditions on one tag or index field. Each method returns the text of a condition. An index field that is a list fulfills a
- * condition if one of its elements does; `isNot` is fulfilled if none of its elements is the value.
+ * Conditions on one tag or index field. Each method returns the text of a condition. An index field that is a list matches a
+ * condition if one of its elements does; `isNot` matches if none of its elements is the value.
  */
 export interface ConditionsOn {
   /** Equal to the value. */
   is(value: ConditionValue): string;
-  /** There, and not equal to the value. */
+  /** Present, and not equal to the value. */
   isNot(value: ConditionValue): string;
   /** Less than the value: numbers compare with numbers, text with text. */
   below(value: string | number | bigint): string;
@@ -22,7 +22,7 @@ export interface ConditionsOn {
 }
 
 /**
- * Conditions on an index field, which the definition names in `Index`.
+ * Conditions on an index field, declared in the definition's `Index`.
  *
  * @throws TypeError for a name that no index field can have
  *

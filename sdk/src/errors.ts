@@ -1,5 +1,5 @@
 /**
- * The errors of the SDK. Each has a literal `name`, the number of attempts, and the ids of what the call was about.
+ * The SDK errors. Each has a literal `name`, the number of attempts, and the ids that the call was about.
  *
  * Two kinds of errors are deliberately not wrapped: an aborted call rejects with the reason of the caller's signal, and errors
  * of the caller's `token` function are passed on unchanged.
@@ -183,7 +183,7 @@ export class TimeoutError extends SdkError {
    */
   readonly summary: string | null;
 
-  /** @param failed `missed`: what did not happen in time. The default is the response. */
+  /** @param failed `missed`: what didn't happen in time; the response by default. */
   constructor(failed: FailedCall & TimeoutDetails) {
     const { attempts, cause, elapsedMs, missed = 'no response', summary = null } = failed;
     const last =
@@ -217,7 +217,7 @@ export class WorkflowFailedError extends SdkError {
   override readonly name = 'WorkflowFailedError' as const;
   /** How the run ended. */
   readonly outcome: FailedOutcome;
-  /** The latest error of its steps; null if there is none, for example if somebody terminated the run. */
+  /** The latest error of its steps; null if there is none, for example because the run was terminated. */
   readonly error: StepError | null;
 
   constructor(

@@ -46,12 +46,12 @@ export interface CallOptions {
   readonly retry?: RetryOptions | false | undefined;
 }
 
-/** How runs are terminated. */
+/** Options for terminating runs. */
 export interface TerminateOptions extends CallOptions {
   /**
-   * Undoes what the run has done before it ends: waits for work in flight, then runs the `CompensateWith` of the steps that
-   * have begun and of open sagas, the last one to end first. The call returns immediately. Use `wait` to wait for the end,
-   * and `explain` to see the progress.
+   * Undoes the completed steps before the run ends: waits for work in flight, then runs the `CompensateWith` of the steps that
+   * have begun and of open sagas, starting with the last one to end. The call returns immediately. Use `wait` to wait for the
+   * end, and `explain` to see the progress.
    *
    * @default false
    */
@@ -62,7 +62,7 @@ export interface TerminateOptions extends CallOptions {
    * @default 600_000
    */
   readonly graceMs?: number;
-  /** Why: for the record of actions and the audit log. Up to 500 characters. */
+  /** The reason, shown in the record of actions and the audit log. Up to 500 characters. */
   readonly reason?: string;
 }
 
@@ -92,8 +92,7 @@ export interface ClientOptions<D extends ActivityDeclarations = ActivityDeclarat
   /** Required if the server uses authentication. */
   readonly token?: TokenSource;
   /**
-   * Added to every request: `traceparent`, so that runs belong to the trace of the caller, or what a proxy in front of the server
-   * requires.
+   * Added to every request, such as `traceparent`, which makes runs part of the caller's trace, or headers required by a proxy.
    */
   readonly headers?: HeaderSource;
   /**

@@ -27,7 +27,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 /** The longest delay that `setTimeout` accepts. */
 const TIMER_MS_MAX = 2_147_483_647;
 
-/** Properties of a call that the schema does not define. */
+/** Properties of a call that aren't in the schema. */
 interface CallNature {
   readonly repeatable: Repeatable;
   readonly subject: CallSubject;
@@ -68,7 +68,7 @@ export class Transport {
     return (await this.callWithStatus(method, path, call, options)).value;
   }
 
-  /** For calls whose status says more than their response. */
+  /** For calls whose status carries more information than their body. */
   async callWithStatus<P extends ApiPath, M extends MethodOf<P>>(
     method: M,
     path: P,
@@ -113,7 +113,7 @@ export class Transport {
         const remainingMs = Math.max(0, timeoutMs - elapsedMs());
         const pauseMs = pauseBeforeNext({ error, attempts, repeatable, remainingMs }, settings);
         const isSilence = error instanceof TimeoutError;
-        // A timeout says less than the failure before it, so it does not replace that failure.
+        // A timeout is less specific than the failure before it, so it doesn't replace that failure.
         if (!isSilence) cause = error;
         if (pauseMs === null && !isSilence) throw error;
         if (pauseMs !== null) await pause(Math.min(pauseMs, remainingMs), signal);
@@ -179,7 +179,7 @@ function prepare(
   };
 }
 
-/** Headers that tell operators something: `fetch` would reject other characters, and servers longer values. */
+/** Headers with information for operators. `fetch` would reject other characters, and servers longer values. */
 function headersOf(headers: CallNature['headers'] = {}): Record<string, string> {
   const given = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, value.replaceAll(/[^ -~]/g, '?').slice(0, 200)]],
@@ -230,7 +230,7 @@ function fillPath(path: string, parameters: object | undefined): string {
   });
 }
 
-/** What callers of the resources can give; lists are repeated parameters. */
+/** The parameter values that resources accept; lists become repeated parameters. */
 type QueryValue = string | number | boolean | undefined;
 
 function queryText(query: object | undefined): string {

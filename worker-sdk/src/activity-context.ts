@@ -13,9 +13,9 @@ export interface ActivityContext {
    * key of the payment, mail or record, so that doing the work twice has the same effect as doing it once.
    */
   readonly idempotencyKey: string;
-  /** The span that this work belongs to, as the header `traceparent`; undefined if the server records no traces. */
+  /** The span that this work belongs to, as the `traceparent` header; undefined if the server doesn't record traces. */
   readonly traceparent?: string;
-  /** What tracing systems before have added, as the header `tracestate`; undefined if there is nothing. */
+  /** Vendor data from upstream tracing systems, as the `tracestate` header; undefined if there is none. */
   readonly tracestate?: string;
   /** The number of this attempt, from 1. Later attempts follow a failure or a lost lease. */
   readonly attempt: number;

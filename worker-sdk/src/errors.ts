@@ -3,8 +3,8 @@
 /** The options of an `ActivityFailure`. */
 export interface ActivityFailureOptions {
   /**
-   * What kind of failure it is, such as `CardDeclined`. With this type in the step's `NonRetryable`, the step is not retried. By
-   * default, it is the name of the class, if that is a subclass of `ActivityFailure`.
+   * The kind of failure, such as `CardDeclined`. If the step lists it in `NonRetryable`, it isn't retried. By default, the class
+   * name if the class is a subclass of `ActivityFailure`.
    */
   readonly type?: string;
   /** Any JSON value. It becomes the `data` of the step error. */
@@ -20,8 +20,8 @@ export interface ActivityFailureOptions {
 }
 
 /**
- * Marks activity failures. `stepwright/testing` and other copies of this package have other classes, which `instanceof` does not
- * know.
+ * Marks activity failures. `stepwright/testing` and other copies of this package have their own classes, which `instanceof`
+ * doesn't recognize.
  */
 const MARK = Symbol.for('stepwright.ActivityFailure');
 
@@ -144,8 +144,8 @@ export class LeaseLostError extends Error {
 
 /**
  * The reason of `context.signal` when the run is being undone: the handler should end soon. The worker still holds the work, and
- * a result that the handler returns is reported, so that the run undoes it. An `ActivityFailure` that it throws is reported too,
- * and says that there is nothing to undo; any other error says that nobody knows, and releases the work.
+ * a result that the handler returns is reported, so that the run undoes it. An `ActivityFailure` that it throws is also reported,
+ * and means that there is nothing to undo. Any other error means that the outcome is unknown, and releases the work.
  *
  * @example
  * ```ts

@@ -7,7 +7,7 @@ import { InvalidDataError, isActivityFailure } from './errors.js';
 /** A failure as it is reported to the server. It becomes the `data` of the step error. */
 export interface FailureReport {
   readonly name: string;
-  /** What kind of failure it is, if `name` does not say so. `NonRetryable` compares both. */
+  /** The kind of failure, if `name` doesn't show it. `NonRetryable` matches both. */
   readonly type?: string;
   readonly message: string;
   readonly data: unknown;
@@ -40,7 +40,7 @@ function dataOf(thrown: Error): unknown {
 function typeOf(thrown: Error): string | null {
   if (isActivityFailure(thrown) && thrown.type !== undefined) return thrown.type;
   const [own = '', ...bases] = classNames(thrown);
-  // A class without a name of its own has the one of its base class, such as Error.
+  // An anonymous class inherits the name of its base class, such as Error.
   return own !== '' && own !== thrown.name && bases.includes(thrown.name) ? own : null;
 }
 

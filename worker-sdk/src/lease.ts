@@ -19,7 +19,7 @@ export interface LeaseOptions {
   readonly onCancelled: () => void;
 }
 
-/** Only the answers to heartbeats tell a worker that its work was cancelled, so they come this often whatever the lease. */
+/** Workers learn about cancellation only from heartbeat responses, so heartbeats are sent this often regardless of the lease. */
 const HEARTBEAT_MS_MAX = 10_000;
 
 export class Lease {
@@ -41,7 +41,7 @@ export class Lease {
     return this.#work.signal;
   }
 
-  /** How long the lease lasts, in milliseconds, as far as this worker knows. */
+  /** The remaining lease time in milliseconds, as far as this worker knows. */
   get remainingMs(): number {
     return this.#expiresAtMs - performance.now();
   }

@@ -1,7 +1,7 @@
 /** Middleware that continues the trace of the run in the worker, with the OpenTelemetry API of the program. */
 import type { Middleware } from './run-handler.js';
 
-/** What the middleware needs of `@opentelemetry/api`: this package does not depend on it. */
+/** The part of `@opentelemetry/api` that the middleware needs. This package doesn't depend on it. */
 export interface OpenTelemetryApi<Context, Span extends ActivitySpan> {
   readonly context: {
     active(): Context;
@@ -27,7 +27,7 @@ export interface ActivitySpan {
   end(): void;
 }
 
-/** What a span is created with. */
+/** The options of a new span. */
 export interface SpanSettings {
   readonly kind: number;
   readonly attributes: Record<string, string | number>;
@@ -39,8 +39,8 @@ const CONSUMER = 4;
 const ERROR = 2;
 
 /**
- * Records a span for each activity, inside the span that the server has for it, and makes it the active one of the handler: calls
- * that the handler makes belong to the trace of the run. Start the OpenTelemetry SDK of your program before the worker.
+ * Records a span for each activity, inside the server's span, and makes it the active span of the handler, so that the handler's
+ * calls belong to the run's trace. Start your program's OpenTelemetry SDK before the worker.
  *
  * @example
  * ```ts

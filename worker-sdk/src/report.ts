@@ -78,7 +78,7 @@ function cannotBeTaken(error: unknown, failures: number): boolean {
   return isRefused || (error.status === 500 && failures >= STUMBLES_MAX);
 }
 
-/** Replaces a result with a failure that says why, and removes the data of a failure. */
+/** Replaces a result with a failure that gives the reason, and removes the data of a failure. */
 async function reportSimpler(
   outcome: HandlerOutcome,
   error: unknown,

@@ -90,8 +90,8 @@ export class WorkInHand {
   }
 
   /**
-   * A handler that threw because its signal was aborted has not failed. Only after a cancellation, an ActivityFailure counts: the
-   * handler says that there is nothing to undo. Any other error may come from the abort in the middle of the work.
+   * A handler that threw because its signal was aborted has not failed. An ActivityFailure counts only after a cancellation,
+   * where it means that there is nothing to undo. Any other error may be caused by the abort in the middle of the work.
    */
   #hasGivenUp(error: unknown): boolean {
     const { signal } = this.#lease;

@@ -1,4 +1,4 @@
-/** What a worker says about itself with each poll. Nothing here imports Node, so that workers run in other runtimes too. */
+/** The identity that a worker sends with each poll. Nothing here imports Node, so workers also run in other runtimes. */
 
 /** The version of this package, which a test compares with package.json. */
 export const SDK_VERSION = '0.1.0';
@@ -6,7 +6,7 @@ export const SDK_VERSION = '0.1.0';
 export interface WorkerIdentity {
   readonly workerId: string;
   readonly version: string;
-  /** Undefined where the runtime does not tell it. */
+  /** Undefined if the runtime doesn't provide it. */
   readonly host: string | undefined;
 }
 
@@ -37,7 +37,7 @@ function hostOf(process: ProcessLike | undefined): string | undefined {
   return name === undefined || name === '' ? undefined : name.slice(0, HOST_LENGTH_MAX);
 }
 
-/** Unique also if two containers have the same host name and process id. */
+/** Unique even if two containers have the same host name and process id. */
 function newWorkerId(host = 'worker', pid?: number): string {
   const bytes = crypto.getRandomValues(new Uint8Array(4));
   const random = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

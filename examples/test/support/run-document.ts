@@ -89,7 +89,7 @@ class Reader {
     this.ran += 1;
   }
 
-  /** What runs in other terminals. */
+  /** The commands running in other terminals. */
   async interrupt(): Promise<void> {
     await Promise.all(this.#background.map(({ running }) => running.interrupt()));
   }
@@ -162,7 +162,7 @@ function failure(
   return new Error(`${place}: ${reason}\n--- command\n${command}\n--- printed\n${stdout}${stderr}`);
 }
 
-/** Failures in the log of the server say more than the output. */
+/** Failures in the server log are more informative than the output. */
 function withLog(error: unknown, server: RunningServer): unknown {
   const failures = server.failures();
   if (!(error instanceof Error) || failures.length === 0) return error;

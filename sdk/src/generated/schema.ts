@@ -80,7 +80,7 @@ export interface paths {
         post?: never;
         /**
          * Release a work item
-         * @description Returns a work item to its previous position in the queue. If its run is being undone, nobody gets it any more, and the run goes on without knowing how far the worker got.
+         * @description Returns a work item to its previous position in the queue. If its run is being undone, no worker gets the item again, and the run continues without knowing how far the worker got.
          */
         delete: operations["releaseActivity"];
         options?: never;
@@ -118,7 +118,7 @@ export interface paths {
         get?: never;
         /**
          * Extend a lease
-         * @description Extends the lease of a work item, and says whether its run is being undone.
+         * @description Extends the lease of a work item, and reports whether its run is being undone.
          */
         put: operations["extendActivity"];
         post?: never;
@@ -137,7 +137,7 @@ export interface paths {
         };
         /**
          * List changes
-         * @description Lists the changes that clients have made, the newest first, in pages: to definitions, scripts, triggers, webhooks, notifications and API keys, and all actions that control runs. A page with filters can have fewer items than its limit although more follow: continue while there is a `nextCursor`.
+         * @description Lists the changes that clients have made, the newest first, in pages: to definitions, scripts, triggers, webhooks, notifications and API keys, and all actions that control runs. With filters, a page can have fewer items than the limit even if more follow. Continue as long as there is a `nextCursor`.
          */
         get: operations["listAudit"];
         put?: never;
@@ -163,9 +163,9 @@ export interface paths {
         put?: never;
         /**
          * Create a bulk job
-         * @description Creates a job that takes one action on many runs: on all that match a filter when it begins, or on those that are named. It runs on the server, at most `perSecond` runs per second, and acts once on each run, also if nodes die. With `dryRun`, the response shows how many runs that would be and the first of them, and nothing happens.
+         * @description Creates a job that takes one action on many runs: on all runs that match a filter when the job begins, or on the runs that you name. The job runs on the server, at no more than `perSecond` runs per second, and acts once on each run, even if nodes crash. With `dryRun`, nothing happens: the response shows the number of runs and the first of them.
          *
-         *     The job has the right of its caller at its creation: it goes on when the token expires or the API key is removed. Stop it if it must not.
+         *     The job is authorized when it is created, so it continues when the token expires or the API key is removed. To prevent that, stop the job.
          */
         post: operations["createBulkJob"];
         delete?: never;
@@ -190,7 +190,7 @@ export interface paths {
         post?: never;
         /**
          * Stop a bulk job
-         * @description Stops a bulk job: it acts on no further run. Actions that are in progress still end, within about a second. A job that has ended stays as it is.
+         * @description Stops a bulk job, so it acts on no more runs. Actions in progress still finish, within about a second. If the job has already ended, nothing changes.
          */
         delete: operations["stopBulkJob"];
         options?: never;
@@ -207,7 +207,7 @@ export interface paths {
         };
         /**
          * List the runs of a bulk job
-         * @description Lists the runs of a bulk job as they are now, in the order in which the job takes them: what became of them. Runs that were removed are left out.
+         * @description Lists the runs of a bulk job in their current state, in the order in which the job processes them. Removed runs are omitted.
          */
         get: operations["listRunsOfBulkJob"];
         put?: never;
@@ -275,7 +275,7 @@ export interface paths {
          * Get a definition
          * @description Returns a definition in its canonical form, with its version.
          *
-         *     With `source`, returns the text exactly as it was posted instead, with its comments and its order of members. The type is always `application/yaml`, which includes JSON. For versions that were stored before the server kept texts, `source` has no effect.
+         *     With `source`, returns the text exactly as it was posted instead, including comments and member order. The content type is always `application/yaml`, which includes JSON. `source` has no effect on versions that were stored before the server kept source texts.
          */
         get: operations["getDefinition"];
         put?: never;
@@ -296,7 +296,7 @@ export interface paths {
         get?: never;
         /**
          * Disable a definition
-         * @description Disables a definition: no version of it can be started any more, on any node. Open runs continue.
+         * @description Disables a definition: none of its versions can be started on any node. Open runs continue.
          */
         put: operations["disableDefinition"];
         post?: never;
@@ -316,7 +316,7 @@ export interface paths {
         get?: never;
         /**
          * Enable a definition
-         * @description Enables a definition that was disabled.
+         * @description Enables a disabled definition.
          */
         put: operations["enableDefinition"];
         post?: never;
@@ -335,7 +335,7 @@ export interface paths {
         };
         /**
          * Count open runs by step
-         * @description Counts open runs by the steps at which they are. The server looks at no more than about 200 runs; if there are more, `exact` is false.
+         * @description Counts open runs by their current steps. The server looks at about 200 runs at most; if there are more, `exact` is false.
          */
         get: operations["countOpenSteps"];
         put?: never;
@@ -376,8 +376,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start the runs of a period
-         * @description Starts runs for the due times of a cron trigger in a period, at most 1,000, in order and by the rules of its `Overlap`. A due time that has started a run before starts no other. Times that are still to come are left out: the trigger starts their runs when they are due.
+         * Backfill runs for a period
+         * @description Starts runs for the due times of a cron trigger in a period, at most 1,000, in order and according to its `Overlap`. A due time that has already started a run is skipped, and so are future times: the trigger starts their runs when they are due.
          */
         post: operations["backfillTrigger"];
         delete?: never;
@@ -397,7 +397,7 @@ export interface paths {
         put?: never;
         /**
          * Fire a trigger
-         * @description Starts a run of a trigger now, also of a paused one, and also while others are open. The `OnConflict` of the definition holds. The response shows the run before its first step; it contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
+         * @description Starts a run of a trigger now, even if the trigger is paused or other runs are open. The definition's `OnConflict` applies. The response shows the run before its first step; it contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
          */
         post: operations["fireTrigger"];
         delete?: never;
@@ -416,7 +416,7 @@ export interface paths {
         get?: never;
         /**
          * Pause a trigger
-         * @description Pauses a trigger on all nodes. Due times and events that pass while it is paused start no runs, also not later.
+         * @description Pauses a trigger on all nodes. Due times and events that occur while it is paused never start runs.
          */
         put: operations["pauseTrigger"];
         post?: never;
@@ -436,7 +436,7 @@ export interface paths {
         get?: never;
         /**
          * Resume a trigger
-         * @description Resumes a paused trigger, from now on.
+         * @description Resumes a paused trigger. Due times and events in the pause are skipped.
          */
         put: operations["resumeTrigger"];
         post?: never;
@@ -515,7 +515,7 @@ export interface paths {
         };
         /**
          * Get an event
-         * @description Returns an event with all of its data. Events are available until their retention ends.
+         * @description Returns an event with all of its data. Events are available until their retention period ends.
          */
         get: operations["getEvent"];
         put?: never;
@@ -539,7 +539,7 @@ export interface paths {
          * Publish an event
          * @description Publishes an event to every run that is waiting for its name and key, or will wait for it. The server stores the event before it responds. The body is the data of the event: any JSON value.
          *
-         *     A caller with a narrowed scope may publish the events that the definitions within its reach name literally. Such an event starts runs of these definitions only: triggers of others show `Skipped`.
+         *     A caller with a narrowed scope may publish the events whose names appear literally in the definitions that the scope covers. Such an event starts runs of these definitions only; the triggers of other definitions show `Skipped`.
          */
         post: operations["publishEvent"];
         delete?: never;
@@ -597,13 +597,13 @@ export interface paths {
         };
         /**
          * List API keys
-         * @description Lists all API keys with their last use, without the keys themselves.
+         * @description Lists all API keys with the time of their last use, but not the keys themselves.
          */
         get: operations["listKeys"];
         put?: never;
         /**
          * Create an API key
-         * @description Creates an API key: a bearer token that the server can end at any time. The response is the only one that has the key.
+         * @description Creates an API key: a bearer token that can be revoked at any time. The key is shown only in this response.
          */
         post: operations["createKey"];
         delete?: never;
@@ -624,7 +624,7 @@ export interface paths {
         post?: never;
         /**
          * Remove an API key
-         * @description Removes an API key. A second later, no node accepts it any more.
+         * @description Removes an API key. All nodes stop accepting it within a second.
          */
         delete: operations["removeKey"];
         options?: never;
@@ -641,7 +641,7 @@ export interface paths {
         };
         /**
          * List nodes
-         * @description Lists the nodes that share the store, with the load of each at its last heartbeat, a few seconds ago. A dead node stays on the list for a while.
+         * @description Lists the nodes that share the store, each with its load at the last heartbeat, a few seconds ago. A dead node stays in the list for a while.
          */
         get: operations["listNodes"];
         put?: never;
@@ -686,13 +686,13 @@ export interface paths {
         get: operations["getNotification"];
         /**
          * Set up a notification
-         * @description Sets up a notification, or replaces the one of this name: whom to tell about which changes of runs. Messages follow Standard Webhooks, and are tried for three days until the target answers with a status of 200 to 299. A notification that was paused continues.
+         * @description Creates or replaces a notification, which reports selected run changes to a target. Messages follow Standard Webhooks and are retried for three days until the target responds with a 2xx status. If the notification was paused, it resumes.
          */
         put: operations["putNotification"];
         post?: never;
         /**
          * Remove a notification
-         * @description Removes a notification with its deliveries. Nothing more is sent, except by attempts that are in progress.
+         * @description Removes a notification and its deliveries. Attempts in progress still finish; nothing else is sent.
          */
         delete: operations["removeNotification"];
         options?: never;
@@ -709,7 +709,7 @@ export interface paths {
         };
         /**
          * List deliveries
-         * @description Lists the deliveries of a notification, the newest first, in pages. They are removed a week after their end.
+         * @description Lists the deliveries of a notification, the newest first, in pages. They are removed a week after they end.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -731,7 +731,7 @@ export interface paths {
         put?: never;
         /**
          * Redeliver
-         * @description Tries a delivery again, in whatever state it is, with the same id and body. If it fails, it is tried for another three days.
+         * @description Retries a delivery in any state, with the same id and body. If it fails, it is retried for another three days.
          */
         post: operations["redeliver"];
         delete?: never;
@@ -750,7 +750,7 @@ export interface paths {
         get?: never;
         /**
          * Pause a notification
-         * @description Pauses a notification: nothing is sent, and changes are not recorded until it is resumed.
+         * @description Pauses a notification. Until it is resumed, nothing is sent and changes aren't recorded.
          */
         put: operations["pauseNotification"];
         post?: never;
@@ -770,7 +770,7 @@ export interface paths {
         get?: never;
         /**
          * Resume a notification
-         * @description Ends the pause of a notification. Deliveries that were waiting are tried again.
+         * @description Resumes a paused notification. Waiting deliveries are tried again.
          */
         put: operations["resumeNotification"];
         post?: never;
@@ -791,7 +791,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test message
-         * @description Sends a message of the type `workflow.test` to the target, once, also if the notification is paused, and returns what became of it.
+         * @description Sends one message of type `workflow.test` to the target, even if the notification is paused, and returns the result.
          */
         post: operations["testNotification"];
         delete?: never;
@@ -809,7 +809,7 @@ export interface paths {
         };
         /**
          * Get the overview
-         * @description Returns the state of the whole server in numbers: runs by status and definition, what started and ended in the last hour and day, work that is waiting, and nodes. What started and ended is counted in memory, so it is lost when a node stops.
+         * @description Returns statistics for the whole server: runs by status and definition, runs started and ended in the last hour and day, waiting work, and nodes. Starts and ends are counted in memory, so these counts are lost when a node stops.
          */
         get: operations["getOverview"];
         put?: never;
@@ -828,8 +828,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what fires soon
-         * @description Lists the cron triggers of all definitions that fire in the next hours, each with its times. Triggers that are paused, and those of disabled definitions, are omitted.
+         * List upcoming due times
+         * @description Lists the cron triggers of all definitions that fire in the next hours, each with its due times. Paused triggers and triggers of disabled definitions are omitted.
          */
         get: operations["getSchedule"];
         put?: never;
@@ -849,7 +849,7 @@ export interface paths {
         };
         /**
          * List secrets
-         * @description Lists the names of secrets, with the definitions that use them. Values are never shown.
+         * @description Lists the names of all secrets and the definitions that use them. Values are never shown.
          */
         get: operations["listSecrets"];
         put?: never;
@@ -933,13 +933,13 @@ export interface paths {
         };
         /**
          * Follow changes
-         * @description Streams changes as server-sent events while the connection lasts. The stream does not include earlier changes, so fetch the lists after each connect.
+         * @description Streams changes as server-sent events while the connection lasts. The stream doesn't include earlier changes, so fetch the lists after each connect.
          *
-         *     A `workflow` event reports that a run was started, has advanced or was controlled; its data is a WorkflowSummary. A run that changes often is reported at most ten times a second, with its current state.
+         *     A `workflow` event reports that a run was started, has advanced or was controlled; its data is a WorkflowSummary. A run that changes often is reported at most ten times per second, with its current state.
          *
          *     A `definition` event reports a new version: `{"id", "version"}`.
          *
-         *     A `lag` event means that some changes are missing, because there were too many, or because another node cannot be reached: fetch the lists again.
+         *     A `lag` event means that some changes are missing because there were too many, or because another node can't be reached. Fetch the lists again.
          *
          *     While nothing changes, the server sends a comment line every 15 seconds. The stream ends when the token expires, when the API key is removed, and when the server stops.
          */
@@ -986,13 +986,13 @@ export interface paths {
         get: operations["getWebhook"];
         /**
          * Set up a webhook
-         * @description Sets up a webhook, or replaces the one of this name: what a signed call of `POST /hooks/{name}` does.
+         * @description Creates or replaces a webhook, which defines what a signed call to `POST /hooks/{name}` does.
          */
         put: operations["putWebhook"];
         post?: never;
         /**
          * Remove a webhook
-         * @description Removes a webhook: its calls are rejected from then on.
+         * @description Removes a webhook. From then on, its calls are rejected.
          */
         delete: operations["removeWebhook"];
         options?: never;
@@ -1009,7 +1009,7 @@ export interface paths {
         };
         /**
          * List workers
-         * @description Lists the workers that poll this server or hold work items: those that are waiting for work first, then those that polled most recently. Polls on other nodes appear with the next heartbeat of the node, within a few seconds.
+         * @description Lists the workers that poll this server or hold work items: first the workers waiting for work, then the most recent pollers. Polls on other nodes appear with the node's next heartbeat, within a few seconds.
          */
         get: operations["listWorkers"];
         put?: never;
@@ -1029,7 +1029,7 @@ export interface paths {
         };
         /**
          * List runs
-         * @description Lists runs without their data, the newest first, in pages. If the filters match few of very many runs, a page may have fewer items than `limit`, or none, although there is a next page.
+         * @description Lists runs without their data, the newest first, in pages. If the filters match only a few of very many runs, a page may have fewer items than `limit`, or none, even if there is a next page.
          */
         get: operations["listWorkflows"];
         put?: never;
@@ -1039,7 +1039,7 @@ export interface paths {
         head?: never;
         /**
          * Control many runs
-         * @description Applies one action to many runs, independently of each other: if it fails for one run, the others are still controlled.
+         * @description Applies one action to many runs independently: if it fails for one run, it still applies to the others.
          */
         patch: operations["controlWorkflows"];
         trace?: never;
@@ -1053,7 +1053,7 @@ export interface paths {
         };
         /**
          * Count runs
-         * @description Counts the runs that match the filters of the list, up to 10,000.
+         * @description Counts the runs that match the list filters, up to 10,000.
          */
         get: operations["countWorkflows"];
         put?: never;
@@ -1073,7 +1073,7 @@ export interface paths {
         };
         /**
          * Explain several runs
-         * @description Explains several runs, like the call for one. It takes about half a second at most.
+         * @description Explains several runs, in the same way as the call for a single run. It takes about half a second at most.
          */
         get: operations["explainWorkflows"];
         put?: never;
@@ -1093,7 +1093,7 @@ export interface paths {
         };
         /**
          * Group failed runs
-         * @description Groups failed runs by their cause. A run is failed if it shows an error, and is open or has the outcome `Failed`; it leaves its group when the step succeeds, or when the run is terminated, repaired or ends with another outcome. To list the runs of a group, use its `key` as the filter `failure` of the list of runs.
+         * @description Groups failed runs by cause. A run counts as failed if it shows an error and is either open or has the outcome `Failed`. It leaves its group when the step succeeds, or when the run is terminated or repaired, or ends with another outcome. To list the runs in a group, pass its `key` as the `failure` filter of the run list.
          */
         get: operations["listFailures"];
         put?: never;
@@ -1112,8 +1112,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find runs by a text
-         * @description Finds runs by a text: by their id, their reference, the values of their tags and those of their index fields, and says why each was found. Of all runs, it finds the values that equal or start with the text, under up to 100 names of tags and 100 names of index fields. For the text inside values, it searches run by run, the newest first, for up to 0.3 s; `partsFrom` says how far back that was, and `nextCursor` continues.
+         * Find runs by text
+         * @description Finds runs by id, reference, tag value or index field value, and shows why each one matches. Values that equal or start with the text are found in all runs, for up to 100 tag names and 100 index field names. To find the text inside values, the server searches run by run, the newest first, for up to 0.3 s. `partsFrom` shows how far back it got, and `nextCursor` continues the search.
          */
         get: operations["findWorkflows"];
         put?: never;
@@ -1133,13 +1133,13 @@ export interface paths {
         };
         /**
          * Get a run
-         * @description Returns a run with its data. With `wait`, the server responds when the run has ended or the time is up.
+         * @description Returns a run with its data. With `wait`, the server responds when the run has ended or the wait has timed out.
          */
         get: operations["getWorkflow"];
         put?: never;
         /**
          * Start a run
-         * @description Starts a run of a definition. The body is the data of the run, `{}` by default. The response shows the run before its first step or, with `wait`, when it has ended or the time is up.
+         * @description Starts a run of a definition. The body is the data of the run, `{}` by default. The response shows the run before its first step or, with `wait`, when it has ended or the wait has timed out.
          *
          *     With `wait`, or if the response is an existing run, it contains `data` and `lastError` only if the caller also has the scope `conductor:viewer`.
          */
@@ -1148,9 +1148,9 @@ export interface paths {
          * Terminate or purge a run
          * @description Terminates a run. A run that has already ended does not change. The response contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
          *
-         *     With `compensate=true`, the run first undoes what it has done: it cancels every step that only waits, waits up to `grace` for what is in flight, then runs the `CompensateWith` of every step that has begun and of every open saga, the last one to end first. The server responds immediately, while the run is still Runnable; the run is Terminated when all compensations are complete. A suspended run is resumed for this. In the meantime, repeating the call changes nothing, and a call without `compensate` terminates the run immediately. With `dryRun=true`, nothing changes: the response says what would be undone, and what is in flight.
+         *     With `compensate=true`, the run is rolled back first: it cancels every step that is only waiting, waits up to `grace` for work in flight, then runs the `CompensateWith` of every step that has begun and of every open saga, starting with the last one to end. The server responds immediately, while the run is still Runnable; the run is Terminated when all compensations are complete. A suspended run is resumed for this. In the meantime, repeating the call changes nothing, and a call without `compensate` terminates the run immediately. With `dryRun=true`, nothing changes: the response lists the steps that would be undone and the work in flight.
          *
-         *     With `purge=true`, a run that has ended is removed with its input, history and record of actions. The response shows it as it was. It is not written to `archive_dir`. A run that is open must be terminated first.
+         *     With `purge=true`, an ended run is removed together with its input, history and record of actions, without being written to `archive_dir`. The response shows the run before its removal. Terminate an open run first.
          */
         delete: operations["terminateWorkflow"];
         options?: never;
@@ -1187,7 +1187,7 @@ export interface paths {
         };
         /**
          * Explain a run
-         * @description Explains why a run is running, waiting, suspended or ended: one reason for each step that is running or waiting, in words and as fields, and the actions that an operator can take.
+         * @description Explains why a run is running, waiting, suspended or ended: one reason for each running or waiting step, as text and as fields, and the actions that an operator can take.
          */
         get: operations["explainWorkflow"];
         put?: never;
@@ -1207,7 +1207,7 @@ export interface paths {
         };
         /**
          * Export a run
-         * @description Returns everything that the server knows of a run as one JSON document: the run, the version of its definition, its input, data, steps and record of actions. The response is sent piece by piece and is always JSON; if the connection closes before its end, the document is incomplete.
+         * @description Returns everything that the server knows about a run as a single JSON document: the run, its definition version, input, data, steps and record of actions. The response is streamed and is always JSON. If the connection closes early, the document is incomplete.
          */
         get: operations["exportWorkflow"];
         put?: never;
@@ -1227,7 +1227,7 @@ export interface paths {
         };
         /**
          * Get the input of a run
-         * @description Returns the data with which a run was started, as it was posted. It does not change while the run works on its data.
+         * @description Returns the data that a run was started with, as it was posted. It doesn't change as the run modifies its data.
          */
         get: operations["getWorkflowInput"];
         put?: never;
@@ -1249,7 +1249,7 @@ export interface paths {
         put?: never;
         /**
          * Modify a run
-         * @description Repairs a run in any status, in one step that happens as a whole or not at all: cancels open steps, changes the data, moves the run to another version of its definition, starts steps and resumes, in this order. Results and events that arrived before are applied first. An ended run is opened again when a step is started.
+         * @description Repairs a run in any status, atomically: cancels open steps, changes the data, moves the run to another version of its definition, starts steps and resumes the run, in this order. Results and events that have already arrived are applied first. Starting a step reopens an ended run.
          */
         post: operations["modifyWorkflow"];
         delete?: never;
@@ -1269,7 +1269,7 @@ export interface paths {
         put?: never;
         /**
          * Rerun a run from a step
-         * @description Runs a run again from a step: cancels everything that is open, starts the step, and resumes the run if it is suspended. The data stays as it is, except for `data`. The same as a modification with `cancel: ["*"]`.
+         * @description Reruns a run from a step: cancels everything that is open, starts the step, and resumes the run if it is suspended. The run's data stays the same except for the changes in `data`. Equivalent to a modification with `cancel: ["*"]`.
          */
         post: operations["rerunWorkflow"];
         delete?: never;
@@ -1347,9 +1347,9 @@ export interface paths {
         };
         /**
          * List the steps of a run
-         * @description Lists the executions of a run in pages: the ended ones in order, then the open ones with what they are waiting for. An execution must match all filters.
+         * @description Lists the executions of a run in pages: ended executions in order, then open ones with the reason for their wait. An execution must match all filters.
          *
-         *     With a filter, the server searches a long run piece by piece, up to 2,000 executions for each page. A page may then have fewer items than `limit`, or none, although there is a next page: continue with its cursor and the same filters.
+         *     With a filter, the server searches a long run piece by piece, up to 2,000 executions for each page. A page may then have fewer items than `limit`, or none, even if there is a next page. Continue with its cursor and the same filters.
          */
         get: operations["listWorkflowSteps"];
         put?: never;
@@ -1449,7 +1449,7 @@ export interface paths {
         };
         /**
          * Liveness
-         * @description Reports that the process is running. If a server does not respond, restart it.
+         * @description Reports that the process is running. If a server doesn't respond, restart it.
          */
         get: operations["getLiveness"];
         put?: never;
@@ -1469,7 +1469,7 @@ export interface paths {
         };
         /**
          * Readiness
-         * @description Reports whether the server can serve requests. It cannot while it is starting or stopping, or while its store is unavailable.
+         * @description Reports whether the server can serve requests. It can't while it is starting or stopping, or while its store is unavailable.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -1491,7 +1491,7 @@ export interface paths {
         put?: never;
         /**
          * Call a webhook
-         * @description What other systems call: verifies the signature of the body as it was sent, and publishes the event or starts the run that the webhook is set up for. No bearer token is needed. A delivery whose id was seen in the last 24 hours changes nothing, and has the same response.
+         * @description Receives calls from other systems: verifies the signature of the raw body, then publishes the event or starts the run that the webhook is set up for. No bearer token is required. A delivery whose id was seen in the last 24 hours changes nothing and gets the same response.
          */
         post: operations["callWebhook"];
         delete?: never;
@@ -1509,7 +1509,7 @@ export interface paths {
         };
         /**
          * Metrics
-         * @description Returns the metrics in the text format of Prometheus.
+         * @description Returns the metrics in the Prometheus text format.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -1528,8 +1528,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the schema of definitions
-         * @description Returns the JSON Schema (2020-12) of definitions in JSON and YAML, with which editors can complete and check them. No token is required. The server may reject a definition that the schema accepts: a schema cannot check unique ids, the targets of steps, or expressions.
+         * Get the definition schema
+         * @description Returns the JSON Schema (2020-12) for definitions in JSON and YAML, which editors can use for completion and validation. No token is required. The server may reject a definition that the schema accepts: a schema cannot check unique ids, the targets of steps, or expressions.
          */
         get: operations["getDefinitionSchema"];
         put?: never;
@@ -1548,8 +1548,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the schema of test files
-         * @description Returns the JSON Schema (2020-12) of files of tests (`*.test.yaml`), with which editors can complete and check them. No token is required.
+         * Get the test file schema
+         * @description Returns the JSON Schema (2020-12) for test files (`*.test.yaml`), which editors can use for completion and validation. No token is required.
          */
         get: operations["getTestFileSchema"];
         put?: never;
@@ -1619,7 +1619,7 @@ export interface components {
          * @enum {string}
          */
         ActivityItemState: "waiting" | "held" | "deferred";
-        /** @description Whether workers poll for a work item that no worker holds, as of the last heartbeats. */
+        /** @description Whether workers are polling for a work item that no worker holds, as of the last heartbeats. */
         ActivityPolling: {
             /**
              * Format: int32
@@ -1667,7 +1667,7 @@ export interface components {
             pollers: number;
             /**
              * Format: date-time
-             * @description When a worker last polled for this activity, as far as the server knows. ISO 8601, UTC.
+             * @description When a worker last polled for this activity, if known. ISO 8601, UTC.
              */
             lastPollTime: string | null;
         };
@@ -1695,7 +1695,7 @@ export interface components {
             id: string;
             name: string;
             scopes: string[];
-            /** @description The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none. */
+            /** @description The subject (`sub`) of the creator's token; `anonymous` if there was none. */
             createdBy: string;
             /**
              * Format: date-time
@@ -1704,16 +1704,16 @@ export interface components {
             createdTime: string;
             /**
              * Format: date-time
-             * @description ISO 8601, UTC; null: it does not expire.
+             * @description ISO 8601, UTC; null if it doesn't expire.
              */
             expires: string | null;
             /**
              * Format: date-time
-             * @description ISO 8601, UTC, to about a minute; null: it was never used.
+             * @description ISO 8601, UTC, accurate to about a minute; null if it was never used.
              */
             lastUsedTime: string | null;
         };
-        /** @description All keys, in the order of their creation. */
+        /** @description All keys, in order of creation. */
         ApiKeyPage: {
             items: components["schemas"]["ApiKey"][];
             /** @description Always null: there is one page. */
@@ -1730,18 +1730,18 @@ export interface components {
          *     }
          */
         ApiKeyRequest: {
-            /** @description Whose key it is. The audit and control actions show it as the actor. */
+            /** @description The name of the key's holder, shown as the actor in the audit and in control actions. */
             name: string;
-            /** @description What its holder may do: `conductor:admin`, `conductor:author`, `conductor:controller`, `conductor:viewer`, `conductor:worker`. The last three can be narrowed by a prefix: `conductor:viewer:order*` reaches only definitions whose id begins with `order`, `conductor:worker:billing-*` only activities whose name begins with `billing-`. */
+            /** @description The permissions of the key: `conductor:admin`, `conductor:author`, `conductor:controller`, `conductor:viewer`, `conductor:worker`. The last three can be narrowed by a prefix: `conductor:viewer:order*` reaches only definitions whose id begins with `order`, `conductor:worker:billing-*` only activities whose name begins with `billing-`. */
             scopes: string[];
             /**
              * Format: date-time
-             * @description When it expires: ISO 8601. Without it, the key is valid until it is removed.
+             * @description When the key expires: ISO 8601. By default, it is valid until it is removed.
              */
             expires?: string;
         };
         /**
-         * @description A change that a client has made.
+         * @description A change made by a client.
          * @example {
          *       "id": "998111222333444-999999998-01hx5v7c2r8d4f6g9h1j",
          *       "time": "2026-05-04T10:20:30.123Z",
@@ -1764,9 +1764,9 @@ export interface components {
             time: string;
             /** @description The subject (`sub`) of the caller's token, or the name of its API key; `anonymous` if it has none, or if the server requires no token. */
             actor: string;
-            /** @description From which address the call came. */
+            /** @description The address that the call came from. */
             address: string;
-            /** @description The kind of the target and what was done, such as `workflow.suspend`. */
+            /** @description The target kind and the action, such as `workflow.suspend`. */
             action: string;
             target: components["schemas"]["AuditedTarget"];
             /** @description The new version, the action of a bulk job, or the reason that the caller gave. */
@@ -1778,15 +1778,15 @@ export interface components {
             /** @description Pass it as `cursor` to get the next page; null on the last page. */
             nextCursor: string | null;
         };
-        /** @description What was changed. */
+        /** @description The target of a change. */
         AuditedTarget: {
             /** @description `definition`, `script`, `trigger`, `webhook`, `notification`, `key`, `workflow` or `bulk`. */
             kind: string;
-            /** @description The id or the name; of a trigger `<definition>/<trigger>`. */
+            /** @description The id or the name; for a trigger, `<definition>/<trigger>`. */
             id: string;
         };
         /**
-         * @description A period whose due times are to start runs.
+         * @description A period to start runs for.
          * @example {
          *       "from": "2026-05-01T00:00:00Z",
          *       "to": "2026-05-04T00:00:00Z"
@@ -1795,10 +1795,10 @@ export interface components {
         Backfill: {
             /**
              * Format: date-time
-             * @description The first time that counts; it must have passed. ISO 8601.
+             * @description The start of the period, inclusive; it must be in the past. ISO 8601.
              */
             from: string;
-            /** @description The first time that does not count. */
+            /** @description The end of the period, exclusive. */
             to: string;
         };
         /**
@@ -1822,7 +1822,7 @@ export interface components {
         /** @description A run for which the action failed. */
         BulkFailure: {
             workflowId: string;
-            /** @description Why: what the same action on this run alone would have returned. */
+            /** @description The reason: the error that the same action on this run alone would have returned. */
             problem: components["schemas"]["Problem"];
         };
         /**
@@ -1850,25 +1850,25 @@ export interface components {
             action: components["schemas"]["BulkAction"];
             /** @description Who created it: the subject (`sub`) of the token or the name of the API key; `anonymous` if there was none. */
             actor: string;
-            /** @description The API key of that caller; null: it had a token, or there is no access control. */
+            /** @description The API key of that caller; null if the caller used a JWT, or if there is no access control. */
             apiKey: components["schemas"]["BulkJobKey"] | null;
             reason: string;
             /**
              * Format: double
-             * @description On how many runs it acts per second.
+             * @description The number of runs it acts on per second.
              */
             perSecond: number;
             state: components["schemas"]["BulkState"];
             /**
              * Format: int32
-             * @description The number of runs on which the job acts.
+             * @description The number of runs that the job acts on.
              */
             matched: number;
             /** @description False while the server is still collecting the runs: `matched` is the number so far. */
             exact: boolean;
             /**
              * Format: int32
-             * @description The number of runs on which it has acted.
+             * @description The number of runs it has acted on.
              */
             done: number;
             /**
@@ -1894,11 +1894,11 @@ export interface components {
             /** @description The first 100 failures. Only shown to callers with the scope `conductor:viewer`. */
             failures: components["schemas"]["BulkFailure"][];
         };
-        /** @description The API key with which a bulk job was created, as it is now. */
+        /** @description The current state of the API key that a bulk job was created with. */
         BulkJobKey: {
             id: string;
             /**
-             * @description The job goes on when the key is `Removed` or `Expired`.
+             * @description The job continues even if the key is `Removed` or `Expired`.
              * @enum {string}
              */
             state: "Active" | "Expired" | "Removed";
@@ -1915,25 +1915,25 @@ export interface components {
             action: components["schemas"]["BulkAction"];
             /** @description Who created it: the subject (`sub`) of the token or the name of the API key; `anonymous` if there was none. */
             actor: string;
-            /** @description The API key of that caller; null: it had a token, or there is no access control. */
+            /** @description The API key of that caller; null if the caller used a JWT, or if there is no access control. */
             apiKey: components["schemas"]["BulkJobKey"] | null;
             reason: string;
             /**
              * Format: double
-             * @description On how many runs it acts per second.
+             * @description The number of runs it acts on per second.
              */
             perSecond: number;
             state: components["schemas"]["BulkState"];
             /**
              * Format: int32
-             * @description The number of runs on which the job acts.
+             * @description The number of runs that the job acts on.
              */
             matched: number;
             /** @description False while the server is still collecting the runs: `matched` is the number so far. */
             exact: boolean;
             /**
              * Format: int32
-             * @description The number of runs on which it has acted.
+             * @description The number of runs it has acted on.
              */
             done: number;
             /**
@@ -1958,7 +1958,7 @@ export interface components {
             endTime: string | null;
         };
         /**
-         * @description The runs on which a bulk job would act.
+         * @description The runs that a bulk job would act on.
          * @example {
          *       "matched": 0,
          *       "exact": true,
@@ -1973,11 +1973,11 @@ export interface components {
             exact: boolean;
             /** @description The first 20. `tags`, `index` and the failure are only shown to callers with the scope `conductor:viewer`. */
             workflows: components["schemas"]["WorkflowSummary"][];
-            /** @description With the action `modify`: which of the first 20 cannot be modified in this way, and why. Only shown to callers with the scope `conductor:viewer`. */
+            /** @description With the action `modify`: which of the first 20 can't be modified in this way, and why. Only shown to callers with the scope `conductor:viewer`. */
             obstacles: components["schemas"]["BulkFailure"][];
         };
         /**
-         * @description One action on many runs: on all that match a filter, or on those that are named.
+         * @description One action on many runs: on all runs that match a filter, or on the listed runs.
          * @example {
          *       "action": "resume",
          *       "filter": {
@@ -1993,13 +1993,13 @@ export interface components {
         BulkRequest: {
             /** @description What to do with each run. `retry` immediately retries the steps that are waiting for their next attempt; `restart` starts a new run with the same input, reference and tags; `purge` removes runs that have ended. */
             action: components["schemas"]["BulkAction"];
-            /** @description The filters of the list of runs. `{}` selects all runs. Give either this or `workflowIds`. The members `where` and `failure` require the scope `conductor:viewer`, too. */
+            /** @description The filters of the run list. `{}` selects all runs. Give either this or `workflowIds`. The members `where` and `failure` also require the scope `conductor:viewer`. */
             filter?: components["schemas"]["WorkflowFilter"];
             /** @description The ids of the runs. */
             workflowIds?: string[];
-            /** @description Why. The audit of each run shows it. */
+            /** @description The reason, shown in the audit of each run. */
             reason: string;
-            /** @description With the action `modify`: what to change, as the body of a modification without `reason`. */
+            /** @description With the action `modify`: the changes, in the same form as the body of a modification, without `reason`. */
             modification?: components["schemas"]["Modification"];
             /**
              * @description With the action `terminate`: compensate the completed steps of each run first, as `?compensate=true` does for a single one.
@@ -2008,23 +2008,23 @@ export interface components {
             compensate: boolean;
             /**
              * Format: double
-             * @description On how many runs to act per second.
+             * @description The number of runs to act on per second.
              * @default 50
              */
             perSecond: number;
             /**
-             * @description Only show how many runs would be affected, and the first of them.
+             * @description Whether to only show the number of affected runs and the first of them.
              * @default false
              */
             dryRun: boolean;
         };
         /**
-         * @description `Running`: a node is working on it. `Done`: it has acted on all runs. `Stopped`: somebody has stopped it.
+         * @description `Running`: a node is working on it. `Done`: it has acted on all runs. `Stopped`: a user has stopped it.
          * @enum {string}
          */
         BulkState: "Running" | "Done" | "Stopped";
         /**
-         * @description What a termination with compensation would undo.
+         * @description A preview of a termination with compensation.
          * @example {
          *       "undo": [
          *         {
@@ -2041,9 +2041,9 @@ export interface components {
          *     }
          */
         CompensationPreview: {
-            /** @description The executions that would be undone, in order. The last one to end is the first; what is in flight has not ended yet. */
+            /** @description The executions that would be undone, in order: the last one to end comes first. Executions in flight haven't ended yet. */
             undo: components["schemas"]["UndoneExecution"][];
-            /** @description The executions that a worker, a call or a child run is at work on now. They are waited for first, up to the grace period. */
+            /** @description The executions that a worker, a call or a child run is currently working on. The run first waits for them, up to the grace period. */
             inFlight: components["schemas"]["UndoneExecution"][];
         };
         /** @enum {string} */
@@ -2053,7 +2053,7 @@ export interface components {
             results: components["schemas"]["ControlResult"][];
         };
         /**
-         * @description One action for many runs.
+         * @description One action on many runs.
          * @example {
          *       "action": "resume",
          *       "workflowIds": [
@@ -2069,7 +2069,7 @@ export interface components {
             action: "suspend" | "resume" | "terminate" | "retry";
             /** @description With `terminate`: whether each run compensates its completed steps before it ends. The default is false. */
             compensate?: boolean;
-            /** @description Why: the record of actions of each run shows it. */
+            /** @description The reason, shown in the record of actions of each run. */
             reason?: string;
             workflowIds: string[];
         };
@@ -2092,7 +2092,7 @@ export interface components {
             status: components["schemas"]["WorkflowStatus"] | null;
         };
         /**
-         * @description A run after a start or a control action. Callers without the scope `conductor:viewer` get it without `data`, `index` and `lastError`.
+         * @description A run after a start or a control action. `data`, `index` and `lastError` are only shown to callers with the scope `conductor:viewer`.
          * @example {
          *       "workflowId": "01hx5v3x9t6k2m4n8p0q",
          *       "definitionId": "greeting",
@@ -2122,7 +2122,7 @@ export interface components {
              * @description The version of the definition that the run uses.
              */
             version: number;
-            /** @description The name that the caller gave the run when starting it. */
+            /** @description The reference that the run was started with. */
             reference: string | null;
             status: components["schemas"]["WorkflowStatus"];
             /** @description How the run ended; null while it is open. */
@@ -2151,17 +2151,17 @@ export interface components {
             failureTime: string | null;
             /**
              * Format: date-time
-             * @description The time since when the step of `lastError` has been failing for the same cause: the same type of error, and the same message apart from numbers, ids and times. The same as `failureTime` if it failed once. ISO 8601, UTC.
+             * @description When the step of `lastError` began to fail for the same cause: the same error type, and the same message apart from numbers, ids and times. Equal to `failureTime` if it failed only once. ISO 8601, UTC.
              */
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
-            /** @description The run that this one was started again from; null: none. */
+            /** @description The run that this run is a restart of; null if it isn't one. */
             restartOf: string | null;
-            /** @description The newest run that this one was started again as; null: none. */
+            /** @description The latest restart of this run; null if there is none. */
             restartedAs: string | null;
-            /** @description The trigger that started the run; null: none did. */
+            /** @description The trigger that started the run; null if there was none. */
             trigger: components["schemas"]["StartedBy"] | null;
-            /** @description As in Workflow. Omitted for callers without the scope `conductor:viewer`: its values are part of the data. */
+            /** @description As in Workflow. Omitted for callers without the scope `conductor:viewer`, because its values are part of the data. */
             index?: components["schemas"]["IndexFields"];
             /** @description Omitted for callers without the scope `conductor:viewer`. */
             data?: components["schemas"]["DataObject"];
@@ -2171,7 +2171,7 @@ export interface components {
             failure?: components["schemas"]["WorkflowFailure"] | null;
         };
         /**
-         * @description A key that was just created.
+         * @description A newly created key.
          * @example {
          *       "id": "01hx5v3x9t6k2m4n8p0q",
          *       "name": "billing-worker",
@@ -2189,7 +2189,7 @@ export interface components {
             id: string;
             name: string;
             scopes: string[];
-            /** @description The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none. */
+            /** @description The subject (`sub`) of the creator's token; `anonymous` if there was none. */
             createdBy: string;
             /**
              * Format: date-time
@@ -2198,15 +2198,15 @@ export interface components {
             createdTime: string;
             /**
              * Format: date-time
-             * @description ISO 8601, UTC; null: it does not expire.
+             * @description ISO 8601, UTC; null if it doesn't expire.
              */
             expires: string | null;
             /**
              * Format: date-time
-             * @description ISO 8601, UTC, to about a minute; null: it was never used.
+             * @description ISO 8601, UTC, accurate to about a minute; null if it was never used.
              */
             lastUsedTime: string | null;
-            /** @description The bearer token. It is not stored and not shown again. */
+            /** @description The bearer token. It isn't stored and can't be shown again. */
             key: string;
         };
         /**
@@ -2221,7 +2221,7 @@ export interface components {
             id: string;
             /**
              * Format: int32
-             * @description The number of runs on which the job acts.
+             * @description The number of runs that the job acts on.
              */
             matched: number;
             /** @description False while the server is still collecting the runs: `matched` is the number so far. */
@@ -2288,11 +2288,11 @@ export interface components {
              * @description Assigned by the server: 1, 2, 3 … Ignored in requests.
              */
             version?: number;
-            /** @description Whether the definition is disabled, so that no version of it can be started. Ignored in requests. */
+            /** @description Whether the definition is disabled, so none of its versions can be started. Ignored in requests. */
             disabled?: boolean;
-            /** @description Where this version comes from, such as a commit: the `origin` with which it was stored. Ignored in requests. */
+            /** @description Where this version comes from, such as a commit: the `origin` that it was stored with. Ignored in requests. */
             origin?: string | null;
-            /** @description A description for people. */
+            /** @description A human-readable description. */
             description?: string | null;
             /** @description What happens when a step without its own error behavior fails. The default is Retry. */
             defaultErrorBehavior?: components["schemas"]["ErrorBehavior"];
@@ -2302,23 +2302,23 @@ export interface components {
             input?: {
                 [key: string]: unknown;
             } | boolean | null;
-            /** @description At most 16 fields of the data by which runs are found, each with a path such as `data.customer.id`. */
+            /** @description At most 16 data fields for finding runs, each with a path such as `data.customer.id`. */
             index?: {
                 [key: string]: string;
             } | null;
-            /** @description Tags of every run. A start can add to them and override them. */
+            /** @description Tags of every run. A start can add tags and override them. */
             tags?: {
                 [key: string]: string;
             } | null;
-            /** @description The reference of runs whose start gives none: an expression over the start data. None: no reference. */
+            /** @description The default reference of runs: an expression over the start data. If it evaluates to None, the run has no reference. */
             reference?: string | number | null;
-            /** @description What a start does if another run has its reference: `allow`, `fail`, `existing` or `terminate`, in any casing. A start can override it. */
+            /** @description What happens if another run has the same reference: `allow`, `fail`, `existing` or `terminate`, in any casing. A start can override it. */
             onConflict?: string | null;
-            /** @description Which other runs count for `onConflict`: `Open` ones, or all that are `Kept`, in any casing. A start can override it. */
+            /** @description Which other runs count for `onConflict`: `Open` ones, or all `Kept` ones, in any casing. A start can override it. */
             conflictScope?: string | null;
-            /** @description How long ended runs are kept, from 1 second. Overrides `instance_retention_seconds` of the server. */
+            /** @description How long ended runs are kept, at least 1 second. Overrides the server's `instance_retention_seconds`. */
             retention?: components["schemas"]["Duration"];
-            /** @description What starts runs without a client. */
+            /** @description Starts runs without a client. */
             triggers?: components["schemas"]["TriggerDocument"][] | null;
             /** @description The steps, at least one. A run begins with the first. */
             steps: components["schemas"]["StepDocument"][];
@@ -2353,9 +2353,9 @@ export interface components {
             createdAt: string;
             /** @description Whether no version of the definition can be started. */
             disabled: boolean;
-            /** @description Where this version comes from, such as a commit: the `origin` with which it was stored; null if there was none. */
+            /** @description Where this version comes from, such as a commit: the `origin` that it was stored with; null if there was none. */
             origin: string | null;
-            /** @description Who stored this version: the subject (`sub`) of the caller's token, or the name of its API key; `anonymous` if it had none; null if it is not known, as of versions that an older server stored. */
+            /** @description Who stored this version: the subject (`sub`) of the caller's token, or the name of its API key; `anonymous` if it had none; null if unknown, as for versions that an older server stored. */
             createdBy: string | null;
         };
         /**
@@ -2379,11 +2379,11 @@ export interface components {
          *     }
          */
         Delivery: {
-            /** @description The same in all attempts; receivers find it in the header `webhook-id`. */
+            /** @description The same in all attempts. Receivers get it in the `webhook-id` header. */
             id: string;
-            /** @description Such as `workflow.completed`; `workflow.test` for tests. */
+            /** @description For example, `workflow.completed`; `workflow.test` for test messages. */
             type: string;
-            /** @description The run that has changed; null for tests. */
+            /** @description The run that has changed; null for test messages. */
             workflowId: string | null;
             state: components["schemas"]["DeliveryState"];
             /** Format: int32 */
@@ -2395,18 +2395,18 @@ export interface components {
             createdTime: string;
             /**
              * Format: date-time
-             * @description When it is tried next: ISO 8601, UTC; null if it is not.
+             * @description The time of the next attempt: ISO 8601, UTC; null if there is none.
              */
             nextAttemptTime: string | null;
             /**
              * Format: date-time
-             * @description When it was delivered or given up: ISO 8601, UTC; null while it is waiting.
+             * @description When it was delivered or abandoned: ISO 8601, UTC; null while it is waiting.
              */
             endTime: string | null;
-            /** @description What became of the last attempt; null before the first one has ended. */
+            /** @description The result of the last attempt; null until the first one has ended. */
             lastAnswer: components["schemas"]["DeliveryAnswer"] | null;
         };
-        /** @description What became of an attempt. */
+        /** @description The result of an attempt. */
         DeliveryAnswer: {
             /**
              * Format: date-time
@@ -2415,12 +2415,12 @@ export interface components {
             time: string;
             /**
              * Format: int32
-             * @description The HTTP status; null if there was no answer.
+             * @description The HTTP status; null if there was no response.
              */
             status: number | null;
-            /** @description Why there was no answer, or what was wrong with it. */
+            /** @description Why there was no response, or why the response was not accepted. */
             error: string | null;
-            /** @description The first 500 characters of the answer. */
+            /** @description The first 500 characters of the response. */
             body: string | null;
             /** Format: int32 */
             durationMs: number;
@@ -2432,7 +2432,7 @@ export interface components {
             nextCursor: string | null;
         };
         /**
-         * @description `waiting`: it will be tried. `delivered`: the target has accepted it. `failed`: it was given up.
+         * @description `waiting`: another attempt will follow. `delivered`: the target has accepted it. `failed`: all attempts have failed.
          * @enum {string}
          */
         DeliveryState: "waiting" | "delivered" | "failed";
@@ -2565,9 +2565,9 @@ export interface components {
              * @description The number of open steps without a reason here.
              */
             moreReasons: number;
-            /** @description The newest modification, rerun or restart of the run; null if its audit has none. */
+            /** @description The latest modification, rerun or restart of the run; null if its audit has none. */
             lastRepair: components["schemas"]["WorkflowAction"] | null;
-            /** @description What a repair could do for a run that a failure has suspended or ended, or that somebody has terminated; the call that keeps most of the work first. Empty for other runs. */
+            /** @description Possible repairs of a run that was suspended or ended by a failure, or that was terminated. The call that keeps the most work comes first. Empty for other runs. */
             repairs: components["schemas"]["RepairHint"][];
         };
         /**
@@ -2580,9 +2580,9 @@ export interface components {
          *     }
          */
         Explanations: {
-            /** @description In the order of the ids, without runs that do not exist. */
+            /** @description In the order of the ids, without runs that don't exist. */
             items: components["schemas"]["Explanation"][];
-            /** @description The ids of runs that were not explained because the call had taken long enough: ask for them again. */
+            /** @description The ids of runs that weren't explained because the call's time was up. Request them again. */
             left: string[];
         };
         /** @description A run without its data. */
@@ -2594,7 +2594,7 @@ export interface components {
              * @description The version of the definition that the run uses.
              */
             version: number;
-            /** @description The name that the caller gave the run when starting it. */
+            /** @description The reference that the run was started with. */
             reference: string | null;
             status: components["schemas"]["WorkflowStatus"];
             /** @description How the run ended; null while it is open. */
@@ -2623,19 +2623,19 @@ export interface components {
             failureTime: string | null;
             /**
              * Format: date-time
-             * @description The time since when the step of `lastError` has been failing for the same cause: the same type of error, and the same message apart from numbers, ids and times. The same as `failureTime` if it failed once. ISO 8601, UTC.
+             * @description When the step of `lastError` began to fail for the same cause: the same error type, and the same message apart from numbers, ids and times. Equal to `failureTime` if it failed only once. ISO 8601, UTC.
              */
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
-            /** @description The run that this one was started again from; null: none. */
+            /** @description The run that this run is a restart of; null if it isn't one. */
             restartOf: string | null;
-            /** @description The newest run that this one was started again as; null: none. */
+            /** @description The latest restart of this run; null if there is none. */
             restartedAs: string | null;
-            /** @description The trigger that started the run; null: none did. */
+            /** @description The trigger that started the run; null if there was none. */
             trigger: components["schemas"]["StartedBy"] | null;
-            /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
+            /** @description The values of the definition's `Index` fields, as of the last data change. */
             index: components["schemas"]["IndexFields"];
-            /** @description Null unless the run is failed: it shows an error, and is open or has the outcome `Failed`. */
+            /** @description Null unless the run is failed: it shows an error and is either open or has the outcome `Failed`. */
             failure: components["schemas"]["WorkflowFailure"] | null;
             lastError: components["schemas"]["StepError"] | null;
         };
@@ -2651,11 +2651,11 @@ export interface components {
         ExtendedLease: {
             /** @description When the item returns to the queue. ISO 8601, UTC. */
             tokenExpiry: string;
-            /** @description The run is being undone, and waits for this item: the worker should end its work soon. It may still report a result or a failure, or release the item, which says that nobody knows how far it got. */
+            /** @description True if the run is being undone and waits for this item, so the worker should finish soon. It may still report a result or a failure, or release the item if it is unknown how far the work got. */
             cancelRequested: boolean;
         };
         /**
-         * @description Failed runs with the same cause: the same definition, step and type of error, and the same message apart from numbers, ids and times.
+         * @description Failed runs with the same cause: the same definition, step and error type, and the same message apart from numbers, ids and times.
          * @example {
          *       "key": "5c1d7a90b2e4f1a86c0d93e7b4a2f518",
          *       "definitionId": "order",
@@ -2698,14 +2698,14 @@ export interface components {
          *     }
          */
         FailureGroup: {
-            /** @description Identifies the group: lists of runs take it as the filter `failure`. */
+            /** @description Identifies the group. Pass it to run lists as the `failure` filter. */
             key: string;
             definitionId: string;
-            /** @description The step that failed. Empty if the server could not run the runs. */
+            /** @description The failed step. Empty if the server couldn't execute the runs. */
             stepId: string;
             /** @description The class of the Python exception, or a type of the server such as `Timeout` or `ActivityFailed`. */
             type: string;
-            /** @description The message without what differs between the runs: `#` stands for a number; `<id>`, `<time>` and `<email>` stand for themselves. */
+            /** @description The message without the parts that differ between runs: `#` stands for a number, and `<id>`, `<time>` and `<email>` for such values. */
             message: string;
             /**
              * Format: int32
@@ -2729,7 +2729,7 @@ export interface components {
             failed: number;
             /**
              * Format: date-time
-             * @description The time when the first of the runs began to fail for this cause. A run that retries has been failing since its first attempt that failed so. ISO 8601, UTC.
+             * @description When the first of the runs began to fail for this cause. A retrying run counts from the first attempt that failed this way. ISO 8601, UTC.
              */
             firstTime: string;
             /**
@@ -2739,7 +2739,7 @@ export interface components {
             lastTime: string;
             /** @description The id of the run with the newest error. */
             example: string;
-            /** @description The number of runs by the time of their error: one number for each of the last 24 hours, the oldest hour first. */
+            /** @description The number of runs by error time: one number for each of the last 24 hours, the oldest hour first. */
             trend: number[];
         };
         /**
@@ -2796,7 +2796,7 @@ export interface components {
             items: components["schemas"]["FailureGroup"][];
             /**
              * Format: int32
-             * @description The number of groups, including those that are not in `items`.
+             * @description The number of groups, including groups not in `items`.
              */
             groups: number;
             /**
@@ -2804,18 +2804,18 @@ export interface components {
              * @description The number of runs in all groups.
              */
             count: number;
-            /** @description False if the server stopped counting: the numbers are those of the newest errors, and there are more. */
+            /** @description False if the server stopped counting: the numbers cover only the newest errors. */
             exact: boolean;
         };
         /**
-         * @description The order of groups: the largest first, or the one with the newest error first.
+         * @description The order of groups: by size or by newest error, the highest first.
          * @enum {string}
          */
         FailureOrder: "count" | "lastTime";
-        /** @description A run that was found. */
+        /** @description A matching run. */
         FoundWorkflow: {
             workflow: components["schemas"]["WorkflowSummary"];
-            /** @description Up to 5, the closest first. */
+            /** @description Up to 5 matches, the closest first. */
             matches: components["schemas"]["WorkflowMatch"][];
         };
         /** @description A work item that a worker holds. */
@@ -2843,7 +2843,7 @@ export interface components {
             offeredTime: string;
             /**
              * Format: date-time
-             * @description When the worker got the item. ISO 8601, UTC; null if the node that delivered it has stopped, or reports newer deliveries only.
+             * @description When the worker received the item. ISO 8601, UTC; null if the node that delivered it has stopped, or only reports newer deliveries.
              */
             heldSince: string | null;
             /**
@@ -2862,11 +2862,11 @@ export interface components {
              */
             leaseUntil: string | null;
         };
-        /** @description The values of the index fields of a run by name. A list stands for each of its elements. */
+        /** @description The values of a run's index fields, by name. A list stands for each of its elements. */
         IndexFields: {
             [key: string]: components["schemas"]["IndexValue"] | components["schemas"]["IndexValue"][];
         };
-        /** @description A value by which a run is found: text, a number, `true` or `false`. */
+        /** @description A searchable value of a run: a string, a number, `true` or `false`. */
         IndexValue: string | number | boolean;
         /** @description Any JSON value: an object, list, string, number, boolean or null. */
         JsonValue: unknown;
@@ -2881,12 +2881,12 @@ export interface components {
             status: "live";
         };
         /**
-         * @description `equal`: the value is the text. `start`: it starts with the text. `part`: the text is further inside.
+         * @description `equal`: the value is the text. `start`: it starts with the text. `part`: it contains the text.
          * @enum {string}
          */
         MatchRelation: "equal" | "start" | "part";
         /**
-         * @description What was compared with the text.
+         * @description The kind of value that matched.
          * @enum {string}
          */
         MatchedMember: "id" | "reference" | "tag" | "index";
@@ -2906,7 +2906,7 @@ export interface components {
         Modification: {
             /** @description A JSON Merge Patch (RFC 7396) on the data: null removes a member. */
             data?: components["schemas"]["DataObject"];
-            /** @description The open executions to cancel, with everything inside them; `"*"`: all of them. Nothing follows them, and nothing is compensated. */
+            /** @description The open executions to cancel, with everything inside them; `"*"` cancels all of them. Their next steps don't run, and nothing is compensated. */
             cancel?: (number | "*")[] | "*";
             /** @description The steps to start. */
             start?: components["schemas"]["StepStart"][];
@@ -2943,7 +2943,7 @@ export interface components {
         ModificationRequest: {
             /** @description A JSON Merge Patch (RFC 7396) on the data: null removes a member. */
             data?: components["schemas"]["DataObject"];
-            /** @description The open executions to cancel, with everything inside them; `"*"`: all of them. Nothing follows them, and nothing is compensated. */
+            /** @description The open executions to cancel, with everything inside them; `"*"` cancels all of them. Their next steps don't run, and nothing is compensated. */
             cancel?: (number | "*")[] | "*";
             /** @description The steps to start. */
             start?: components["schemas"]["StepStart"][];
@@ -2958,9 +2958,9 @@ export interface components {
             };
             /** @description Whether to resume a suspended run. The default is false. */
             resume?: boolean;
-            /** @description Why: for the history and the audit. */
+            /** @description The reason, shown in the history and the audit. */
             reason: string;
-            /** @description Whether to change nothing and only show what would happen. The default is false. */
+            /** @description Whether to only preview the changes. The default is false. */
             dryRun?: boolean;
         };
         /**
@@ -2995,7 +2995,7 @@ export interface components {
          */
         Node: {
             nodeId: string;
-            /** @description The address that the node listens at, as configured. */
+            /** @description The configured address that the node listens on. */
             url: string;
             hostname: string;
             /** Format: int32 */
@@ -3017,7 +3017,7 @@ export interface components {
             isThis: boolean;
             /** @description Null if the node does not report it. */
             load: components["schemas"]["NodeLoad"] | null;
-            /** @description Unreachable if the node cannot write its heartbeat. */
+            /** @description Unreachable if the node can't write its heartbeat. */
             store: {
                 reachable: boolean;
                 kind: string;
@@ -3034,7 +3034,7 @@ export interface components {
             alive: number;
             /**
              * Format: int32
-             * @description Those that stopped without signing off, a short while ago.
+             * @description Nodes that recently stopped without signing off.
              */
             dead: number;
         };
@@ -3052,14 +3052,14 @@ export interface components {
             callsUnderWay: number;
             /**
              * Format: int32
-             * @description The number of polls of workers that are waiting at this node.
+             * @description The number of worker polls waiting on this node.
              */
             parkedPolls: number;
             /** Format: int64 */
             memoryBytes: number;
             /**
              * Format: double
-             * @description Average since the previous heartbeat; 100 is one processor core.
+             * @description Average since the previous heartbeat; 100 is one CPU core.
              */
             cpuPercent: number;
             /**
@@ -3075,7 +3075,7 @@ export interface components {
             nextCursor: string | null;
         };
         /**
-         * @description A notification. Its secret is not shown.
+         * @description A notification, without its secret.
          * @example {
          *       "name": "billing",
          *       "url": "https://billing.example/hooks",
@@ -3098,16 +3098,16 @@ export interface components {
             name: string;
             url: string;
             on: components["schemas"]["NotifiedChange"][];
-            /** @description Null: of all definitions. */
+            /** @description Null for all definitions. */
             definitionId: string | null;
             where: string[];
             /** @enum {string} */
             include: "summary" | "data";
-            /** @description While it is paused, nothing is sent, and changes are not recorded. */
+            /** @description While it is paused, nothing is sent and changes aren't recorded. */
             paused: boolean;
-            /** @description Why it is paused; null if it is not. */
+            /** @description Why it is paused; null if it isn't. */
             pausedBecause: string | null;
-            /** @description The subject (`sub`) of the token of the caller who set it up; `anonymous` if there was none. */
+            /** @description The subject (`sub`) of the token that it was last set up with; `anonymous` if there was none. */
             changedBy: string;
             /**
              * Format: date-time
@@ -3115,14 +3115,14 @@ export interface components {
              */
             changedTime: string;
         };
-        /** @description All notifications, in the order of their names. */
+        /** @description All notifications, ordered by name. */
         NotificationPage: {
             items: components["schemas"]["Notification"][];
             /** @description Always null: there is one page. */
             nextCursor: string | null;
         };
         /**
-         * @description Whom to tell about which changes of runs.
+         * @description A target and the run changes to report to it.
          * @example {
          *       "url": "https://billing.example/hooks",
          *       "on": [
@@ -3138,24 +3138,24 @@ export interface components {
          *     }
          */
         NotificationRequest: {
-            /** @description Where messages are sent: an address that begins with `http:` or `https:`. The rules of HttpRequest steps for addresses and redirects apply. */
+            /** @description Where messages are sent: an `http:` or `https:` URL. The address and redirect rules of HttpRequest steps apply. */
             url: string;
-            /** @description The changes to tell. */
+            /** @description The changes to report. */
             on: components["schemas"]["NotifiedChange"][];
-            /** @description Only of runs of this definition. Without it, of all. */
+            /** @description Only report runs of this definition. The default is all definitions. */
             definitionId?: string;
-            /** @description Only of runs that fulfill these conditions on tags and index fields when they change, as in the list of runs: one as text, or a list. */
+            /** @description Only report runs that match these conditions on tags and index fields when they change, as in the run list: a single condition or a list. */
             where?: string | string[];
-            /** @description The secret that signs messages: `whsec_` and at least 16 random bytes in Base64. Required for a new notification; without it, the one that the notification has stays. It is never shown. */
+            /** @description The signing secret: `whsec_` and at least 16 random bytes in Base64. Required for a new notification; otherwise, the default is the existing secret. It is never shown. */
             secret?: string;
             /**
-             * @description What messages contain: a summary of the run (the default), or also its data.
+             * @description The message content: a summary of the run (the default), or also its data.
              * @enum {string}
              */
             include?: "summary" | "data";
         };
         /**
-         * @description A change of a run. `failed`: an error ended it. `terminated`: a person or another run did.
+         * @description A run change. `failed`: ended by an error. `terminated`: ended by a user or another run.
          * @enum {string}
          */
         NotifiedChange: "started" | "completed" | "failed" | "suspended" | "terminated";
@@ -3180,7 +3180,7 @@ export interface components {
             /** @description False if there may be more. */
             exact: boolean;
         };
-        /** @description A step at which open runs are. */
+        /** @description A step with open runs. */
         OpenStep: {
             stepId: string;
             /**
@@ -3190,7 +3190,7 @@ export interface components {
             count: number;
         };
         /**
-         * @description The steps at which open runs of a definition are.
+         * @description The current steps of a definition's open runs.
          * @example {
          *       "items": [
          *         {
@@ -3210,7 +3210,7 @@ export interface components {
              * @description The number of open runs that were counted.
              */
             count: number;
-            /** @description False if the server stopped counting: the numbers are those of the runs that have not changed for the longest time, and there are more. */
+            /** @description False if the server stopped counting: the numbers cover only the runs that haven't changed for the longest time. */
             exact: boolean;
         };
         /**
@@ -3219,7 +3219,7 @@ export interface components {
          */
         OperatorAction: "suspend" | "resume" | "terminate" | "retry" | "publish-event" | "complete-activity" | "fail-activity" | "set-tags" | "restart" | "modify" | "rerun";
         /**
-         * @description The state of the whole server in numbers, at most a few seconds old.
+         * @description Statistics for the whole server, at most a few seconds old.
          * @example {
          *       "time": "2026-05-04T10:20:30.123Z",
          *       "countedSince": "2026-05-04T06:00:00.000Z",
@@ -3267,19 +3267,19 @@ export interface components {
             time: string;
             /**
              * Format: date-time
-             * @description The start of the node that has been running the longest. `lastHour` and `lastDay` contain nothing older, and nothing that other nodes counted before they stopped. ISO 8601, UTC.
+             * @description When the longest-running node started. `lastHour` and `lastDay` don't include anything older, or the counts of stopped nodes. ISO 8601, UTC.
              */
             countedSince: string;
-            /** @description Runs by status; null if the store does not respond, and for callers whose scope is narrowed by a prefix. */
+            /** @description Runs by status; null if the store doesn't respond, and for callers with a narrowed scope. */
             runs: components["schemas"]["StatusCounts"] | null;
             /**
              * Format: date-time
-             * @description When these runs were counted: a large store is counted every few minutes. ISO 8601, UTC.
+             * @description When the runs were counted. In a large store, that happens every few minutes. ISO 8601, UTC.
              */
             runsTime: string;
             /** @description Definitions with open runs, those with the most first. */
             definitions: components["schemas"]["OpenRunCounts"][];
-            /** @description False if there are so many definitions that not all were looked at: at most 100 in the order of their ids. */
+            /** @description False if there were too many definitions to look at all of them: only the first 100, ordered by id, are included. */
             definitionsExact: boolean;
             /** @description Each of the last 60 minutes, the current one last. Empty for callers whose scope is narrowed. */
             lastHour: components["schemas"]["OverviewBucket"][];
@@ -3333,7 +3333,7 @@ export interface components {
             longestMs: number | null;
         };
         /**
-         * @description An error. `code` identifies the kind of error and never changes; `detail` describes it for people. Further members contain related ids, such as `workflowId`.
+         * @description An error. `code` identifies the kind of error and never changes; `detail` is a human-readable description. Additional members contain related ids, such as `workflowId`.
          * @example {
          *       "type": "urn:stepwright:problem:workflow_not_found",
          *       "title": "Run not found",
@@ -3346,20 +3346,20 @@ export interface components {
         Problem: {
             /** @description The kind of error as a URI: `urn:stepwright:problem:<code>`. */
             type: string;
-            /** @description The kind of error, for people. */
+            /** @description The kind of error, in human-readable form. */
             title: string;
             /**
              * Format: int32
              * @description The HTTP status of the response.
              */
             status: number;
-            /** @description What happened in this case. */
+            /** @description The details of this occurrence. */
             detail: string;
-            /** @description The kind of error, for programs. */
+            /** @description The kind of error, in machine-readable form. */
             code: string;
             /** @description All problems of a rejected document or request. */
             errors?: components["schemas"]["ProblemItem"][];
-            /** @description Of an unexpected error: the id under which the server logged it. */
+            /** @description For an unexpected error: the id under which the server logged it. */
             errorId?: string;
         } & {
             [key: string]: unknown;
@@ -3372,7 +3372,7 @@ export interface components {
              */
             code: string;
             /**
-             * @description Describes the problem for people.
+             * @description Describes the problem in human-readable form.
              * @example There is no step with the id "answer".
              */
             message: string;
@@ -3431,13 +3431,13 @@ export interface components {
             reasons: string[];
         };
         /**
-         * @description A call that was accepted.
+         * @description An accepted call.
          * @example {
          *       "id": "01j8zq3v7m9k4n2p5r6s8t0w1x"
          *     }
          */
         ReceivedDelivery: {
-            /** @description Of the event that was published, or of the run that was started or, with `onConflict: existing`, joined. A repeated delivery has the same. */
+            /** @description The id of the published event, or of the run that was started or, with `onConflict: existing`, joined. A repeated delivery gets the same id. */
             id: string;
         };
         /**
@@ -3455,7 +3455,7 @@ export interface components {
              * @description The version that the server assigned.
              */
             version: number;
-            /** @description What is probably a mistake, although the definition is valid. */
+            /** @description Probable mistakes in an otherwise valid definition. */
             warnings: components["schemas"]["ProblemItem"][];
         };
         /**
@@ -3480,7 +3480,7 @@ export interface components {
         RepairHint: {
             /** @enum {string} */
             action: "modify" | "rerun" | "restart";
-            /** @description What the call does, in words, for people. */
+            /** @description What the call does, as human-readable text. */
             text: string;
             /** @description Its method and path. */
             call: string;
@@ -3490,13 +3490,13 @@ export interface components {
         /** @description A consequence of a repair that may be unexpected. */
         RepairWarning: {
             /**
-             * @description `parent_not_told`: a run that waited for the end of this one has already been notified. `invalid_data`: the data does not fit the `Input` of the definition. `compensation_lost`: completed steps have no CompensateWith in the new version. `clean_up_stopped`: a termination with compensation was stopped. `reference_in_use`: another open run has the same reference. `result_shortened`: the result of an earlier request with the same idempotency key, with long lists cut.
+             * @description `parent_not_told`: a run that waited for the end of this one has already been notified. `invalid_data`: the data doesn't match the definition's `Input`. `compensation_lost`: completed steps have no CompensateWith in the new version. `clean_up_stopped`: a termination with compensation was stopped. `reference_in_use`: another open run has the same reference. `result_shortened`: the result of an earlier request with the same idempotency key, with long lists cut.
              * @enum {string}
              */
             code: "parent_not_told" | "invalid_data" | "compensation_lost" | "clean_up_stopped" | "reference_in_use" | "result_shortened";
             message: string;
         };
-        /** @description An execution that a repair has cancelled or started. */
+        /** @description An execution that a repair has canceled or started. */
         RepairedExecution: {
             /** Format: int32 */
             executionId: number;
@@ -3553,7 +3553,7 @@ export interface components {
             repeats: components["schemas"]["RepeatedStep"][];
             warnings: components["schemas"]["RepairWarning"][];
         };
-        /** @description A step with effects outside the server that ran before and will, or may, run again. */
+        /** @description A step with external effects that has already run, and will or may run again. */
         RepeatedStep: {
             stepId: string;
             /** @description HttpRequest, Activity, SubWorkflow or the name of a custom step. */
@@ -3567,9 +3567,9 @@ export interface components {
          *     }
          */
         RerunRequest: {
-            /** @description Why: for the history and the audit. */
+            /** @description The reason, shown in the history and the audit. */
             reason: string;
-            /** @description The step to start at, which is in no container. The default is the first step. */
+            /** @description The step to start at, which must not be inside a container. The default is the first step. */
             from?: string;
             /** @description A JSON Merge Patch (RFC 7396) on the data: null removes a member. */
             data?: components["schemas"]["DataObject"];
@@ -3578,18 +3578,18 @@ export interface components {
              * @description The version of the definition to move the run to.
              */
             version?: number;
-            /** @description Whether to change nothing and only show what would happen. The default is false. */
+            /** @description Whether to only preview the changes. The default is false. */
             dryRun?: boolean;
         };
         /**
-         * @description Why and how a run is started again.
+         * @description Options for starting a run again.
          * @example {
          *       "reason": "the carrier API was down",
          *       "version": 4
          *     }
          */
         RestartRequest: {
-            /** @description Why, in your words. The record of actions of both runs shows it. */
+            /** @description The reason, in your own words, shown in the record of actions of both runs. */
             reason: string;
             /**
              * Format: int32
@@ -3598,7 +3598,7 @@ export interface components {
             version?: number;
         };
         /**
-         * @description What cron triggers fire in a period, over all definitions.
+         * @description The cron triggers of all definitions that fire in a period.
          * @example {
          *       "from": "2026-05-03T12:00:00.000Z",
          *       "to": "2026-05-04T12:00:00.000Z",
@@ -3624,9 +3624,9 @@ export interface components {
              */
             from: string;
             to: string;
-            /** @description The trigger that fires first comes first. */
+            /** @description Ordered by the first due time. */
             items: components["schemas"]["ScheduledTrigger"][];
-            /** @description Whether further triggers fire in the period. */
+            /** @description Whether more triggers fire in the period. */
             more: boolean;
         };
         /** @description A cron trigger that fires soon. */
@@ -3635,13 +3635,13 @@ export interface components {
             name: string;
             cron: string;
             timeZone: string;
-            /** @description Its times in the period, at most 24. ISO 8601, UTC, the earliest first. */
+            /** @description Its due times in the period, at most 24. ISO 8601, UTC, the earliest first. */
             times: string[];
             /** @description Whether it fires more often in the period. */
             more: boolean;
         };
         /**
-         * @description A secret of the server, or one that definitions use and the server does not have.
+         * @description A secret that the server has, or that definitions use but the server lacks.
          * @example {
          *       "name": "SHOP_TOKEN",
          *       "missing": false,
@@ -3652,12 +3652,12 @@ export interface components {
          */
         Secret: {
             name: string;
-            /** @description Definitions use it, but the server does not have it: their steps fail. */
+            /** @description True if definitions use the secret but the server doesn't have it. Their steps fail. */
             missing: boolean;
-            /** @description The definitions whose newest version uses it, in ascending order. */
+            /** @description The definitions whose latest version uses it, in ascending order. */
             definitions: string[];
         };
-        /** @description All secrets, in the order of their names. */
+        /** @description All secrets, ordered by name. */
         SecretPage: {
             items: components["schemas"]["Secret"][];
             /** @description Always null: there is one page. */
@@ -3697,24 +3697,24 @@ export interface components {
             store: string;
             /** @description The kind of backplane. */
             backplane: string;
-            /** @description The address of a trace: replace `{trace_id}` in it with the `traceId` of a run. Absent: the operator has set none. */
+            /** @description The URL template for traces: replace `{trace_id}` with the `traceId` of a run. Absent if the operator hasn't set one. */
             traceUrl?: string;
-            /** @description How users of the operator's page sign in. Absent: with a token that they enter, or not at all. */
+            /** @description How users of the operator's page sign in. If absent, they enter a token, or don't sign in at all. */
             signIn?: components["schemas"]["SignInInfo"];
         };
-        /** @description The page signs in at an OpenID Connect issuer (authorization code with PKCE). */
+        /** @description The page signs in with an OpenID Connect issuer (authorization code flow with PKCE). */
         SignInInfo: {
             issuer: string;
             clientId: string;
             /** @description The scopes that the page asks for, separated by spaces. */
             scope: string;
-            /** @description Further parameters of the authorization request, as the text of a query. */
+            /** @description Additional parameters of the authorization request, as a query string. */
             parameters: string;
             authorizationEndpoint: string;
             tokenEndpoint: string;
-            /** @description Null if the issuer cannot end its own session. */
+            /** @description Null if the issuer can't end its own session. */
             endSessionEndpoint: string | null;
-            /** @description The algorithms with which the issuer signs id tokens. */
+            /** @description The algorithms that the issuer signs ID tokens with. */
             idTokenAlgorithms: string[];
         };
         /** @description The trigger that started a run. */
@@ -3746,11 +3746,11 @@ export interface components {
              * @example EmitLog
              */
             stepType: string;
-            /** @description A label for people. */
+            /** @description A human-readable label. */
             name?: string | null;
             /** @description The next step. An earlier step makes a loop. */
             nextStepId?: string | null;
-            /** @description Further next steps. Each one runs if its expression is true; several run in parallel. */
+            /** @description Additional next steps. Each one runs if its expression is true; several can run in parallel. */
             selectNextStep?: {
                 [key: string]: components["schemas"]["Expression"];
             };
@@ -3758,17 +3758,17 @@ export interface components {
             inputs?: {
                 [key: string]: unknown;
             };
-            /** @description Fields of the data of the run, each with an expression for its new value. */
+            /** @description Fields of the run's data, each with an expression for its new value. */
             outputs?: {
                 [key: string]: components["schemas"]["Expression"];
             };
-            /** @description Of containers: their sequences. */
+            /** @description For containers: their sequences. */
             do?: components["schemas"]["StepDocument"][][];
             /** @description Cancels the step when this expression is true. */
             cancelCondition?: components["schemas"]["Expression"];
             /** @description Whether the next steps run after the step has been cancelled. */
             proceedOnCancel?: boolean;
-            /** @description What happens when the step fails. The default is that of the definition. */
+            /** @description What happens when the step fails. The default is the definition's error behavior. */
             errorBehavior?: components["schemas"]["ErrorBehavior"] | null;
             /** @description The time between two attempts. */
             retryInterval?: components["schemas"]["Duration"];
@@ -3784,21 +3784,21 @@ export interface components {
             retryBackoff?: number;
             /**
              * Format: double
-             * @description From 0 to 1: each interval is extended by a random part of it, up to this fraction.
+             * @description From 0 to 1: each interval is extended by a random amount, up to this fraction of it.
              */
             retryJitter?: number;
             /**
-             * @description What happens when the last retry has failed, or when the error is not retryable. The default is what would happen without retries, or Suspend if that would be a retry.
+             * @description What happens when the last retry has failed, or when the error is not retryable. The default is the behavior without retries, or Suspend if that would be a retry.
              * @enum {string}
              */
             onRetriesExhausted?: "Suspend" | "Terminate" | "Compensate";
-            /** @description The types of errors that are not retried. */
+            /** @description The error types that aren't retried. */
             nonRetryable?: string[];
             /** @description The maximum time of one attempt. */
             timeout?: components["schemas"]["Duration"];
             /** @description The steps that compensate this step. */
             compensateWith?: components["schemas"]["StepDocument"][];
-            /** @description Whether a failure inside compensates everything that completed inside. */
+            /** @description Whether a failure inside compensates every step that completed inside. */
             saga?: boolean;
         };
         /** @description The error of a step. */
@@ -3823,7 +3823,7 @@ export interface components {
             time: string;
             /**
              * Format: date-time
-             * @description The time since when the execution of the step has been failing for the same cause in every attempt: the same type of error, and the same message apart from numbers, ids and times. The same as `time` for the first such attempt. ISO 8601, UTC.
+             * @description When the step execution began to fail for the same cause in every attempt: the same error type, and the same message apart from numbers, ids and times. Equal to `time` for the first such attempt. ISO 8601, UTC.
              */
             since: string;
         };
@@ -3892,13 +3892,13 @@ export interface components {
             outputs: components["schemas"]["JsonValue"];
             error: components["schemas"]["StepError"] | null;
             waitsFor: components["schemas"]["StepWait"] | null;
-            /** @description The reason of the repair that cancelled or started the step; null if no repair did. */
+            /** @description The reason of the repair that canceled or started the step; null if there was none. */
             reason: string | null;
-            /** @description Of a SubWorkflow step: the id of its child run. While the step is waiting, the child may not have started yet. */
+            /** @description For a SubWorkflow step: the id of its child run. While the step is waiting, the child may not have started yet. */
             childWorkflowId: string | null;
             /**
              * Format: int32
-             * @description Of a compensation step: the `executionId` of the step that it undoes.
+             * @description For a compensation step: the `executionId` of the step that it undoes.
              */
             compensates: number | null;
         };
@@ -3909,11 +3909,11 @@ export interface components {
             nextCursor: string | null;
         };
         /**
-         * @description The status of an execution of a step.
+         * @description The status of a step execution.
          * @enum {string}
          */
         StepExecutionStatus: "Pending" | "Running" | "Waiting" | "Complete" | "Failed" | "Cancelled" | "Compensated";
-        /** @description A status by which executions are filtered. `Retrying` means waiting for the next attempt; such executions are also `Waiting`. */
+        /** @description A status to filter executions by. `Retrying` means waiting for the next attempt; such executions are also `Waiting`. */
         StepExecutionStatusFilter: components["schemas"]["StepExecutionStatus"] | "Retrying";
         /**
          * @description The order of the list: `asc` starts with the execution that ended first, `desc` with the open executions.
@@ -3968,11 +3968,11 @@ export interface components {
              * @description ISO 8601, UTC.
              */
             createdAt: string;
-            /** @description As of a definition: who stored this version; null if it is not known. */
+            /** @description Who stored this version, as for a definition; null if unknown. */
             createdBy: string | null;
         };
         /**
-         * @description What an open step is waiting for. `kind` determines which other members are present.
+         * @description The reason that an open step is waiting. `kind` determines which other members are present.
          * @example {
          *       "kind": "event",
          *       "eventName": "Approved",
@@ -3984,20 +3984,20 @@ export interface components {
             kind: "time" | "retry" | "event" | "activity" | "workflow" | "steps";
             /**
              * Format: date-time
-             * @description Of `time` and `retry`: when the step continues. ISO 8601, UTC.
+             * @description For `time` and `retry`: when the step continues. ISO 8601, UTC.
              */
             until?: string;
-            /** @description Of `event`. */
+            /** @description For `event`. */
             eventName?: string;
-            /** @description Of `event`. */
+            /** @description For `event`. */
             eventKey?: string;
-            /** @description Of `activity`. */
+            /** @description For `activity`. */
             activityName?: string;
-            /** @description Of `workflow`: the child run that must end. */
+            /** @description For `workflow`: the child run that must end first. */
             workflowId?: string;
             /**
              * Format: int32
-             * @description Of `steps`: the number of open steps inside.
+             * @description For `steps`: the number of open steps inside.
              */
             open?: number;
         };
@@ -4045,7 +4045,7 @@ export interface components {
              * @description Versions count the scripts stored under this name: 1, 2, 3 …
              */
             version: number;
-            /** @description What will fail or is probably a mistake, with line and column in the script. */
+            /** @description Certain failures and probable mistakes, with line and column in the script. */
             warnings: components["schemas"]["ProblemItem"][];
         };
         /**
@@ -4092,12 +4092,12 @@ export interface components {
             timeZone: string | null;
             /** @description Null for a cron trigger. */
             eventName: string | null;
-            /** @description Null: any key. */
+            /** @description Null for any key. */
             eventKey: string | null;
             paused: boolean;
             /** @description The next five times, as if the trigger were not paused. ISO 8601, UTC. */
             nextTimes: string[];
-            /** @description Null: it has not fired yet. */
+            /** @description Null if it hasn't fired yet. */
             last: components["schemas"]["TriggerFiring"] | null;
         };
         /** @description A trigger of a definition: exactly one of `cron` and `event`. `timeZone`, `overlap`, `catchUp` and `jitter` belong to `cron`. */
@@ -4112,15 +4112,15 @@ export interface components {
             /** @description An IANA time zone; by default, UTC. */
             timeZone?: string | null;
             /**
-             * @description What happens when the run before is still open. The default is Skip.
+             * @description What happens when the previous run is still open. The default is Skip.
              * @enum {string}
              */
             overlap?: "Skip" | "Allow" | "Queue" | "Terminate";
-            /** @description Missed times no older than this are made up for. The default is one minute. */
+            /** @description Missed due times up to this age still start a run. The default is one minute. */
             catchUp?: components["schemas"]["Duration"];
             /** @description Each start is delayed by up to this time. */
             jitter?: components["schemas"]["Duration"];
-            /** @description The events that start a run; without a key, those of any key. */
+            /** @description The events that start a run; without a key, events with any key. */
             event?: {
                 key?: string | null;
                 name: string;
@@ -4130,21 +4130,21 @@ export interface components {
             /** @description The reference of the run, an expression. */
             reference?: components["schemas"]["Expression"];
         };
-        /** @description What came of the last due time or event. */
+        /** @description The outcome of the last due time or event. */
         TriggerFiring: {
             /**
              * Format: date-time
              * @description The planned time, or the time of the event. ISO 8601, UTC.
              */
             time: string;
-            /** @description The run that was started; null: none was. */
+            /** @description The started run; null if there was none. */
             workflowId: string | null;
             /**
-             * @description `Skipped`: the run before was still open, another run had the reference and the definition has an `OnConflict`, or the scopes of the caller who published the event do not reach the definition. `Failed`: an expression failed, or the data was rejected. `Missed`: no server ran within the catch-up time.
+             * @description `Skipped`: the previous run was still open, another run had the reference and the definition has an `OnConflict`, or the scopes of the event's publisher don't cover the definition. `Failed`: an expression failed, or the data was rejected. `Missed`: no server was running within the catch-up time.
              * @enum {string}
              */
             outcome: "Started" | "Skipped" | "Failed" | "Missed";
-            /** @description Why it did not start a run; null if it did. */
+            /** @description Why it didn't start a run; null if it did. */
             reason: string | null;
         };
         /** @description When a trigger would start runs. */
@@ -4164,7 +4164,7 @@ export interface components {
         /** @description One reason for the current state of a run. */
         WaitReason: {
             kind: components["schemas"]["WaitReasonKind"];
-            /** @description The reason in words, for people. */
+            /** @description The reason as human-readable text. */
             text: string;
             /**
              * Format: date-time
@@ -4205,12 +4205,12 @@ export interface components {
             actions: components["schemas"]["OperatorAction"][];
         };
         /**
-         * @description What a step is waiting for, or why the run does not advance. `suspended`: by an operator, or by a failed step (`error` is set). `set-aside`: the server has quarantined the run, because nodes crashed while running it or because it cannot be read. `compensating`: the run is being terminated with compensation. `running`: an HTTP call or a script is in progress. `scheduled`: the step is due, but has not had its turn yet.
+         * @description What a step is waiting for, or why the run does not advance. `suspended`: by an operator, or by a failed step (`error` is set). `set-aside`: the server has quarantined the run, because nodes crashed while running it or because it can't be read. `compensating`: the run is being terminated with compensation. `running`: an HTTP call or a script is in progress. `scheduled`: the step is due but hasn't run yet.
          * @enum {string}
          */
         WaitReasonKind: "suspended" | "set-aside" | "compensating" | "timer" | "retry" | "event" | "activity" | "workflow" | "running" | "scheduled" | "ended";
         /**
-         * @description A webhook. Its secret is not shown.
+         * @description A webhook, without its secret.
          * @example {
          *       "name": "github",
          *       "path": "/hooks/github",
@@ -4224,29 +4224,29 @@ export interface components {
          *     }
          */
         Webhook: {
-            /** @description Of `hmac`, required: the name of the header with the signature. */
+            /** @description For `hmac`, required: the name of the signature header. */
             header?: string;
             /**
-             * @description Of `hmac`. Default: sha256.
+             * @description For `hmac`. Default: sha256.
              * @enum {string}
              */
             algorithm?: "sha256" | "sha384" | "sha512";
             /**
-             * @description Of `hmac`. Default: hex.
+             * @description For `hmac`. Default: hex.
              * @enum {string}
              */
             encoding?: "hex" | "base64";
-            /** @description Of `hmac`: what stands before the signature in its header, such as `sha256=`. Default: nothing. */
+            /** @description For `hmac`: the prefix of the signature in its header, such as `sha256=`. Default: none. */
             prefix?: string;
-            /** @description Of `hmac`: the name of the header with the id of the delivery. Without it, repeated deliveries are not recognized. */
+            /** @description For `hmac`: the name of the header with the delivery id. Without it, repeated deliveries aren't recognized. */
             idHeader?: string;
             name: string;
-            /** @description Where the sender calls it, on any node. */
+            /** @description The path that the sender calls, on any node. */
             path: string;
             scheme: components["schemas"]["WebhookSchemeName"];
             publish?: components["schemas"]["WebhookPublish"];
             start?: components["schemas"]["WebhookStart"];
-            /** @description The subject (`sub`) of the token of the caller who set it up; `anonymous` if there was none. */
+            /** @description The subject (`sub`) of the token that it was last set up with; `anonymous` if there was none. */
             changedBy: string;
             /**
              * Format: date-time
@@ -4255,16 +4255,16 @@ export interface components {
             changedTime: string;
         };
         /**
-         * @description The answer to the call with which Slack checks an address (`url_verification`).
+         * @description The response to Slack's URL verification request (`url_verification`).
          * @example {
          *       "challenge": "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P"
          *     }
          */
         WebhookChallenge: {
-            /** @description The one of the call. */
+            /** @description The challenge from the request. */
             challenge: string;
         };
-        /** @description All webhooks, in the order of their names. */
+        /** @description All webhooks, ordered by name. */
         WebhookPage: {
             items: components["schemas"]["Webhook"][];
             /** @description Always null: there is one page. */
@@ -4274,11 +4274,11 @@ export interface components {
         WebhookPublish: {
             name: string;
             key: string;
-            /** @description An expression, or an object whose members that begin with `@` are expressions. Default: `hook.body`. */
+            /** @description An expression, or an object in which members that begin with `@` are expressions. Default: `hook.body`. */
             data?: components["schemas"]["JsonValue"];
         };
         /**
-         * @description What calls of a webhook do, and how their signature is verified. Exactly one of `publish` and `start` is required.
+         * @description What calls to a webhook do, and how their signature is verified. Exactly one of `publish` and `start` is required.
          * @example {
          *       "scheme": "github",
          *       "secret": "a long random text",
@@ -4289,24 +4289,24 @@ export interface components {
          *     }
          */
         WebhookRequest: {
-            /** @description Of `hmac`, required: the name of the header with the signature. */
+            /** @description For `hmac`, required: the name of the signature header. */
             header?: string;
             /**
-             * @description Of `hmac`. Default: sha256.
+             * @description For `hmac`. Default: sha256.
              * @enum {string}
              */
             algorithm?: "sha256" | "sha384" | "sha512";
             /**
-             * @description Of `hmac`. Default: hex.
+             * @description For `hmac`. Default: hex.
              * @enum {string}
              */
             encoding?: "hex" | "base64";
-            /** @description Of `hmac`: what stands before the signature in its header, such as `sha256=`. Default: nothing. */
+            /** @description For `hmac`: the prefix of the signature in its header, such as `sha256=`. Default: none. */
             prefix?: string;
-            /** @description Of `hmac`: the name of the header with the id of the delivery. Without it, repeated deliveries are not recognized. */
+            /** @description For `hmac`: the name of the header with the delivery id. Without it, repeated deliveries aren't recognized. */
             idHeader?: string;
             scheme: components["schemas"]["WebhookSchemeName"];
-            /** @description The secret that the sender signs with. Required for a new webhook; without it, the one that the webhook has stays. It is never shown. `standard`: `whsec_` and at least 16 random bytes in Base64; other schemes: at least 16 characters. */
+            /** @description The secret that the sender signs with. Required for a new webhook; otherwise, the default is the existing secret. It is never shown. `standard`: `whsec_` and at least 16 random bytes in Base64; other schemes: at least 16 characters. */
             secret?: string;
             publish?: components["schemas"]["WebhookPublish"];
             start?: components["schemas"]["WebhookStart"];
@@ -4320,13 +4320,13 @@ export interface components {
         WebhookStart: {
             /** @description Plain text, not an expression. */
             definitionId: string;
-            /** @description An expression, or an object whose members that begin with `@` are expressions. Default: `hook.body`. */
+            /** @description An expression, or an object in which members that begin with `@` are expressions. Default: `hook.body`. */
             data?: components["schemas"]["JsonValue"];
-            /** @description An expression. Default: what the `Reference` of the definition makes of the data. */
+            /** @description An expression. Default: the value of the definition's `Reference`. */
             reference?: string;
-            /** @description What happens if another run of the definition has the reference: `allow`, `fail` (409), `existing` or `terminate`, in any casing. Plain text, not an expression. Default: the `OnConflict` of the definition, else `allow`. */
+            /** @description What happens if another run of the definition has the same reference: `allow`, `fail` (409), `existing` or `terminate`, in any casing. Plain text, not an expression. Default: the definition's `OnConflict`, or `allow`. */
             onConflict?: string;
-            /** @description Which other runs count: `open` ones, or all that are `kept`, in any casing. Plain text. Default: the `ConflictScope` of the definition, else `open`. */
+            /** @description Which other runs count: `open` ones, or all `kept` ones, in any casing. Plain text. Default: the definition's `ConflictScope`, or `open`. */
             conflictScope?: string;
         };
         /**
@@ -4351,7 +4351,7 @@ export interface components {
             activityName: string;
             /** @description The evaluated Parameters of the step. */
             parameters: components["schemas"]["JsonValue"];
-            /** @description When the item returns to the queue: ISO 8601, UTC, or `9999-12-31T23:59:59.9999999` for never. */
+            /** @description When the item returns to the queue: ISO 8601, UTC; `9999-12-31T23:59:59.9999999` means never. */
             tokenExpiry: string;
             workflowId: string;
             stepId: string;
@@ -4367,13 +4367,13 @@ export interface components {
              * @description The number of this delivery of the item, starting at 1.
              */
             attempt: number;
-            /** @description The span of this delivery, as in the header `traceparent` of W3C Trace Context: the worker's spans belong into it. Absent if the server records no traces. */
+            /** @description The span of this delivery, in the format of the W3C Trace Context `traceparent` header. The worker's spans belong inside it. Absent if the server doesn't record traces. */
             traceparent?: string;
-            /** @description What tracing systems before have added, as in the header `tracestate`; absent if there is nothing. */
+            /** @description Vendor data from upstream tracing systems, in the format of the `tracestate` header; absent if there is none. */
             tracestate?: string;
         };
         /**
-         * @description A worker: a client that polls for work items, or holds some.
+         * @description A worker: a client that polls for work items or holds any.
          * @example {
          *       "workerId": "mailer-7f9c-41-a8b01c9e",
          *       "host": "mailer-7f9c",
@@ -4405,7 +4405,7 @@ export interface components {
          *     }
          */
         Worker: {
-            /** @description The `workerId` of its polls; empty for clients that send none. Those are told apart by their address. */
+            /** @description The `workerId` of its polls; empty for clients that don't send one, which are distinguished by their address. */
             workerId: string;
             /** @description The name of the machine, if the worker sends it. */
             host: string | null;
@@ -4415,30 +4415,30 @@ export interface components {
             address: string | null;
             /**
              * Format: int32
-             * @description The number of polls that are waiting now. If it is 0 and `held` is 0, the worker may have stopped.
+             * @description The number of polls that are waiting now. If this and `held` are both 0, the worker may have stopped.
              */
             polling: number;
             /**
              * Format: date-time
-             * @description When a poll of the worker last arrived or ended. ISO 8601, UTC; null if no node remembers one.
+             * @description When a poll of the worker last began or ended. ISO 8601, UTC; null if no node remembers one.
              */
             lastPollTime: string | null;
-            /** @description The activities for which it has asked, the most recent first. */
+            /** @description The activities that it has polled for, the most recent first. */
             activities: components["schemas"]["WorkerActivity"][];
             /**
              * Format: int32
              * @description The number of work items that it holds.
              */
             held: number;
-            /** @description The work items that it holds, those whose lease ends first; at most 50. */
+            /** @description The work items that it holds, ordered by the end of their lease; at most 50. */
             items: components["schemas"]["HeldItem"][];
         };
-        /** @description An activity for which a worker asks. */
+        /** @description An activity that a worker polls for. */
         WorkerActivity: {
             activityName: string;
             /**
              * Format: int32
-             * @description The number of polls of the worker that are waiting now.
+             * @description The number of the worker's polls that are waiting now.
              */
             polling: number;
             /**
@@ -4448,7 +4448,7 @@ export interface components {
             lastPollTime: string;
         };
         /**
-         * @description The workers of all nodes: those that are waiting for work first, then those that polled most recently. A node remembers the last 1,000 workers for a day, and reports the last 100 to the other nodes.
+         * @description The workers of all nodes: first the workers waiting for work, then the most recent pollers. A node remembers the last 1,000 workers for a day, and reports the last 100 to the other nodes.
          * @example {
          *       "items": [
          *         {
@@ -4477,10 +4477,10 @@ export interface components {
             items: components["schemas"]["Worker"][];
             /**
              * Format: int32
-             * @description The number of workers that match, including those that are not in `items`.
+             * @description The number of matching workers, including workers not in `items`.
              */
             count: number;
-            /** @description False if there are so many held items that not all were looked at. */
+            /** @description False if there were too many held items to look at all of them. */
             exact: boolean;
         };
         /**
@@ -4522,7 +4522,7 @@ export interface components {
              * @description The version of the definition that the run uses.
              */
             version: number;
-            /** @description The name that the caller gave the run when starting it. */
+            /** @description The reference that the run was started with. */
             reference: string | null;
             status: components["schemas"]["WorkflowStatus"];
             /** @description How the run ended; null while it is open. */
@@ -4551,24 +4551,24 @@ export interface components {
             failureTime: string | null;
             /**
              * Format: date-time
-             * @description The time since when the step of `lastError` has been failing for the same cause: the same type of error, and the same message apart from numbers, ids and times. The same as `failureTime` if it failed once. ISO 8601, UTC.
+             * @description When the step of `lastError` began to fail for the same cause: the same error type, and the same message apart from numbers, ids and times. Equal to `failureTime` if it failed only once. ISO 8601, UTC.
              */
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
-            /** @description The run that this one was started again from; null: none. */
+            /** @description The run that this run is a restart of; null if it isn't one. */
             restartOf: string | null;
-            /** @description The newest run that this one was started again as; null: none. */
+            /** @description The latest restart of this run; null if there is none. */
             restartedAs: string | null;
-            /** @description The trigger that started the run; null: none did. */
+            /** @description The trigger that started the run; null if there was none. */
             trigger: components["schemas"]["StartedBy"] | null;
-            /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
+            /** @description The values of the definition's `Index` fields, as of the last data change. */
             index: components["schemas"]["IndexFields"];
-            /** @description Null unless the run is failed: it shows an error, and is open or has the outcome `Failed`. */
+            /** @description Null unless the run is failed: it shows an error and is either open or has the outcome `Failed`. */
             failure: components["schemas"]["WorkflowFailure"] | null;
             data: components["schemas"]["DataObject"];
-            /** @description The most recent step error. While the run is open, this is an error that still matters; when it has ended, an error after which no later attempt of the same step succeeded. */
+            /** @description The most recent step error. For an open run, an error that is still relevant; for an ended run, an error without a later successful attempt of the same step. */
             lastError: components["schemas"]["StepError"] | null;
-            /** @description The id of its trace: 32 hexadecimal digits. Absent if the server recorded no traces when the run was started. */
+            /** @description The trace id: 32 hexadecimal digits. Absent if the server wasn't recording traces when the run was started. */
             traceId?: string;
         };
         /**
@@ -4610,12 +4610,12 @@ export interface components {
             /** @description False if the server stopped counting: there are at least `count` runs. */
             exact: boolean;
         };
-        /** @description Everything that the server knows of a run. */
+        /** @description Everything that the server knows about a run. */
         WorkflowExport: {
             workflow: components["schemas"]["ExportedWorkflow"];
-            /** @description The version of the definition that the run uses; null if it cannot be found. */
+            /** @description The definition version that the run uses; null if it can't be found. */
             definition: components["schemas"]["DefinitionDocument"] | null;
-            /** @description The data with which the run was started; null if it was started before the server kept inputs. */
+            /** @description The data that the run was started with; null if it was started before the server kept inputs. */
             input: components["schemas"]["DataObject"] | null;
             data: components["schemas"]["DataObject"];
             /** @description The ended executions in order, then the open ones. */
@@ -4624,7 +4624,7 @@ export interface components {
             audit: components["schemas"]["WorkflowAction"][];
         };
         /**
-         * @description Why a run failed, and the group of failures to which it belongs.
+         * @description Why a run failed, and the failure group that it belongs to.
          * @example {
          *       "key": "5c1d7a90b2e4f1a86c0d93e7b4a2f518",
          *       "stepId": "pay",
@@ -4635,13 +4635,13 @@ export interface components {
         WorkflowFailure: {
             /** @description Runs with the same key failed in the same way: see `GET /api/workflow/failures`. */
             key: string;
-            /** @description The step that failed. Empty if the server could not run the run. */
+            /** @description The failed step. Empty if the server couldn't execute the run. */
             stepId: string;
             type: string;
-            /** @description The message of the error, in one line of up to 300 characters. */
+            /** @description The error message, on one line of up to 300 characters. */
             message: string;
         };
-        /** @description The filters of the list of runs. */
+        /** @description The filters of the run list. */
         WorkflowFilter: {
             status?: components["schemas"]["WorkflowStatus"];
             /** @description Only runs with this outcome. */
@@ -4658,7 +4658,7 @@ export interface components {
             reference?: string;
             /**
              * Format: date-time
-             * @description Only runs that started at this time or later. ISO 8601; UTC by default.
+             * @description Only runs that started at or after this time. ISO 8601; UTC by default.
              */
             startedFrom?: string;
             /**
@@ -4668,7 +4668,7 @@ export interface components {
             startedTo?: string;
             /**
              * Format: date-time
-             * @description Only runs that ended at this time or later. ISO 8601; UTC by default.
+             * @description Only runs that ended at or after this time. ISO 8601; UTC by default.
              */
             endedFrom?: string;
             /**
@@ -4676,23 +4676,23 @@ export interface components {
              * @description Only runs that ended before this time. ISO 8601; UTC by default.
              */
             endedTo?: string;
-            /** @description Only runs that fulfill this condition on a tag or an index field, such as `customer=C-17` or `tag.team!=billing`: `<name><operator><value>` with one of the operators `=`, `!=`, `<`, `<=`, `>`, `>=` and `^=` (starts with). Repeat the parameter for several conditions; all of them must hold. */
+            /** @description Only runs that match this condition on a tag or index field, such as `customer=C-17` or `tag.team!=billing`: `<name><operator><value>` with one of the operators `=`, `!=`, `<`, `<=`, `>`, `>=` and `^=` (starts with). To combine conditions, repeat the parameter; all of them must match. */
             where?: string[];
             /**
              * Format: date-time
-             * @description Only runs with a step error at this time or later, the newest failure first. Cannot be combined with `unchangedSince`.
+             * @description Only runs with a step error at or after this time, the newest failure first. Can't be combined with `unchangedSince`.
              */
             failedFrom?: string;
             /** @description Only failed runs of this group: the `key` of a group of failures. */
             failure?: string;
             /**
              * Format: date-time
-             * @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`.
+             * @description Only Runnable and Suspended runs that haven't changed since this time, the longest unchanged first. Can't be combined with `failedFrom`.
              */
             unchangedSince?: string;
         };
         /**
-         * @description The runs that were found by a text.
+         * @description The runs found by a text search.
          * @example {
          *       "items": [],
          *       "exact": true,
@@ -4702,18 +4702,18 @@ export interface components {
          *     }
          */
         WorkflowFindings: {
-            /** @description Those with an equal value first, then those with a value that starts with the text, then the others; among these, the newest first. */
+            /** @description Runs with an equal value first, then runs with a value that starts with the text, then the others; the newest first within each group. */
             items: components["schemas"]["FoundWorkflow"][];
             /** @description False if there may be more runs with a value that equals or starts with the text. */
             exact: boolean;
             /**
              * Format: date-time
-             * @description The inside of values was searched only in runs that started at this time or later. Null: in all runs. ISO 8601, UTC.
+             * @description Partial matches were searched only in runs started at or after this time; null if in all runs. ISO 8601, UTC.
              */
             partsFrom: string | null;
-            /** @description Continues the search for parts in older runs; null if all runs were searched. A response may have no items and still a cursor: the search stops when it has taken long enough. */
+            /** @description Continues the search for partial matches in older runs; null if all runs were searched. A response may have a cursor but no items, because the search time is limited. */
             nextCursor: string | null;
-            /** @description The text, if a definition has it as its id; otherwise null. */
+            /** @description The text, if it is the id of a definition; otherwise null. */
             definitionId: string | null;
         };
         /**
@@ -4727,7 +4727,7 @@ export interface components {
          */
         WorkflowMatch: {
             of: components["schemas"]["MatchedMember"];
-            /** @description The name of the tag or the index field; null for others. */
+            /** @description The name of the tag or index field; null for other kinds. */
             name: string | null;
             /** @description The whole value. */
             value: components["schemas"]["IndexValue"];
@@ -4802,7 +4802,7 @@ export interface components {
              * @description The version of the definition that the run uses.
              */
             version: number;
-            /** @description The name that the caller gave the run when starting it. */
+            /** @description The reference that the run was started with. */
             reference: string | null;
             status: components["schemas"]["WorkflowStatus"];
             /** @description How the run ended; null while it is open. */
@@ -4831,19 +4831,19 @@ export interface components {
             failureTime: string | null;
             /**
              * Format: date-time
-             * @description The time since when the step of `lastError` has been failing for the same cause: the same type of error, and the same message apart from numbers, ids and times. The same as `failureTime` if it failed once. ISO 8601, UTC.
+             * @description When the step of `lastError` began to fail for the same cause: the same error type, and the same message apart from numbers, ids and times. Equal to `failureTime` if it failed only once. ISO 8601, UTC.
              */
             failingSince: string | null;
             tags: components["schemas"]["Tags"];
-            /** @description The run that this one was started again from; null: none. */
+            /** @description The run that this run is a restart of; null if it isn't one. */
             restartOf: string | null;
-            /** @description The newest run that this one was started again as; null: none. */
+            /** @description The latest restart of this run; null if there is none. */
             restartedAs: string | null;
-            /** @description The trigger that started the run; null: none did. */
+            /** @description The trigger that started the run; null if there was none. */
             trigger: components["schemas"]["StartedBy"] | null;
-            /** @description The values of the `Index` fields of the definition, as of the last change of the data. */
+            /** @description The values of the definition's `Index` fields, as of the last data change. */
             index: components["schemas"]["IndexFields"];
-            /** @description Null unless the run is failed: it shows an error, and is open or has the outcome `Failed`. */
+            /** @description Null unless the run is failed: it shows an error and is either open or has the outcome `Failed`. */
             failure: components["schemas"]["WorkflowFailure"] | null;
         };
     };
@@ -5481,11 +5481,11 @@ export interface operations {
                 action?: string;
                 /** @description Only calls from this address */
                 address?: string;
-                /** @description Only changes of targets of this kind, such as `webhook` */
+                /** @description Only changes to targets of this kind, such as `webhook` */
                 targetKind?: string;
-                /** @description Only changes of targets with this id or name */
+                /** @description Only changes to targets with this id or name */
                 targetId?: string;
-                /** @description Only changes at this time or later, ISO 8601 */
+                /** @description Only changes at or after this time, ISO 8601 */
                 from?: string;
                 /** @description Only changes before this time, ISO 8601 */
                 to?: string;
@@ -5681,7 +5681,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description With `dryRun`: the runs on which the job would act */
+            /** @description With `dryRun`: the runs that the job would act on */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6212,7 +6212,7 @@ export interface operations {
             query?: {
                 /** @description Whether to reject definitions with warnings */
                 strict?: boolean;
-                /** @description Where the definition comes from, such as a commit: at most 200 characters without control characters. It is kept with the version, and changes nothing else. */
+                /** @description Where the definition comes from, such as a commit: at most 200 characters without control characters. It is stored with the version and has no other effect. */
                 origin?: string;
             };
             header?: {
@@ -6967,7 +6967,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["BackfillTimes"];
                 };
             };
-            /** @description The period is invalid or has too many times, or the trigger has none */
+            /** @description The period is invalid or has too many due times, or the trigger has none */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8192,7 +8192,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Another key has the name */
+            /** @description Another key already has this name */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10321,7 +10321,7 @@ export interface operations {
             query?: {
                 /** @description Only the worker with this id */
                 workerId?: string;
-                /** @description Only workers that ask for this activity, or hold an item of it */
+                /** @description Only workers that poll for this activity or hold one of its items */
                 activityName?: string;
                 /** @description The maximum number of workers */
                 limit?: number;
@@ -10435,21 +10435,21 @@ export interface operations {
                 version?: number;
                 /** @description The reference that the run was started with. */
                 reference?: string;
-                /** @description Only runs that started at this time or later. ISO 8601; UTC by default. */
+                /** @description Only runs that started at or after this time. ISO 8601; UTC by default. */
                 startedFrom?: string;
                 /** @description Only runs that started before this time. ISO 8601; UTC by default. */
                 startedTo?: string;
-                /** @description Only runs that ended at this time or later. ISO 8601; UTC by default. */
+                /** @description Only runs that ended at or after this time. ISO 8601; UTC by default. */
                 endedFrom?: string;
                 /** @description Only runs that ended before this time. ISO 8601; UTC by default. */
                 endedTo?: string;
-                /** @description Only runs that fulfill this condition on a tag or an index field, such as `customer=C-17` or `tag.team!=billing`: `<name><operator><value>` with one of the operators `=`, `!=`, `<`, `<=`, `>`, `>=` and `^=` (starts with). Repeat the parameter for several conditions; all of them must hold. */
+                /** @description Only runs that match this condition on a tag or index field, such as `customer=C-17` or `tag.team!=billing`: `<name><operator><value>` with one of the operators `=`, `!=`, `<`, `<=`, `>`, `>=` and `^=` (starts with). To combine conditions, repeat the parameter; all of them must match. */
                 where?: string[];
-                /** @description Only runs with a step error at this time or later, the newest failure first. Cannot be combined with `unchangedSince`. */
+                /** @description Only runs with a step error at or after this time, the newest failure first. Can't be combined with `unchangedSince`. */
                 failedFrom?: string;
                 /** @description Only failed runs of this group: the `key` of a group of failures. */
                 failure?: string;
-                /** @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`. */
+                /** @description Only Runnable and Suspended runs that haven't changed since this time, the longest unchanged first. Can't be combined with `failedFrom`. */
                 unchangedSince?: string;
                 /** @description The maximum number of items on a page. */
                 limit?: number;
@@ -10676,21 +10676,21 @@ export interface operations {
                 version?: number;
                 /** @description The reference that the run was started with. */
                 reference?: string;
-                /** @description Only runs that started at this time or later. ISO 8601; UTC by default. */
+                /** @description Only runs that started at or after this time. ISO 8601; UTC by default. */
                 startedFrom?: string;
                 /** @description Only runs that started before this time. ISO 8601; UTC by default. */
                 startedTo?: string;
-                /** @description Only runs that ended at this time or later. ISO 8601; UTC by default. */
+                /** @description Only runs that ended at or after this time. ISO 8601; UTC by default. */
                 endedFrom?: string;
                 /** @description Only runs that ended before this time. ISO 8601; UTC by default. */
                 endedTo?: string;
-                /** @description Only runs that fulfill this condition on a tag or an index field, such as `customer=C-17` or `tag.team!=billing`: `<name><operator><value>` with one of the operators `=`, `!=`, `<`, `<=`, `>`, `>=` and `^=` (starts with). Repeat the parameter for several conditions; all of them must hold. */
+                /** @description Only runs that match this condition on a tag or index field, such as `customer=C-17` or `tag.team!=billing`: `<name><operator><value>` with one of the operators `=`, `!=`, `<`, `<=`, `>`, `>=` and `^=` (starts with). To combine conditions, repeat the parameter; all of them must match. */
                 where?: string[];
-                /** @description Only runs with a step error at this time or later, the newest failure first. Cannot be combined with `unchangedSince`. */
+                /** @description Only runs with a step error at or after this time, the newest failure first. Can't be combined with `unchangedSince`. */
                 failedFrom?: string;
                 /** @description Only failed runs of this group: the `key` of a group of failures. */
                 failure?: string;
-                /** @description Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be combined with `failedFrom`. */
+                /** @description Only Runnable and Suspended runs that haven't changed since this time, the longest unchanged first. Can't be combined with `failedFrom`. */
                 unchangedSince?: string;
             };
             header?: never;
@@ -10836,11 +10836,11 @@ export interface operations {
                 definitionId?: string;
                 /** @description `Suspended` and `Runnable` runs are open; `Terminated` runs have ended with the outcome `Failed`. */
                 status?: components["schemas"]["WorkflowStatus"];
-                /** @description Only runs with an error at this time or later. ISO 8601; UTC by default. */
+                /** @description Only runs with an error at or after this time. ISO 8601; UTC by default. */
                 failedFrom?: string;
                 /** @description Only runs with an error before this time. ISO 8601; UTC by default. */
                 failedTo?: string;
-                /** @description Only runs that fulfill this condition on a tag or an index field, as in the list of runs: such as `customer=C-17`. Repeat the parameter for several conditions; all of them must hold. */
+                /** @description Only runs that match this condition on a tag or index field, such as `customer=C-17`, as in the run list. To combine conditions, repeat the parameter; all of them must match. */
                 where?: string[];
                 order?: components["schemas"]["FailureOrder"];
                 /** @description The maximum number of groups. */
@@ -10995,11 +10995,11 @@ export interface operations {
     findWorkflows: {
         parameters: {
             query: {
-                /** @description An id, a reference, or the value of a tag or an index field, or the beginning of one. Upper and lower case are different. */
+                /** @description An id, a reference, the value of a tag or index field, or the beginning of one. Case-sensitive. */
                 text: string;
                 /** @description The maximum number of runs. */
                 limit?: number;
-                /** @description `nextCursor` of the previous response to the same text and `limit`: the search for parts continues in older runs. */
+                /** @description `nextCursor` of the previous response for the same text and `limit`. Continues the search for partial matches in older runs. */
                 cursor?: string;
             };
             header?: never;
@@ -11202,19 +11202,19 @@ export interface operations {
     startWorkflow: {
         parameters: {
             query?: {
-                /** @description A name of your choice, by which you can find the run. By default, what the `Reference` of the definition makes of the data */
+                /** @description A name of your choice for finding the run. By default, the value of the definition's `Reference` expression */
                 reference?: string;
                 /** @description The version of the definition to start; by default, the latest */
                 version?: number;
                 /** @description When the first step runs, as an ISO 8601 time; a time in the past means now. The run is accepted immediately */
                 startAt?: string;
-                /** @description How long after this request the first step runs: seconds, `hh:mm:ss`, `d.hh:mm:ss` or ISO 8601 such as `PT5M`. Not together with `startAt` */
+                /** @description How long after this request the first step runs: seconds, `hh:mm:ss`, `d.hh:mm:ss` or ISO 8601 such as `PT5M`. Can't be combined with `startAt` */
                 delay?: string;
-                /** @description A tag of the run, as `name:value`; can be given several times. It overrides the tag of the definition with the same name */
+                /** @description A tag of the run, as `name:value`. Can be repeated. Overrides the definition's tag with the same name */
                 tag?: string[];
-                /** @description What happens if another run of the same definition has the same reference. `allow` starts one more. `fail` responds with 409 and the id of the other run. `existing` responds with the other run and starts none. `terminate` terminates open runs and starts this one. All but `allow` require a reference. By default, the `OnConflict` of the definition, else `allow` */
+                /** @description What happens if another run of the same definition has the same reference. `allow` starts another run. `fail` responds with 409 and the id of the other run. `existing` returns the other run and starts none. `terminate` terminates open runs and starts this one. All except `allow` require a reference. The default is the definition's `OnConflict`, or `allow` */
                 onConflict?: components["schemas"]["OnConflict"];
-                /** @description Which other runs count: `open` ones, or all that the server still keeps (`kept`), ended ones too. By default, the `ConflictScope` of the definition, else `open` */
+                /** @description Which other runs count: only `open` ones, or all runs that the server still keeps (`kept`), including ended ones. The default is the definition's `ConflictScope`, or `open` */
                 conflictScope?: components["schemas"]["ConflictScope"];
                 /** @description Seconds to wait for the end of the run, up to a limit of the server */
                 wait?: number;
@@ -11348,7 +11348,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["ControlledWorkflow"];
                 };
             };
-            /** @description A parameter is invalid, the data is not an object or does not fit the `Input` of the definition, its `Reference` fails for the data, or the body cannot be read */
+            /** @description A parameter is invalid, the data is not an object or does not match the `Input` of the definition, its `Reference` fails for the data, or the body cannot be read */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11425,7 +11425,7 @@ export interface operations {
     terminateWorkflow: {
         parameters: {
             query?: {
-                /** @description Whether to undo what the run has done first. Not together with `purge` */
+                /** @description Whether to undo the completed steps first. Can't be combined with `purge` */
                 compensate?: boolean;
                 /** @description Whether to remove the run, which must have ended */
                 purge?: boolean;
@@ -11433,7 +11433,7 @@ export interface operations {
                 grace?: string;
                 /** @description With `compensate`: only show what would be undone */
                 dryRun?: boolean;
-                /** @description Why: for the record of actions and the audit log */
+                /** @description The reason, shown in the record of actions and the audit log */
                 reason?: string;
             };
             header?: never;
@@ -12009,7 +12009,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The modification is impossible; `errors` has an entry for each obstacle, and nothing has changed. Or the idempotency key was already used with a different request */
+            /** @description The modification is impossible: `errors` has an entry for each obstacle, and nothing has changed. Or the idempotency key was already used with a different request */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12202,7 +12202,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The rerun is impossible; `errors` has an entry for each obstacle, and nothing has changed. Or the idempotency key was already used with a different request */
+            /** @description The rerun is impossible: `errors` has an entry for each obstacle, and nothing has changed. Or the idempotency key was already used with a different request */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12633,11 +12633,11 @@ export interface operations {
                 stepId?: string;
                 /** @description Returns only executions with this status. `Waiting` includes `Retrying` */
                 status?: components["schemas"]["StepExecutionStatusFilter"];
-                /** @description Returns only executions for the item with this index in the innermost Foreach around the step, from 0 */
+                /** @description Returns only executions for the item with this zero-based index in the innermost Foreach around the step */
                 item?: number;
-                /** @description With `stepId`: returns only what ran inside this While or Recur in this turn, counted from 1. For a step that is no loop, this is the execution with this number, with all its attempts. For a Foreach, use `item`. Cannot be combined with `order=desc` */
+                /** @description With `stepId`: returns only executions inside this While or Recur in this iteration, counted from 1. If the step isn't a loop, returns the execution with this number, with all its attempts. For a Foreach, use `item`. Can't be combined with `order=desc` */
                 turn?: number;
-                /** @description Returns only executions with this text in their inputs, outputs, item or error: in a name, a text or a number, in any casing. At most 200 characters */
+                /** @description Returns only executions with this text in their inputs, outputs, item or error: in a name, string or number, ignoring case. At most 200 characters */
                 search?: string;
                 /** @description The maximum number of items on a page */
                 limit?: number;
@@ -13353,7 +13353,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Slack has checked the address */
+            /** @description The response to Slack's URL verification */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13385,7 +13385,7 @@ export interface operations {
                     "application/yaml": components["schemas"]["ReceivedDelivery"];
                 };
             };
-            /** @description The signature is right, but the body or what expressions make of it is not */
+            /** @description The signature is valid, but the body or the result of an expression is not */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13394,7 +13394,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The signature or its time is wrong, or there is no such webhook */
+            /** @description The signature or its timestamp is invalid, or there is no such webhook */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13430,7 +13430,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body is compressed, or not in UTF-8 */
+            /** @description The body is compressed or is not UTF-8 */
             415: {
                 headers: {
                     [name: string]: unknown;

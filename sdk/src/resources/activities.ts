@@ -161,8 +161,8 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
   }
 
   /**
-   * Releases a work item, so that another worker can claim it immediately. If its run is being undone, nobody claims it any more,
-   * and the run goes on without knowing how far the work got.
+   * Releases a work item, so that another worker can claim it immediately. If its run is being undone, no worker can claim it
+   * again, and the run continues without knowing how far the work got.
    *
    * @throws ApiError `activity_not_found` if the token is stale, `work_cancelled` if the run was undone without this work
    *
@@ -188,8 +188,8 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
   }
 
   /**
-   * Extends the lease of a work item to `leaseSeconds` from now. The default is the lease with which the item was claimed. If
-   * `cancelRequested` is true, the run is being undone: end the work soon, and report what it came to, or release it.
+   * Extends the lease of a work item to `leaseSeconds` from now. The default is the lease that the item was claimed with. If
+   * `cancelRequested` is true, the run is being undone: finish the work soon, and report the result or release the item.
    *
    * @throws ApiError `activity_not_found` if the token is stale, `work_cancelled` if the run was undone without this work
    *
@@ -238,7 +238,7 @@ export class ActivitiesResource<D extends ActivityDeclarations = ActivityDeclara
   }
 
   /**
-   * Lists the open work items of an activity: first those that are waiting, oldest first, then those that workers hold.
+   * Lists the open work items of an activity: first the waiting items, oldest first, then the held ones.
    *
    * @param options `limit` is the page size
    *

@@ -10,7 +10,7 @@ export interface AuditFilter {
   readonly actor?: string;
   /** Such as `workflow.suspend`. */
   readonly action?: string;
-  /** From which the calls came. */
+  /** The client address of the calls. */
   readonly address?: string;
   /** Such as `webhook`. */
   readonly targetKind?: string;
@@ -32,7 +32,7 @@ export class AuditResource {
   }
 
   /**
-   * Lists the changes that clients have made, the newest first. With filters, a page can have fewer items than its limit.
+   * Lists the changes made by clients, the newest first. With filters, a page can have fewer items than its limit.
    *
    * @param options `limit` is the page size
    *

@@ -16,13 +16,13 @@ import { asQuery } from './workflow-calls.js';
 import type { CountFilter } from './workflow-options.js';
 
 /**
- * What to do, with which runs, and why. Name the runs with `workflowIds` (up to 10,000), or select them with `filter`: it takes the
- * filters of `workflows.list`, and `{}` selects all runs.
+ * The action, the runs and the reason. List the runs in `workflowIds` (up to 10,000), or select them with `filter`, which takes
+ * the filters of `workflows.list`; `{}` selects all runs.
  */
 export type BulkRequest = Pick<BulkRequestBody, 'action' | 'reason' | 'modification'> & {
-  /** On how many runs to act per second. @default 50 */
+  /** The number of runs to act on per second. @default 50 */
   readonly perSecond?: number;
-  /** With `terminate`: whether to compensate what each run has done first. @default false */
+  /** With `terminate`: whether to compensate the completed steps of each run first. @default false */
   readonly compensate?: boolean;
 } & (
     | { readonly filter: CountFilter; readonly workflowIds?: undefined }
@@ -45,9 +45,9 @@ export class BulkResource {
   }
 
   /**
-   * Creates a job that takes one action on many runs. It runs on the server, at most `perSecond` runs per second, and acts once on
-   * each run that matched when it began, even if nodes die. Each call has an idempotency key, so a request that is retried
-   * creates one job.
+   * Creates a job that takes one action on many runs. It runs on the server, at no more than `perSecond` runs per second, and
+   * acts once on each run that matched when it began, even if nodes crash. Each call has an idempotency key, so a retried request
+   * creates only one job.
    *
    * @throws ApiError `too_many_bulk_jobs` while 20 jobs are running
    *
@@ -67,7 +67,7 @@ export class BulkResource {
   }
 
   /**
-   * Returns the number of runs on which a job would act, and the first 20 of them. Nothing changes.
+   * Returns the number of runs that a job would act on, and the first 20 of them. Nothing changes.
    *
    * @example
    * ```ts
@@ -99,7 +99,7 @@ export class BulkResource {
   }
 
   /**
-   * Lists the runs of a job as they are now, in the order in which the job takes them: what became of them.
+   * Lists the runs of a job in their current state, in the order in which the job processes them.
    *
    * @example
    * ```ts
@@ -149,7 +149,7 @@ export class BulkResource {
   }
 
   /**
-   * Stops a job: it acts on no further run. A job that has ended stays as it is.
+   * Stops a job, so it acts on no more runs. If the job has already ended, nothing changes.
    *
    * @throws ApiError `bulk_job_not_found`
    */
@@ -197,7 +197,7 @@ export class BulkResource {
     { idempotencyKey = newIdempotencyKey(), ...options }: IdempotentCallOptions,
   ): Promise<CreatedBulkJob | BulkPreview> {
     const selected = filter === undefined ? {} : { filter: asQuery(filter) };
-    // JSON has no members that are undefined.
+    // JSON can't contain undefined members.
     const body = { ...request, ...selected, dryRun } as BulkRequestBody;
     return this.#transport.call(
       'post',

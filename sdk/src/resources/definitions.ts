@@ -25,7 +25,7 @@ interface StrictOption {
 }
 
 interface OriginOption {
-  /** Where the definition comes from, such as a commit: kept with the version, at most 200 characters. */
+  /** Where the definition comes from, such as a commit. Stored with the version; at most 200 characters. */
   readonly origin?: string;
 }
 
@@ -102,7 +102,7 @@ export class DefinitionsResource {
   }
 
   /**
-   * Disables a definition: no version of it can be started any more. Open runs continue.
+   * Disables a definition: none of its versions can be started. Open runs continue.
    *
    * @throws ApiError `definition_not_found`
    *
@@ -123,7 +123,7 @@ export class DefinitionsResource {
   }
 
   /**
-   * Enables a definition that was disabled.
+   * Enables a disabled definition.
    *
    * @throws ApiError `definition_not_found`
    *
@@ -171,8 +171,8 @@ export class DefinitionsResource {
   }
 
   /**
-   * Returns a definition as it was posted, with its comments and its order of members: its latest version, or the given
-   * `version`. For versions that were stored before the server kept texts, returns the canonical form in JSON.
+   * Returns a definition as it was posted, including comments and member order: its latest version, or the given `version`. For
+   * versions that were stored before the server kept source texts, returns the canonical form in JSON.
    *
    * @throws ApiError `definition_not_found`
    *
@@ -254,7 +254,7 @@ export class DefinitionsResource {
   }
 
   /**
-   * Counts open runs by the steps at which they are. `exact` is false if there are more runs than the server counts.
+   * Counts open runs by their current steps. `exact` is false if there are more runs than the server counts.
    *
    * @param options `version` counts only runs of this version
    * @throws ApiError `definition_not_found`

@@ -68,7 +68,7 @@ export class EventsResource {
   }
 
   /**
-   * Lists published events, newest first: all, or those of one name and key. Omits long data.
+   * Lists published events, newest first: all events, or those with a certain name and key. Omits long data.
    *
    * @param options `limit` is the page size
    *

@@ -1,4 +1,4 @@
-/** API keys: bearer tokens that the server can end at any time. */
+/** API keys: bearer tokens that can be revoked at any time. */
 import type { ApiKey, ApiKeyRequest, CreatedApiKey } from '../api-types.js';
 import type { CallOptions } from '../options.js';
 import type { Transport } from '../transport.js';
@@ -13,7 +13,7 @@ export class KeysResource {
   }
 
   /**
-   * Creates a key. The answer is the only one that has it.
+   * Creates a key, which is shown only in this response.
    *
    * @throws ApiError `key_name_in_use`
    * @example
@@ -28,14 +28,14 @@ export class KeysResource {
     return this.#transport.call('post', '/api/key', call, options);
   }
 
-  /** Returns all keys with their last use, in the order of their creation. */
+  /** Returns all keys with their last use, in order of creation. */
   async list(options: CallOptions = {}): Promise<readonly ApiKey[]> {
     const call = { repeatable: 'always', subject: {} } as const;
     const { items } = await this.#transport.call('get', '/api/key', call, options);
     return items;
   }
 
-  /** Removes a key: a second later, no node accepts it. @throws ApiError `key_not_found` */
+  /** Removes a key. All nodes stop accepting it within a second. @throws ApiError `key_not_found` */
   async remove(id: string, options: CallOptions = {}): Promise<void> {
     const call = { path: { id }, repeatable: 'always', subject: {} } as const;
     await this.#transport.call('delete', '/api/key/{id}', call, options);

@@ -1,4 +1,4 @@
-/** Notifications: signed messages to others when runs start, end or halt. */
+/** Notifications: signed messages to other servers when runs start, end or halt. */
 import type { Delivery, DeliveryState, Notification, NotificationRequest } from '../api-types.js';
 import type { CallOptions } from '../options.js';
 import { PagedList } from '../paged-list.js';
@@ -22,8 +22,7 @@ export class NotificationsResource {
   }
 
   /**
-   * Sets up a notification, or replaces the one of this name. One that was paused continues. Without `secret`, it keeps the one that it
-   * has.
+   * Creates or replaces a notification. If it was paused, it resumes. Without `secret`, it keeps its current one.
    *
    * @example
    * ```ts
@@ -56,20 +55,20 @@ export class NotificationsResource {
     return this.#transport.call('get', '/api/notification/{name}', named(name), options);
   }
 
-  /** Returns all notifications, in the order of their names. */
+  /** Returns all notifications, ordered by name. */
   async list(options: CallOptions = {}): Promise<readonly Notification[]> {
     const call = { repeatable: 'always', subject: {} } as const;
     const { items } = await this.#transport.call('get', '/api/notification', call, options);
     return items;
   }
 
-  /** Removes a notification with its deliveries. @throws ApiError `notification_not_found` */
+  /** Removes a notification and its deliveries. @throws ApiError `notification_not_found` */
   async remove(name: string, options: CallOptions = {}): Promise<void> {
     await this.#transport.call('delete', '/api/notification/{name}', named(name), options);
   }
 
   /**
-   * Pauses a notification: nothing is sent, and changes are not recorded until it is resumed.
+   * Pauses a notification. Until it is resumed, nothing is sent and changes aren't recorded.
    *
    * @throws ApiError `notification_not_found`
    */
@@ -77,13 +76,13 @@ export class NotificationsResource {
     return this.#transport.call('put', '/api/notification/{name}/pause', named(name), options);
   }
 
-  /** Ends a pause, also one that the answer 410 of the target began. @throws ApiError `notification_not_found` */
+  /** Resumes a notification, even if it was paused by a 410 response from the target. @throws ApiError `notification_not_found` */
   resume(name: string, options: CallOptions = {}): Promise<Notification> {
     return this.#transport.call('put', '/api/notification/{name}/resume', named(name), options);
   }
 
   /**
-   * Sends a message of the type `workflow.test` once, and returns what became of it. It is not sent again if it fails.
+   * Sends one message of type `workflow.test` and returns the result. It isn't retried.
    *
    * @throws ApiError `notification_not_found`
    */
@@ -93,7 +92,7 @@ export class NotificationsResource {
   }
 
   /**
-   * Lists the deliveries of a notification, the newest first. They are removed a week after their end.
+   * Lists the deliveries of a notification, the newest first. They are removed a week after they end.
    *
    * @throws ApiError `notification_not_found`
    *
@@ -126,7 +125,7 @@ export class NotificationsResource {
   }
 
   /**
-   * Sends a delivery again, whatever its state is, under the same id. If it fails, it is tried for another three days.
+   * Sends a delivery again, in any state, with the same id. If it fails, it is retried for another three days.
    *
    * @throws ApiError `notification_not_found`, `delivery_not_found`
    */

@@ -1,4 +1,4 @@
-/** Secrets: values that the operator gives to definitions. */
+/** Secrets: values that the operator provides to definitions. */
 import type { Secret } from '../api-types.js';
 import type { CallOptions } from '../options.js';
 import type { Transport } from '../transport.js';
@@ -12,7 +12,7 @@ export class SecretsResource {
     this.#transport = transport;
   }
 
-  /** Returns all secrets with the definitions that use them, in the order of their names. Values are never shown. */
+  /** Returns all secrets with the definitions that use them, ordered by name. Values are never shown. */
   async list(options: CallOptions = {}): Promise<readonly Secret[]> {
     const call = { repeatable: 'always', subject: {} } as const;
     const { items } = await this.#transport.call('get', '/api/secret', call, options);

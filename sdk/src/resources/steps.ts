@@ -38,7 +38,7 @@ export class StepsResource {
         path: { id: stepName },
         ...(strict === true && { query: { strict } }),
         body: { text: script, mediaType: 'text/x-python' },
-        // Not retried after a lost response: a retry could replace a script that somebody else stored in between.
+        // Not retried after a lost response: a retry could overwrite a script stored by another user in between.
         repeatable: 'refused',
         subject: { stepName },
       },

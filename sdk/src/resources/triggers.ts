@@ -1,4 +1,4 @@
-/** Triggers: what starts runs of a definition by time or by event. */
+/** Triggers start runs of a definition by time or event. */
 import type {
   ControlledWorkflow,
   DataObject,
@@ -10,17 +10,17 @@ import type { CallOptions } from '../options.js';
 import type { Transport } from '../transport.js';
 import { CREATED } from './workflow-calls.js';
 
-/** A period. Dates, or ISO 8601 texts. */
+/** A period, as dates or ISO 8601 strings. */
 export interface BackfillPeriod {
-  /** The first time that counts. */
+  /** The start of the period, inclusive. */
   readonly from: Date | string;
-  /** The first time that does not count. */
+  /** The end of the period, exclusive. */
   readonly to: Date | string;
 }
 
 /** Which part of the schedule to show. */
 export interface ScheduleOptions extends CallOptions {
-  /** The length of the period, at most 168; 24 by default. */
+  /** The length of the period in hours, at most 168; 24 by default. */
   readonly hours?: number;
   /** The maximum number of triggers, at most 500; 100 by default. */
   readonly limit?: number;
@@ -36,7 +36,7 @@ export class TriggersResource {
   }
 
   /**
-   * Returns the triggers of the newest version of a definition, in its order, each with its next five times and its last outcome.
+   * Returns the triggers of a definition's latest version, in its order, each with its next five due times and its last outcome.
    *
    * @throws ApiError `definition_not_found`
    *
@@ -68,8 +68,8 @@ export class TriggersResource {
   }
 
   /**
-   * Returns the cron triggers of all definitions that fire in the next hours, each with its times; without those that are paused
-   * or whose definition is disabled.
+   * Returns the cron triggers of all definitions that fire in the next hours, each with its due times. Paused triggers and
+   * triggers of disabled definitions are omitted.
    *
    * @example
    * ```ts
@@ -89,7 +89,7 @@ export class TriggersResource {
   }
 
   /**
-   * Pauses a trigger. What passes meanwhile starts no runs, also not later.
+   * Pauses a trigger. Due times and events that occur while it is paused never start runs.
    *
    * @throws ApiError `definition_not_found`, `trigger_not_found`
    */
@@ -98,7 +98,7 @@ export class TriggersResource {
     return this.#transport.call('put', '/api/definition/{id}/triggers/{name}/pause', call, options);
   }
 
-  /** Resumes a trigger, from now on. @throws ApiError `definition_not_found`, `trigger_not_found` */
+  /** Resumes a paused trigger. @throws ApiError `definition_not_found`, `trigger_not_found` */
   resume(definitionId: string, name: string, options: CallOptions = {}): Promise<Trigger> {
     const call = triggerOf(definitionId, name);
     return this.#transport.call(
@@ -110,8 +110,9 @@ export class TriggersResource {
   }
 
   /**
-   * Starts a run of a trigger now, also if it is paused and while other runs of it are open. A request without a response is not
-   * repeated: it could start a second run. The `OnConflict` of the definition holds: if it joins another run, `joined` is true.
+   * Starts a run of a trigger now, even if the trigger is paused or other runs are open. A request without a response isn't
+   * retried, because that could start a second run. The definition's `OnConflict` applies: if the call joins another run,
+   * `joined` is true.
    *
    * @throws ApiError `definition_not_found`, `trigger_not_found`, `definition_disabled`, `invalid_data`, `reference_in_use`
    */
@@ -130,11 +131,11 @@ export class TriggersResource {
   }
 
   /**
-   * Starts runs for the due times of a cron trigger in a period, at most 1,000, by its `overlap`. A due time that has started a run
-   * before starts no other.
+   * Starts runs for the due times of a cron trigger in a period, at most 1,000, according to its `overlap`. Due times that have
+   * already started a run are skipped.
    *
    * @returns the due times, ISO 8601
-   * @throws ApiError `invalid_request` if there are more, or if the trigger is no cron trigger; `trigger_not_found`
+   * @throws ApiError `invalid_request` if there are more, or if it isn't a cron trigger; `trigger_not_found`
    */
   async backfill(
     definitionId: string,
@@ -161,7 +162,7 @@ function triggerOf(definitionId: string, name: string) {
   } as const;
 }
 
-/** The server reads texts, and says which time does not exist. */
+/** The server parses strings, and reports times that don't exist. */
 function timeText(time: Date | string): string {
   return typeof time === 'string' ? time : time.toISOString();
 }

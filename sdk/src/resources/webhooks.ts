@@ -1,4 +1,4 @@
-/** Webhooks: signed calls of other systems that publish an event or start a run. */
+/** Webhooks: signed calls from other systems that publish an event or start a run. */
 import type { Webhook, WebhookRequest } from '../api-types.js';
 import type { CallOptions } from '../options.js';
 import type { Transport } from '../transport.js';
@@ -13,7 +13,7 @@ export class WebhooksResource {
   }
 
   /**
-   * Sets up a webhook, or replaces the one of this name. Without `secret`, it keeps the one that it has.
+   * Creates or replaces a webhook. Without `secret`, it keeps its current one.
    *
    * @example
    * ```ts
@@ -40,14 +40,14 @@ export class WebhooksResource {
     return this.#transport.call('get', '/api/webhook/{name}', named(name), options);
   }
 
-  /** Returns all webhooks, in the order of their names. */
+  /** Returns all webhooks, ordered by name. */
   async list(options: CallOptions = {}): Promise<readonly Webhook[]> {
     const call = { repeatable: 'always', subject: {} } as const;
     const { items } = await this.#transport.call('get', '/api/webhook', call, options);
     return items;
   }
 
-  /** Removes a webhook: its calls are rejected from then on. @throws ApiError `webhook_not_found` */
+  /** Removes a webhook. From then on, its calls are rejected. @throws ApiError `webhook_not_found` */
   async remove(name: string, options: CallOptions = {}): Promise<void> {
     await this.#transport.call('delete', '/api/webhook/{name}', named(name), options);
   }

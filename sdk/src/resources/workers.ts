@@ -7,7 +7,7 @@ import type { Transport } from '../transport.js';
 export interface WorkerListOptions extends CallOptions {
   /** Only the worker with this id. */
   readonly workerId?: string;
-  /** Only workers that ask for this activity, or hold an item of it. */
+  /** Only workers that poll for this activity or hold one of its items. */
   readonly activityName?: string;
   /**
    * The maximum number of workers.
@@ -27,7 +27,7 @@ export class WorkersResource {
   }
 
   /**
-   * Lists workers with the items that each holds: those that are waiting for work first.
+   * Lists workers with the items they hold; workers waiting for work come first.
    *
    * @example
    * ```ts

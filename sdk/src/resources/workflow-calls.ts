@@ -11,7 +11,7 @@ type ControlledWorkflow = components['schemas']['ControlledWorkflow'];
 
 export interface StartedWorkflow {
   readonly workflow: ControlledWorkflow;
-  /** The run existed before: the server has started none. */
+  /** The run already existed, and the server didn't start one. */
   readonly joined: boolean;
 }
 
@@ -54,7 +54,7 @@ export async function startWorkflow(
   return { workflow: value, joined: status !== CREATED };
 }
 
-/** Callers who may not read runs get them without their data. */
+/** Callers who can't read runs get them without their data. */
 export function hasData(workflow: ControlledWorkflow): boolean {
   return workflow.data !== undefined;
 }
@@ -71,7 +71,7 @@ export function accepted<TData extends object>(
   throw new WorkflowFailedError({ ...failed, outcome, error });
 }
 
-/** The server does not know the type of the data; the caller declares it. */
+/** The server doesn't know the type of the data; the caller declares it. */
 export function asWorkflow<TData extends object>(workflow: object): Workflow<TData> {
   return workflow as Workflow<TData>;
 }
@@ -81,7 +81,7 @@ export function patient(retry: RetryOptions | false | undefined): RetryOptions |
   return retry === false ? false : { ...retry, limit: Number.MAX_SAFE_INTEGER };
 }
 
-/** The filter as the API takes it: times are texts there, and conditions are a list. */
+/** The filter in API form: times are strings, and conditions are a list. */
 export function asQuery<Filter extends CountFilter>({
   where,
   ...filter

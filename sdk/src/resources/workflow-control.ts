@@ -95,7 +95,7 @@ export class WorkflowControl extends WorkflowLists {
   }
 
   /**
-   * What `terminate` with `compensate` would undo, in order, and what is in flight. Changes nothing.
+   * Returns the steps that `terminate` with `compensate` would undo, in order, and the work in flight. Changes nothing.
    *
    * @throws ApiError `workflow_not_found`
    */
@@ -128,8 +128,8 @@ export class WorkflowControl extends WorkflowLists {
   }
 
   /**
-   * Applies an action to up to 100 runs, to each independently, and returns one result for each. `compensate` applies to
-   * `terminate`, `reason` to each action.
+   * Applies an action to up to 100 runs, each independently, and returns one result per run. `compensate` applies to `terminate`,
+   * `reason` to each action.
    *
    * @example
    * ```ts
@@ -219,7 +219,7 @@ export class WorkflowControl extends WorkflowLists {
   }
 
   /**
-   * Sets tags of a run, which may have ended, and leaves its other tags as they are. `null` removes a tag.
+   * Sets tags of a run, which may have ended, without changing its other tags. `null` removes a tag.
    *
    * @throws ApiError `workflow_not_found`
    *
@@ -321,7 +321,7 @@ export class WorkflowControl extends WorkflowLists {
   }
 
   /**
-   * Removes an ended run from the server, with its input, steps and record of actions, and returns it as it was.
+   * Removes an ended run from the server, with its input, steps and record of actions, and returns its last state.
    *
    * @throws ApiError `workflow_not_found`; `action_conflict` if it is open
    *
@@ -341,7 +341,7 @@ export class WorkflowControl extends WorkflowLists {
   }
 
   /**
-   * Returns everything that the server knows of a run: the run, its definition, input, data, steps and record of actions.
+   * Returns everything that the server knows about a run: the run, its definition, input, data, steps and record of actions.
    *
    * @throws ApiError `workflow_not_found`
    *
@@ -361,7 +361,7 @@ export class WorkflowControl extends WorkflowLists {
     );
   }
 
-  /** Not retried after a lost response: somebody else may have applied another action to the run in between. */
+  /** Not retried after a lost response: another user may have applied an action to the run in between. */
   #end(
     workflowId: string,
     query: EndQuery,

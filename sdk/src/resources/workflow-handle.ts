@@ -19,7 +19,7 @@ import type { ResultOptions, StepFilter, WaitOptions } from './workflow-options.
 import type { WorkflowsResource } from './workflows.js';
 
 /**
- * A handle for one run. It holds the id, and nothing that changes, so it is never out of date.
+ * A handle for one run. It only holds the id, so it is never out of date.
  *
  * @example
  * ```ts
@@ -34,8 +34,8 @@ export class WorkflowHandle<TData extends object = DataObject> {
   readonly #workflows: WorkflowsResource;
   readonly id: string;
   /**
-   * Whether the start that returned this handle joined the run: another start had started it, and it may have ended. False for
-   * a new run, and for handles from `workflows.handle`.
+   * Whether the start that returned this handle joined an existing run, which may have ended. False for a new run, and for
+   * handles from `workflows.handle`.
    */
   readonly joined: boolean;
 
@@ -117,7 +117,7 @@ export class WorkflowHandle<TData extends object = DataObject> {
   }
 
   /**
-   * Starts the run again as a new one, of which it returns a handle: see `client.workflows.restart`.
+   * Starts the run again as a new run, and returns its handle: see `client.workflows.restart`.
    *
    * @throws ApiError `definition_disabled`; `invalid_data` if the input does not fit the `Input` of the version
    */
@@ -129,7 +129,7 @@ export class WorkflowHandle<TData extends object = DataObject> {
     return this.#workflows.handle<TData>(workflowId);
   }
 
-  /** Returns everything that the server knows of the run. @throws ApiError `workflow_not_found` */
+  /** Returns everything that the server knows about the run. @throws ApiError `workflow_not_found` */
   export(options?: CallOptions): Promise<WorkflowExport> {
     return this.#workflows.export(this.id, options);
   }

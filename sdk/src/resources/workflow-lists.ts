@@ -1,4 +1,4 @@
-/** Finds runs: lists, counts, and failed runs by their cause. */
+/** Finds runs: lists, counts, and failed runs by cause. */
 import type {
   Explanations,
   FailureGroups,
@@ -75,9 +75,9 @@ export class WorkflowLists {
   }
 
   /**
-   * Finds runs by a text: by id, reference, tags and index fields, and says why each was found. All runs are searched for values
-   * that equal or start with the text. Values with the text inside are sought run by run, back to `partsFrom`; pass `nextCursor` as
-   * `cursor` to search older runs.
+   * Finds runs by a text in their id, reference, tags or index fields, and shows why each one matches. Values that equal or start
+   * with the text are found in all runs. Values that contain the text are searched run by run, back to `partsFrom`; pass
+   * `nextCursor` as `cursor` to search older runs.
    *
    * @example
    * ```ts
@@ -108,7 +108,7 @@ export class WorkflowLists {
   }
 
   /**
-   * Explains up to 50 runs in one call. `items` has no runs that do not exist; `left` has the ids for which there was no time.
+   * Explains up to 50 runs in one call. `items` omits runs that don't exist; `left` has the ids that the call had no time for.
    *
    * @example
    * ```ts
@@ -130,7 +130,7 @@ export class WorkflowLists {
   }
 
   /**
-   * Groups failed runs by their cause, the largest group first. List the runs of a group with the filter `failure`.
+   * Groups failed runs by cause, the largest group first. To list the runs of a group, use the `failure` filter.
    *
    * @example
    * ```ts

@@ -7,9 +7,9 @@ import type { CallOptions, IdempotentCallOptions } from '../options.js';
 /** The options of `start`. */
 export interface StartOptions extends IdempotentCallOptions {
   /**
-   * A name that you choose, to find the run again.
+   * A name of your choice for finding the run.
    *
-   * @default what the `Reference` of the definition makes of the data
+   * @default the value of the definition's `Reference`
    */
   readonly reference?: string;
   /**
@@ -20,20 +20,20 @@ export interface StartOptions extends IdempotentCallOptions {
   readonly version?: number;
   /** When the first step runs: a `Date`, or a string in ISO 8601 format. A time in the past means now. */
   readonly startAt?: Date | string;
-  /** How long after the start the first step runs: seconds, or a string such as `PT5M`. Not together with `startAt`. */
+  /** How long after the start the first step runs: seconds, or a string such as `PT5M`. Can't be combined with `startAt`. */
   readonly delay?: number | string;
   /** Tags of the run. They override the tags of the definition with the same names. */
   readonly tags?: Readonly<Record<string, string>>;
   /**
-   * What happens if another run of the same definition has the same `reference`. `allow` starts one more, `fail` throws
-   * `ApiError` `reference_in_use`, `existing` joins the other run, and `terminate` terminates open ones first. All but `allow`
+   * What happens if another run of the same definition has the same `reference`. `allow` starts another run, `fail` throws
+   * `ApiError` `reference_in_use`, `existing` joins the other run, and `terminate` terminates open ones first. All except `allow`
    * require a `reference`.
    *
    * @default the `OnConflict` of the definition, or `'allow'`
    */
   readonly onConflict?: 'allow' | 'fail' | 'existing' | 'terminate';
   /**
-   * Which other runs count: `open` ones, or all that the server still keeps (`kept`), ended ones too.
+   * Which other runs count: only `open` ones, or all runs that the server still keeps (`kept`), including ended ones.
    *
    * @default the `ConflictScope` of the definition, or `'open'`
    */
@@ -52,8 +52,8 @@ type ListQuery = NonNullable<paths['/api/workflow']['get']['parameters']['query'
 type TimeName = `${string}${'From' | 'To' | 'Since'}`;
 
 /**
- * Filters a list of runs. The members come from the API description. A time is a `Date`, or a string in ISO 8601 format. A
- * member that is undefined does not filter.
+ * Filters a list of runs. The members come from the API description. A time is a `Date`, or a string in ISO 8601 format.
+ * Undefined members don't filter.
  */
 export type WorkflowFilter = FilterOf<Omit<ListQuery, 'cursor'>>;
 
@@ -87,11 +87,11 @@ export interface StepFilter {
   /** Only executions for the item with this index, from 0, in the innermost Foreach around the step. */
   readonly item?: number;
   /**
-   * Only this turn, from 1, of the While or Recur `stepId`: everything that ran inside it. For a step that is no loop, the
-   * execution with this number. Needs `stepId`, and no `order: 'desc'`.
+   * Only this iteration, from 1, of the While or Recur `stepId`, with everything that ran inside it. If the step isn't a loop,
+   * the execution with this number. Requires `stepId`, and can't be combined with `order: 'desc'`.
    */
   readonly turn?: number;
-  /** Only executions with this text in inputs, outputs, item or error, in any casing. At most 200 characters. */
+  /** Only executions with this text in inputs, outputs, item or error, ignoring case. At most 200 characters. */
   readonly search?: string;
   /** The page size. @default 50 */
   readonly limit?: number;

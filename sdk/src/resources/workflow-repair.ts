@@ -10,7 +10,7 @@ import type { IdempotentCallOptions } from '../options.js';
 import type { Transport } from '../transport.js';
 import { WorkflowControl } from './workflow-control.js';
 
-/** How long the server waits until the run has taken the repair. */
+/** How long the server waits for the run to apply the repair. */
 const REPAIR_MS_MAX = 30_000;
 
 /** Calls that repair runs. Part of `client.workflows`. */
@@ -24,9 +24,9 @@ export class WorkflowRepair extends WorkflowControl {
   }
 
   /**
-   * Changes a run in any status, in one step that happens as a whole or not at all: cancels open steps, changes the data (a
-   * JSON Merge Patch), moves the run to another version of its definition, starts steps and resumes, in this order. An ended
-   * run is opened again when a step is started. With `dryRun`, it only returns what would happen.
+   * Changes a run in any status, atomically: cancels open steps, changes the data (a JSON Merge Patch), moves the run to another
+   * version of its definition, starts steps and resumes the run, in this order. Starting a step reopens an ended run. With
+   * `dryRun`, it only returns a preview.
    *
    * @throws ApiError `workflow_not_found`; `modification_impossible` with one entry in `errors` for each obstacle, and nothing
    *   has changed; `modification_pending` if the run has not taken the modification within 30 s: it may still do so;
@@ -53,7 +53,7 @@ export class WorkflowRepair extends WorkflowControl {
 
   /**
    * Runs a run again from a step: cancels everything that is open, starts the step `from` (the default is the first step),
-   * and resumes the run if it is suspended. The data stays as it is, except for the changes in `data`.
+   * and resumes the run if it is suspended. Apart from the changes in `data`, the run's data stays the same.
    *
    * @throws like `modify`
    *

@@ -40,7 +40,7 @@ export class WorkflowsResource extends WorkflowRepair {
   /**
    * Starts a run of the latest version of a definition. The promise resolves once the run is stored. Each call has an
    * idempotency key, so a start that is retried, for example across a restart of the server, starts only one run. With
-   * `onConflict: 'existing'`, here or in the definition, the handle may be of a run that existed before: then `joined` is true.
+   * `onConflict: 'existing'`, here or in the definition, the handle may refer to an existing run; then `joined` is true.
    *
    * @param rest the start data, a JSON object, and `StartOptions`. The data may be omitted if it has no required members
    * @typeParam TData the data of the run when it has succeeded
@@ -75,7 +75,7 @@ export class WorkflowsResource extends WorkflowRepair {
 
   /**
    * Starts a run and waits until it has ended, with any outcome: in one request, if it ends within 20 seconds. After that, it
-   * waits like `wait`. With `onConflict: 'existing'`, it may return or wait for a run that existed before: then `joined` is true.
+   * waits like `wait`. With `onConflict: 'existing'`, it may return or wait for an existing run; then `joined` is true.
    *
    * @param rest the start data and `RunOptions`
    * @throws like `start` and `wait`. After a TimeoutError, the run continues
@@ -92,7 +92,7 @@ export class WorkflowsResource extends WorkflowRepair {
   ): Promise<EndedWorkflow<TData> & { readonly joined: boolean }> {
     const [data, { failOn, timeoutMs = Infinity, ...options } = {}] = rest;
     const began = performance.now();
-    // The response comes before the time is up: it has the id, which the error should name.
+    // The response arrives before the timeout, with the id to include in the error.
     const waitSeconds = Math.min(WAIT_SECONDS_MAX, Math.max(0, Math.ceil(timeoutMs / 1000) - 1));
     const limited = timeoutMs === Infinity ? options : { ...options, timeoutMs };
     // The type of the parameter allows only JSON objects.
@@ -117,7 +117,7 @@ export class WorkflowsResource extends WorkflowRepair {
   }
 
   /**
-   * Returns the data with which a run was started, as it was sent. It does not change while the run works on its data.
+   * Returns the data that a run was started with, as it was sent. It doesn't change as the run modifies its data.
    *
    * @throws ApiError `workflow_not_found`; `input_not_found` if the run was started before the server kept inputs
    *
@@ -137,7 +137,7 @@ export class WorkflowsResource extends WorkflowRepair {
       { path: { id: workflowId }, repeatable: 'always', subject: { workflowId } },
       options,
     );
-    // The server does not know the type of the data; the caller declares it.
+    // The server doesn't know the type of the data; the caller declares it.
     return input as TInput;
   }
 
@@ -217,10 +217,10 @@ export class WorkflowsResource extends WorkflowRepair {
 
   /**
    * Waits until a run has ended, with any outcome. Uses long polls, which the server answers as soon as the run ends. Keeps
-   * waiting while a run is suspended, because somebody may resume it. With a `timeoutMs`, it also keeps retrying for that time
-   * if the server is unavailable; without one, it fails like other calls.
+   * waiting while a run is suspended, because it may be resumed. With a `timeoutMs`, it also keeps retrying for that time if the
+   * server is unavailable; without one, it fails like other calls.
    *
-   * `outcome` says how the run ended, and determines the type of `data`: `TData` for `Succeeded`, otherwise `Partial<TData>`.
+   * `outcome` shows how the run ended, and determines the type of `data`: `TData` for `Succeeded`, otherwise `Partial<TData>`.
    *
    * @throws TimeoutError if the run has not ended within `timeoutMs`, with the `summary` of `explain` (loading it may take one
    *   more second); the run continues. WorkflowFailedError if the run ended with an outcome in `failOn`

@@ -152,7 +152,7 @@ Coverage: 53.3 % of steps and branches
     const html = path.join(folder, 'coverage.html');
     expect(await run({ coverageHtml: html })).toBe(0);
     const page = readFileSync(html, 'utf8');
-    expect(page).toContain('<h1>Coverage of tests: 53.3 %</h1>');
+    expect(page).toContain('<h1>Test coverage: 53.3 %</h1>');
     expect(page).toContain('<div class="step part" id="d0-decide">');
     expect(page).toContain('<div class="step none" id="d0-approve">');
     expect(page).toContain('<div class="step full" id="d0-pack">');

@@ -89,8 +89,8 @@ it('names files and folders that only others may read', async (test) => {
   try {
     expect(await found()).toEqual({
       'good.yaml': 'Id: a',
-      'locked.yaml': 'you may not read it',
-      closed: 'you may not read it',
+      'locked.yaml': 'permission denied',
+      closed: 'permission denied',
     });
   } finally {
     process.seteuid?.(uid);

@@ -87,7 +87,7 @@ describe.runIf(browserPath !== null)('a list of ten thousand runs', () => {
     await page.getByText('100 found', { exact: true }).waitFor();
     await page.getByRole('combobox', { name: /^Find runs/ }).fill('nobody has this');
     await page.keyboard.press('Enter');
-    await page.getByText('No run was found by this text').waitFor();
+    await page.getByText('No runs were found for this text').waitFor();
   });
 
   test('stays current under load, with one page of rows and few requests', async () => {

@@ -29,7 +29,7 @@ describe.runIf(browserPath !== null)('the page of notifications', () => {
     const dialog = page.getByRole('dialog', { name: 'New notification' });
     await dialog.getByLabel('Name').fill(HOSTILE);
     await dialog.getByLabel(/^Target/).fill('ftp://nowhere');
-    await dialog.getByLabel('failed: an error ended it').uncheck();
+    await dialog.getByLabel('failed (ended by an error)').uncheck();
     expect(await dialog.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true);
     await dialog.getByLabel('completed').check();
     await dialog.getByLabel(/^Definition/).fill('order');

@@ -125,7 +125,7 @@ describe.runIf(browserPath !== null)('the list of runs', () => {
       await page.keyboard.press('Enter');
     };
     await search('../..');
-    await page.getByText('No run was found by this text').waitFor();
+    await page.getByText('No runs were found for this text').waitFor();
     await search('order-fulfilment');
     await expect.poll(() => rowCount(page)).toBe(2);
     expect(new URL(page.url()).search).toBe('?parent=any&definitionId=order-fulfilment');

@@ -123,7 +123,7 @@ describe.runIf(browserPath !== null)('the search for runs', () => {
     const page = await pages.open('/runs');
     await page.getByText('Showing 3 of 3 runs').waitFor();
     await search(page, '01hx5v3x9t6k2m4n8p0q');
-    await page.getByText('No run was found by this text').waitFor();
+    await page.getByText('No runs were found for this text').waitFor();
     await search(page, 'Chaux');
     const found = page.getByRole('region', { name: 'Runs found' });
     await found.getByText('La Chaux').waitFor();

@@ -18,7 +18,7 @@ describe.runIf(browserPath !== null)('the shell of the page', () => {
     await page.reload();
     await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
     await page.goto(`${pages.server.url}/ui/no/such/page`);
-    await page.getByText('No page has this address.').waitFor();
+    await page.getByText('There is no page at this address.').waitFor();
   });
 
   test('caches files with a hash permanently, revalidates the document, and sends a content security policy', async () => {

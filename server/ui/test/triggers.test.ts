@@ -90,11 +90,11 @@ describe.runIf(browserPath !== null)('the trigger view', () => {
     const resting = page.getByRole('row', { name: /^resting/ });
     await resting.getByRole('button', { name: 'Backfill' }).click();
     const dialog = page.getByRole('dialog', { name: 'Backfill resting' });
-    await dialog.getByLabel(/^First time that counts/).fill('2026-03-04T00:00:00');
-    await dialog.getByLabel(/^First time that does not count/).fill('2026-03-03T00:00:00');
+    await dialog.getByLabel(/^From/).fill('2026-03-04T00:00:00');
+    await dialog.getByLabel(/^To/).fill('2026-03-03T00:00:00');
     await dialog.getByText('The second time must be after the first.').waitFor();
-    await dialog.getByLabel(/^First time that does not count/).fill('2026-03-06T12:00:00');
-    await dialog.getByRole('button', { name: 'Start the runs' }).click();
+    await dialog.getByLabel(/^To/).fill('2026-03-06T12:00:00');
+    await dialog.getByRole('button', { name: 'Start runs' }).click();
     await page.getByText('resting starts the runs of 2 due times.').waitFor();
     await expect
       .poll(async () => {

@@ -5,21 +5,21 @@ import { createTokenVerifier, type TokenRules, type TokenVerifier } from './toke
 
 export interface AuthConfig extends TokenRules {
   readonly keys: { readonly publicKey: string } | ProviderAddress;
-  /** How the operator's page signs in at the issuer; absent: with a token that the user enters. */
+  /** How the operator's page signs in with the issuer. If absent, the user enters a token. */
   readonly signIn?: PageSignIn;
 }
 
-/** The page as a client of the issuer, as it was registered there. */
+/** The client id under which the page is registered with the issuer. */
 export interface PageSignIn {
   readonly clientId: string;
   readonly scope: string;
-  /** Further parameters of the authorization request, as the text of a query. */
+  /** Additional parameters of the authorization request, as a query string. */
   readonly parameters: string;
 }
 
 export interface AccessControl {
   readonly verify: TokenVerifier;
-  /** Null: there is one configured key. */
+  /** Null if a single key is configured. */
   readonly provider: IdentityProvider | null;
   readonly signIn: PageSignIn | null;
 }
@@ -31,7 +31,7 @@ export function createAccessControl(config: AuthConfig, logger: Logger): AccessC
     return { verify: createTokenVerifier(config, keys), provider: null, signIn: null };
   }
   const provider = new IdentityProvider({ address: keys, logger, now: () => performance.now() });
-  // Tokens of other issuers may be signed with a key of the same set.
+  // The same key set may also sign tokens from other issuers.
   const rules = 'issuer' in keys ? { issuer: keys.issuer, ...config } : config;
   return { verify: createTokenVerifier(rules, provider), provider, signIn };
 }

@@ -1,52 +1,52 @@
 /**
- * The right of a caller while a request is in progress: it ends when the token expires, when the API key is removed or expires,
- * and when the scopes of the key change.
+ * Checks that a caller stays authorized while a request is in progress. Authorization ends when the token expires, when the API
+ * key is removed or expires, or when the key's scopes change.
  *
- *  AD1 Every authenticated request is watched from its authentication until its response is sent, whatever its endpoint does. So
- *      no endpoint can forget that the right may end.
- *  AD2 When the right ends, what waits for the caller ends (`ended`), and the call is answered with 401. A response that is being
+ *  AD1 Every authenticated request is watched from authentication until its response is sent, so individual endpoints don't have
+ *      to handle expiry.
+ *  AD2 When authorization ends, any wait on the caller's behalf ends (`ended`), and the call gets a 401. A response that is being
  *      sent is cut off.
- *  AD3 Nodes ask the store for a key twice a second (AK1), so all of this happens within a second of its removal on every node;
- *      when a token expires, it happens at once.
- *  AD4 If the store does not respond, a call in progress goes on, but it is not answered: whether the key still exists is unknown.
+ *  AD3 Nodes look up keys in the store twice per second (AK1), so every node reacts within a second of a key's removal. Token
+ *      expiry takes effect immediately.
+ *  AD4 If the store doesn't respond, a call in progress continues but gets no response, because the key may no longer exist.
  */
 import type { Request, Response } from 'express';
 import { AppError } from '../../base/errors.js';
 import { StoreUnavailableError } from '../../store/store.js';
 import type { VerifiedToken } from './token-verifier.js';
 
-/** Why a right ended: `revoked` if the API key was removed or its scopes changed. */
+/** Why authorization ended: `revoked` if the API key was removed or its scopes changed. */
 export type AuthorizationEnd = 'expired' | 'revoked';
 
 export interface AdmissionsOptions {
-  /** The token as it is now, if it is an API key that is accepted; otherwise null. @throws StoreUnavailableError */
+  /** The current state of the token if it is a valid API key; otherwise null. @throws StoreUnavailableError */
   readonly lookUp: LookUp;
   /** Answers a request. */
   readonly refuse: (error: AppError, request: Request, response: Response) => void;
   readonly ended: (reason: AuthorizationEnd) => void;
-  /** Looking up failed for an unknown reason. */
+  /** The lookup failed for an unknown reason. */
   readonly failed: (error: unknown) => void;
 }
 
 export interface AdmittedToken extends VerifiedToken {
-  /** The text of an API key, which can be removed at any time. Null: the token is a JWT, which only expires. */
+  /** The API key, which can be removed at any time. Null for a JWT, which can only expire. */
   readonly apiKey: string | null;
 }
 
 type LookUp = (apiKey: string) => Promise<Pick<VerifiedToken, 'scopes'> | null>;
 
-/** Together with `KNOWN_MS` of the verifier, and the time to answer, less than a second. */
+/** Together with the verifier's `KNOWN_MS` and the response time, this is less than a second. */
 const LOOK_MS = 250;
-/** For this long, the authentication of a request needs no confirmation. */
+/** How long an authentication is valid without being confirmed again. */
 const FRESH_MS = 250;
 /**
- * A call that changes something was made with the right, and its caller must learn of the effect: otherwise, callers who repeat
- * what was answered with 401 would do everything twice that was in progress when their token expired.
+ * A call that changes something was authorized when it was made, so its caller must learn the result. Otherwise, a caller who
+ * retries after a 401 would repeat every change that was in progress when the token expired.
  */
 const FINISH_MS = 1000;
-/** How much the clocks of this process and of the store may differ. */
+/** Maximum clock difference between this process and the store. */
 const EXPIRES_MS = 2000;
-/** How long a call that changes something has to end by itself, so that the answer can say what it has done. */
+/** How long a call that changes something has to finish on its own, so the response can report the result. */
 const LEAVE_MS = 200;
 
 export class Admission {
@@ -70,24 +70,24 @@ export class Admission {
     this.#finishMs = this.#onlyReads ? 0 : FINISH_MS;
   }
 
-  /** Aborted when the right has ended. */
+  /** Aborted when authorization ends. */
   get ended(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** The call waits for what others do, so it ends exactly with the right, also if it has changed something before. */
+  /** The call waits for others, so it ends exactly when its authorization does, even if it has already changed something. */
   waits(): void {
     this.#finishMs = 0;
   }
 
-  /** Milliseconds until the right expires; at most 0: it has expired. */
+  /** Milliseconds until authorization expires; 0 or less if it has expired. */
   get leftMs(): number {
     const { expiresAt } = this.#token;
     return expiresAt === null ? Infinity : expiresAt + this.#finishMs - Date.now();
   }
 
   /**
-   * Null: the caller still has its right. Otherwise, the promise resolves if it has.
+   * Null if the caller is still authorized. Otherwise, a promise that resolves if the caller turns out to be authorized.
    * @throws AppError `authorization_ended`; StoreUnavailableError
    */
   confirm(lookUp: LookUp = this.#options.lookUp): Promise<void> | null {
@@ -98,7 +98,7 @@ export class Admission {
     return apiKey === null || isFresh ? null : this.#look(apiKey, lookUp);
   }
 
-  /** Whether the caller still has its right. False also if the store does not respond. */
+  /** Whether the caller is still authorized. Also false if the store doesn't respond. */
   async isValid(lookUp?: LookUp): Promise<boolean> {
     try {
       await this.confirm(lookUp);
@@ -111,13 +111,13 @@ export class Admission {
 
   async #look(apiKey: string, lookUp: LookUp): Promise<void> {
     const known = await lookUp(apiKey);
-    // The verifier may know that the key has expired before the clock of this process does.
+    // The verifier may notice that the key has expired before this process's clock does.
     if (known === null) this.#end(this.leftMs <= EXPIRES_MS ? 'expired' : 'revoked');
     else if (!areSame(known.scopes, this.#token.scopes)) this.#end('revoked');
     if (this.ended.aborted) throw authorizationEnded();
   }
 
-  /** The call cannot be answered: what it has taken for its caller is given back. */
+  /** The call can't be answered, so anything it claimed for its caller is released. */
   abandon(): void {
     this.#controller.abort();
   }
@@ -140,7 +140,7 @@ export class Admission {
     else this.#options.refuse(authorizationEnded(), this.#request, this.#response);
   }
 
-  /** Streams end by themselves, in this turn. */
+  /** Streams end on their own in this tick. */
   #cutOff(): void {
     const response = this.#response;
     if (!this.#onlyReads && response.writableEnded) return;
@@ -153,7 +153,7 @@ export class Admission {
   }
 }
 
-/** The requests in progress whose callers are authenticated (AD1). */
+/** The authenticated requests in progress (AD1). */
 export class Admissions {
   readonly #options: AdmissionsOptions;
   readonly #open = new Set<Admission>();
@@ -163,7 +163,7 @@ export class Admissions {
     this.#options = options;
   }
 
-  /** Watches the right of the caller until the response is sent. */
+  /** Watches the caller's authorization until the response is sent. */
   admit(token: AdmittedToken, request: Request, response: Response): Admission {
     const admission = new Admission(token, this.#options, { request, response });
     if (response.closed) return admission;
@@ -179,7 +179,7 @@ export class Admissions {
       clearInterval(this.#timer);
       this.#timer = null;
     }
-    // Thousands of calls may wait with one key.
+    // Thousands of calls with the same key may be waiting.
     const looked = new Map<string, ReturnType<LookUp>>();
     const lookUp: LookUp = (apiKey) => {
       const known = looked.get(apiKey) ?? this.#options.lookUp(apiKey);
@@ -188,12 +188,12 @@ export class Admissions {
     };
     for (const admission of this.#open) {
       this.#endInTime(admission);
-      // If the store does not respond, the next look finds out what this one does not.
+      // If the store doesn't respond, the next check tries again.
       admission.isValid(lookUp).catch((error: unknown) => this.#options.failed(error));
     }
   }
 
-  /** The next look may be too late. */
+  /** The next check may be too late. */
   #endInTime(admission: Admission): void {
     const { leftMs } = admission;
     if (leftMs <= 0 || leftMs > LOOK_MS) return;
@@ -208,7 +208,7 @@ function areSame(left: ReadonlySet<string>, right: ReadonlySet<string>): boolean
 /** Not `unauthenticated`: a call that is answered with this may have had an effect. */
 export function authorizationEnded(fields: Readonly<Record<string, string>> = {}): AppError {
   const message =
-    'The right to make this call ended while it was in progress: the token expired, or the API key was removed. What the call has changed stays changed';
+    'Authorization ended while this call was in progress: the token expired, or the API key was removed. Any changes the call has made remain in effect';
   return new AppError('authorization_ended', message, {
     fields: { error: 'invalid_token', ...fields },
   });

@@ -1,9 +1,9 @@
 /**
- * Which calls of the API the audit log records, and what it says about them.
+ * Which API calls the audit log records, and with which details.
  *
- *  AU3 A call that succeeded is answered after its entry was stored: whoever sees that it succeeded can see the entry.
- *  AU4 No entry contains bodies: they may contain secrets and the data of runs. The exceptions are the reason that an operator gives, and
- *      names.
+ *  AU3 A successful call is answered only after its entry is stored, so a caller who sees the success can also see the entry.
+ *  AU4 Entries don't contain request bodies, which may hold secrets and run data. The exceptions are names and the reason given
+ *      by an operator.
  */
 import type { Request } from 'express';
 import type { AuditedChange } from '../../runtime/audit/audit-types.js';
@@ -28,7 +28,7 @@ function whyOf(compensates: boolean, reason: unknown): string | null {
   return parts.length === 0 ? null : parts.join('; ');
 }
 
-/** Of calls whose body has a reason. */
+/** For calls whose body has a reason. */
 function reasoned(action: string): ChangesOf {
   return ({ body: { dryRun, reason }, path: { id = '' } }) =>
     dryRun === true ? [] : [{ action, target: { kind: 'workflow', id }, detail: String(reason) }];
@@ -40,7 +40,7 @@ function trigger(action: string): ChangesOf {
   ];
 }
 
-/** Read as tsoa reads it. */
+/** Parsed the same way as tsoa does. */
 function isTrue(parameter: unknown): boolean {
   return String(parameter).toLowerCase() === 'true';
 }
@@ -118,13 +118,13 @@ export const AUDITED_CALLS: Readonly<Record<string, ChangesOf>> = {
   stopBulkJob: named('bulk.stop', 'bulk', 'id'),
 };
 
-/** By the class: the methods of a controller, those that are audited with their entry. Null: none are. */
+/** By class: the methods of a controller, with the entry of each audited one. Null if none are audited. */
 const constructors = new WeakMap<object, (() => void) | null>();
 const callers = new WeakMap<object, Request>();
 
 /**
- * Creates a controller whose audited calls are recorded. tsoa calls the own methods of its prototype. Controllers without such
- * calls are created as they are: among them are those of starts, events and work, where the detour would cost a tenth of the CPU time.
+ * Creates a controller whose audited calls are recorded. tsoa calls the prototype's own methods. Controllers without audited
+ * calls aren't wrapped: for starts, events and work items, the wrapper would cost a tenth of the CPU time.
  */
 export function createAudited<T extends object>(
   controller: new (services: ApiServices) => T,
@@ -150,7 +150,7 @@ function auditedConstructorOf(
   return prototype === null ? null : audited;
 }
 
-/** Null: no method is audited. */
+/** Null if no method is audited. */
 function auditedPrototypeOf(original: object): object | null {
   const calls = Object.entries(AUDITED_CALLS).flatMap(([name, changesOf]) => {
     const method: unknown = Reflect.get(original, name);
@@ -162,7 +162,7 @@ function auditedPrototypeOf(original: object): object | null {
     const value = async function (this: object, ...values: readonly unknown[]): Promise<unknown> {
       const answer: unknown = await Reflect.apply(method, this, values);
       const request = callers.get(this);
-      if (request === undefined) throw new Error('The controller belongs to no request');
+      if (request === undefined) throw new Error('The controller does not belong to a request');
       await record(request, changesOf, answer);
       return answer;
     };
@@ -171,7 +171,7 @@ function auditedPrototypeOf(original: object): object | null {
   return prototype;
 }
 
-/** For runs that a start terminates because they have its reference: the answer does not name them. */
+/** For runs that a start terminates because they have the same reference. The response doesn't name them. */
 export function auditReplaced(request: Request): (workflowId: string) => Promise<void> {
   return (workflowId) =>
     store(request, [
@@ -183,7 +183,7 @@ export function auditReplaced(request: Request): (workflowId: string) => Promise
     ]);
 }
 
-/** For events that an operator publishes for a run. Others have records of their own, and are many. */
+/** For events that an operator publishes for a run. Other events are too many, and have their own records. */
 export function auditPublished(
   request: Request,
   workflowId: string,

@@ -2,9 +2,8 @@
  * Authorizes calls by their bearer tokens: JWTs and API keys.
  *
  * Invariants:
- *  A1 The algorithm is the configured one, whatever the token says about itself (`token-verifier.ts`).
- *  A2 Without configuration, everything is allowed; with it, only the routes without `@Security` are reachable without a
- *     valid token.
+ *  A1 The algorithm is always the configured one, regardless of the token's header (`token-verifier.ts`).
+ *  A2 Without configuration, everything is allowed. With it, only routes without `@Security` are reachable without a valid token.
  *  A3 An error response does not say why a token was rejected; the log does, at debug level.
  */
 import type { Request } from 'express';
@@ -20,7 +19,7 @@ import { reachOf } from './scopes.js';
 import type { TokenVerifier, VerifiedToken } from './token-verifier.js';
 
 /**
- * Called by tsoa's routes for each `@Security` of a route; one that resolves is enough.
+ * Called by tsoa for each `@Security` of a route; one success is enough.
  * @throws AppError `unauthenticated`, `forbidden`, `too_many_requests`; with a narrowed scope also that its target does not exist
  */
 export async function expressAuthentication(
@@ -60,13 +59,13 @@ function admit(request: Request, token: VerifiedToken): Admission {
   return admissions.admit({ ...token, apiKey }, request, responseOf(request));
 }
 
-/** What the caller of an admitted request reaches with this scope. */
+/** The definitions that this scope covers for the caller of an authenticated request. */
 export async function callerReach(request: Request, scope: string): Promise<NameReach> {
   const token = await contextOf(request).verifiedToken;
   return token === null ? 'all' : reachOf(token.scopes, scope);
 }
 
-/** Whether the caller of an admitted request may also read runs of this definition. */
+/** Whether the caller of an authenticated request may also read runs of this definition. */
 export async function mayView(request: Request, definitionId: string): Promise<boolean> {
   return reaches(await callerReach(request, 'conductor:viewer'), definitionId);
 }

@@ -1,4 +1,4 @@
-/** Who starts a run, and what is recorded of it: the actor, the audit log and the trace. */
+/** Who starts a run: the actor, audit log and trace to record. */
 import type { Request } from 'express';
 import type { TraceHeaders } from '../../tracing/trace-context.js';
 import type { StartRequest } from '../../runtime/operations/instance-types.js';

@@ -1,30 +1,30 @@
 /**
  * The keys of an identity provider: fetched, cached and rotated.
  *
- * - Keys are read again every ten minutes, and at once for a token with an unknown key, but for those at most every 30 s:
- *   anybody can send such a token.
- * - A provider that is down refuses nobody whose key is known. Tokens with unknown keys are refused meanwhile.
- * - Nothing happens while nobody calls.
+ * - Keys are refreshed every ten minutes, and immediately for a token with an unknown key. Because anyone can send such a token,
+ *   that happens at most every 30 s.
+ * - While the provider is down, tokens with known keys are accepted and tokens with unknown keys are rejected.
+ * - Without calls, nothing is fetched.
  */
 import { errors, type JWTVerifyGetKey } from 'jose';
 import type { Logger } from '../../base/logger.js';
 import { readConfiguration, readKeys, type ProviderConfiguration } from './provider-documents.js';
 
-/** Where the keys are: at an OpenID Connect issuer, or at an address of their own. */
+/** Where to find the keys: through an OpenID Connect issuer, or at a separate URL. */
 export type ProviderAddress = { readonly issuer: string } | { readonly keysUrl: string };
 
 interface ProviderOptions {
   readonly address: ProviderAddress;
   readonly logger: Logger;
-  /** Milliseconds from any fixed moment. */
+  /** Milliseconds since an arbitrary fixed point in time. */
   readonly now: () => number;
 }
 
-/** Older keys are still used while they are read again in the background. */
+/** Keys older than this are refreshed in the background but still used. */
 const FRESH_MS = 10 * 60_000;
-/** Keys older than this are read again before a token is accepted, because they may have been revoked. */
+/** Keys older than this are refreshed before a token is accepted, because they may have been revoked. */
 const STALE_MS = 60 * 60_000;
-/** Between two questions for unknown keys, and between two attempts while the provider is down. */
+/** The minimum interval between refreshes for unknown keys, and between attempts while the provider is down. */
 const PAUSE_MS = 30_000;
 
 export class IdentityProvider {
@@ -39,12 +39,12 @@ export class IdentityProvider {
     this.#options = options;
   }
 
-  /** The newest known configuration; null if there is no issuer, or it has not responded yet. */
+  /** The latest known configuration; null if there is no issuer, or if it hasn't responded yet. */
   get configuration(): ProviderConfiguration | null {
     return this.#configuration;
   }
 
-  /** The key of a token. @throws JOSEError if it is unknown */
+  /** The key that signed a token. @throws JOSEError if it is unknown */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     await this.#refresh();
     try {
@@ -56,13 +56,14 @@ export class IdentityProvider {
     }
   };
 
-  /** Reads the keys before the first token needs them. A provider that is down is asked again later. */
+  /** Fetches the keys before the first token needs them. If the provider is down, it is retried later. */
   async prepare(): Promise<void> {
     await this.#read();
   }
 
   #known(...args: Parameters<JWTVerifyGetKey>): ReturnType<JWTVerifyGetKey> {
-    if (this.#keys === null) throw new errors.JWKSNoMatchingKey('the keys are not known yet');
+    if (this.#keys === null)
+      throw new errors.JWKSNoMatchingKey('the signing keys are not known yet');
     return this.#keys.find(...args);
   }
 
@@ -77,7 +78,7 @@ export class IdentityProvider {
     return this.#options.now() - this.#failedAt < PAUSE_MS;
   }
 
-  /** Whether the keys have been read since the caller found its key missing. */
+  /** Whether the keys have been refreshed since the caller found its key missing. */
   async #askForUnknown(): Promise<boolean> {
     if (this.#reading === null) {
       const now = this.#options.now();
@@ -88,7 +89,7 @@ export class IdentityProvider {
     return true;
   }
 
-  /** Never fails: the keys stay as they were. Calls at the same time share one read. */
+  /** Never fails: on an error, the old keys stay. Concurrent calls share one fetch. */
   #read(): Promise<void> {
     this.#reading ??= this.#readOnce().finally(() => {
       this.#reading = null;
@@ -109,8 +110,8 @@ export class IdentityProvider {
       logger.warn(
         { problem },
         this.#keys === null
-          ? 'the keys of tokens cannot be read: all tokens are refused until they can'
-          : 'the keys of tokens cannot be read again: tokens with known keys are still accepted',
+          ? 'failed to fetch the signing keys: all tokens are rejected until this succeeds'
+          : 'failed to refresh the signing keys: tokens with known keys are still accepted',
       );
     }
   }

@@ -1,9 +1,9 @@
 /**
- * Calls that also callers with narrowed scopes, such as `conductor:viewer:order*`, may make, and how their scopes narrow them.
+ * The calls open to callers with narrowed scopes, such as `conductor:viewer:order*`, and how the scopes restrict them.
  *
- *  NS1 A call that is not listed here requires the whole scope: what nobody has thought of stays closed.
- *  NS2 What the scopes do not reach does not exist for the caller: the response is the same 404 as for any unknown id. Only starts
- *      and polls, which name their target, are forbidden instead.
+ *  NS1 A call that isn't listed here requires the whole scope, so new calls are closed by default.
+ *  NS2 For the caller, targets outside the scopes don't exist: the response is the same 404 as for an unknown id. Only starts and
+ *      polls, which name their target, get a 403 instead.
  */
 import type { Request } from 'express';
 import { AppError } from '../../base/errors.js';
@@ -12,10 +12,10 @@ import { definitionNotFound } from '../../runtime/definitions/definition-catalog
 import { instanceNotFound } from '../../runtime/operations/instance-queries.js';
 import { contextOf } from '../http/request-context.js';
 
-/** @throws AppError if the call concerns what the scopes do not reach */
+/** @throws AppError if the target is outside the scopes */
 type Check = (request: Request, reach: NameReach) => void | Promise<void>;
 
-/** The controller leaves out what the scopes do not reach. */
+/** The controller omits everything outside the scopes. */
 const byContent: Check = () => undefined;
 
 const ofRun: Check = async (request, reach) => {
@@ -39,7 +39,7 @@ const ofPoll: Check = (request, reach) => {
   if (!reaches(reach, name)) throw outside('conductor:worker', `activity '${name}'`);
 };
 
-/** Tokens are hard to guess, but one may have been given away. */
+/** Tokens are hard to guess, but they may leak. */
 const ofToken =
   (name: string): Check =>
   async (request, reach) => {
@@ -103,7 +103,7 @@ export const NARROWED_CALLS: Readonly<Record<string, Check>> = {
 
 /**
  * Whether a caller with a narrowed scope may make the call.
- * @throws AppError if the call concerns what the scope does not reach
+ * @throws AppError if the target is outside the scope
  */
 export async function admitsNarrowed(request: Request, reach: NameReach): Promise<boolean> {
   const { path } = request.route as { readonly path: string };

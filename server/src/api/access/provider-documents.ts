@@ -1,6 +1,6 @@
 /**
- * The public documents of an identity provider: its OpenID Connect configuration, and its keys (JWKS). They come from an
- * address that the operator has configured, but their content is checked like that of anybody else.
+ * The public documents of an identity provider: its OpenID Connect configuration, and its keys (JWKS). The operator has
+ * configured the address, but the content is checked like any other input.
  */
 import { withoutByteOrderMark } from '../../base/byte-order-mark.js';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
@@ -13,11 +13,11 @@ const BYTES_MAX = 512 * 1024;
 export interface ProviderConfiguration {
   readonly issuer: string;
   readonly keysUrl: string;
-  /** Each is null if the provider does not offer it. */
+  /** Each is null if the provider doesn't offer it. */
   readonly authorizationEndpoint: string | null;
   readonly tokenEndpoint: string | null;
   readonly endSessionEndpoint: string | null;
-  /** The algorithms of its id tokens. */
+  /** The signature algorithms of its ID tokens. */
   readonly idTokenAlgorithms: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface ProviderConfiguration {
 export async function readConfiguration(issuer: string): Promise<ProviderConfiguration> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const document = await readJson(url);
-  // Otherwise, a provider could speak for another one (OpenID Connect Discovery 1.0, section 4.3).
+  // Otherwise, one provider could impersonate another (OpenID Connect Discovery 1.0, section 4.3).
   if (document['issuer'] !== issuer) {
     const other = JSON.stringify(document['issuer'] ?? null).slice(0, 200);
     throw new Error(`${url} belongs to the issuer ${other}; set issuer to exactly that value`);
@@ -76,14 +76,14 @@ async function readJson(url: string): Promise<Readonly<Record<string, Json>>> {
 
 async function get(url: string): Promise<Response> {
   try {
-    // A redirect could lead to an address that the operator has not approved.
+    // A redirect could lead to an address that the operator hasn't approved.
     return await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
   } catch (error) {
     throw new Error(`${url} cannot be read: ${reasonOf(error)}`, { cause: error });
   }
 }
 
-/** `fetch` says only "fetch failed" and puts the reason into the cause. */
+/** `fetch` only reports "fetch failed" and puts the reason in the cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;
@@ -92,7 +92,7 @@ function reasonOf(error: unknown): string {
 async function readText(response: Response, url: string): Promise<string> {
   const parts: Uint8Array[] = [];
   let length = 0;
-  // The type of the chunks is missing in Node's types.
+  // Node's types don't include the chunk type.
   const body = (response.body ?? []) as AsyncIterable<Uint8Array>;
   try {
     for await (const part of body) {

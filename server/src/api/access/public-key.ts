@@ -1,4 +1,4 @@
-/** The one public key that the setting `publickey` contains. */
+/** The public key from the `publickey` setting. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { TokenAlgorithm } from './token-algorithms.js';
 

@@ -1,6 +1,6 @@
 /**
- * What scopes allow. `conductor:viewer` allows all calls of its kind; `conductor:viewer:order*` allows those that concern
- * definitions whose id begins with `order`. A scope with any other form allows nothing.
+ * What each scope allows. `conductor:viewer` allows all calls of its kind; `conductor:viewer:order*` allows calls on definitions
+ * whose id begins with `order`. A scope in any other form allows nothing.
  */
 import { AppError } from '../../base/errors.js';
 import { shortestPrefixes, type NameReach } from '../../base/name-reach.js';
@@ -8,10 +8,10 @@ import { nameProblem } from '../../engine/model/names.js';
 
 /** This scope allows everything. */
 const ADMIN_SCOPE = 'conductor:admin';
-/** The conditions of a search have this many prefixes at most. */
+/** The maximum number of prefixes in a search condition. */
 const PREFIXES_MAX = 50;
 
-/** Scopes that a prefix can narrow, with what the prefix is of. */
+/** The scopes that a prefix can narrow, each with the name that the prefix applies to. */
 const NARROWED_BY = {
   'conductor:controller': 'definition',
   'conductor:viewer': 'definition',
@@ -24,10 +24,10 @@ const WHOLE_SCOPES: ReadonlySet<string> = new Set([
   ...Object.keys(NARROWED_BY),
 ]);
 
-/** Databases cannot compare lone surrogates. */
+/** Databases can't compare lone surrogates. */
 const NOT_IN_PREFIX = /[\s*]|\p{Surrogate}/u;
 
-/** To be appended to what somebody gave. */
+/** Appended to the value that the user entered. */
 export const NOT_A_SCOPE = `is not a scope. Scopes: ${[...WHOLE_SCOPES].join(', ')}. Narrow ${Object.keys(NARROWED_BY).join(', ')} by a prefix like this: conductor:viewer:order*`;
 
 /** Whether the server knows this scope, with or without a prefix. */
@@ -37,7 +37,7 @@ export function isScope(text: string): boolean {
 }
 
 /**
- * The names that the scopes of a caller reach: none if they do not contain this scope in any form.
+ * The names that a caller's scopes cover: none if this scope is missing in every form.
  * @throws AppError `forbidden` if there are too many prefixes
  */
 export function reachOf(scopes: ReadonlySet<string>, scope: string): NameReach {
@@ -51,7 +51,7 @@ export function reachOf(scopes: ReadonlySet<string>, scope: string): NameReach {
   );
 }
 
-/** Null: this is not the scope with a prefix. */
+/** Null if this isn't the scope with a prefix. */
 function prefixIn(text: string, scope: string): string | null {
   if (!text.startsWith(`${scope}:`) || !text.endsWith('*')) return null;
   const prefix = text.slice(scope.length + 1, -1);

@@ -1,6 +1,6 @@
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Whether only the named server can answer: https, or http on this machine. */
+/** Whether only the named server can respond: HTTPS, or HTTP on this machine. */
 export function isSecureUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { hostname, password, protocol, username } = new URL(text);

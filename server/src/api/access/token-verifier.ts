@@ -1,4 +1,4 @@
-/** Verifies bearer tokens (JWT): one algorithm, and one configured key or the keys of an identity provider. */
+/** Verifies bearer tokens (JWT) with a single algorithm, and either a configured key or an identity provider's keys. */
 import { jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { readPublicKey } from './public-key.js';
 import type { TokenAlgorithm } from './token-algorithms.js';
@@ -7,11 +7,11 @@ export interface TokenRules {
   readonly algorithm: TokenAlgorithm;
   readonly issuer?: string;
   readonly audience?: string;
-  /** The maximum time from now until a token expires, in seconds. */
+  /** The maximum remaining lifetime of a token, in seconds. */
   readonly lifetimeSecondsMax: number;
-  /** How much the clocks of issuer and server may differ, in seconds. */
+  /** The maximum clock difference between issuer and server, in seconds. */
   readonly clockToleranceSeconds: number;
-  /** The claim with the scopes; dots lead into objects. */
+  /** The claim that holds the scopes; dots separate nested members. */
   readonly scopeClaim: string;
 }
 
@@ -21,9 +21,9 @@ export type TokenKeys = { readonly publicKey: string } | { readonly find: JWTVer
 export interface VerifiedToken {
   readonly subject: string | null;
   readonly scopes: ReadonlySet<string>;
-  /** Milliseconds since 1970; null: only when it is removed. */
+  /** Milliseconds since 1970; null if the token is valid until it is removed. */
   readonly expiresAt: number | null;
-  /** Null: the token is a JWT. */
+  /** Null for a JWT. */
   readonly apiKeyId: string | null;
 }
 
@@ -35,7 +35,7 @@ export function createTokenVerifier(rules: TokenRules, keys: TokenKeys): TokenVe
   const options = {
     algorithms: [algorithm],
     clockTolerance: clockToleranceSeconds,
-    // A token that never expires cannot be revoked.
+    // A token that never expires can't be revoked.
     requiredClaims: ['exp'],
     ...(issuer !== undefined && { issuer }),
     ...(audience !== undefined && { audience }),
@@ -44,12 +44,12 @@ export function createTokenVerifier(rules: TokenRules, keys: TokenKeys): TokenVe
   return async (token) => {
     const { payload } = await jwtVerify(token, find, options);
     const { exp = 0 } = payload;
-    // JSON reads 1e999 as infinity. A token that is valid for a century cannot be revoked, either.
+    // JSON parses 1e999 as infinity. A token that is valid for a century can't be revoked, either.
     if (exp > Date.now() / 1000 + lifetimeSecondsMax) {
       throw new Error(`The token is valid for longer than ${lifetimeSecondsMax} s`);
     }
     const scopes = scopesOf(payload, rules.scopeClaim);
-    // As long as `jwtVerify` accepts it.
+    // As long as `jwtVerify` accepts the token.
     const expiresAt = (exp + clockToleranceSeconds) * 1000;
     return { subject: subjectOf(payload.sub), scopes, expiresAt, apiKeyId: null };
   };
@@ -61,8 +61,8 @@ function fixed(publicKey: string, algorithm: TokenAlgorithm): JWTVerifyGetKey {
 }
 
 /**
- * Some issuers write the number of a user, against RFC 7519.
- * @throws Error if it is something else, or a number that JSON has rounded and that may stand for somebody else
+ * Some issuers send a numeric user id, contrary to RFC 7519.
+ * @throws Error if it is something else, or a number that JSON has rounded, which could identify another user
  */
 function subjectOf(sub: unknown): string | null {
   if (sub === undefined || sub === null) return null;
@@ -79,13 +79,13 @@ function scopesOf(payload: JWTPayload, path: string): ReadonlySet<string> {
   return new Set(claim.filter((scope): scope is string => typeof scope === 'string'));
 }
 
-/** A name may contain dots itself, such as an address, or a client of Keycloak: the longest that there is comes first. */
+/** Names such as URLs and Keycloak clients may contain dots themselves, so the longest match wins. */
 function claimAt(claims: unknown, path: string): unknown {
   if (typeof claims !== 'object' || claims === null) return undefined;
   for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
     const name = path.slice(0, end);
     if (!Object.hasOwn(claims, name)) continue;
-    // An object that has the member.
+    // An object with this member.
     const value = (claims as Record<string, unknown>)[name];
     return end === path.length ? value : claimAt(value, path.slice(end + 1));
   }

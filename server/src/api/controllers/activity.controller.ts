@@ -170,7 +170,7 @@ export class ActivityController extends Controller {
   }
 
   /**
-   * Extends the lease of a work item, and says whether its run is being undone.
+   * Extends the lease of a work item, and reports whether its run is being undone.
    *
    * @summary Extend a lease
    * @param token The token of the work item
@@ -196,8 +196,8 @@ export class ActivityController extends Controller {
   }
 
   /**
-   * Returns a work item to its previous position in the queue. If its run is being undone, nobody gets it any more, and the run
-   * goes on without knowing how far the worker got.
+   * Returns a work item to its previous position in the queue. If its run is being undone, no worker gets the item again, and the
+   * run continues without knowing how far the worker got.
    *
    * @summary Release a work item
    * @param id The token of the work item
@@ -271,7 +271,7 @@ export class ActivityController extends Controller {
       host.activities.release(token, 'undelivered').catch((error: unknown) => {
         logger.warn(
           { err: error },
-          'A work item that its worker did not get could not be released',
+          'failed to release a work item that was not delivered to its worker',
         );
       });
     };

@@ -30,16 +30,16 @@ export class AuditController extends Controller {
 
   /**
    * Lists the changes that clients have made, the newest first, in pages: to definitions, scripts, triggers, webhooks,
-   * notifications and API keys, and all actions that control runs. A page with filters can have fewer items than its limit
-   * although more follow: continue while there is a `nextCursor`.
+   * notifications and API keys, and all actions that control runs. With filters, a page can have fewer items than the limit even
+   * if more follow. Continue as long as there is a `nextCursor`.
    *
    * @summary List changes
    * @param actor Only changes by this actor
    * @param action Only this action, such as `workflow.suspend`
    * @param address Only calls from this address
-   * @param targetKind Only changes of targets of this kind, such as `webhook`
-   * @param targetId Only changes of targets with this id or name
-   * @param from Only changes at this time or later, ISO 8601
+   * @param targetKind Only changes to targets of this kind, such as `webhook`
+   * @param targetId Only changes to targets with this id or name
+   * @param from Only changes at or after this time, ISO 8601
    * @param to Only changes before this time, ISO 8601
    * @param limit The maximum number of items on a page
    * @isInt limit must be a whole number

@@ -58,16 +58,16 @@ export class BulkController extends Controller {
   }
 
   /**
-   * Creates a job that takes one action on many runs: on all that match a filter when it begins, or on those that are named.
-   * It runs on the server, at most `perSecond` runs per second, and acts once on each run, also if nodes die. With `dryRun`,
-   * the response shows how many runs that would be and the first of them, and nothing happens.
+   * Creates a job that takes one action on many runs: on all runs that match a filter when the job begins, or on the runs that
+   * you name. The job runs on the server, at no more than `perSecond` runs per second, and acts once on each run, even if nodes
+   * crash. With `dryRun`, nothing happens: the response shows the number of runs and the first of them.
    *
-   * The job has the right of its caller at its creation: it goes on when the token expires or the API key is removed. Stop it if it
-   * must not.
+   * The job is authorized when it is created, so it continues when the token expires or the API key is removed. To prevent that,
+   * stop the job.
    *
    * @summary Create a bulk job
    * @param idempotencyKey A unique key of your choice. If you repeat the request with the same key, you get the job that the first request created.
-   * @param preview With `dryRun`: the runs on which the job would act
+   * @param preview With `dryRun`: the runs that the job would act on
    */
   @Post()
   @SuccessResponse(202, 'Accepted')
@@ -148,8 +148,7 @@ export class BulkController extends Controller {
   }
 
   /**
-   * Lists the runs of a bulk job as they are now, in the order in which the job takes them: what became of them. Runs that were
-   * removed are left out.
+   * Lists the runs of a bulk job in their current state, in the order in which the job processes them. Removed runs are omitted.
    *
    * @summary List the runs of a bulk job
    * @param id The id of the bulk job
@@ -177,8 +176,8 @@ export class BulkController extends Controller {
   }
 
   /**
-   * Stops a bulk job: it acts on no further run. Actions that are in progress still end, within about a second. A job that
-   * has ended stays as it is.
+   * Stops a bulk job, so it acts on no more runs. Actions in progress still finish, within about a second. If the job has already
+   * ended, nothing changes.
    *
    * @summary Stop a bulk job
    * @param id The id of the bulk job

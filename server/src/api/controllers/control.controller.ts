@@ -66,8 +66,7 @@ export class ControlController extends Controller {
   }
 
   /**
-   * Applies one action to many runs, independently of each other: if it fails for one run, the others are still
-   * controlled.
+   * Applies one action to many runs independently: if it fails for one run, it still applies to the others.
    *
    * @summary Control many runs
    */
@@ -136,23 +135,23 @@ export class ControlController extends Controller {
    * Terminates a run. A run that has already ended does not change. The response contains `data`, `index` and `lastError` only if
    * the caller also has the scope `conductor:viewer`.
    *
-   * With `compensate=true`, the run first undoes what it has done: it cancels every step that only waits, waits up to
-   * `grace` for what is in flight, then runs the `CompensateWith` of every step that has begun and of every open saga, the
-   * last one to end first. The server responds immediately, while the run is still Runnable; the run is Terminated when all
-   * compensations are complete. A suspended run is resumed for this. In the meantime, repeating the call changes nothing,
-   * and a call without `compensate` terminates the run immediately. With `dryRun=true`, nothing changes: the response says
-   * what would be undone, and what is in flight.
+   * With `compensate=true`, the run is rolled back first: it cancels every step that is only waiting, waits up to `grace` for
+   * work in flight, then runs the `CompensateWith` of every step that has begun and of every open saga, starting with the last
+   * one to end. The server responds immediately, while the run is still Runnable; the run is Terminated when all compensations
+   * are complete. A suspended run is resumed for this. In the meantime, repeating the call changes nothing, and a call without
+   * `compensate` terminates the run immediately. With `dryRun=true`, nothing changes: the response lists the steps that would be
+   * undone and the work in flight.
    *
-   * With `purge=true`, a run that has ended is removed with its input, history and record of actions. The response shows it
-   * as it was. It is not written to `archive_dir`. A run that is open must be terminated first.
+   * With `purge=true`, an ended run is removed together with its input, history and record of actions, without being written to
+   * `archive_dir`. The response shows the run before its removal. Terminate an open run first.
    *
    * @summary Terminate or purge a run
    * @param id The id of the run
-   * @param compensate Whether to undo what the run has done first. Not together with `purge`
+   * @param compensate Whether to undo the completed steps first. Can't be combined with `purge`
    * @param purge Whether to remove the run, which must have ended
    * @param grace With `compensate`: how long to wait for work in flight, 10 minutes by default: seconds, `hh:mm:ss`, `d.hh:mm:ss` or ISO 8601 such as `PT5M`
    * @param dryRun With `compensate`: only show what would be undone
-   * @param reason Why: for the record of actions and the audit log
+   * @param reason The reason, shown in the record of actions and the audit log
    * @minLength reason 1 must not be empty
    * @maxLength reason 500 must have at most 500 characters
    */
@@ -185,8 +184,7 @@ export class ControlController extends Controller {
 
   /**
    * Immediately retries every failed step that is waiting for its next attempt. The response contains `data`, `index` and
-   * `lastError`
-   * only if the caller also has the scope `conductor:viewer`.
+   * `lastError` only if the caller also has the scope `conductor:viewer`.
    *
    * @summary Retry failed steps now
    * @param id The id of the run
@@ -394,7 +392,7 @@ export class ControlController extends Controller {
   }
 }
 
-/** As for a run that does not exist. */
+/** The same error as for a run that doesn't exist. */
 function missing(workflowId: string): ControlOutcome {
   return { workflowId, outcome: 'missing', status: null };
 }

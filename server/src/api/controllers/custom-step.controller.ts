@@ -115,7 +115,7 @@ export class CustomStepController extends Controller {
   ): Promise<string> {
     const name = checkedName(id, 'step name');
     const { source } = await this.#services.host.customSteps.get(name, version ?? 'latest');
-    // Sent here, because the return value of a controller is formatted as JSON or YAML.
+    // Sent here because a controller's return value is formatted as JSON or YAML.
     sendText(responseOf(request), 'text/x-python; charset=utf-8', source);
     return source;
   }

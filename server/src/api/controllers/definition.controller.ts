@@ -64,7 +64,8 @@ export class DefinitionController extends Controller {
    * @summary Store a definition
    * @param idempotencyKey A unique key of your choice. If you repeat the request with the same key, you get the first response, and no further version is stored.
    * @param strict Whether to reject definitions with warnings
-   * @param origin Where the definition comes from, such as a commit: at most 200 characters without control characters. It is kept with the version, and changes nothing else.
+   * @param origin Where the definition comes from, such as a commit: at most 200 characters without control characters. It is
+   * stored with the version and has no other effect.
    */
   @Post()
   @SuccessResponse(201, 'Stored')
@@ -151,9 +152,9 @@ export class DefinitionController extends Controller {
   /**
    * Returns a definition in its canonical form, with its version.
    *
-   * With `source`, returns the text exactly as it was posted instead, with its comments and its order of members. The type
-   * is always `application/yaml`, which includes JSON. For versions that were stored before the server kept texts, `source`
-   * has no effect.
+   * With `source`, returns the text exactly as it was posted instead, including comments and member order. The content type is
+   * always `application/yaml`, which includes JSON. `source` has no effect on versions that were stored before the server kept
+   * source texts.
    *
    * @summary Get a definition
    * @param id The id of the definition
@@ -168,10 +169,10 @@ export class DefinitionController extends Controller {
   @Response<Problem>(404, 'There is no such definition or version')
   @Security('bearer', ['conductor:author'])
   @Security('bearer', ['conductor:viewer'])
-  // The text as it was posted has names in any casing.
+  // In the posted text, names can have any casing.
   @Extension('x-yaml-schema', {
     type: 'object',
-    description: 'The definition, or with `source` its text as it was posted: in any casing',
+    description: 'The definition or, with `source`, its text as posted, with names in any casing',
     additionalProperties: true,
   })
   async getDefinition(
@@ -186,7 +187,7 @@ export class DefinitionController extends Controller {
     const text = source ? await definitions.source(name, wanted) : null;
     if (text === null) return toDefinitionDocument(await definitions.get(name, wanted));
     sendText(responseOf(request), 'application/yaml; charset=utf-8', text);
-    // Something was sent, so tsoa does not send this.
+    // A response was already sent, so tsoa doesn't send this value.
     return { id: name, steps: [] };
   }
 
@@ -219,8 +220,7 @@ export class DefinitionController extends Controller {
   }
 
   /**
-   * Counts open runs by the steps at which they are. The server looks at no more than about 200 runs; if there are more,
-   * `exact` is false.
+   * Counts open runs by their current steps. The server looks at about 200 runs at most; if there are more, `exact` is false.
    *
    * @summary Count open runs by step
    * @param id The id of the definition
@@ -245,7 +245,7 @@ export class DefinitionController extends Controller {
   }
 
   /**
-   * Disables a definition: no version of it can be started any more, on any node. Open runs continue.
+   * Disables a definition: none of its versions can be started on any node. Open runs continue.
    *
    * @summary Disable a definition
    * @param id The id of the definition
@@ -258,7 +258,7 @@ export class DefinitionController extends Controller {
   }
 
   /**
-   * Enables a definition that was disabled.
+   * Enables a disabled definition.
    *
    * @summary Enable a definition
    * @param id The id of the definition

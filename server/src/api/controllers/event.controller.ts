@@ -45,7 +45,7 @@ import type { Problem } from '../wire/models/problem.js';
 import { knownQuery } from '../http/query-names.js';
 import { actorOf, traceOf, type ApiServices } from '../http/request-context.js';
 
-/** Each takes a read of the store. */
+/** Each one costs a store read. */
 const RUNS_CHECKED_MAX = 500;
 
 @Route('api/event')
@@ -63,8 +63,8 @@ export class EventController extends Controller {
    * Publishes an event to every run that is waiting for its name and key, or will wait for it. The server stores the
    * event before it responds. The body is the data of the event: any JSON value.
    *
-   * A caller with a narrowed scope may publish the events that the definitions within its reach name literally. Such an event
-   * starts runs of these definitions only: triggers of others show `Skipped`.
+   * A caller with a narrowed scope may publish the events whose names appear literally in the definitions that the scope covers.
+   * Such an event starts runs of these definitions only; the triggers of other definitions show `Skipped`.
    *
    * @summary Publish an event
    * @param name The name of the event
@@ -146,7 +146,7 @@ export class EventController extends Controller {
   }
 
   /**
-   * Returns an event with all of its data. Events are available until their retention ends.
+   * Returns an event with all of its data. Events are available until their retention period ends.
    *
    * @summary Get an event
    * @param id The id of the event
@@ -211,7 +211,7 @@ export class EventController extends Controller {
     );
   }
 
-  /** Those of the runs that the caller may see; for narrowed scopes, of the first ones. */
+  /** The runs that the caller may see; with a narrowed scope, only the first runs are checked. */
   async #seen(request: HttpRequest, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const reach = await callerReach(request, 'conductor:viewer');
     if (reach === 'all') return new Set(ids);

@@ -30,9 +30,9 @@ export class ExportController extends Controller {
   }
 
   /**
-   * Returns everything that the server knows of a run as one JSON document: the run, the version of its definition, its
-   * input, data, steps and record of actions. The response is sent piece by piece and is always JSON; if the connection
-   * closes before its end, the document is incomplete.
+   * Returns everything that the server knows about a run as a single JSON document: the run, its definition version, input, data,
+   * steps and record of actions. The response is streamed and is always JSON. If the connection closes early, the document is
+   * incomplete.
    *
    * @summary Export a run
    * @param id The id of the run
@@ -49,7 +49,7 @@ export class ExportController extends Controller {
     await this.#services.host.instances.export(workflowId, (exported) =>
       sendPieces(response, exportText(exported)),
     );
-    // The response has been sent.
+    // The response has already been sent.
     return null as never;
   }
 }

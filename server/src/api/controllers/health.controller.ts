@@ -15,7 +15,7 @@ export class HealthController extends Controller {
   }
 
   /**
-   * Reports that the process is running. If a server does not respond, restart it.
+   * Reports that the process is running. If a server doesn't respond, restart it.
    *
    * @summary Liveness
    */
@@ -25,8 +25,7 @@ export class HealthController extends Controller {
   }
 
   /**
-   * Reports whether the server can serve requests. It cannot while it is starting or stopping, or while its store is
-   * unavailable.
+   * Reports whether the server can serve requests. It can't while it is starting or stopping, or while its store is unavailable.
    *
    * @summary Readiness
    */
@@ -39,7 +38,7 @@ export class HealthController extends Controller {
   }
 
   /**
-   * Returns the metrics in the text format of Prometheus.
+   * Returns the metrics in the Prometheus text format.
    *
    * @summary Metrics
    */

@@ -30,25 +30,25 @@ export class HookController extends Controller {
   }
 
   /**
-   * What other systems call: verifies the signature of the body as it was sent, and publishes the event or starts the run
-   * that the webhook is set up for. No bearer token is needed. A delivery whose id was seen in the last 24 hours changes
-   * nothing, and has the same response.
+   * Receives calls from other systems: verifies the signature of the raw body, then publishes the event or starts the run that
+   * the webhook is set up for. No bearer token is required. A delivery whose id was seen in the last 24 hours changes nothing and
+   * gets the same response.
    *
    * @summary Call a webhook
    * @param name The name of the webhook
-   * @param checked Slack has checked the address
+   * @param checked The response to Slack's URL verification
    */
   @Post('{name}')
   @SuccessResponse(202, 'Accepted')
   @Response<Problem>(
     400,
-    'The signature is right, but the body or what expressions make of it is not',
+    'The signature is valid, but the body or the result of an expression is not',
   )
-  @Response<Problem>(401, 'The signature or its time is wrong, or there is no such webhook')
+  @Response<Problem>(401, 'The signature or its timestamp is invalid, or there is no such webhook')
   @Response<Problem>(404, 'There is no such definition')
   @Response<Problem>(409, 'The definition is disabled, or another run has the reference')
   @Response<Problem>(413, 'The body is too large')
-  @Response<Problem>(415, 'The body is compressed, or not in UTF-8')
+  @Response<Problem>(415, 'The body is compressed or is not UTF-8')
   @Response<Problem>(429, 'Too many calls')
   @Middlewares(webhookBody)
   async callWebhook(

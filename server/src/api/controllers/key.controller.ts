@@ -35,14 +35,14 @@ export class KeyController extends Controller {
   }
 
   /**
-   * Creates an API key: a bearer token that the server can end at any time. The response is the only one that has the key.
+   * Creates an API key: a bearer token that can be revoked at any time. The key is shown only in this response.
    *
    * @summary Create an API key
    */
   @Post()
   @SuccessResponse(201, 'Created')
   @Response<Problem>(400, 'The body is invalid')
-  @Response<Problem>(409, 'Another key has the name')
+  @Response<Problem>(409, 'Another key already has this name')
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
   @Security('bearer', ['conductor:admin'])
@@ -59,7 +59,7 @@ export class KeyController extends Controller {
   }
 
   /**
-   * Lists all API keys with their last use, without the keys themselves.
+   * Lists all API keys with the time of their last use, but not the keys themselves.
    *
    * @summary List API keys
    */
@@ -71,7 +71,7 @@ export class KeyController extends Controller {
   }
 
   /**
-   * Removes an API key. A second later, no node accepts it any more.
+   * Removes an API key. All nodes stop accepting it within a second.
    *
    * @summary Remove an API key
    * @param id The id of the key

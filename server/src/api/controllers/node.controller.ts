@@ -16,8 +16,8 @@ export class NodeController extends Controller {
   }
 
   /**
-   * Lists the nodes that share the store, with the load of each at its last heartbeat, a few seconds ago. A dead node
-   * stays on the list for a while.
+   * Lists the nodes that share the store, each with its load at the last heartbeat, a few seconds ago. A dead node stays in the
+   * list for a while.
    *
    * @summary List nodes
    */

@@ -50,9 +50,8 @@ export class NotificationController extends Controller {
   }
 
   /**
-   * Sets up a notification, or replaces the one of this name: whom to tell about which changes of runs. Messages follow
-   * Standard Webhooks, and are tried for three days until the target answers with a status of 200 to 299. A notification that
-   * was paused continues.
+   * Creates or replaces a notification, which reports selected run changes to a target. Messages follow Standard Webhooks and are
+   * retried for three days until the target responds with a 2xx status. If the notification was paused, it resumes.
    *
    * @summary Set up a notification
    * @param name The name of the notification
@@ -101,7 +100,7 @@ export class NotificationController extends Controller {
   }
 
   /**
-   * Removes a notification with its deliveries. Nothing more is sent, except by attempts that are in progress.
+   * Removes a notification and its deliveries. Attempts in progress still finish; nothing else is sent.
    *
    * @summary Remove a notification
    * @param name The name of the notification
@@ -116,7 +115,7 @@ export class NotificationController extends Controller {
   }
 
   /**
-   * Pauses a notification: nothing is sent, and changes are not recorded until it is resumed.
+   * Pauses a notification. Until it is resumed, nothing is sent and changes aren't recorded.
    *
    * @summary Pause a notification
    * @param name The name of the notification
@@ -134,7 +133,7 @@ export class NotificationController extends Controller {
   }
 
   /**
-   * Ends the pause of a notification. Deliveries that were waiting are tried again.
+   * Resumes a paused notification. Waiting deliveries are tried again.
    *
    * @summary Resume a notification
    * @param name The name of the notification
@@ -148,8 +147,7 @@ export class NotificationController extends Controller {
   }
 
   /**
-   * Sends a message of the type `workflow.test` to the target, once, also if the notification is paused, and returns what
-   * became of it.
+   * Sends one message of type `workflow.test` to the target, even if the notification is paused, and returns the result.
    *
    * @summary Send a test message
    * @param name The name of the notification
@@ -164,7 +162,7 @@ export class NotificationController extends Controller {
   }
 
   /**
-   * Lists the deliveries of a notification, the newest first, in pages. They are removed a week after their end.
+   * Lists the deliveries of a notification, the newest first, in pages. They are removed a week after they end.
    *
    * @summary List deliveries
    * @param name The name of the notification
@@ -192,8 +190,7 @@ export class NotificationController extends Controller {
   }
 
   /**
-   * Tries a delivery again, in whatever state it is, with the same id and body. If it fails, it is tried for another three
-   * days.
+   * Retries a delivery in any state, with the same id and body. If it fails, it is retried for another three days.
    *
    * @summary Redeliver
    * @param name The name of the notification

@@ -18,8 +18,8 @@ export class OverviewController extends Controller {
   }
 
   /**
-   * Returns the state of the whole server in numbers: runs by status and definition, what started and ended in the last hour
-   * and day, work that is waiting, and nodes. What started and ended is counted in memory, so it is lost when a node stops.
+   * Returns statistics for the whole server: runs by status and definition, runs started and ended in the last hour and day,
+   * waiting work, and nodes. Starts and ends are counted in memory, so these counts are lost when a node stops.
    *
    * @summary Get the overview
    */

@@ -40,9 +40,9 @@ export class RepairController extends Controller {
   }
 
   /**
-   * Repairs a run in any status, in one step that happens as a whole or not at all: cancels open steps, changes the data,
-   * moves the run to another version of its definition, starts steps and resumes, in this order. Results and events that
-   * arrived before are applied first. An ended run is opened again when a step is started.
+   * Repairs a run in any status, atomically: cancels open steps, changes the data, moves the run to another version of its
+   * definition, starts steps and resumes the run, in this order. Results and events that have already arrived are applied first.
+   * Starting a step reopens an ended run.
    *
    * @summary Modify a run
    * @param id The id of the run
@@ -53,7 +53,7 @@ export class RepairController extends Controller {
   @Response<Problem>(404, 'There is no such run')
   @Response<Problem>(
     409,
-    'The modification is impossible; `errors` has an entry for each obstacle, and nothing has changed. Or the idempotency key was already used with a different request',
+    'The modification is impossible: `errors` has an entry for each obstacle, and nothing has changed. Or the idempotency key was already used with a different request',
   )
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
@@ -78,8 +78,8 @@ export class RepairController extends Controller {
   }
 
   /**
-   * Runs a run again from a step: cancels everything that is open, starts the step, and resumes the run if it is suspended.
-   * The data stays as it is, except for `data`. The same as a modification with `cancel: ["*"]`.
+   * Reruns a run from a step: cancels everything that is open, starts the step, and resumes the run if it is suspended. The run's
+   * data stays the same except for the changes in `data`. Equivalent to a modification with `cancel: ["*"]`.
    *
    * @summary Rerun a run from a step
    * @param id The id of the run
@@ -90,7 +90,7 @@ export class RepairController extends Controller {
   @Response<Problem>(404, 'There is no such run')
   @Response<Problem>(
     409,
-    'The rerun is impossible; `errors` has an entry for each obstacle, and nothing has changed. Or the idempotency key was already used with a different request',
+    'The rerun is impossible: `errors` has an entry for each obstacle, and nothing has changed. Or the idempotency key was already used with a different request',
   )
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')
@@ -119,7 +119,7 @@ export class RepairController extends Controller {
   }
 }
 
-/** @param what distinguishes requests with the same key: both calls of a run share its keys */
+/** @param what distinguishes requests with the same key, because both calls share the keys of a run */
 async function keyOf(
   request: HttpRequest,
   key: string | undefined,

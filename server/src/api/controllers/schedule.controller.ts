@@ -31,10 +31,10 @@ export class ScheduleController extends Controller {
   }
 
   /**
-   * Lists the cron triggers of all definitions that fire in the next hours, each with its times. Triggers that are paused, and
-   * those of disabled definitions, are omitted.
+   * Lists the cron triggers of all definitions that fire in the next hours, each with its due times. Paused triggers and triggers
+   * of disabled definitions are omitted.
    *
-   * @summary List what fires soon
+   * @summary List upcoming due times
    * @param hours The length of the period
    * @isInt hours must be a whole number
    * @minimum hours 1 must be at least 1

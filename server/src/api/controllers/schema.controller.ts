@@ -16,11 +16,11 @@ const TEST_FILES = entityOf(testFileJsonSchema());
 @Tags('Definitions')
 export class SchemaController extends Controller {
   /**
-   * Returns the JSON Schema (2020-12) of definitions in JSON and YAML, with which editors can complete and check them.
-   * No token is required. The server may reject a definition that the schema accepts: a schema cannot check unique ids,
-   * the targets of steps, or expressions.
+   * Returns the JSON Schema (2020-12) for definitions in JSON and YAML, which editors can use for completion and validation. No
+   * token is required. The server may reject a definition that the schema accepts: a schema cannot check unique ids, the targets
+   * of steps, or expressions.
    *
-   * @summary Get the schema of definitions
+   * @summary Get the definition schema
    */
   @Get('definition.json')
   @Produces('application/schema+json')
@@ -30,10 +30,10 @@ export class SchemaController extends Controller {
   }
 
   /**
-   * Returns the JSON Schema (2020-12) of files of tests (`*.test.yaml`), with which editors can complete and check them.
-   * No token is required.
+   * Returns the JSON Schema (2020-12) for test files (`*.test.yaml`), which editors can use for completion and validation. No
+   * token is required.
    *
-   * @summary Get the schema of test files
+   * @summary Get the test file schema
    */
   @Get('test-file.json')
   @Produces('application/schema+json')
@@ -56,14 +56,14 @@ function entityOf(schema: JsonObject): Entity {
 function send(request: HttpRequest, { tag, text }: Entity): DataObject {
   const response = responseOf(request);
   response.setHeader('ETag', tag);
-  // The schema contains no user data. Editors may cache it, and must revalidate it.
+  // The schema contains no user data. Editors may cache it but must revalidate it.
   response.setHeader('Cache-Control', 'no-cache');
   if (hasIt(request, tag)) response.status(304).end();
   else sendText(response, `${MEDIA_TYPE}; charset=utf-8`, text);
   return {};
 }
 
-/** Whether If-None-Match contains the tag; a proxy may have marked it as weak. */
+/** Whether If-None-Match contains the tag, which a proxy may have marked as weak. */
 function hasIt(request: HttpRequest, tag: string): boolean {
   const tags = request.headers['if-none-match']?.split(',') ?? [];
   return tags.some((each) => ['*', tag, `W/${tag}`].includes(each.trim()));

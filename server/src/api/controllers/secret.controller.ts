@@ -15,7 +15,7 @@ export class SecretController extends Controller {
   }
 
   /**
-   * Lists the names of secrets, with the definitions that use them. Values are never shown.
+   * Lists the names of all secrets and the definitions that use them. Values are never shown.
    *
    * @summary List secrets
    */

@@ -35,29 +35,29 @@ export class StepExecutionController extends Controller {
   }
 
   /**
-   * Lists the executions of a run in pages: the ended ones in order, then the open ones with what they are waiting for.
-   * An execution must match all filters.
+   * Lists the executions of a run in pages: ended executions in order, then open ones with the reason for their wait. An
+   * execution must match all filters.
    *
    * With a filter, the server searches a long run piece by piece, up to 2,000 executions for each page. A page may then have
-   * fewer items than `limit`, or none, although there is a next page: continue with its cursor and the same filters.
+   * fewer items than `limit`, or none, even if there is a next page. Continue with its cursor and the same filters.
    *
    * @summary List the steps of a run
    * @param id The id of the run
    * @param order `asc` lists the oldest first; `desc` lists the open executions first, then the newest
    * @param stepId Returns only executions of the step with this id
    * @param status Returns only executions with this status. `Waiting` includes `Retrying`
-   * @param item Returns only executions for the item with this index in the innermost Foreach around the step, from 0
+   * @param item Returns only executions for the item with this zero-based index in the innermost Foreach around the step
    * @isLong item must be a whole number
    * @minimum item 0 must be at least 0
    * @maximum item 9007199254740991 is too large
-   * @param turn With `stepId`: returns only what ran inside this While or Recur in this turn, counted from 1. For a step
-   * that is no loop, this is the execution with this number, with all its attempts. For a Foreach, use `item`. Cannot be
-   * combined with `order=desc`
+   * @param turn With `stepId`: returns only executions inside this While or Recur in this iteration, counted from 1. If the step
+   * isn't a loop, returns the execution with this number, with all its attempts. For a Foreach, use `item`. Can't be combined
+   * with `order=desc`
    * @isLong turn must be a whole number
    * @minimum turn 1 must be at least 1
    * @maximum turn 9007199254740991 is too large
-   * @param search Returns only executions with this text in their inputs, outputs, item or error: in a name, a text or a
-   * number, in any casing. At most 200 characters
+   * @param search Returns only executions with this text in their inputs, outputs, item or error: in a name, string or number,
+   * ignoring case. At most 200 characters
    * @param limit The maximum number of items on a page
    * @isInt limit must be a whole number
    * @minimum limit 1 must be at least 1

@@ -31,16 +31,16 @@ export class StreamController extends Controller {
   }
 
   /**
-   * Streams changes as server-sent events while the connection lasts. The stream does not include earlier changes, so
-   * fetch the lists after each connect.
+   * Streams changes as server-sent events while the connection lasts. The stream doesn't include earlier changes, so fetch the
+   * lists after each connect.
    *
-   * A `workflow` event reports that a run was started, has advanced or was controlled; its data is a WorkflowSummary. A
-   * run that changes often is reported at most ten times a second, with its current state.
+   * A `workflow` event reports that a run was started, has advanced or was controlled; its data is a WorkflowSummary. A run that
+   * changes often is reported at most ten times per second, with its current state.
    *
    * A `definition` event reports a new version: `{"id", "version"}`.
    *
-   * A `lag` event means that some changes are missing, because there were too many, or because another node cannot be
-   * reached: fetch the lists again.
+   * A `lag` event means that some changes are missing because there were too many, or because another node can't be reached.
+   * Fetch the lists again.
    *
    * While nothing changes, the server sends a comment line every 15 seconds. The stream ends when the token expires,
    * when the API key is removed, and when the server stops.

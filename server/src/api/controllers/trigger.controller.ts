@@ -54,7 +54,7 @@ export class TriggerController extends Controller {
   }
 
   /**
-   * Pauses a trigger on all nodes. Due times and events that pass while it is paused start no runs, also not later.
+   * Pauses a trigger on all nodes. Due times and events that occur while it is paused never start runs.
    *
    * @summary Pause a trigger
    * @param id The id of the definition
@@ -69,7 +69,7 @@ export class TriggerController extends Controller {
   }
 
   /**
-   * Resumes a paused trigger, from now on.
+   * Resumes a paused trigger. Due times and events in the pause are skipped.
    *
    * @summary Resume a trigger
    * @param id The id of the definition
@@ -84,8 +84,9 @@ export class TriggerController extends Controller {
   }
 
   /**
-   * Starts a run of a trigger now, also of a paused one, and also while others are open. The `OnConflict` of the definition
-   * holds. The response shows the run before its first step; it contains `data`, `index` and `lastError` only if the caller also has the scope `conductor:viewer`.
+   * Starts a run of a trigger now, even if the trigger is paused or other runs are open. The definition's `OnConflict` applies.
+   * The response shows the run before its first step; it contains `data`, `index` and `lastError` only if the caller also has the
+   * scope `conductor:viewer`.
    *
    * @summary Fire a trigger
    * @param id The id of the definition
@@ -113,17 +114,19 @@ export class TriggerController extends Controller {
   }
 
   /**
-   * Starts runs for the due times of a cron trigger in a period, at most 1,000, in order and by the rules of its `Overlap`. A
-   * due time that has started a run before starts no other. Times that are still to come are left out: the trigger starts their
-   * runs when they are due.
+   * Starts runs for the due times of a cron trigger in a period, at most 1,000, in order and according to its `Overlap`. A due
+   * time that has already started a run is skipped, and so are future times: the trigger starts their runs when they are due.
    *
-   * @summary Start the runs of a period
+   * @summary Backfill runs for a period
    * @param id The id of the definition
    * @param name The name of the trigger
    */
   @Post('{id}/triggers/{name}/backfill')
   @SuccessResponse(202, 'Accepted')
-  @Response<Problem>(400, 'The period is invalid or has too many times, or the trigger has none')
+  @Response<Problem>(
+    400,
+    'The period is invalid or has too many due times, or the trigger has none',
+  )
   @Response<Problem>(404, 'There is no such definition or trigger')
   @Response<Problem>(413, 'The body is too large')
   @Response<Problem>(415, 'The body is neither JSON nor YAML')

@@ -34,7 +34,7 @@ export class WebhookController extends Controller {
   }
 
   /**
-   * Sets up a webhook, or replaces the one of this name: what a signed call of `POST /hooks/{name}` does.
+   * Creates or replaces a webhook, which defines what a signed call to `POST /hooks/{name}` does.
    *
    * @summary Set up a webhook
    * @param name The name of the webhook
@@ -82,7 +82,7 @@ export class WebhookController extends Controller {
   }
 
   /**
-   * Removes a webhook: its calls are rejected from then on.
+   * Removes a webhook. From then on, its calls are rejected.
    *
    * @summary Remove a webhook
    * @param name The name of the webhook

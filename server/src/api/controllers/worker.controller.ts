@@ -26,8 +26,8 @@ export class WorkerController extends Controller {
   }
 
   /**
-   * Lists the workers that poll this server or hold work items: those that are waiting for work first, then those that
-   * polled most recently. Polls on other nodes appear with the next heartbeat of the node, within a few seconds.
+   * Lists the workers that poll this server or hold work items: first the workers waiting for work, then the most recent pollers.
+   * Polls on other nodes appear with the node's next heartbeat, within a few seconds.
    *
    * @summary List workers
    */

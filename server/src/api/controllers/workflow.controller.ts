@@ -75,24 +75,29 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Starts a run of a definition. The body is the data of the run, `{}` by default. The response shows the run before its
-   * first step or, with `wait`, when it has ended or the time is up.
+   * Starts a run of a definition. The body is the data of the run, `{}` by default. The response shows the run before its first
+   * step or, with `wait`, when it has ended or the wait has timed out.
    *
    * With `wait`, or if the response is an existing run, it contains `data` and `lastError` only if the caller also has the
    * scope `conductor:viewer`.
    *
    * @summary Start a run
    * @param id The id of the definition
-   * @param reference A name of your choice, by which you can find the run. By default, what the `Reference` of the definition makes of the data
+   * @param reference A name of your choice for finding the run. By default, the value of the definition's `Reference` expression
    * @param version The version of the definition to start; by default, the latest
    * @isInt version must be a whole number
    * @minimum version 1 must be at least 1
    * @maximum version 2147483647 must be at most 2147483647
    * @param startAt When the first step runs, as an ISO 8601 time; a time in the past means now. The run is accepted immediately
-   * @param delay How long after this request the first step runs: seconds, `hh:mm:ss`, `d.hh:mm:ss` or ISO 8601 such as `PT5M`. Not together with `startAt`
-   * @param tag A tag of the run, as `name:value`; can be given several times. It overrides the tag of the definition with the same name
-   * @param onConflict What happens if another run of the same definition has the same reference. `allow` starts one more. `fail` responds with 409 and the id of the other run. `existing` responds with the other run and starts none. `terminate` terminates open runs and starts this one. All but `allow` require a reference. By default, the `OnConflict` of the definition, else `allow`
-   * @param conflictScope Which other runs count: `open` ones, or all that the server still keeps (`kept`), ended ones too. By default, the `ConflictScope` of the definition, else `open`
+   * @param delay How long after this request the first step runs: seconds, `hh:mm:ss`, `d.hh:mm:ss` or ISO 8601 such as `PT5M`.
+   * Can't be combined with `startAt`
+   * @param tag A tag of the run, as `name:value`. Can be repeated. Overrides the definition's tag with the same name
+   * @param onConflict What happens if another run of the same definition has the same reference. `allow` starts another run.
+   * `fail` responds with 409 and the id of the other run. `existing` returns the other run and starts none. `terminate`
+   * terminates open runs and starts this one. All except `allow` require a reference. The default is the definition's
+   * `OnConflict`, or `allow`
+   * @param conflictScope Which other runs count: only `open` ones, or all runs that the server still keeps (`kept`), including
+   * ended ones. The default is the definition's `ConflictScope`, or `open`
    * @param wait Seconds to wait for the end of the run, up to a limit of the server
    * @isLong wait must be a whole number of seconds
    * @minimum wait 0 must not be negative
@@ -104,7 +109,7 @@ export class WorkflowController extends Controller {
   @Response<ControlledWorkflow>(200, 'With `onConflict=existing`: the run with this reference')
   @Response<Problem>(
     400,
-    'A parameter is invalid, the data is not an object or does not fit the `Input` of the definition, its `Reference` fails for the data, or the body cannot be read',
+    'A parameter is invalid, the data is not an object or does not match the `Input` of the definition, its `Reference` fails for the data, or the body cannot be read',
   )
   @Response<Problem>(404, 'There is no such definition or version')
   @Response<Problem>(
@@ -156,14 +161,14 @@ export class WorkflowController extends Controller {
           );
     this.setHeader('Location', `/api/workflow/${encodeURIComponent(started.instance.id)}`);
     this.setStatus(started.isNew ? 201 : 200);
-    // A new instance shows only what the caller has sent.
+    // A new instance contains only data that the caller has sent.
     const isOwn = started.isNew && timeoutMs === 0;
     return toControlledWorkflow(started.instance, isOwn || (await mayView(request, id)));
   }
 
   /**
-   * Lists runs without their data, the newest first, in pages. If the filters match few of very many runs, a page may have
-   * fewer items than `limit`, or none, although there is a next page.
+   * Lists runs without their data, the newest first, in pages. If the filters match only a few of very many runs, a page may have
+   * fewer items than `limit`, or none, even if there is a next page.
    *
    * @summary List runs
    */
@@ -180,7 +185,7 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Counts the runs that match the filters of the list, up to 10,000.
+   * Counts the runs that match the list filters, up to 10,000.
    *
    * @summary Count runs
    */
@@ -197,9 +202,9 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Groups failed runs by their cause. A run is failed if it shows an error, and is open or has the outcome `Failed`; it leaves
-   * its group when the step succeeds, or when the run is terminated, repaired or ends with another outcome. To list the runs of
-   * a group, use its `key` as the filter `failure` of the list of runs.
+   * Groups failed runs by cause. A run counts as failed if it shows an error and is either open or has the outcome `Failed`. It
+   * leaves its group when the step succeeds, or when the run is terminated or repaired, or ends with another outcome. To list the
+   * runs in a group, pass its `key` as the `failure` filter of the run list.
    *
    * @summary Group failed runs
    */
@@ -216,12 +221,12 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Finds runs by a text: by their id, their reference, the values of their tags and those of their index fields, and says why
-   * each was found. Of all runs, it finds the values that equal or start with the text, under up to 100 names of tags and 100
-   * names of index fields. For the text inside values, it searches run by run, the newest first, for up to 0.3 s; `partsFrom`
-   * says how far back that was, and `nextCursor` continues.
+   * Finds runs by id, reference, tag value or index field value, and shows why each one matches. Values that equal or start with
+   * the text are found in all runs, for up to 100 tag names and 100 index field names. To find the text inside values, the server
+   * searches run by run, the newest first, for up to 0.3 s. `partsFrom` shows how far back it got, and `nextCursor` continues the
+   * search.
    *
-   * @summary Find runs by a text
+   * @summary Find runs by text
    */
   @Get('find')
   @Response<Problem>(400, 'A parameter is invalid')
@@ -235,7 +240,7 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Explains several runs, like the call for one. It takes about half a second at most.
+   * Explains several runs, in the same way as the call for a single run. It takes about half a second at most.
    *
    * @summary Explain several runs
    */
@@ -257,7 +262,7 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Returns a run with its data. With `wait`, the server responds when the run has ended or the time is up.
+   * Returns a run with its data. With `wait`, the server responds when the run has ended or the wait has timed out.
    *
    * @summary Get a run
    * @param id The id of the run
@@ -286,7 +291,7 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Returns the data with which a run was started, as it was posted. It does not change while the run works on its data.
+   * Returns the data that a run was started with, as it was posted. It doesn't change as the run modifies its data.
    *
    * @summary Get the input of a run
    * @param id The id of the run
@@ -299,8 +304,8 @@ export class WorkflowController extends Controller {
   }
 
   /**
-   * Explains why a run is running, waiting, suspended or ended: one reason for each step that is running or waiting, in
-   * words and as fields, and the actions that an operator can take.
+   * Explains why a run is running, waiting, suspended or ended: one reason for each running or waiting step, as text and as
+   * fields, and the actions that an operator can take.
    *
    * @summary Explain a run
    * @param id The id of the run

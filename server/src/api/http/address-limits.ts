@@ -1,14 +1,14 @@
 /**
- * Limits for each client address on a node: invalid tokens per minute, of either kind, and waiting calls.
+ * Limits per client address on a node: invalid tokens of either kind per minute, and waiting calls.
  *
- * Owns the counts of one application. Must not know: HTTP, who the caller is, the clock of the machine.
+ * Owns the counts of one application. Must not know: HTTP, the caller's identity, the machine's clock.
  *
- *  AL1 All tables are bounded: a client with an endless supply of addresses cannot fill the memory.
+ *  AL1 All tables are bounded, so a client with an unlimited supply of addresses can't exhaust memory.
  */
 import { AppError } from '../../base/errors.js';
 
 const WINDOW_MS = 60_000;
-/** Maximum number of tracked addresses; beyond it, the oldest is dropped. */
+/** The maximum number of tracked addresses. When it is exceeded, the oldest is dropped. */
 const ADDRESSES_MAX = 10_000;
 
 export interface FailureLimitOptions {
@@ -52,7 +52,7 @@ class FailureWindows {
   }
 }
 
-/** Counts invalid work tokens. An address over the limit cannot use even a valid one until its minute is over. */
+/** Counts invalid work tokens. An address over the limit can't use even a valid one until its minute is over. */
 export class GuessLimit {
   readonly #windows: FailureWindows;
 
@@ -75,8 +75,8 @@ export class GuessLimit {
 }
 
 /**
- * Counts rejected bearer tokens. Beyond the limit, only invalid ones are rejected: a caller with a valid token is admitted,
- * whatever others behind the same proxy send, because a signature cannot be guessed.
+ * Counts rejected bearer tokens. Over the limit, only invalid tokens are rejected. A caller with a valid token is admitted
+ * regardless of other clients behind the same proxy, because signatures can't be guessed.
  */
 export class RefusalLimit {
   readonly #windows: FailureWindows;
@@ -85,27 +85,29 @@ export class RefusalLimit {
     this.#windows = new FailureWindows(options);
   }
 
-  /** Counts a rejection. @throws AppError `too_many_requests` instead of it, if there were too many before */
+  /** Counts a rejection. @throws AppError `too_many_requests` instead if there were already too many */
   count(address: string): void {
     this.#windows.assertBelow(address, 'Too many invalid bearer tokens from this address');
     this.#windows.count(address);
   }
 }
 
-/** How long an address is known as that of a sender. */
+/** How long an address is remembered as a known sender. */
 const SENDER_MS = 24 * 60 * 60_000;
-/** What a sender may send wrongly, as a multiple of the others: whoever can make it call also chooses what is wrong. */
+/**
+ * The limit for known senders, as a multiple of the normal one, because a third party may be able to trigger their invalid calls.
+ */
 const SENDER_FACTOR = 10;
 
 /**
- * Counts webhook calls with wrong signatures. Beyond the limit, the bodies of an address are not even read, unless it has signed a
- * call rightly in the last day: several users of a sender share its addresses, and one must not stop the calls of others.
+ * Counts webhook calls with wrong signatures. Over the limit, bodies from an address aren't even read, unless it has sent a valid
+ * signature in the last day: a sender's users share its addresses, and one must not block the calls of the others.
  */
 export class SignatureLimit {
   readonly #others: FailureWindows;
   readonly #senders: FailureWindows;
   readonly #now: () => number;
-  /** When an address last signed rightly, the oldest first. */
+  /** When each address last sent a valid signature, the oldest first. */
   readonly #signedAt = new Map<string, number>();
 
   constructor({ now, perMinuteMax }: FailureLimitOptions) {
@@ -141,7 +143,7 @@ export class SignatureLimit {
   }
 }
 
-/** Counts waiting calls, so that one client cannot take all places. */
+/** Counts waiting calls, so that a single client can't use up the whole limit. */
 export class WaitingLimit {
   readonly #max: number;
   readonly #waiting = new Map<string, number>();
@@ -150,7 +152,7 @@ export class WaitingLimit {
     this.#max = waitingMax;
   }
 
-  /** Makes the call within the share of the address. @throws AppError `too_many_requests` */
+  /** Makes the call if the address is within its share. @throws AppError `too_many_requests` */
   async guard<Result>(address: string, call: () => Promise<Result>): Promise<Result> {
     const waiting = this.#waiting.get(address) ?? 0;
     if (waiting >= this.#max) {

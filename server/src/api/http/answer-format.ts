@@ -1,12 +1,12 @@
 /**
- * Responses in the format that the caller prefers: JSON, unless `Accept` asks for YAML.
+ * Formats responses as the caller prefers: JSON, unless `Accept` asks for YAML.
  *
- * Reads of a few kilobytes or more are sent with gzip to callers that accept it. Lengths then depend on the contents, which
- * reveals nothing: browsers do not send tokens on their own, so another site cannot make a user's browser repeat a read.
+ * Reads of a few kilobytes or more are gzipped for callers that accept it. The length then depends on the content, which is safe:
+ * browsers don't send tokens on their own, so another site can't make a user's browser repeat a read.
  *
- * Long responses are written in slices when there is memory for them, until the caller disconnects: see long-answers.ts. A
- * response that is too long for YAML, which is meant for people, is sent as JSON; `Content-Type` says so, as it does for callers
- * that accept neither.
+ * Long responses are written in slices once memory is available, until the caller disconnects (see long-answers.ts). A response
+ * that is too long for YAML, which is meant for people, is sent as JSON with the matching `Content-Type`, and so is a response to
+ * a caller that accepts neither.
  */
 import { constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
@@ -21,31 +21,31 @@ const YAML_MEDIA_TYPES: readonly string[] = ['application/yaml', 'application/x-
 const JSON_MEDIA_TYPE = 'application/json';
 /** In order of precedence if the caller has no preference. */
 const MEDIA_TYPES = [JSON_MEDIA_TYPE, 'text/json', ...YAML_MEDIA_TYPES];
-/** Also with the only supported charset: a media range with a parameter matches nothing without it. */
+/** Also listed with the only supported charset, because a media range with a parameter wouldn't match otherwise. */
 const OFFERED = [...MEDIA_TYPES, ...MEDIA_TYPES.map(withCharset)];
 
 /** In characters: below it, compressing takes longer than sending. */
 const GZIP_LENGTH_MIN = 2048;
-/** JSON repeats its names, so even the fastest level makes it many times shorter. */
+/** JSON is repetitive, so even the fastest level shrinks it many times. */
 const GZIP_LEVEL = { level: constants.Z_BEST_SPEED };
 
-/** Shorter answers go to the kernel immediately, and are not counted. In characters. */
+/** Shorter responses go straight to the kernel and aren't counted. In characters. */
 const SHORT_LENGTH_MAX = 16 * 1024;
-/** About as much, as `weigh` counts. */
+/** About the same amount, as counted by `weigh`. */
 const SHORT_WEIGHT_MAX = 256;
 /** The text, and its bytes. */
 const ANSWER_COST = 2;
 /** How much longer YAML usually is than JSON. */
 const YAML_COST = 2;
-/** A client that has read nothing of its answer for this long is considered gone. */
+/** A client that has read none of its response for this long is considered gone. */
 const UNREAD_MS = 30_000;
 
-/** In characters: JSON of this length that is deeply nested can become twenty times as long. */
+/** In characters: deeply nested JSON of this length can grow twentyfold. */
 export const YAML_LENGTH_MAX = 8 * 1024 * 1024;
 
 /**
- * Replaces Express's `response.json`, which tsoa calls with the result of a controller.
- * @throws AppError `authorization_ended` if the caller has lost its right since it made the call
+ * Replaces Express's `response.json`, which tsoa calls with a controller's result.
+ * @throws AppError `authorization_ended` if the caller's authorization has ended since the call was made
  */
 export function sendAnswer(response: Response, value: unknown): Response {
   const { admission } = contextOf(response.req);
@@ -87,7 +87,7 @@ function sendValue(response: Response, value: unknown): Response {
   return response;
 }
 
-/** @throws AppError if there is no memory for the answer, NotWantedError if the caller has gone */
+/** @throws AppError if there is no memory for the response, NotWantedError if the caller has disconnected */
 async function sendLong(response: Response, type: string, value: object): Promise<void> {
   const { req: request } = response;
   const { caller, services } = contextOf(request);
@@ -110,16 +110,16 @@ async function sendLong(response: Response, type: string, value: object): Promis
   response.once('close', use.leave);
   if (response.closed) use.leave();
   const answer = await use.answer;
-  // Many callers may have waited for the same answer.
+  // Many callers may have waited for the same response.
   await nextSlice();
-  // It may have been answered meanwhile, because the right of its caller has ended.
+  // The call may have been answered in the meantime because its caller's authorization ended.
   if (response.closed || response.headersSent) return;
   response.setTimeout(UNREAD_MS);
   if (isRead) response.vary('Accept-Encoding');
   sendBytes(response, answer);
 }
 
-/** What the route of the request needs, unless its memory was taken as it was read. */
+/** The memory that the request's route needs, unless it was already taken while reading. */
 function learn(request: Request, bytes: number): void {
   const { caller, route, routeMemory, services } = contextOf(request);
   if (route === null) return;
@@ -127,7 +127,7 @@ function learn(request: Request, bytes: number): void {
   services.routeMemory.learn(route, caller, isRead ? 0 : bytes);
 }
 
-/** The memory that writing the value takes, in bytes: its text, and the bytes to send. */
+/** The memory needed to write the value, in bytes: its text plus the bytes to send. */
 async function costOf(value: object, type: string): Promise<number> {
   const length = await inSlices(lengthInParts(value));
   const isYaml = YAML_MEDIA_TYPES.includes(type);
@@ -153,13 +153,13 @@ async function write(
   });
 }
 
-/** Whether the caller accepts gzip; with no header, it accepts anything, but may not expect it. */
+/** Whether the caller accepts gzip. Without a header, it formally accepts anything but may not expect gzip. */
 function acceptsGzip(request: Request): boolean {
   const { 'accept-encoding': accepted } = request.headers;
   return accepted !== undefined && request.acceptsEncodings('gzip') === 'gzip';
 }
 
-/** Compresses on another thread; null: that failed. */
+/** Compresses on another thread. Null if that failed. */
 function compress(text: string | Buffer, done: (bytes: Buffer | null) => void): void {
   gzip(text, GZIP_LEVEL, (error, bytes) => done(error === null ? bytes : null));
 }
@@ -172,13 +172,13 @@ function sendBytes(response: Response, { bytes, contentType, encoding }: LongAns
   response.end(bytes);
 }
 
-/** Whether the caller can repeat the request. A worker must get the work item that it has claimed. */
+/** Whether the caller can repeat the request. A worker must receive the work item that it has claimed. */
 function onlyReads({ method, originalUrl }: Request): boolean {
   return method === 'GET' && !originalUrl.startsWith('/api/activity/');
 }
 
 /**
- * Sends a body unchanged: without an entity tag, without guessing its type.
+ * Sends a body unchanged, without an ETag and without guessing its type.
  * @throws AppError `too_many_requests`, `overloaded` if there is no memory for a long one
  */
 export function sendText(response: Response, contentType: string, text: string): Response {
@@ -186,7 +186,7 @@ export function sendText(response: Response, contentType: string, text: string):
   return writeText(response, contentType, text);
 }
 
-/** Counts a text until it has been sent. @throws AppError if it is long, and there is no memory for it */
+/** Counts a text until it has been sent. @throws AppError if it is long and there is no memory for it */
 function count(response: Response, length: number): void {
   if (length <= SHORT_LENGTH_MAX) return;
   const { memory } = contextOf(response.req).caller;

@@ -1,19 +1,19 @@
 /**
- * The names of members of request bodies: they are accepted in any casing, such as `{"Reason": …}`, like query parameters and
- * the members of definitions.
+ * Member names in request bodies: accepted in any casing, such as `{"Reason": …}`, like query parameters and the members of
+ * definitions.
  *
- * The known names come from the OpenAPI document, which is generated from the controllers. What is below a member without
- * named members of its own, such as data and tags, belongs to the caller and stays as it is. So do definitions, which are read
- * by a parser of their own. An unknown name stays, for the checks of the call.
+ * The known names come from the OpenAPI document, which is generated from the controllers. Free-form members, such as data and
+ * tags, belong to the caller and stay unchanged. So do definitions, which have their own parser. Unknown names are kept for the
+ * call to validate.
  */
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
 import { callKey, readApiDocument, type Schema } from './api-document.js';
 
-/** The members of a value, and of what is in it. */
+/** The members of a value, and of the values inside it. */
 interface Names {
   /** By lower-case name. */
   readonly members: Map<string, { readonly name: string; readonly value: Names }>;
-  /** Of the elements, if it is a list. */
+  /** The members of the elements, if the value is a list. */
   items: Names | null;
 }
 
@@ -22,7 +22,7 @@ const PARSED_BY_THEMSELVES = `${PREFIX}DefinitionDocument`;
 
 const NAMES_BY_CALL: ReadonlyMap<string, Names> = readNames();
 
-/** The same value, with the names of its members as the call has them. */
+/** The same value with its member names in the call's own casing. */
 export function withKnownNames(method: string, path: string, value: Json): Json {
   const names = NAMES_BY_CALL.get(callKey(method, path));
   return names === undefined ? value : rename(value, names);
@@ -42,7 +42,7 @@ function rename(value: Json, names: Names): Json {
       known !== undefined &&
       known.name !== given &&
       (Object.hasOwn(value, known.name) || Object.hasOwn(renamed, known.name));
-    // Of two spellings, one is an unknown member.
+    // If a name occurs in two spellings, one of them counts as unknown.
     if (known === undefined || isTaken) setField(renamed, given, inner);
     else setField(renamed, known.name, rename(inner, known.value));
   }

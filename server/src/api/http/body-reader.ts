@@ -1,12 +1,11 @@
 /**
  * Request bodies: bytes under a limit, then text, then a JSON value.
  *
- * Routes with a body name one of the readers below with `@Middlewares`, so that a body is read only after the caller was
- * authenticated. The value is passed on unchanged, without coercion; only the names of its members get the casing of the call
- * (body-names.ts).
+ * Routes with a body select one of the readers below with `@Middlewares`, so a body is only read once the caller has been
+ * authenticated. The value is passed on without coercion; only its member names are normalized (body-names.ts).
  *
- *  BR1 Each turn of the event loop reads at most one large body, or a part of one: other requests are served in between, however many
- *      bodies arrive at once.
+ *  BR1 Each event loop tick reads at most one large body, or part of one, so other requests are served in between no matter how
+ *      many bodies arrive at once.
  */
 import type { Request, RequestHandler } from 'express';
 import type { Json } from '../../engine/values/json.js';
@@ -29,9 +28,9 @@ import { parseYaml } from './yaml-format.js';
 
 /** The chunks of a body as they arrive, and the joined body. */
 const BYTES_COST = 2;
-/** Values of YAML, for each character; aliases make more of them. */
+/** YAML values per character; aliases add more. */
 const YAML_COST = 32;
-/** The maximum for JSON values per character, and the length from which the cost is estimated more precisely. */
+/** The maximum number of JSON values per character, and the length above which the cost is estimated more precisely. */
 const JSON_COST_MAX = 32;
 const SCANNED_FROM = 4096;
 
@@ -74,7 +73,10 @@ export const scriptBody: RequestHandler = async (request, _response, next) => {
   next();
 };
 
-/** The bytes of a webhook call, unless its address has sent too many wrong signatures: what they mean is read when their signature was verified. */
+/**
+ * The bytes of a webhook call, unless its address has sent too many invalid signatures. They are parsed only after the signature
+ * has been verified.
+ */
 export const webhookBody: RequestHandler = async (request, _response, next) => {
   const { limits, wrongSignatures } = contextOf(request).services;
   wrongSignatures.assertMayTry(addressOf(request));
@@ -86,7 +88,7 @@ export const webhookBody: RequestHandler = async (request, _response, next) => {
   next();
 };
 
-/** The body of a webhook call: JSON and forms as values, other types as text. @throws AppError `unreadable_body` */
+/** The body of a webhook call: JSON and forms are parsed, other types are text. @throws AppError `unreadable_body` */
 export async function readWebhookBody(request: Request, bytes: Buffer): Promise<Json> {
   const { bodyMemory, services } = contextOf(request);
   const format = formatOf(request);
@@ -116,7 +118,7 @@ function formOf(text: string, { bodyNodesMax }: ApiLimits): Json {
   return Object.fromEntries(values);
 }
 
-/** The value that the readers above have parsed: JSON values only. */
+/** The value that one of the readers above has parsed: JSON values only. */
 export function asJson(body: unknown): Json {
   return body as Json;
 }
@@ -135,14 +137,14 @@ async function readValue(request: Request, next: () => void, whenEmpty?: Json): 
   next();
 }
 
-/** Null: the body is absent or empty. */
+/** Null if the body is absent or empty. */
 async function parseBody(request: Request, limits: ApiLimits): Promise<ParsedBody | null> {
   if (!hasBody(request)) return null;
   const format = formatOf(request);
   const memory = memoryOf(request);
   const bytesMax = format === 'yaml' ? limits.yamlBytesMax : limits.bodyBytesMax;
   const bytes = await readBytes(request, bytesMax, memory);
-  // Some clients send a content type, even one of their own, without a body.
+  // Some clients send a content type, even a custom one, without a body.
   if (bytes.length === 0) return null;
   if (format !== 'json' && format !== 'yaml') {
     throw unsupported(request, 'Send application/json or application/yaml');
@@ -162,7 +164,7 @@ async function parseBody(request: Request, limits: ApiLimits): Promise<ParsedBod
   };
 }
 
-/** Bytes that the text and its value will take. */
+/** The memory that the text and its value will take, in bytes. */
 function valueCost(text: string, format: 'json' | 'yaml'): number {
   if (format === 'yaml') return text.length * YAML_COST;
   return text.length < SCANNED_FROM ? text.length * JSON_COST_MAX : memoryCost(text);
@@ -179,7 +181,7 @@ function hasBody(request: Request): boolean {
   return encoding !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Null: not a supported type. @throws AppError `unsupported_media_type` for an unsupported encoding or charset */
+/** Null if the type isn't supported. @throws AppError `unsupported_media_type` for an unsupported encoding or charset */
 function formatOf(request: Request): BodyFormat | null {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
@@ -223,14 +225,14 @@ function readBytes(request: Request, bytesMax: number, memory: BodyMemory): Prom
         memory.grow(length * BYTES_COST);
         chunks.push(chunk);
       } catch (error) {
-        // `sendUnread` continues to read, unless the body ends soon: then the rest is read and discarded here.
+        // `sendUnread` continues reading unless the body ends soon; in that case, the rest is read and discarded here.
         request.off('data', onData);
         if (length > bytesMax) request.pause();
         memory.release();
         reject(error instanceof Error ? error : new Error(String(error)));
       }
     };
-    // Every request closes at the end; it was interrupted only if it did not end before.
+    // Every request closes eventually; it was interrupted only if it hadn't ended before.
     const onClose = () => {
       if (!request.readableEnded) reject(new AppError('unreadable_body', 'The body ended early'));
     };
@@ -241,7 +243,7 @@ function readBytes(request: Request, bytesMax: number, memory: BodyMemory): Prom
   });
 }
 
-// Without options that keep state, one decoder serves all.
+// Without stateful options, one decoder can be shared.
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 function decode(bytes: Buffer): string {

@@ -1,17 +1,14 @@
 /**
- * Prevents pages of other sites from using this server through the browser of somebody who can reach it.
+ * Prevents pages of other sites from using this server through the browser of a user who can reach it.
  *
- * A browser sends requests for any page: forms, images and `fetch` reach a server on loopback or in a private network
- * that
- * the site itself cannot reach. The server recognizes such requests by headers that pages cannot set.
+ * A browser sends requests for any page: forms, images and `fetch` reach a server on loopback or in a private network that the
+ * site itself can't reach. The server recognizes such requests by headers that pages can't set.
  *
- *  O1 Without access control, the server responds only under its own names, so that a page cannot reach it as "same
- * origin"
- *     under a name whose DNS record was changed to a loopback address (DNS rebinding).
- *  O2 A request that a browser makes for a page of another origin reaches nothing below /api, unless `cors_origins`
- * lists
+ *  O1 Without access control, the server responds only under its own names, so a page can't reach it as "same origin" under a
+ *     name whose DNS record was changed to a loopback address (DNS rebinding).
+ *  O2 A request that a browser makes for a page of another origin can't reach anything under /api, unless `cors_origins` lists
  *     that origin.
- *  O3 A request that a page can make without a preflight never gets a work item.
+ *  O3 A request that a page can make without a preflight never receives a work item.
  */
 import cors from 'cors';
 import type { Express, Request } from 'express';
@@ -20,7 +17,7 @@ import { LRUCache } from 'lru-cache';
 import { AppError } from '../../base/errors.js';
 
 export interface CrossOriginOptions {
-  /** Names accepted in the `Host` header besides loopback names and addresses; `*.name` is all below a name. */
+  /** Names accepted in the `Host` header besides loopback names and addresses; `*.name` matches all subdomains. */
   readonly allowedHosts: readonly string[];
   /** Origins whose pages may call the API, such as `https://app.example.com`. */
   readonly corsOrigins: readonly string[];
@@ -28,7 +25,7 @@ export interface CrossOriginOptions {
   readonly hasAccessControl: boolean;
 }
 
-/** Maximum number of cached names: every request has one, nearly always the same. */
+/** The maximum number of cached names. Every request has one, and it is nearly always the same. */
 const KNOWN_HOSTS_MAX = 100;
 const HOST_LENGTH_MAX = 300;
 
@@ -62,10 +59,10 @@ export function registerCrossOriginRules(app: Express, options: CrossOriginOptio
   if (permitted.size > 0) app.use('/api', cors({ origin: [...permitted], ...CORS_HEADERS }));
 }
 
-/** Rule O1. Probes of health reveal nothing, and orchestrators send them under any name. */
+/** Rule O1. Health probes reveal nothing, and orchestrators send them under any name. */
 function checkHost(request: Request, isAllowed: (host: string) => boolean): void {
   const { host } = request.headers;
-  // Browsers always send it; HTTP/1.0 clients need not.
+  // Browsers always send it; HTTP/1.0 clients may not.
   if (host === undefined || isAllowed(host) || request.path.startsWith('/health')) return;
   throw new AppError(
     'host_not_allowed',
@@ -87,7 +84,7 @@ function hostMatcher(allowedHosts: readonly string[]): (host: string) => boolean
   };
 }
 
-/** A page has an address as its host only if it came from that address. */
+/** A page's host is an IP address only if the page was loaded from that address. */
 function isOwnName(name: string): boolean {
   return ipaddr.isValid(name) || name === 'localhost' || name.endsWith('.localhost');
 }
@@ -115,7 +112,7 @@ function refuseForeignOrigin(request: Request): void {
   );
 }
 
-/** Express accepts paths in any case. */
+/** Express matches paths case-insensitively. */
 function isBelow({ path }: Request, parent: string): boolean {
   const lowerCase = path.toLowerCase();
   return lowerCase === parent || lowerCase.startsWith(`${parent}/`);
@@ -134,9 +131,8 @@ function isForeign({ headers }: Request): boolean {
 }
 
 /**
- * Rule O3. Images and scripts are fetched with GET, which sends no origin, and browsers state the purpose of a request
- * only
- * over HTTPS and on loopback. So a browser that does not state it gets no work.
+ * Rule O3. Images and scripts are fetched with GET, which sends no origin, and browsers state the purpose of a request only over
+ * HTTPS and on loopback. So a browser that doesn't state it gets no work.
  */
 function refuseWorkToPage(request: Request): void {
   const { headers, method } = request;

@@ -1,4 +1,4 @@
-/** Turns every error into a problem document; an unexpected one is logged, and the response shows only an id. */
+/** Turns every error into a problem document. Unexpected errors are logged, and the response shows only an id. */
 import { randomUUID } from 'node:crypto';
 import { ValidateError } from '@tsoa/runtime';
 import type { ErrorRequestHandler, Request, Response } from 'express';
@@ -16,12 +16,12 @@ import { sendUnread } from './unread-body.js';
 
 // Express recognizes an error handler by its four parameters.
 export const errorHandler: ErrorRequestHandler = (thrown: unknown, request, response, next) => {
-  // The caller has gone: nobody reads the answer.
+  // The caller has disconnected, so no response is needed.
   if (thrown instanceof NotWantedError && (response.destroyed || response.closed)) return;
   const error = endedOr(thrown, request);
   if (response.headersSent) {
     if (contextOf(request).isRefused) return;
-    // A partial response cannot be corrected; Express closes the connection.
+    // A partial response can't be corrected, so Express closes the connection.
     next(error);
     return;
   }
@@ -35,7 +35,7 @@ export const errorHandler: ErrorRequestHandler = (thrown: unknown, request, resp
   }
 };
 
-/** Work for a caller also ends when the caller loses its right. */
+/** Work for a caller also ends when the caller's authorization ends. */
 function endedOr(error: unknown, request: Request): unknown {
   const isEnded = contextOf(request).admission?.ended.aborted === true;
   return error instanceof NotWantedError && isEnded ? authorizationEnded() : error;
@@ -49,7 +49,7 @@ function knownError(error: unknown): AppError | null {
       retryAfterSeconds: 1,
     });
   }
-  // Express's error for a path that it cannot decode.
+  // Express's error for a path that it can't decode.
   if (error instanceof URIError) {
     return new AppError('invalid_request', 'The path contains malformed percent-encoding', {
       cause: error,
@@ -58,7 +58,7 @@ function knownError(error: unknown): AppError | null {
   return null;
 }
 
-/** The caller gets the kind of the reason; what the database said is for operators. */
+/** The caller sees only the kind of error; the database message is for operators. */
 function logRefusal(request: Request, error: StoreRefusedError): void {
   const { method, path } = request;
   contextOf(request).services.logger.warn(

@@ -1,4 +1,4 @@
-/** Changes as server-sent events: `event:` and `data:` lines, and a comment after a while without changes. */
+/** Sends changes as server-sent events: `event:` and `data:` lines, and a comment after a while without changes. */
 import type { Response } from 'express';
 import type { ChangeBatch, ChangedInstance } from '../../backplane/backplane.js';
 import type { HeldMemory } from '../../base/limits/held-memory.js';
@@ -10,19 +10,20 @@ import { toWorkflowChange } from '../wire/map/workflow.js';
 import { drained } from './piecewise-answer.js';
 import { contextOf } from './request-context.js';
 
-/** Proxies and clients consider a connection dead when it has been silent for about a minute. */
+/** Proxies and clients consider a connection dead after about a minute of silence. */
 const COMMENT_INTERVAL_MS = 15_000;
 /** How long a browser waits before it reconnects. */
 const RECONNECT_MS = 2000;
 
-/** Shorter events go to the kernel immediately, and are not counted. In bytes. */
+/** Shorter events go straight to the kernel and aren't counted. In bytes. */
 const UNCOUNTED_MAX = 16 * 1024;
-/** Instead of changes for which there is no memory. */
+/** Sent instead of changes when there is no memory for them. */
 const LAG_TEXT = eventText('lag', {});
 const LAG = Buffer.from(LAG_TEXT);
 
 /**
- * Sends the changes of the listener until the caller disconnects, its right ends or the server stops. Changes that the caller does not read in time are not kept: the listener drops them and reports that.
+ * Sends the listener's changes until the caller disconnects, its authorization ends or the server stops. Changes that the caller
+ * doesn't read in time are dropped, and the listener reports that.
  */
 export async function sendChanges(
   response: Response,
@@ -37,7 +38,7 @@ export async function sendChanges(
   const isAdmitted = async (): Promise<boolean> => admission === null || admission.isValid();
   response.writeHead(200, {
     'Content-Type': 'text/event-stream; charset=utf-8',
-    // Proxies must not cache, change or buffer it.
+    // Proxies must not cache, change or buffer the stream.
     'Cache-Control': 'no-cache, no-store, no-transform',
     'X-Accel-Buffering': 'no',
   });
@@ -46,7 +47,7 @@ export async function sendChanges(
     if (!(await isAdmitted())) break;
     const changes = await listener.next(COMMENT_INTERVAL_MS);
     if (changes === null || !(await isAdmitted())) break;
-    // Many streams may have got the same changes.
+    // Many streams may have received the same changes.
     await nextSlice();
     await write(response, eventsOf(changes), memory);
   }
@@ -54,7 +55,7 @@ export async function sendChanges(
   response.end();
 }
 
-/** Resolves when the caller has read it, as far as the connection doesn't buffer it. */
+/** Resolves when the caller has read the event, except for the part that the connection buffers. */
 async function write(response: Response, events: Buffer, memory: HeldMemory): Promise<void> {
   const isLong = events.length > UNCOUNTED_MAX;
   const held = isLong ? memory.tryReserve('streams', events.length) : null;
@@ -63,7 +64,7 @@ async function write(response: Response, events: Buffer, memory: HeldMemory): Pr
   held?.release();
 }
 
-/** Streams with the same filter get the same batches, and all streams the same changes: each is written once. */
+/** Streams with the same filter share batches, and all streams share changes, so each is serialized once. */
 const batches = new WeakMap<ChangeBatch, Buffer>();
 const changeTexts = new WeakMap<ChangedInstance, string>();
 

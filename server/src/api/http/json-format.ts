@@ -2,8 +2,8 @@
  * JSON bodies.
  *
  * A scan of the text rejects excessive depth, excessive size and numbers that cannot be represented, before the parser
- * builds anything. The parser is the platform's: it keeps `__proto__` as plain own data. If it reports an error,
- * `findSyntaxProblem` reads the text again, because the platform does not always say where the error is.
+ * builds anything. The parser is the platform's, which keeps `__proto__` as plain own data. If it reports an error,
+ * `findSyntaxProblem` parses the text again, because the platform doesn't always report the position.
  */
 import { INTEGER_DIGITS_MAX, isTooLong, readJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
@@ -26,7 +26,7 @@ export function parseJson(text: string, limits: ApiLimits): Json {
 
 const QUOTE = 0x22;
 
-/** Counts structure outside strings; tolerates everything that the parser will reject. */
+/** Counts structural characters outside strings, and tolerates anything that the parser will reject. */
 function scan(text: string, limits: ApiLimits): void {
   let depth = 0;
   let nodes = 1;
@@ -57,7 +57,7 @@ function scan(text: string, limits: ApiLimits): void {
   }
 }
 
-/** Up to this many characters, a number without exponent is finite and keeps its digits. */
+/** Up to this many characters, a number without an exponent is finite and keeps its digits. */
 const HARMLESS_LENGTH = 15;
 
 /** @returns the offset of the number's last character */

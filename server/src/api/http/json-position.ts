@@ -1,10 +1,10 @@
-/** Finds the positions of JSON pointers in a JSON text. The text is valid JSON: it was parsed before. */
+/** Finds the positions of JSON pointers in a JSON text, which must be valid. */
 import { endOfString } from '../../engine/values/json-string.js';
 import { pointerSegments } from './pointer-segments.js';
 import type { TextPosition, WrittenNumbers } from './request-context.js';
 import { positionsIn } from './text-position.js';
 
-/** Finds many positions in one text, which is scanned when the first one is requested. */
+/** Finds many positions in one text. The text is scanned on the first request. */
 export function jsonLocator(text: string): (pointer: string) => TextPosition | null {
   let places: JsonPlaces | undefined;
   let at: ((offset: number) => TextPosition) | undefined;
@@ -17,7 +17,7 @@ export function jsonLocator(text: string): (pointer: string) => TextPosition | n
 
 const NUMBER = /[-+.\deE]+/y;
 
-/** How the numbers of one text are written. */
+/** The original notation of the numbers in a text. */
 export function jsonNumbers(text: string): WrittenNumbers {
   let places: JsonPlaces | undefined;
   return (pointer) => {
@@ -37,8 +37,8 @@ interface Child {
 }
 
 /**
- * Reads only the members of objects and lists on the path of a pointer, and each only once: a hundred problems may be in an
- * object with tens of thousands of members.
+ * Reads only the objects and lists on a pointer's path, each of them once, because an object with tens of thousands of members
+ * may have a hundred problems.
  */
 class JsonPlaces {
   readonly #text: string;
@@ -51,7 +51,7 @@ class JsonPlaces {
     this.#ends = endsOfContainers(text);
   }
 
-  /** The nearest existing position: for a missing member, that of its parent. */
+  /** The nearest existing position: for a missing member, its parent's position. */
   offsetOf(pointer: string): number {
     const start = this.#skipBlanks(0);
     let found: Child = { start, value: start };
@@ -60,7 +60,7 @@ class JsonPlaces {
       if (child === undefined) break;
       found = child;
     }
-    // People look for an object or list at its name.
+    // Users look for an object or list at its name.
     return this.#ends.has(found.value) ? found.start : found.value;
   }
 
@@ -94,7 +94,7 @@ class JsonPlaces {
     return children;
   }
 
-  /** The offset behind the value. */
+  /** The offset after the value. */
   #endOf(value: number): number {
     if (this.#text.charCodeAt(value) === QUOTE) return endOfString(this.#text, value) + 1;
     const containerEnd = this.#ends.get(value);
@@ -131,7 +131,7 @@ function stringIn(quoted: string): string {
   return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
 }
 
-/** Of a number, `true`, `false` or `null`. */
+/** The offset after a number, `true`, `false` or `null`. */
 function isEndOfWord(code: number): boolean {
   return code === COMMA || code === OBJECT_END || code === LIST_END || isBlank(code);
 }

@@ -1,4 +1,4 @@
-/** Finds where a text stops being valid JSON, for the message: the platform does not always say. */
+/** Finds the first JSON syntax error for the error message, because the platform doesn't always report its position. */
 import { printParseErrorCode, visit, type ParseErrorCode } from 'jsonc-parser';
 
 export interface SyntaxProblem {
@@ -45,5 +45,5 @@ export function findSyntaxProblem(text: string): SyntaxProblem | null {
   return problem;
 }
 
-/** Ends the visit: nothing after the first problem matters. */
+/** Stops the visit: nothing after the first problem matters. */
 class FoundProblem extends Error {}

@@ -1,9 +1,8 @@
 /**
- * The bytes of long answers: written once for all requests that are answered with the same value, and only when there is
- * memory for them.
+ * The bytes of long responses, written once for all requests with the same value, and only when there is memory for them.
  *
- * Values are compared by identity: callers that wait for the same run are given the same value. Until the bytes are there,
- * each caller waits for memory of its own, so that one who has used up its share does not delay the others.
+ * Values are compared by identity: callers that wait for the same run get the same value. Until the bytes exist, each caller
+ * waits for its own memory, so a caller that has used up its share doesn't delay the others.
  */
 import { AppError } from '../../base/errors.js';
 import type { Caller } from '../../base/limits/current-caller.js';
@@ -12,23 +11,23 @@ import { NotWantedError } from '../../base/slices.js';
 
 export interface LongAnswer {
   readonly contentType: string;
-  /** Null: not compressed. */
+  /** Null if not compressed. */
   readonly encoding: 'gzip' | null;
   readonly bytes: Buffer;
 }
 
 export interface AnswerWriter {
-  /** What distinguishes the answers that are made of the same value. */
+  /** Distinguishes responses made from the same value. */
   readonly form: string;
-  /** The memory that writing takes, in bytes, including the value if nobody has counted it yet. */
+  /** The memory needed for writing, in bytes, including the value if it hasn't been counted yet. */
   readonly cost: () => Promise<number>;
-  /** False: the call has had an effect that the caller must learn of. */
+  /** False if the call has had an effect that the caller must know about. */
   readonly mayRefuse: boolean;
   /** @throws NotWantedError */
   readonly write: (isWanted: () => boolean) => Promise<LongAnswer>;
 }
 
-/** One request's part in an answer. */
+/** One request's share of a response. */
 export interface AnswerUse {
   /** @throws AppError `too_many_requests`, `overloaded`; NotWantedError if all requests have left */
   readonly answer: Promise<LongAnswer>;
@@ -41,14 +40,14 @@ interface Written {
   readonly memory: HeldMemory;
 }
 
-/** The answer as one caller's requests wait for it. */
+/** A response that one caller's requests are waiting for. */
 interface Writing {
   readonly written: Promise<Written>;
   readonly gone: AbortController;
   readers: number;
 }
 
-/** The answers that are made of one value in one form. */
+/** The responses made from one value in one form. */
 class Form {
   #written: Written | null = null;
   #readers = 0;
@@ -96,14 +95,14 @@ class Form {
     writer: AnswerWriter,
     { caller, gone, memory }: { caller: Caller; gone: AbortSignal; memory: HeldMemory },
   ): Promise<Written> {
-    // What was read for the request has been counted together with its answer.
+    // The data read for the request was counted together with its response.
     const held = caller.memory.bytes;
     const release = memory.hold();
     try {
       const lacking = (await writer.cost()) - held;
       if (lacking > 0 && held > 0) memory.add('texts', lacking);
       else if (lacking > 0) await reserve(memory, lacking, writer.mayRefuse);
-      // Another caller may have had memory earlier.
+      // Another caller may have got memory first.
       if (this.#written !== null) return this.#written;
       const answer = await writer.write(() => !gone.aborted);
       caller.memory.shrinkTo(Math.max(0, answer.bytes.length - memory.bytes));
@@ -111,7 +110,7 @@ class Form {
       if (this.#readers > 0) this.#written ??= { answer, memory };
       return { answer, memory };
     } finally {
-      // Those who wait for the answer hold its memory before this turn is over.
+      // The waiting requests take over the response's memory within this tick.
       setImmediate(release);
     }
   }

@@ -1,12 +1,12 @@
-/** Responses that are sent piece by piece, as fast as the caller reads, so that they take little memory at any length. */
+/** Streams responses piece by piece, as fast as the caller reads, so they need little memory at any length. */
 import type { Response } from 'express';
 
-/** A caller that has read nothing for this long counts as gone. */
+/** A caller that has read nothing for this long is considered gone. */
 const STALLED_MS = 60_000;
 
 /**
- * Sends JSON. An error before the first piece is thrown; after it, the connection is closed, so that the caller notices that
- * the document is incomplete.
+ * Sends JSON. An error before the first piece is thrown. After that, the connection is closed, so the caller notices that the
+ * document is incomplete.
  */
 export async function sendPieces(
   response: Response,
@@ -15,7 +15,7 @@ export async function sendPieces(
   let isBegun = false;
   try {
     for await (const piece of pieces) {
-      // The right of the caller may have ended before the first piece, too.
+      // The caller's authorization may end before the first piece, too.
       if (response.destroyed || response.writableEnded) return;
       if (!isBegun) {
         response.setHeader('Content-Type', 'application/json; charset=utf-8');
@@ -32,7 +32,7 @@ export async function sendPieces(
 }
 
 /**
- * Resolves when the caller has read what was written or is gone; the connection of a caller that reads nothing is closed.
+ * Resolves when the caller has read the written data or is gone. If the caller reads nothing, the connection is closed.
  */
 export function drained(response: Response): Promise<void> {
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Errors as problem documents (RFC 9457): the only place that knows the HTTP status of each code. */
+/** Converts errors to problem documents (RFC 9457). The only place that knows the HTTP status of each code. */
 import type { ErrorCode } from '../../base/errors.js';
 import type { Problem, ProblemItem } from '../wire/models/problem.js';
 
@@ -32,7 +32,7 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   no_work: { status: 404, title: 'No work' },
   route_not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
-  // Conductor responds with 400, which its clients expect. Conflicts that Conductor does not know are 409.
+  // Conductor responds with 400, and its clients expect that. Conflicts that Conductor doesn't have are 409.
   status_conflict: { status: 400, title: 'Not allowed in this status' },
   action_conflict: { status: 409, title: 'Conflict with the current state' },
   modification_impossible: { status: 409, title: 'Modification impossible' },
@@ -43,7 +43,7 @@ export const PROBLEM_KINDS: Readonly<Record<ErrorCode, ProblemKind>> = {
   reference_in_use: { status: 409, title: 'Reference in use' },
   reserved_step_name: { status: 409, title: 'Reserved step name' },
   idempotency_conflict: { status: 409, title: 'Idempotency key already used' },
-  // Not 429: a job may run for hours, so clients must not repeat the request by themselves.
+  // Not 429: a job may run for hours, so clients must not retry automatically.
   too_many_bulk_jobs: { status: 409, title: 'Too many bulk jobs' },
   unauthenticated: { status: 401, title: 'Not authenticated' },
   authorization_ended: { status: 401, title: 'Authorization ended' },
@@ -64,7 +64,7 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 export interface ProblemContent {
   readonly code: ErrorCode;
   readonly detail: string;
-  /** Further members; the standard ones take precedence. */
+  /** Additional members; the standard ones take precedence. */
   readonly fields: Readonly<Record<string, string | number>>;
   readonly errors: readonly ProblemItem[];
 }
@@ -73,7 +73,7 @@ export function problemDocument({ code, detail, fields, errors }: ProblemContent
   const { status, title } = PROBLEM_KINDS[code];
   const standard = { type: `urn:stepwright:problem:${code}`, title, status, detail, code };
   return {
-    // Spread twice: first, so that people read them first; last, so that they take precedence.
+    // Spread twice: first, so that readers see them first; last, so that they take precedence.
     ...standard,
     ...fields,
     ...standard,

@@ -1,6 +1,6 @@
 /**
- * The names of query parameters: they are accepted in any casing, such as `?Timeout=5`, as in Conductor. Unknown names
- * are rejected, because a filter with a typo would silently filter nothing.
+ * Query parameter names: accepted in any casing, such as `?Timeout=5`, as in Conductor. Unknown names are rejected, because a
+ * filter with a typo would silently have no effect.
  *
  * The known names come from the OpenAPI document, which is generated from the controllers.
  */
@@ -17,7 +17,7 @@ const NAME_BY_LOWER_CASE = new Map(
   [...NAMES_BY_CALL.values()].flat().map((name) => [name.toLowerCase(), name]),
 );
 
-/** Prevents a response from repeating a whole query. */
+/** Keeps a response from repeating a whole query. */
 const SHOWN_LENGTH_MAX = 100;
 
 function readNames(): ReadonlyMap<string, readonly string[]> {
@@ -51,9 +51,8 @@ export function parseQuery(text: string | null | undefined): ParsedUrlQuery {
 }
 
 /**
- * Rejects query parameters that the call does not have. Every controller below `/api` names it with `@Middlewares`, so
- * that
- * it runs after authentication and before the body is read; a test checks that none is missing.
+ * Rejects query parameters that the call doesn't have. Every controller under `/api` lists it in `@Middlewares`, so it runs after
+ * authentication and before the body is read. A test checks that none is missing.
  */
 export const knownQuery: RequestHandler = (request, _response, next) => {
   if (!request.url.includes('?')) {

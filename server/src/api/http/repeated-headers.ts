@@ -1,11 +1,11 @@
 /**
- * Header fields that may not be repeated, because servers in a row could each believe another value: the host (RFC 9112, 3.2), who
- * calls, and what the body is. Node uses the first and drops the others. (What frames the body is checked by Node's parser.)
+ * Header fields that must not be repeated, because chained servers could each use a different value: the host (RFC 9112, 3.2),
+ * credentials and content type. Node uses the first and drops the others. (Node's parser checks the message framing.)
  */
 import type { RequestHandler } from 'express';
 import { AppError } from '../../base/errors.js';
 
-/** True: not even with the same value. */
+/** True if even repeating the same value is forbidden. */
 const SINGLE: ReadonlyMap<string, boolean> = new Map([
   ['host', true],
   ['authorization', false],
@@ -14,7 +14,7 @@ const SINGLE: ReadonlyMap<string, boolean> = new Map([
 
 /** @throws AppError `invalid_request` */
 export const refuseRepeatedHeaders: RequestHandler = (request, _response, next) => {
-  // Names and values in turn.
+  // Alternating names and values.
   const { rawHeaders } = request;
   const seen = new Map<string, string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -1,37 +1,37 @@
 /**
- * The memory that each call is expected to need for its answer, taken before the call works: as much as the longest recent
- * answers of its route to the same caller. So a new endpoint is limited without doing anything for it.
+ * The memory that each call is expected to need for its response, taken before the call runs: as much as the longest recent
+ * responses of its route to the same caller. This way, new endpoints are limited automatically.
  *
- * Calls that wait take their memory when they have something to answer; calls that read whole runs take what each run needs
+ * Waiting calls take memory once they have a result; calls that read whole runs take memory per run
  * (`runtime/memory/reading-gate.ts`).
  */
 import type { Caller } from '../../base/limits/current-caller.js';
 import type { Permit } from '../../base/limits/weighted-queue.js';
 
-/** Calls that may wait for something else than their answer. Memory that they took first would be held meanwhile. */
+/** Calls that may wait for something other than their response. Memory taken up front would be held during the wait. */
 const WAITING_CALLS: ReadonlySet<string> = new Set([
   'ActivityController.pullActivity',
   'StreamController.streamChanges',
   'WorkflowController.getWorkflow',
   'WorkflowController.startWorkflow',
 ]);
-/** Answers that need less are not limited. */
+/** Responses that need less aren't limited. */
 const EXPECTED_MIN = 64 * 1024;
-/** The decay of what is expected with each shorter answer. */
+/** How much the expectation decays with each shorter response. */
 const FORGET = 0.8;
-/** Pairs of routes and callers that are remembered; of more, the oldest are forgotten. */
+/** The number of route and caller pairs to remember; the oldest are dropped. */
 const PAIRS_MAX = 5000;
-/** The values of an answer, and its text and bytes. */
+/** The values of a response, and its text and bytes. */
 const VALUES_COST = 2;
 
 export class RouteMemory {
   readonly #expected = new Map<string, number>();
-  /** For callers that are not known, by route. */
+  /** For unknown callers, by route. */
   readonly #ofRoute = new Map<string, number>();
 
   /**
-   * Takes the memory for a call. Null: it needs none, or takes it later.
-   * @throws AppError `too_many_requests`, `overloaded`; NotWantedError if the caller has gone
+   * Takes the memory for a call. Null if it needs none, or takes it later.
+   * @throws AppError `too_many_requests`, `overloaded`; NotWantedError if the caller has disconnected
    */
   async reserve(route: string, caller: Caller): Promise<Permit | null> {
     if (WAITING_CALLS.has(route) || !this.#ofRoute.has(route)) return null;
@@ -39,7 +39,7 @@ export class RouteMemory {
     return expected < EXPECTED_MIN ? null : caller.memory.reserve('texts', expected);
   }
 
-  /** An answer needed this much memory for its text and its bytes; 0 for a short one. */
+  /** Records how much memory a response needed for its text and bytes; 0 for a short one. */
   learn(route: string, caller: Caller, bytes: number): void {
     const isKnown = this.#ofRoute.has(route);
     if (WAITING_CALLS.has(route) || (!isKnown && bytes === 0)) return;

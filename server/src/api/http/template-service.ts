@@ -1,8 +1,8 @@
 /**
- * What tsoa's routes call controllers with: each call takes the memory for its answer first.
+ * Calls controllers for tsoa's routes. Each call first takes the memory for its response.
  *
- * It is also what they validate with. tsoa copies the value of a union by way of JSON, which has no `bigint`: what the body readers
- * make of a large integer. No union of the wire holds data of the caller, so a copy may be inexact.
+ * It also validates parameters. tsoa copies union values through JSON, which has no `bigint`, the type of large integers in
+ * bodies. Unions in the wire types never hold caller data, so the copy may be inexact.
  */
 import { ExpressTemplateService, ValidationService } from '@tsoa/runtime';
 import type { Request, Response } from 'express';
@@ -20,11 +20,11 @@ interface Returned {
 export class BodyTemplateService extends ExpressTemplateService {
   protected override validationService = new BodyValidation(this.models, this.config);
 
-  /** A body may take long to arrive, and the right of its sender may end meanwhile: then the call has no effect. */
+  /** A body may take a long time to arrive. If the sender's authorization ends in the meantime, the call has no effect. */
   override async apiHandler(handled: Handled): Promise<void> {
     const { controller, methodName, next, response } = handled;
     try {
-      // Calls without authentication have not had their turn.
+      // Unauthenticated calls haven't been queued yet.
       await beginRequest(response.req);
       await takeAnswerMemory(response.req, `${controller.constructor.name}.${methodName}`);
       await contextOf(response.req).admission?.confirm();
@@ -35,7 +35,7 @@ export class BodyTemplateService extends ExpressTemplateService {
     await super.apiHandler(handled);
   }
 
-  /** A controller that answers by itself (`@Res`) returns nothing, and its answer may not be sent yet. */
+  /** A controller that sends its own response (`@Res`) returns nothing, and the response may still be in progress. */
   protected override returnHandler(answer: Returned): void {
     const context = contextOf(answer.response.req);
     if (context.isAnswered) return;

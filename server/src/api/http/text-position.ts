@@ -13,7 +13,7 @@ export function positionAt(text: string, offset: number): TextPosition {
   return { line, column: offset - lineStart + 1 };
 }
 
-/** The same for many offsets in one text: its lines are counted once. */
+/** The same for many offsets in one text, counting its lines only once. */
 export function positionsIn(text: string): (offset: number) => TextPosition {
   const lineStarts = [0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {

@@ -1,4 +1,4 @@
-/** Requests that match no route: the path exists with another method, or does not exist. */
+/** Handles requests that match no route: either the path doesn't exist, or it has other methods. */
 import type { Express, RequestHandler } from 'express';
 import { AppError } from '../../base/errors.js';
 
@@ -7,7 +7,7 @@ interface KnownPath {
   readonly methods: Set<string>;
 }
 
-/** Comes after all routes, whose paths and methods it learns once. */
+/** Registered after all routes, whose paths and methods it reads once. */
 export function unmatched(app: Express): RequestHandler {
   const known = collectPaths(app);
   return (request, response) => {
@@ -25,8 +25,8 @@ export function unmatched(app: Express): RequestHandler {
 }
 
 /**
- * Workers claim work with GET, which Express also runs for HEAD: a caller that requests only headers would claim an item
- * and never see it. A stream without its body would stay open for nothing.
+ * Workers claim work with GET, which Express also runs for HEAD: a caller that requests only headers would claim an item and
+ * never see it. A stream without a body would stay open for no reason.
  */
 export const refuseHead: RequestHandler = (request, response, next) => {
   if (request.method === 'HEAD') {

@@ -1,9 +1,8 @@
 /**
  * Responses that are sent before the whole body has been read.
  *
- * If the connection closes while the caller is still sending, the caller may lose the response, because the reset
- * overtakes it. Therefore, the rest of the body is discarded for a moment before the connection closes. It is not read
- * to its end, which may never come.
+ * If the connection closes while the caller is still sending, the reset may arrive before the response, which is then lost.
+ * Therefore, the body is read and discarded for a moment before the connection closes, but not to its end, which may never come.
  */
 import type { Request, Response } from 'express';
 import { contextOf } from './request-context.js';
@@ -17,7 +16,7 @@ export function sendUnread(request: Request, response: Response, body: string): 
     return;
   }
   response.setHeader('Connection', 'close');
-  // The caller has the complete response. Ending it would close the connection.
+  // The caller has the complete response. Ending the request would close the connection.
   response.write(body);
   const end = () => {
     clearTimeout(timer);
@@ -29,7 +28,7 @@ export function sendUnread(request: Request, response: Response, body: string): 
   request.resume();
 }
 
-/** Whether Node.js can read the rest of the body by itself, so that the connection can be reused. */
+/** Whether Node.js can read the rest of the body on its own, so that the connection can be reused. */
 function isShort(request: Request): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (encoding !== undefined) return false;

@@ -1,13 +1,13 @@
-/** Calls that wait for what others do: within the share of their address, and only as long as the caller has its right. */
+/** Runs calls that wait for other clients: within the share of their address, and only while the caller is authorized. */
 import type { Request } from 'express';
 import { AppError } from '../../base/errors.js';
 import { authorizationEnded } from '../access/admission.js';
 import { addressOf, isCallerDisconnected, contextOf } from './request-context.js';
 
 /**
- * @param call gets the signal that ends it when the caller disconnects or loses its right
- * @param effectOf what the caller learns of the effect of the call all the same
- * @throws AppError `too_many_requests`; `authorization_ended` if the right has ended meanwhile; StoreUnavailableError
+ * @param call gets the signal that ends it when the caller disconnects or its authorization ends
+ * @param effectOf the result that the caller gets even then
+ * @throws AppError `too_many_requests`; `authorization_ended` if the authorization has ended; StoreUnavailableError
  */
 export async function waitForCaller<Result>(
   request: Request,

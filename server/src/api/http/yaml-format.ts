@@ -13,7 +13,7 @@ import type { ParsedBody } from './request-context.js';
 import { yamlLocator, yamlNumbers } from './yaml-position.js';
 import { YamlReader } from './yaml-reader.js';
 
-/** Null: the text contains only white space and comments. @throws AppError `unreadable_body` with line and column */
+/** Null if the text contains only white space and comments. @throws AppError `unreadable_body` with line and column */
 export function parseYaml(text: string, limits: ApiLimits): ParsedBody | null {
   const document = compose(text, limits);
   if (document === null) return null;
@@ -30,7 +30,7 @@ export function parseYaml(text: string, limits: ApiLimits): ParsedBody | null {
   };
 }
 
-/** Reads every document as YAML 1.2, even if a `%YAML` line says otherwise. */
+/** Parses every document as YAML 1.2, even if a `%YAML` line says otherwise. */
 const COMPOSER_OPTIONS = {
   schema: 'core',
   merge: false,
@@ -61,9 +61,9 @@ function invalidYaml(text: string, offset: number, { code, message }: ComposePro
 }
 
 /**
- * The composer creates an error object with a stack for every misplaced token, which takes seconds for a body of nothing
- * else. Its handler is replaced by one that throws, even for warnings such as an unknown tag. If the library renames its
- * handler, the errors are still found in the document.
+ * The composer creates an error object with a stack for every misplaced token, which can take seconds for a malicious body. Its
+ * handler is replaced by one that throws, even for warnings such as an unknown tag. If the library renames its handler, the
+ * errors are still found in the document.
  */
 function stopAtFirstError(composer: Composer, text: string): void {
   let first: AppError | null = null;

@@ -19,7 +19,7 @@ export interface LocatedYaml {
 export function yamlLocator(document: LocatedYaml): (pointer: string) => TextPosition | null {
   const pairs = new PairIndex(document.targetOf);
   let positionAt: ((offset: number) => TextPosition) | null = null;
-  /** The nearest existing position: for a missing member, that of its parent. */
+  /** The nearest existing position: for a missing member, its parent's position. */
   return (pointer) => {
     let node = document.contents;
     let offset = node?.range[0];
@@ -35,7 +35,7 @@ export function yamlLocator(document: LocatedYaml): (pointer: string) => TextPos
   };
 }
 
-/** How the numbers of one document are written. */
+/** The original notation of the numbers in a document. */
 export function yamlNumbers(document: LocatedYaml): WrittenNumbers {
   const pairs = new PairIndex(document.targetOf);
   return (pointer) => {
@@ -89,7 +89,7 @@ interface Surroundings {
   readonly pairs: PairIndex;
 }
 
-/** Chains of merge keys are not followed further: the position is then that of the map. */
+/** Chains of merge keys aren't followed further; the map's own position is used instead. */
 const MERGES_MAX = 10;
 
 function childOf(
@@ -107,12 +107,12 @@ function childOf(
   if (!isMap(target)) return null;
   const pair = pairs.find(target, name);
   if (pair === undefined) return mergedChildOf(target, name, around, merges);
-  // A collection starts on the line after its name, but people look for it at its name.
+  // A collection starts on the line after its name, but users look for it at its name.
   const place = isScalar(pair.value) ? pair.value : pair.key;
   return { value: pair.value, offset: place.range[0] };
 }
 
-/** A member that a merge key has added: in the map that it comes from. */
+/** Finds a member that was added by a merge key, in its original map. */
 function mergedChildOf(
   map: YAMLMap.Parsed,
   name: string,

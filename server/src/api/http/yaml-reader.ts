@@ -1,8 +1,8 @@
 /**
  * Converts a composed YAML document to JSON values of limited size, with aliases expanded.
  *
- * A merge key (`<<: *base`) is not part of YAML 1.2, but people write it, and it can hardly be meant as the name of a
- * field: the members of the map, or of the maps, are added, unless the map has them itself.
+ * A merge key (`<<: *base`) isn't part of YAML 1.2, but it is common, and almost never meant as a field name. The members of the
+ * referenced maps are added unless the map already has them.
  */
 import {
   isAlias,
@@ -41,7 +41,7 @@ export class YamlReader {
   readonly #anchors = new Map<string, ParsedNode>();
   /** The target of each alias, resolved when it is first read, because a later anchor may have the same name. */
   readonly #targets = new Map<Alias, ParsedNode>();
-  /** The values of aliases, and the depth at which they were within the limits. */
+  /** Resolved alias values, and the depth at which they were within the limits. */
   readonly #readTargets = new Map<ParsedNode, ReadTarget>();
   #nodes = 0;
   #aliases = 0;
@@ -138,7 +138,7 @@ export class YamlReader {
     return key.value;
   }
 
-  /** A key is text as it is written, also where its target is a value that reads as a number. */
+  /** A key is taken literally as text, even if it would be parsed as a number. */
   #aliasedName(alias: Alias.Parsed): string {
     const target = this.#targetOf(alias);
     if (!isScalar(target)) throw this.#refused(alias, 'Map keys must be strings');
@@ -149,7 +149,7 @@ export class YamlReader {
     const { value } = node;
     if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
     if (typeof value !== 'number') {
-      throw this.#refused(node, 'The value has a type that JSON does not have');
+      throw this.#refused(node, 'The value has a type that does not exist in JSON');
     }
     const { source } = node;
     const problem = numberProblem(source, value);

@@ -1,14 +1,13 @@
 /**
- * YAML responses, which parsers of YAML 1.1 and of YAML 1.2 read as the same values as the JSON response.
+ * Writes YAML responses that both YAML 1.1 and YAML 1.2 parsers read as the same values as the JSON response.
  *
- *  Y1 A string is written without quotes only if it starts with a letter or `_`, and if both versions read it as a
- * string.
- *     Strings such as dates, numbers, `=` and `<<` are therefore quoted.
+ *  Y1 A string is written without quotes only if it starts with a letter or `_` and both versions read it as a string. So strings
+ *     such as dates, numbers, `=` and `<<` are quoted.
  *  Y2 Characters that are not printable in YAML, or that end a line in YAML 1.1, are escaped.
  *  Y3 A float with an exponent has a point and a sign (`1.0e-7`), because YAML 1.1 reads it as a string otherwise.
  *
- * It writes no anchors, aliases, tags or folded lines. The library is not used because it first builds a tree of nodes,
- * and is many times slower.
+ * It writes no anchors, aliases, tags or folded lines. The library isn't used because it builds a node tree first and is many
+ * times slower.
  */
 import { writeNumber } from '../../engine/values/exact-json.js';
 import { PART_WEIGHT, weigh } from '../../engine/values/json-parts.js';
@@ -19,7 +18,7 @@ export function writeYaml(value: unknown): string {
   return writer.text;
 }
 
-/** The same in parts; null if the text would be longer than `lengthMax` characters. */
+/** The same, in parts. Null if the text would be longer than `lengthMax` characters. */
 export function* writeYamlParts(
   value: unknown,
   lengthMax: number,
@@ -155,7 +154,7 @@ function isMap(value: unknown): value is object {
 function scalarOf(value: unknown): string {
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'bigint') return String(value);
-  // As in JSON, which has no numbers that are not finite.
+  // As in JSON, which can't represent non-finite numbers.
   if (typeof value !== 'number' || !Number.isFinite(value)) return 'null';
   return writeNumber(value).replace(/^(-?\d+)e/, '$1.0e');
 }
@@ -167,11 +166,11 @@ function scalarOf(value: unknown): string {
 const ESCAPED = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
 const UNPRINTABLE =
   /[\p{Surrogate}\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/u;
-/** A letter, followed by text that neither starts a comment or a value, nor is lost at the end of the line. */
+/** A letter, followed by text that doesn't start a comment or a value and isn't trimmed at the end of the line. */
 const PLAIN = /^[\p{L}_](?:[^\n\t :#]|:(?! |$)| (?![ #]|$)|(?<! )#)*$/u;
 /** Booleans and nulls of YAML 1.1, and strings that some parsers read as a float without digits before its exponent. */
 const RESERVED = /^(?:y|yes|n|no|on|off|true|false|null|e[-+]?\d+)$/i;
-/** Longer strings are quoted without checking them, which would be expensive. */
+/** Longer strings are always quoted, because checking them would be expensive. */
 const PLAIN_LENGTH_MAX = 10_000;
 
 /** The form of most names and words, which need no quotes unless they are reserved. */

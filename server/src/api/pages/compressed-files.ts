@@ -1,6 +1,6 @@
 /**
- * Serves files that the build has stored only compressed: `name.gz`, and `name.br` where that is worth it. They take a third
- * of the space, and are sent as they are.
+ * Serves files that the build has stored only in compressed form: `name.gz`, and `name.br` where it pays off. They take a third
+ * of the space and are sent unchanged.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const FORMS = [
 ] as const;
 
 /**
- * Files that the folder does not have compressed are left to the next handler. Each form has its own ETag.
+ * Files without a compressed form are left to the next handler. Each form has its own ETag.
  *
  * @param folder its files change only with a build
  */

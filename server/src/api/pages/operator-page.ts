@@ -1,6 +1,6 @@
 /**
- * The operator's page: the files built from `server/ui`. They are public, because they contain no data; the page gets
- * its data from the API, with the token of its user.
+ * Serves the operator's page: the files built from `server/ui`. They are public because they contain no data; the page gets its
+ * data from the API with the user's token.
  */
 import { fileURLToPath } from 'node:url';
 import express, { type Express, type RequestHandler } from 'express';
@@ -16,7 +16,7 @@ function pagePolicy(connectTo: readonly string[]): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
-    // The page sets the styles of elements through the DOM, to which this does not apply.
+    // The page sets element styles through the DOM, which this doesn't affect.
     "style-src 'self'",
     "img-src 'self' data:",
     ["connect-src 'self'", ...connectTo].join(' '),
@@ -27,7 +27,7 @@ function pagePolicy(connectTo: readonly string[]): string {
   ].join('; ');
 }
 
-/** @param access where users sign in; null: nowhere */
+/** @param access where users sign in; null if sign-in isn't required */
 export function registerOperatorPage(app: Express, access: AccessControl | null): void {
   app.get('/', (_request, response) => response.redirect(302, '/ui/'));
   app.use('/ui', readOnly, pageHeaders(access));
@@ -52,7 +52,7 @@ function rootFiles(): RequestHandler {
   return express.static(FOLDER, { index: false, redirect: false, maxAge: '1h' });
 }
 
-/** The page handles its own addresses: each of them gets the same document. */
+/** The page does its own routing, so every path gets the same document. */
 const everyPage: RequestHandler = (_request, response, next) => {
   response.setHeader('Cache-Control', 'no-cache');
   response.sendFile('index.html', { root: FOLDER, cacheControl: false }, (error) => {
@@ -85,7 +85,7 @@ function pageHeaders(access: AccessControl | null): RequestHandler {
   };
 }
 
-/** Where the page gets its tokens. Until the issuer has responded, it gets none. */
+/** Where the page gets its tokens: nowhere until the issuer has responded. */
 function tokenOrigins(access: AccessControl | null): readonly string[] {
   const endpoint = access?.provider?.configuration?.tokenEndpoint ?? null;
   return access?.signIn == null || endpoint === null ? [] : [new URL(endpoint).origin];

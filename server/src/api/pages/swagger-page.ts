@@ -1,4 +1,4 @@
-/** The interactive description of the API. It is served from files of this package and loads nothing from other sites. */
+/** Serves the interactive API reference from files in this package. It loads nothing from other sites. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Express, Request, Response } from 'express';
@@ -27,7 +27,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** The first is Conductor's; the others are where people and generators look. */
+/** The first is Conductor's; the others are where people and generators expect it. */
 const DOCUMENT_PATHS = ['/swagger/v1/swagger.json', '/swagger.json', '/openapi.json'];
 
 // A separate file, so that the page can forbid inline scripts.

@@ -1,4 +1,4 @@
-/** The commands that set up the command line: servers, tokens and the shell. */
+/** Commands that set up the command line: servers, tokens and shell completion. */
 import { Argument, Option, type Command } from 'commander';
 import type { Shell } from '../commands/completion.js';
 import type { SetOptions } from '../commands/profile.js';
@@ -14,7 +14,7 @@ export function addAccessCommands(program: Command): void {
   addToken(program);
   program
     .command('completion')
-    .description('print the script with which a shell completes commands')
+    .description('print the completion script for a shell')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .action(async (shell: Shell) => {
       const { printCompletion } = await import('../commands/completion.js');
@@ -23,7 +23,7 @@ export function addAccessCommands(program: Command): void {
 }
 
 function addProfile(program: Command): void {
-  const profile = program.command('profile').description('servers and tokens, stored under names');
+  const profile = program.command('profile').description('manage stored servers and tokens');
   profile
     .command('list')
     .description('list the profiles')
@@ -37,7 +37,7 @@ function addProfile(program: Command): void {
     .description('create or change a profile')
     .argument('<name>', 'letters, digits, and the characters . _ -')
     .option('--url <url>', 'the server')
-    .option('--token <token>', 'the bearer token; other users may see the arguments of a command')
+    .option('--token <token>', 'the bearer token; other users may be able to see command arguments')
     .option('--token-stdin', 'read the token from standard input', false)
     .option('--no-token', 'remove the token')
     .option('--use', 'use this profile from now on', false)
@@ -46,7 +46,7 @@ function addProfile(program: Command): void {
       async (name: string, options: Omit<SetOptions, 'token'> & { token: string | boolean }) => {
         const { setProfile } = await import('../commands/profile.js');
         const { token, ...others } = options;
-        // Commander's default for an option with a negation is true.
+        // Commander defaults an option with a negation to true.
         await setProfile(name, token === true ? others : { ...others, token });
       },
     );
@@ -73,21 +73,22 @@ function addProfile(program: Command): void {
 function addToken(program: Command): void {
   program
     .command('token')
-    .description('make a signed token, and the settings of a server that accepts it')
-    .option('--scope <scopes>', 'what the caller may do', 'conductor:admin')
+    .description('create a signed token, and the settings for a server that accepts it')
+    .option('--scope <scopes>', 'the scopes of the token', 'conductor:admin')
     .option('--key <file>', 'the private key (PEM); a missing file is created')
-    .addOption(new Option('--alg <algorithm>', 'how to sign').choices(ALGORITHMS).default('ES256'))
+    .addOption(
+      new Option('--alg <algorithm>', 'the signature algorithm')
+        .choices(ALGORITHMS)
+        .default('ES256'),
+    )
     .addOption(
       new Option('--expires <duration>', 'how long the token is valid, such as 90d')
         .argParser(readDuration)
         .default(HOUR_MS, '1h'),
     )
-    .option(
-      '--subject <name>',
-      'who the caller is, for the record of actions (default: your user name)',
-    )
-    .option('--issuer <name>', 'the `auth_issuer` of the server')
-    .option('--audience <name>', 'the `auth_audience` of the server')
+    .option('--subject <name>', 'identity shown in the audit log (default: your user name)')
+    .option('--issuer <name>', 'the value of `auth_issuer` on the server')
+    .option('--audience <name>', 'the value of `auth_audience` on the server')
     .option('--json', 'print JSON', false)
     .action(async (options: TokenOptions) => {
       const { token } = await import('../commands/token.js');

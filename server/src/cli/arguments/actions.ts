@@ -10,9 +10,9 @@ import { withPage } from './runs.js';
 import { collect, readDuration, readRate, readVersion } from './values.js';
 
 const CONTROLS = {
-  suspend: 'suspend runs: they do not advance until they are resumed',
+  suspend: 'suspend runs until they are resumed',
   resume: 'resume suspended runs',
-  retry: 'retry now the steps that wait for their next attempt',
+  retry: 'immediately retry steps that are waiting for their next attempt',
   terminate: 'end runs',
 } as const;
 const BULK_ACTIONS: readonly BulkAction[] = [
@@ -24,7 +24,7 @@ const BULK_ACTIONS: readonly BulkAction[] = [
   'restart',
   'purge',
 ];
-const BODY = 'the members of the API as JSON or @file; other options override them';
+const BODY = 'the request body as JSON or @file; other options override its members';
 
 export function addActionCommands(program: Command): void {
   for (const [action, description] of Object.entries(CONTROLS)) {
@@ -34,14 +34,14 @@ export function addActionCommands(program: Command): void {
       .argument('<runs...>', 'the ids of runs');
     if (action === 'terminate') {
       command
-        .option('--compensate', 'undo what was done first', false)
+        .option('--compensate', 'undo the completed steps first', false)
         .option(
           '--grace <duration>',
           'with --compensate: how long to wait for work in flight',
           readDuration,
         )
         .option('--dry-run', 'with --compensate: only show what would be undone')
-        .option('--reason <text>', 'why: for the record of actions');
+        .option('--reason <text>', 'the reason, for the record of actions');
     }
     withOutput(command).action(async (runs: string[], options: ControlOptions) => {
       const { control } = await import('../commands/control.js');
@@ -58,20 +58,23 @@ function addRepairs(program: Command): void {
       .command(name)
       .description(description)
       .argument('<run>', 'the id of a run')
-      .requiredOption('--reason <text>', 'why: for the record of actions')
+      .requiredOption('--reason <text>', 'the reason, for the record of actions')
       .option('--version <number>', 'the version of the definition', readVersion);
   const common = (command: Command): Command =>
     withOutput(
       command
         .option('--body <json>', BODY)
-        .option('--idempotency-key <key>', 'calls with the same key count once'),
+        .option(
+          '--idempotency-key <key>',
+          'repeated calls with the same key have no further effect',
+        ),
     );
 
   common(
-    repair('rerun', 'cancel everything in a run, start it at a step, and resume it')
+    repair('rerun', 'cancel everything in a run, restart it at a step, and resume it')
       .option('--from <step>', 'the step to start at; default: the first')
       .option('-d, --data <data>', 'changes to the data: JSON, @file or name=value', collect)
-      .option('--dry-run', 'only show what would happen'),
+      .option('--dry-run', 'only preview the changes'),
   ).action(async (run: string, options: RerunOptions) => {
     const { rerun } = await import('../commands/repair.js');
     await rerun(run, options);
@@ -84,7 +87,7 @@ function addRepairs(program: Command): void {
       .option('--start <step>', 'a step to start; repeatable', collect)
       .option('--step-map <old=new>', 'with --version: the new id of a step; repeatable', collect)
       .option('--resume', 'resume the run')
-      .option('--dry-run', 'only show what would happen'),
+      .option('--dry-run', 'only preview the changes'),
   ).action(async (run: string, options: ModifyOptions) => {
     const { modify } = await import('../commands/repair.js');
     await modify(run, options);
@@ -99,21 +102,21 @@ function addRepairs(program: Command): void {
 }
 
 function addBulk(program: Command): void {
-  const bulk = program.command('bulk').description('one action on many runs');
+  const bulk = program.command('bulk').description('apply one action to many runs');
   const create = bulk
     .command('create')
     .description('create a bulk job')
-    .addArgument(new Argument('<action>', 'what to do').choices(BULK_ACTIONS))
-    .requiredOption('--reason <text>', 'why: for the record of actions')
+    .addArgument(new Argument('<action>', 'the action').choices(BULK_ACTIONS))
+    .requiredOption('--reason <text>', 'the reason, for the record of actions')
     .option('--modification <json>', 'with modify: JSON or @file', collect)
-    .option('--compensate', 'with terminate: compensate what was done', false)
-    .option('--per-second <number>', 'on how many runs to act per second', readRate)
-    .option('--dry-run', 'only show which runs match, and what would prevent modify', false)
+    .option('--compensate', 'with terminate: compensate the completed steps', false)
+    .option('--per-second <number>', 'the number of runs to act on per second', readRate)
+    .option('--dry-run', 'only show the matching runs, and any obstacles to modify', false)
     .option('--idempotency-key <key>', 'calls with the same key create one job')
     .option('--run <id>', 'this run; repeatable', collect)
     .option('--all', 'all runs', false)
     .option('--wait', 'wait until the job has ended, and show it', false)
-    .option('--timeout <duration>', 'with --wait: how long at most', readDuration);
+    .option('--timeout <duration>', 'with --wait: the maximum time to wait', readDuration);
   withOutput(withFilter(create)).action(async (action: BulkAction, options: BulkOptions) => {
     const { createBulkJob } = await import('../commands/bulk.js');
     process.exitCode = await createBulkJob(action, options);
@@ -127,19 +130,19 @@ function addBulk(program: Command): void {
       await listBulkJobs(options);
     },
   );
-  withOutput(job('show', 'show how far a bulk job is')).action(
+  withOutput(job('show', 'show the progress of a bulk job')).action(
     async (id: string, options: ServerCommandOptions) => {
       const { showBulkJob } = await import('../commands/bulk.js');
       await showBulkJob(id, options);
     },
   );
-  withOutput(withPage(job('runs', 'list the runs on which a bulk job acts'), 20)).action(
+  withOutput(withPage(job('runs', 'list the runs that a bulk job acts on'), 20)).action(
     async (id: string, options: PageOptions) => {
       const { listRunsOfBulkJob } = await import('../commands/bulk.js');
       await listRunsOfBulkJob(id, options);
     },
   );
-  withOutput(job('stop', 'stop a bulk job; what it has done stays')).action(
+  withOutput(job('stop', 'stop a bulk job; completed actions are not undone')).action(
     async (id: string, options: ServerCommandOptions) => {
       const { stopBulkJob } = await import('../commands/bulk.js');
       await stopBulkJob(id, options);

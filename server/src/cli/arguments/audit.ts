@@ -10,13 +10,13 @@ export function addAuditCommand(program: Command): void {
     .command('audit')
     .description('list who changed what, when and from which address, newest first')
     .option('--actor <name>', 'the subject of a token, or the name of an API key')
-    .option('--action <action>', 'such as workflow.suspend')
-    .option('--target-kind <kind>', 'such as webhook')
-    .option('--target-id <id>', 'the id or name of what was changed')
-    .option('--address <address>', 'from which the calls came')
+    .option('--action <action>', 'an action such as workflow.suspend')
+    .option('--target-kind <kind>', 'a kind of target, such as webhook')
+    .option('--target-id <id>', 'the id or name of the changed object')
+    .option('--address <address>', 'the client address of the calls')
     .option(
       '--from <time>',
-      'only changes at this time or later: ISO 8601, or how long ago (2d)',
+      'only changes at or after this time: ISO 8601, or how long ago (2d)',
       readPastTime,
     )
     .option('--to <time>', 'only changes before this time', readPastTime);

@@ -1,4 +1,4 @@
-/** Reads JSON that is given in arguments: as text, from a file, from standard input, or as `name=value`. */
+/** Reads JSON from arguments: as text, from a file, from standard input, or as `name=value`. */
 import { readFile } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
 import { parse } from 'yaml';

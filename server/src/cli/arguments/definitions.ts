@@ -1,4 +1,4 @@
-/** The commands on what a server has: definitions and the scripts of custom steps. */
+/** Commands for the definitions and custom step scripts on a server. */
 import type { Command } from 'commander';
 import type { ShowOptions } from '../commands/definitions.js';
 import type { VersionOptions } from '../commands/scripts.js';
@@ -24,7 +24,7 @@ export function addDefinitionCommands(program: Command): void {
   withOutput(
     definitions
       .command('show')
-      .description('show a definition, with its text as it was stored')
+      .description('show a definition, with its original text')
       .argument('<definition>', ID)
       .option('--version <number>', 'the version; default: the latest', readVersion)
       .option('--source', 'print only the text', false),
@@ -44,7 +44,7 @@ export function addDefinitionCommands(program: Command): void {
     const { listVersions } = await import('../commands/definitions.js');
     await listVersions(id, options);
   });
-  addSwitch(definitions, 'disable', 'disable definitions: no new runs; open runs continue');
+  addSwitch(definitions, 'disable', 'disable definitions: no new runs start, open runs continue');
   addSwitch(definitions, 'enable', 'allow new runs of definitions again');
   addScripts(program);
 }

@@ -1,4 +1,4 @@
-/** The commands about what runs exchange with the outside: events, activities and types. */
+/** Commands for events, activities and types: how runs interact with the outside. */
 import type { Command } from 'commander';
 import type { ActivitiesOptions } from '../commands/activities.js';
 import type { EventsOptions, PublishOptions } from '../commands/events.js';
@@ -14,7 +14,7 @@ export function addEventAndActivityCommands(program: Command): void {
     .argument('[event]', 'the id of an event')
     .option('--name <name>', 'only with this name')
     .option('--key <key>', 'only with this key')
-    .option('--waiting', 'list the runs that wait for --name and --key', false);
+    .option('--waiting', 'list the runs waiting for --name and --key', false);
   withOutput(withPage(events, 20)).action(
     async (event: string | undefined, options: EventsOptions) => {
       const commands = await import('../commands/events.js');

@@ -1,4 +1,4 @@
-/** The commands about API keys. */
+/** Commands for API keys. */
 import type { Command } from 'commander';
 import type { CreateKeyOptions } from '../commands/keys.js';
 import { withOutput, type ServerCommandOptions } from '../connection/options.js';
@@ -9,14 +9,14 @@ export function addKeyCommands(program: Command): void {
   withOutput(
     all
       .command('create')
-      .description('create an API key, and print it once')
-      .argument('<name>', 'whose key it is')
+      .description('create an API key and print it, this one time')
+      .argument('<name>', 'the name of the key holder')
       .requiredOption(
         '--scope <scope>',
-        'what it may do, such as conductor:worker or conductor:viewer:order*; repeatable',
+        'a scope such as conductor:worker or conductor:viewer:order*; repeatable',
         collect,
       )
-      .option('--expires <time>', 'when it expires: ISO 8601', readTimeOption),
+      .option('--expires <time>', 'the expiry time: ISO 8601', readTimeOption),
   ).action(async (name: string, options: CreateKeyOptions) => {
     const { createKey } = await import('../commands/keys.js');
     await createKey(name, options);
@@ -30,7 +30,7 @@ export function addKeyCommands(program: Command): void {
   withOutput(
     all
       .command('remove')
-      .description('remove an API key: a second later, no node accepts it')
+      .description('remove an API key; all nodes stop accepting it within a second')
       .argument('<id>', 'the id of a key'),
   ).action(async (id: string, options: ServerCommandOptions) => {
     const { removeKey } = await import('../commands/keys.js');

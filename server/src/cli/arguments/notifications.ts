@@ -1,4 +1,4 @@
-/** The commands about notifications. */
+/** Commands for notifications. */
 import { Argument, Option, type Command } from 'commander';
 import { withOutput, type ServerCommandOptions } from '../connection/options.js';
 import type {
@@ -10,13 +10,13 @@ import { withPage } from './runs.js';
 import { collect } from './values.js';
 
 const CHANGES: Readonly<Record<NotificationChange, string>> = {
-  pause: 'pause a notification: nothing is sent or recorded',
-  resume: 'continue a notification that was paused',
-  remove: 'remove a notification with its deliveries',
+  pause: 'pause a notification; nothing is sent or recorded',
+  resume: 'resume a paused notification',
+  remove: 'remove a notification and its deliveries',
 };
 
 export function addNotificationCommands(program: Command): void {
-  const all = program.command('notifications').description('tell other servers about runs');
+  const all = program.command('notifications').description('notify other servers about runs');
   withOutput(all.command('list').description('list notifications')).action(
     async (options: ServerCommandOptions) => {
       const { listNotifications } = await import('../commands/notifications.js');
@@ -28,7 +28,7 @@ export function addNotificationCommands(program: Command): void {
   withOutput(
     one('put', 'set up a notification, or replace it').requiredOption(
       '--body <json>',
-      'the members of the API: JSON, @file, @- or name=value; repeatable',
+      'the request body: JSON, @file, @- or name=value; repeatable',
       collect,
     ),
   ).action(async (name: string, options: PutOptions) => {
@@ -53,7 +53,7 @@ export function addNotificationCommands(program: Command): void {
 }
 
 function addDeliveries(one: (name: string, description: string) => Command): void {
-  withOutput(one('test', 'send a test message, and show the answer')).action(
+  withOutput(one('test', 'send a test message and show the response')).action(
     async (name: string, options: ServerCommandOptions) => {
       const { testNotification } = await import('../commands/notifications.js');
       process.exitCode = await testNotification(name, options);
@@ -71,7 +71,7 @@ function addDeliveries(one: (name: string, description: string) => Command): voi
       await listDeliveries(name, options);
     },
   );
-  const redeliver = one('redeliver', 'send a delivery again, whatever became of it').addArgument(
+  const redeliver = one('redeliver', 'send a delivery again, in any state').addArgument(
     new Argument('<delivery>', 'the id of a delivery'),
   );
   withOutput(redeliver).action(

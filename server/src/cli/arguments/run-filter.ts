@@ -1,4 +1,4 @@
-/** The options that select runs: those of the list, and of bulk jobs. */
+/** The options that select runs, for lists and bulk jobs. */
 import { Option, type Command } from 'commander';
 import type { WorkflowFilter } from '../../api/wire/models/workflow-filter.js';
 import { collect, readPastTime, readVersion } from './values.js';
@@ -41,14 +41,14 @@ export function withFilter(command: Command): Command {
     .option('--failure <key>', 'of this group of failures')
     .option(
       `--started-from ${TIME}`,
-      'started at this time or later, such as 2h (ago)',
+      'started at or after this time, such as 2h (ago)',
       readPastTime,
     )
     .option(`--started-to ${TIME}`, 'started before this time', readPastTime)
-    .option(`--ended-from ${TIME}`, 'ended at this time or later', readPastTime)
+    .option(`--ended-from ${TIME}`, 'ended at or after this time', readPastTime)
     .option(`--ended-to ${TIME}`, 'ended before this time', readPastTime)
-    .option(`--failed-from ${TIME}`, 'with an error at this time or later', readPastTime)
-    .option(`--unchanged-since ${TIME}`, 'open, without a change since this time', readPastTime)
+    .option(`--failed-from ${TIME}`, 'with an error at or after this time', readPastTime)
+    .option(`--unchanged-since ${TIME}`, 'open and unchanged since this time', readPastTime)
     .optionsGroup('Options:');
 }
 

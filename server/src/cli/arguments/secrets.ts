@@ -6,7 +6,7 @@ export function addSecretCommands(program: Command): void {
   withOutput(
     program
       .command('secrets')
-      .description('list the names of secrets, and the definitions that use them'),
+      .description('list the names of secrets and the definitions that use them'),
   ).action(async (options: ServerCommandOptions) => {
     const { listSecrets } = await import('../commands/secrets.js');
     await listSecrets(options);

@@ -1,4 +1,4 @@
-/** The commands that run a server or work on its store. */
+/** Commands that run a server or work on its store. */
 import type { Command } from 'commander';
 import type { DevOptions } from '../commands/dev.js';
 
@@ -13,11 +13,15 @@ export function addServerCommands(program: Command): void {
   program
     .command('dev')
     .description(
-      'start the server, and register the definitions and scripts of a folder whenever they change',
+      'start the server, and register definitions and scripts in a folder whenever they change',
     )
-    .argument('[folder]', 'definitions (.yaml, .yml, .json) and scripts of custom steps (.py)', '.')
-    .option('--memory', 'keep runs and definitions in memory only: nothing is stored', false)
-    .option('--test', 'run the tests of the folder, too, and again whenever a file changes', false)
+    .argument('[folder]', 'definitions (.yaml, .yml, .json) and custom step scripts (.py)', '.')
+    .option('--memory', 'keep runs and definitions in memory only', false)
+    .option(
+      '--test',
+      'also run the tests in the folder, and rerun them whenever a file changes',
+      false,
+    )
     .action(async (folder: string, options: DevOptions) => {
       const { dev } = await import('../commands/dev.js');
       await dev(folder, options);
@@ -25,12 +29,12 @@ export function addServerCommands(program: Command): void {
 
   program
     .command('migrate-store')
-    .description('copy a store into another one; --help lists its arguments')
+    .description('copy a store to another one; --help lists its arguments')
     .helpOption(false)
     .allowUnknownOption()
     .allowExcessArguments()
     .action(async () => {
-      // The command reads its own arguments.
+      // The command parses its own arguments.
       process.argv.splice(2, 1);
       await import('../../migrate-store.js');
     });

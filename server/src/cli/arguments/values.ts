@@ -1,4 +1,4 @@
-/** Reads the values of options. A wrong one ends the command with exit code 2. */
+/** Parses option values. An invalid value ends the command with exit code 2. */
 import { InvalidArgumentError } from 'commander';
 import { isoTime } from '../../base/iso-time.js';
 import { readTime, TIME_EXAMPLE, timeProblem } from '../../engine/values/times.js';
@@ -54,7 +54,7 @@ export function readPastTime(text: string): string {
   );
 }
 
-/** A time as the server reads it; the result is in UTC. */
+/** Parses a time as the server does; the result is in UTC. */
 export function readTimeOption(text: string): string {
   const read = readTime(text);
   if (read.ok) return isoTime(read.ms);

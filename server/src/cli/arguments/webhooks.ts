@@ -1,4 +1,4 @@
-/** The commands about webhooks. */
+/** Commands for webhooks. */
 import type { Command } from 'commander';
 import type { PutOptions } from '../commands/webhooks.js';
 import { withOutput, type ServerCommandOptions } from '../connection/options.js';
@@ -7,7 +7,7 @@ import { collect } from './values.js';
 export function addWebhookCommands(program: Command): void {
   const all = program
     .command('webhooks')
-    .description('let signed calls of other systems publish events and start runs');
+    .description('let signed calls from other systems publish events and start runs');
   withOutput(all.command('list').description('list webhooks')).action(
     async (options: ServerCommandOptions) => {
       const { listWebhooks } = await import('../commands/webhooks.js');
@@ -19,7 +19,7 @@ export function addWebhookCommands(program: Command): void {
   withOutput(
     one('put', 'set up a webhook, or replace it').requiredOption(
       '--body <json>',
-      'the members of the API: JSON, @file, @- or name=value; repeatable',
+      'the request body: JSON, @file, @- or name=value; repeatable',
       collect,
     ),
   ).action(async (name: string, options: PutOptions) => {
@@ -32,7 +32,7 @@ export function addWebhookCommands(program: Command): void {
       await showWebhook(name, options);
     },
   );
-  withOutput(one('remove', 'remove a webhook: its calls are rejected from then on')).action(
+  withOutput(one('remove', 'remove a webhook; its calls are rejected from then on')).action(
     async (name: string, options: ServerCommandOptions) => {
       const { removeWebhook } = await import('../commands/webhooks.js');
       await removeWebhook(name, options);

@@ -1,4 +1,4 @@
-/** `stepwright activities`: the queues of work for workers, or the items of one queue. */
+/** `stepwright activities`: lists the work queues of activities, or the items of one queue. */
 import type {
   ActivityItem,
   ActivityQueue,

@@ -1,4 +1,4 @@
-/** `stepwright diff` and `stepwright apply`: what a folder would change on a server, and the change. */
+/** `stepwright diff` and `stepwright apply`: previews or applies the changes of a folder to a server. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { createTwoFilesPatch } from 'diff';
@@ -21,12 +21,12 @@ import { asText, type FileProblems } from '../output/print-problems.js';
 
 interface FolderOptions extends ServerCommandOptions {
   readonly origin?: string;
-  /** Whether definitions are disabled that an earlier apply of the folder has stored. */
+  /** Whether to disable definitions from an earlier apply that the folder no longer contains. */
   readonly prune: boolean;
 }
 
 export interface DiffOptions extends FolderOptions {
-  /** Ends with 1 if there are differences. */
+  /** Exits with 1 if there are differences. */
   readonly exitCode: boolean;
 }
 
@@ -37,16 +37,16 @@ export interface ApplyOptions extends FolderOptions {
   readonly yes: boolean;
 }
 
-/** What is to be done, and for whom. */
+/** The planned changes and their context. */
 interface Plan {
   readonly origin: string | null;
   readonly changes: readonly Change[];
-  /** To be disabled. */
+  /** The definitions to disable. */
   readonly stale: readonly DefinitionSummary[];
 }
 
 const STEP_NAMES_MAX = 10_000;
-/** Comparing long texts takes time with the square of their differences. */
+/** The time to compare long texts grows with the square of their differences. */
 const EDITS_MAX = 5000;
 
 /** @throws CommandFailure */
@@ -98,16 +98,16 @@ export async function apply(folder: string, options: ApplyOptions): Promise<Exit
   }
   printProblems(output, rejected);
   throw new CommandFailure(
-    `the server rejects ${rejected.file.path}: the files after it were not applied`,
+    `the server rejected ${rejected.file.path}: the files after it were not applied`,
     'Correct the file and repeat the command',
   );
 }
 
-/** @throws CommandFailure if --prune would not know what is its own */
+/** @throws CommandFailure if --prune can't identify the folder's own definitions */
 async function originOf(folder: string, options: FolderOptions): Promise<string | null> {
   const origin = await findOrigin(folder, options.origin);
   if (origin !== null || !options.prune) return origin;
-  throw misused('--prune needs to know where the folder comes from: give it --origin <name>');
+  throw misused('--prune needs the origin of the folder: add --origin <name>');
 }
 
 async function planFor(
@@ -122,13 +122,13 @@ async function planFor(
   return { origin, changes, stale };
 }
 
-/** @throws CommandFailure unless a person agrees */
+/** @throws CommandFailure unless the user confirms */
 async function confirm(output: Output, stale: readonly DefinitionSummary[]): Promise<void> {
   for (const each of stale) output.note(wouldDisable(each));
   const question = `disable ${stale.length} definition${stale.length === 1 ? '' : 's'}`;
-  if (!process.stdin.isTTY) throw misused(`--prune would ${question}: add --yes to agree`);
+  if (!process.stdin.isTTY) throw misused(`--prune would ${question}: add --yes to confirm`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Whoever ends the input has not agreed.
+  // End of input isn't a confirmation.
   const ended = once(terminal, 'close').then(() => '');
   const asked = terminal.question(`Apply the folder, and ${question}? [y/N] `).catch(() => '');
   const answer = await Promise.race([asked, ended]);
@@ -136,7 +136,7 @@ async function confirm(output: Output, stale: readonly DefinitionSummary[]): Pro
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure('nothing was applied');
 }
 
-/** Somebody has disabled it for a reason that this command does not know, so it stays disabled. */
+/** A user has disabled it for a reason that this command doesn't know, so it stays disabled. */
 async function noteDisabled(
   output: Output,
   client: ServerClient,
@@ -166,7 +166,7 @@ async function filesOf(folder: string): Promise<WorkflowFile[]> {
   throw new CommandFailure(`there are no definitions or scripts in ${folder}`);
 }
 
-/** Definitions may use steps that were stored otherwise. */
+/** Definitions may use custom steps that were stored in other ways. */
 async function otherSteps(client: ServerClient): Promise<string[]> {
   const query = { limit: STEP_NAMES_MAX };
   const { items } = await readPages<StepPage['items'][number]>(client, '/api/step', query);
@@ -185,7 +185,7 @@ function printPatch(output: Output, { before, file }: Change): void {
   const { path, text } = file;
   const names = [`${path} (server)`, path] as const;
   const patch = createTwoFilesPatch(...names, before, text, '', '', { maxEditLength: EDITS_MAX });
-  // Undefined: too different to be compared.
+  // Undefined if the texts are too different to compare.
   const lines = (patch ?? `--- ${names[0]}\n+++ ${names[1]}\nThe texts differ widely`).split('\n');
   for (const line of lines.filter((each) => !each.startsWith('====='))) {
     const text = plainLines(line);
@@ -194,7 +194,7 @@ function printPatch(output: Output, { before, file }: Change): void {
   }
 }
 
-/** Where problems do not disturb the JSON. */
+/** The stream on which problems don't interfere with the JSON. */
 function printProblems(output: Output, found: FileProblems): void {
   if (found.problems.length > 0) output.note(asText(found, (_style, text) => text));
 }
@@ -231,7 +231,7 @@ function summaryOf({ changes, origin, stale }: Plan, options: FolderOptions): st
   const parts = [`${count('create')} to create`, `${count('update')} to update`];
   if (options.prune) parts.push(`${stale.length} to disable`);
   parts.push(`${count('unchanged')} unchanged`);
-  // Without an origin, `--prune` will never know these definitions as those of the folder.
-  const from = origin === null ? 'no origin (name one with --origin)' : `origin: ${plain(origin)}`;
+  // Without an origin, `--prune` can never attribute these definitions to the folder.
+  const from = origin === null ? 'no origin (set one with --origin)' : `origin: ${plain(origin)}`;
   return `${parts.join(', ')}; ${from}`;
 }

@@ -1,4 +1,4 @@
-/** `stepwright audit`: who changed what. */
+/** `stepwright audit`: lists who changed what. */
 import type { AuditEntry } from '../../api/wire/models/audit.js';
 import { connect } from '../connection/connect.js';
 import { readPages } from '../connection/pages.js';

@@ -1,4 +1,4 @@
-/** `stepwright bulk`: one action on many runs. */
+/** `stepwright bulk`: applies one action to many runs. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type {
   BulkAction,
@@ -39,7 +39,7 @@ export interface BulkOptions extends ServerCommandOptions, FilterOptions {
   readonly timeout?: number;
 }
 
-/** How often a job is read that is waited for. */
+/** How often to poll a job while waiting for it. */
 const POLL_MS = 500;
 
 export interface PageOptions extends ServerCommandOptions {
@@ -49,7 +49,8 @@ export interface PageOptions extends ServerCommandOptions {
 
 export async function createBulkJob(action: BulkAction, options: BulkOptions): Promise<ExitCode> {
   const { compensate, dryRun, json, modification, perSecond, reason, timeout, wait } = options;
-  if (dryRun && wait) throw misused('--dry-run creates no job that --wait could wait for');
+  if (dryRun && wait)
+    throw misused('--wait cannot be combined with --dry-run, which creates no job');
   if (timeout !== undefined && !wait) throw misused('--timeout needs --wait');
   const request: BulkRequest = {
     action,
@@ -85,12 +86,12 @@ export async function createBulkJob(action: BulkAction, options: BulkOptions): P
     printObstacles(output, action, answer);
   } else {
     output.line(answer.id);
-    output.note(`The job acts on ${matched}. See how far it is: stepwright bulk show ${answer.id}`);
+    output.note(`The job acts on ${matched}. Show its progress: stepwright bulk show ${answer.id}`);
   }
   return EXIT_CODES.done;
 }
 
-/** Of the first runs only: the others may have more. */
+/** Only for the first runs; the others may have more obstacles. */
 function printObstacles(
   output: Output,
   action: BulkAction,
@@ -103,7 +104,7 @@ function printObstacles(
   printFailures(output, obstacles);
 }
 
-/** Until the job has ended, or the time is up. */
+/** Waits until the job has ended or the wait has timed out. */
 async function untilEnded(
   client: ServerClient,
   id: string,
@@ -119,19 +120,19 @@ async function untilEnded(
   }
 }
 
-/** How a command ends that has waited for a job. */
+/** The exit code of a command that has waited for a job. */
 function exitCodeOf({ failed, state }: BulkJob): ExitCode {
   if (state === 'Running') return EXIT_CODES.runOpen;
   return state === 'Done' && failed === 0 ? EXIT_CODES.done : EXIT_CODES.failed;
 }
 
-/** All runs only if that is said: an action on everything must not be the result of a forgotten filter. */
+/** All runs are selected only explicitly, so a forgotten filter can't affect everything. */
 function selectionOf(options: BulkOptions): Pick<BulkRequest, 'filter' | 'workflowIds'> {
   const filter = filterOf(options);
   const isFiltered = Object.keys(filter).length > 0;
   const { all, run } = options;
   if ([run !== undefined, isFiltered, all].filter(Boolean).length !== 1) {
-    throw misused('say which runs: a filter such as --status, or --run <id>, or --all');
+    throw misused('select the runs with a filter such as --status, with --run <id>, or with --all');
   }
   return run === undefined ? { filter } : { workflowIds: run };
 }
@@ -204,7 +205,7 @@ function printJob(job: BulkJob, { json }: ServerCommandOptions): void {
   printFailures(output, failures);
 }
 
-/** Servers of older versions do not say whether it was created with an API key. */
+/** Older servers don't report whether it was created with an API key. */
 function creatorOf({ actor, apiKey }: Pick<BulkJob, 'actor'> & Partial<BulkJob>): string {
   if (apiKey === null || apiKey === undefined) return actor;
   const { id, state } = apiKey;

@@ -1,4 +1,4 @@
-/** `stepwright completion`: the script that a shell reads to complete commands. */
+/** `stepwright completion`: prints the completion script for a shell. */
 import type { Command } from 'commander';
 import { bashCompletion } from '../completion/bash.js';
 import { fishCompletion } from '../completion/fish.js';

@@ -108,7 +108,7 @@ async function showPreview(
     const steps = executions.map(({ executionId, stepId }) => `${stepId} (#${executionId ?? '?'})`);
     output.line(`${title}: ${steps.length === 0 ? 'nothing' : plain(steps.join(', '))}`);
   };
-  list('In flight, and waited for', preview.inFlight);
+  list('In flight, finishes first', preview.inFlight);
   list('Would be undone, in order', preview.undo);
 }
 

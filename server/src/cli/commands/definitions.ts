@@ -1,4 +1,4 @@
-/** `stepwright definitions`: what a server has, and which of them can be started. */
+/** `stepwright definitions`: lists, shows, enables and disables the definitions on a server. */
 import type { DefinitionDocument, DefinitionSummary } from '../../api/wire/models/definition.js';
 import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
@@ -56,7 +56,7 @@ export async function showDefinition(id: string, options: ShowOptions): Promise<
   output.text(text);
 }
 
-/** One after the other; the first that fails ends the command. @throws CommandFailure */
+/** Processed one by one; the first failure ends the command. @throws CommandFailure */
 export async function switchDefinitions(
   action: 'disable' | 'enable',
   ids: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * `stepwright dev`: the server, and a folder whose definitions and scripts are registered at the start and whenever they
- * change. A file with problems is shown with its place, and the last good version stays.
+ * `stepwright dev`: runs a server, and registers a folder's definitions and scripts at the start and whenever they change.
+ * Problems in a file are printed with their position, and the last valid version stays.
  */
 import { fork } from 'node:child_process';
 import path from 'node:path';
@@ -17,19 +17,19 @@ import { isCandidate, readWorkflowFiles, type WorkflowFile } from '../files/work
 
 /** Editors write a file in several steps, and git changes many files at once. */
 const SETTLE_MS = 30;
-/** Further fields of the data are left out of the suggested command. */
+/** The maximum number of data fields in the suggested command. */
 const FIELDS_MAX = 5;
 
 export interface DevOptions {
   /** Keeps everything in memory only. */
   readonly memory: boolean;
-  /** Runs the tests of the folder, too. */
+  /** Also runs the folder's tests. */
   readonly test: boolean;
 }
 
 /** Runs until the server is stopped. @throws Error if the folder does not exist */
 export async function dev(folder: string, { memory, test }: DevOptions): Promise<void> {
-  // Before the server: a wrong folder must not leave one running.
+  // Before the server starts, so that an invalid folder doesn't leave one running.
   await readWorkflowFiles([folder]);
   process.env['LOG_LEVEL'] ??= 'warn';
   presetProcess({ ...(memory ? await memoryStore() : {}), hasOwnTip: true });
@@ -43,7 +43,7 @@ export async function dev(folder: string, { memory, test }: DevOptions): Promise
   });
   watcher.on('error', (error) => {
     const reason = error instanceof Error ? error.message : String(error);
-    printNote(`stepwright: ${plain(folder)} is not watched any more: ${continued(reason)}`);
+    printNote(`stepwright: ${plain(folder)} is no longer watched: ${continued(reason)}`);
   });
   if (test) startTests(folder);
 }
@@ -53,7 +53,7 @@ async function memoryStore(): Promise<CommandPreset> {
   return { store: createMemoryStore() };
 }
 
-/** What to do next, in another terminal. */
+/** The suggested next command, for another terminal. */
 function tip(definition: Registered | null, folder: string, url: string): string {
   if (definition === null) {
     const example = plain(path.join(folder, 'hello.yaml'));
@@ -69,23 +69,23 @@ function tip(definition: Registered | null, folder: string, url: string): string
 }
 
 /**
- * In a process of its own, so that tests do not slow the server down. It ends when this process does, because it is connected
- * to it.
+ * Runs in a separate process, so tests don't slow down the server. The connection between them makes it exit together with this
+ * process.
  */
 function startTests(folder: string): void {
   const [, command = ''] = process.argv;
   const child = fork(command, ['test', '--watch', '--', folder]);
   child.once('exit', (code) => {
-    report(new Error(`the tests do not run any more (exit code ${code ?? 'none'})`));
+    report(new Error(`the tests are no longer running (exit code ${code ?? 'none'})`));
   });
-  // The server ends when it has stopped, whatever the tests do.
+  // The server decides when this ends, regardless of the tests.
   child.unref();
   child.channel?.unref();
 }
 
 type Seen = Pick<WorkflowFile, 'text' | 'unreadable'> & {
   readonly accepted: boolean;
-  /** Null if it is a script, or has no name. */
+  /** Null for a script, or if it has no name. */
   readonly definition: string | null;
 };
 
@@ -119,7 +119,7 @@ class LiveFolder {
     this.#timer = setTimeout(() => void this.refresh(), SETTLE_MS);
   }
 
-  /** One after the other: each sees what the one before has stored. */
+  /** Runs one by one, so that each sees the changes that the previous one has stored. */
   refresh(): Promise<void> {
     this.#work = this.#work.then(() => this.#refresh()).catch(report);
     return this.#work;
@@ -164,7 +164,7 @@ class LiveFolder {
       stored === null
         ? 'unchanged'
         : stored.version === null
-          ? paint('red', 'not registered; the last good version stays')
+          ? paint('red', 'not registered; the last valid version stays')
           : paint('green', `registered, version ${stored.version}`);
     printLine(`${plain(file.path)}: ${state}`);
   }

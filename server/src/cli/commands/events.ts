@@ -1,4 +1,4 @@
-/** `stepwright events`: published events, one event, or the runs that wait for one;  `stepwright publish`. */
+/** `stepwright events`: lists events, shows one, or lists the runs waiting for one; `stepwright publish` publishes one. */
 import type {
   EventSummary,
   EventWaiter,

@@ -1,4 +1,4 @@
-/** `stepwright explain`: why a run is waiting, and what could put it right. */
+/** `stepwright explain`: explains why a run is waiting, and how to repair it. */
 import type { Explanation, RepairHint, WaitReason } from '../../api/wire/models/explanation.js';
 import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
@@ -36,7 +36,7 @@ function print(output: Output, explanation: Explanation): void {
   }
   if (repairs.length === 0) return;
   output.line();
-  output.line(output.paint('bold', 'What would put it right (--dry-run shows what would happen)'));
+  output.line(output.paint('bold', 'Possible repairs (preview with --dry-run)'));
   for (const repair of repairs) printRepair(output, workflowId, repair);
 }
 
@@ -60,7 +60,7 @@ function printRepair(output: Output, workflowId: string, { action, body, text }:
   output.line(output.paint('dim', `    stepwright ${action} ${workflowId} --reason '…'${more}`));
 }
 
-/** One word for a shell. */
+/** Quotes a text as one shell word. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

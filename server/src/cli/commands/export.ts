@@ -1,4 +1,4 @@
-/** `stepwright export`: everything about a run as JSON;  `stepwright types`: the TypeScript types of a definition. */
+/** `stepwright export`: prints everything about a run as JSON; `stepwright types`: prints the TypeScript types of a definition. */
 import { PRIVATE_FILE } from '../../base/private-files.js';
 import type { WorkflowExport } from '../../api/wire/models/export.js';
 import { connect } from '../connection/connect.js';
@@ -9,7 +9,7 @@ import { jsonText, Output } from '../output/output.js';
 import { plainLines } from '../output/plain-text.js';
 
 interface FileOptions extends ServerCommandOptions {
-  /** Standard output, if it is absent. */
+  /** Standard output if absent. */
   readonly output?: string;
 }
 
@@ -20,7 +20,7 @@ export interface TypesOptions extends FileOptions {
 export async function exportRun(workflowId: string, options: FileOptions): Promise<void> {
   const client = await connect(options);
   const exported = await client.get<WorkflowExport>(pathTo`/api/workflow/${workflowId}/export`);
-  // It contains the data of the run.
+  // It contains the run's data.
   await deliver(`${jsonText(exported, 2)}\n`, options, PRIVATE_FILE);
 }
 

@@ -1,4 +1,4 @@
-/** `stepwright failures`: failed runs in groups by their cause. */
+/** `stepwright failures`: groups failed runs by cause. */
 import type { FailureGroup, FailureGroups, FailureQuery } from '../../api/wire/models/failure.js';
 import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
@@ -66,9 +66,9 @@ function statesOf({ failed, retrying, suspended }: FailureGroup): string {
     .join(', ');
 }
 
-/** How to see the runs, and what is not shown. */
+/** Hints on how to list the runs, and on omitted groups. */
 function noteRest(output: Output, { exact, groups, items }: FailureGroups): void {
-  output.note('The runs of a group: stepwright list --failure <key>');
+  output.note('To list the runs of a group: stepwright list --failure <key>');
   if (groups > items.length) {
     output.note(`These are the first ${items.length} of ${groups} groups; --limit shows more.`);
   }

@@ -1,4 +1,4 @@
-/** `stepwright find`: runs by a text in their id, reference, tags or index fields. */
+/** `stepwright find`: finds runs by a text in their id, reference, tags or index fields. */
 import type {
   FoundWorkflow,
   MatchRelation,
@@ -19,7 +19,7 @@ export interface FindOptions extends ServerCommandOptions {
 }
 
 const PAGE_SIZE_MAX = 100;
-/** Each takes the server up to 0.3 s. */
+/** Each call takes the server up to 0.3 s. */
 const PAGES_MAX = 50;
 
 const RELATIONS: Readonly<Record<MatchRelation, string>> = {
@@ -46,7 +46,7 @@ export async function find(text: string, options: FindOptions): Promise<void> {
   if (items.length > 0) {
     const runs = items.map(({ workflow }) => workflow);
     printRuns(output, runs, ({ workflowId }) => why.get(workflowId) ?? '');
-  } else output.note('No run was found.');
+  } else output.note('No runs were found.');
   if (definitionId !== null) {
     const id = plain(definitionId);
     output.note(`${id} is a definition; its runs: stepwright list --definition ${id}`);
@@ -54,7 +54,7 @@ export async function find(text: string, options: FindOptions): Promise<void> {
   noteRest(output, findings);
 }
 
-/** Searches older and older runs, until enough are found or all were searched. */
+/** Searches progressively older runs until there are enough results or all runs were searched. */
 async function search(
   client: ServerClient,
   text: string,

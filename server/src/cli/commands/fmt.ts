@@ -1,6 +1,6 @@
 /**
- * `stepwright fmt`: the canonical form of definitions. A file is replaced as a whole, or not at all, and keeps its line
- * endings and its byte order mark.
+ * `stepwright fmt`: writes definitions in canonical form. A file is replaced atomically, and keeps its line endings and byte
+ * order mark.
  */
 import path from 'node:path';
 import { CommandFailure } from '../failure.js';
@@ -73,21 +73,21 @@ async function formatText(file: string, text: string): Promise<string> {
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Windows line endings are those of a checkout: one of them speaks for all. */
+/** Windows line endings come from the checkout, so a single one determines the style of the file. */
 async function asBefore(folder: string, file: string, text: string): Promise<string> {
   const before = (await readBounded(folder, file)).bytes.toString('utf8');
   const mark = before.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
   return mark + (before.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text);
 }
 
-/** A link stays a link: what is replaced is the file that was read, with its permissions. */
+/** A link stays a link: the file that was read is replaced, and keeps its permissions. */
 async function replace({ realPath }: WorkflowFile, text: string): Promise<void> {
   const folder = path.dirname(realPath);
   await writeBounded(folder, realPath, await asBefore(folder, realPath, text));
 }
 
 function problemOf(error: unknown): Problem {
-  // The library for YAML is recursive.
+  // The YAML library is recursive.
   const reason =
     error instanceof RangeError
       ? 'it is nested too deeply'

@@ -19,13 +19,13 @@ export interface FollowOptions {
   readonly timeout?: number;
 }
 
-/** Changes that come faster are shown together. */
+/** Faster changes are shown together. */
 const REFRESH_MS_MIN = 100;
 const PAGE_SIZE = 100;
-/** Of a long run, only the newest steps are shown at the start. */
+/** For a long run, only the newest steps are shown at the start. */
 const PAGES_MAX = 20;
 
-/** Until the run has ended or is suspended, or the time is up. */
+/** Waits until the run has ended or is suspended, or the wait has timed out. */
 export async function untilSettled(
   client: ServerClient,
   workflowId: string,
@@ -46,7 +46,7 @@ export async function untilSettled(
       if (change === undefined) break;
       const run = change ?? (await patiently(read, signal));
       if (steps !== null) await patiently(() => steps.refresh(), signal);
-      // Nobody reads the steps any more: `| head`.
+      // The reader of the output is gone, as with `| head`.
       if (isSettled(run) || process.stdout.destroyed) break;
       if (steps !== null) await pause(REFRESH_MS_MIN);
     }
@@ -61,7 +61,7 @@ function isSettled({ outcome, status }: ChangedWorkflow): boolean {
   return outcome !== null || status === 'Suspended';
 }
 
-/** How a command ends that has waited for a run. */
+/** The exit code of a command that has waited for a run. */
 export function exitCodeOf({ outcome, status }: ChangedWorkflow): ExitCode {
   switch (outcome) {
     case 'Succeeded':
@@ -112,7 +112,7 @@ class StepLines {
   readonly #path: string;
   readonly #output: Output;
   readonly #json: boolean;
-  /** The open executions, with what was last printed about each. */
+  /** The open executions, with the last line printed about each. */
   #open = new Map<number, string>();
   readonly #ended = new Set<number>();
 
@@ -123,7 +123,7 @@ class StepLines {
     this.#json = json;
   }
 
-  /** Prints what has changed. */
+  /** Prints the changes. */
   async refresh(): Promise<void> {
     const fresh = await this.#read();
     const open = new Map<number, string>();
@@ -140,7 +140,7 @@ class StepLines {
     this.#open = open;
   }
 
-  /** The open executions, and the ended ones that were not printed yet: the newest come first. */
+  /** The open executions, and the ended ones that haven't been printed yet, the newest first. */
   async #read(): Promise<StepExecution[]> {
     const fresh: StepExecution[] = [];
     // These may have ended long before younger ones.
@@ -177,7 +177,7 @@ class StepLines {
   }
 }
 
-/** Not a step that only runs, or that waits for the steps inside it: its end is enough. */
+/** Skips steps that are just running, or waiting for the steps inside them: printing their end is enough. */
 function isWorthALine({ waitsFor }: StepExecution): boolean {
   return waitsFor !== null && waitsFor.kind !== 'steps';
 }

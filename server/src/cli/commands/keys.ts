@@ -1,4 +1,4 @@
-/** `stepwright keys`: bearer tokens that the server can end at any time. */
+/** `stepwright keys`: manages API keys, the bearer tokens that can be revoked at any time. */
 import type { ApiKey, CreatedApiKey } from '../../api/wire/models/key.js';
 import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
@@ -14,7 +14,7 @@ export interface CreateKeyOptions extends ServerCommandOptions {
   readonly expires?: string;
 }
 
-/** Prints the key to standard output, and everything else to standard error. */
+/** Prints the key to standard output and everything else to standard error. */
 export async function createKey(name: string, options: CreateKeyOptions): Promise<void> {
   const { expires, json, scope } = options;
   const client = await connect(options);
@@ -27,7 +27,7 @@ export async function createKey(name: string, options: CreateKeyOptions): Promis
     output.json(created);
     return;
   }
-  output.note(`Created the key ${created.id}. It is not shown again:`);
+  output.note(`Created the key ${created.id}. It won't be shown again:`);
   output.line(created.key);
 }
 

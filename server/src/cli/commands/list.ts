@@ -1,4 +1,4 @@
-/** `stepwright list`: runs, newest first. */
+/** `stepwright list`: lists runs, newest first. */
 import type { WorkflowFilter } from '../../api/wire/models/workflow-filter.js';
 import type { WorkflowSummary } from '../../api/wire/models/workflow.js';
 import { connect } from '../connection/connect.js';

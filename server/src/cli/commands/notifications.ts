@@ -1,4 +1,4 @@
-/** `stepwright notifications`: who is told about runs, and what became of the messages. */
+/** `stepwright notifications`: manages notifications about runs, and their deliveries. */
 import type { Delivery, Notification } from '../../api/wire/models/notification.js';
 import { readObject } from '../arguments/data.js';
 import { connect } from '../connection/connect.js';

@@ -1,4 +1,4 @@
-/** `stepwright profile`: servers and tokens, stored under names. Tokens are never printed. */
+/** `stepwright profile`: manages stored servers and tokens. Tokens are never printed. */
 import { text } from 'node:stream/consumers';
 import { decodeJwt } from 'jose';
 import { checkedToken, checkedUrl } from '../connection/address.js';
@@ -21,7 +21,7 @@ interface OutputOptions {
 export interface SetOptions extends OutputOptions {
   readonly url?: string;
   readonly tokenStdin: boolean;
-  /** False: remove the stored token. */
+  /** False removes the stored token. */
   readonly token?: string | false;
   readonly use: boolean;
 }
@@ -31,7 +31,7 @@ interface ListedProfile {
   readonly url: string;
   readonly isCurrent: boolean;
   readonly hasToken: boolean;
-  /** Null if there is no token, or it does not say. */
+  /** Null if there is no token, or if its expiry is unknown. */
   readonly tokenExpiry: string | null;
 }
 
@@ -68,7 +68,7 @@ export async function setProfile(name: string, options: SetOptions): Promise<voi
   await say(`The profile ${name} is stored in ${profilesFile()}.`, options);
 }
 
-/** A token belongs to its server: with another one, it must be given again. */
+/** A token belongs to its server. After a server change, it must be given again. */
 async function tokenFor(
   before: Profile | undefined,
   url: string,
@@ -96,7 +96,7 @@ export async function removeProfile(name: string, options: OutputOptions): Promi
   await say(`The profile ${name} is removed.`, options);
 }
 
-/** Programs get all profiles, as they are now. */
+/** With --json, all profiles are printed in their new state. */
 async function say(change: string, { json }: OutputOptions): Promise<void> {
   if (json) await listProfiles({ json });
   else new Output().note(change);
@@ -109,7 +109,7 @@ function tokenText({ hasToken, tokenExpiry }: ListedProfile, now: number): strin
   return `${hasEnded ? 'expired' : 'expires'} ${relativeTime(tokenExpiry, now)}`;
 }
 
-/** The token is not verified: only its server can do that. */
+/** The token isn't verified: only its server can do that. */
 function expiryOf(token: string | null): string | null {
   if (token === null) return null;
   try {

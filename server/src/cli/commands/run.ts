@@ -1,4 +1,4 @@
-/** `stepwright run`: starts a run, and waits for its end if that is wanted. */
+/** `stepwright run`: starts a run and optionally waits for its end. */
 import type {
   ConflictScope,
   ControlledWorkflow,
@@ -57,7 +57,7 @@ export async function run(definitionId: string, options: RunOptions): Promise<Ex
     else {
       output.line(workflowId);
       const what = isJoined(status) ? joinedRun(started) : plain(`Started ${named}.`);
-      output.note(`${what} See how far it is: stepwright show ${workflowId}`);
+      output.note(`${what} Show its progress: stepwright show ${workflowId}`);
     }
     return EXIT_CODES.done;
   }
@@ -69,12 +69,12 @@ export async function run(definitionId: string, options: RunOptions): Promise<Ex
   return exitCodeOf(settled);
 }
 
-/** Whether a start was answered with a run that existed before; it may have ended. */
+/** Whether a start returned an existing run, which may have ended. */
 export function isJoined(status: number): boolean {
   return status === 200;
 }
 
-/** For people. */
+/** The human-readable output. */
 export function joinedRun(run: ControlledWorkflow): string {
   const { definitionId, reference, status, workflowId } = run;
   return plain(

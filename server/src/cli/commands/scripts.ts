@@ -1,4 +1,4 @@
-/** `stepwright scripts`: the scripts of custom steps on a server. */
+/** `stepwright scripts`: lists and prints the custom step scripts on a server. */
 import type { StepSummary } from '../../api/wire/models/step.js';
 import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';

@@ -1,4 +1,4 @@
-/** `stepwright secrets`: the names of secrets, and which definitions use them. */
+/** `stepwright secrets`: lists the names of secrets and the definitions that use them. */
 import type { Secret } from '../../api/wire/models/secret.js';
 import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';

@@ -1,4 +1,4 @@
-/** `stepwright show`: one run with its data. */
+/** `stepwright show`: shows a run with its data. */
 import type { Workflow } from '../../api/wire/models/workflow.js';
 import { connect } from '../connection/connect.js';
 import type { ServerCommandOptions } from '../connection/options.js';
@@ -16,7 +16,7 @@ export async function show(workflowId: string, options: ServerCommandOptions): P
   else printRun(output, run);
 }
 
-/** When, and since when if it has failed like this before. */
+/** When it failed, and when it first failed in the same way. */
 function failureText(
   { failingSince, failureTime }: Workflow,
   time: (value: string | null) => string,

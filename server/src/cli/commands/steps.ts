@@ -1,4 +1,4 @@
-/** `stepwright steps`: the executions of a run, or, with `--follow`, what happens in it. */
+/** `stepwright steps`: lists the executions of a run or, with `--follow`, prints them live. */
 import type {
   StepExecution,
   StepExecutionStatusFilter,

@@ -1,4 +1,4 @@
-/** `stepwright test`: runs files of tests on the real engine with real Python, in virtual time. */
+/** `stepwright test`: runs test files on the real engine with real Python, in virtual time. */
 import { once } from 'node:events';
 import path from 'node:path';
 import { runFile, type FileReport } from '../../test-kit/files/run-file.js';
@@ -43,7 +43,7 @@ export interface TestCommandOptions {
 const SETTLE_MS = 30;
 const WATCHED = /\.(ya?ml|json|py|snap)$/i;
 
-/** @returns the exit code: 1 if a case failed, or there is none */
+/** @returns the exit code: 1 if a case failed, or if there are no cases */
 export async function test(
   paths: readonly string[],
   options: TestCommandOptions,
@@ -92,7 +92,7 @@ function wantsCoverage({ coverage, coverageHtml, coverageMin }: TestCommandOptio
   return coverage === true || coverageHtml !== undefined || coverageMin !== undefined;
 }
 
-/** Writes the report if one is wanted, and compares with the minimum. */
+/** Writes the report if requested, and checks the minimum. */
 async function coverageIsEnough(
   output: Output,
   coverage: readonly DefinitionCoverage[],
@@ -100,7 +100,7 @@ async function coverageIsEnough(
 ): Promise<boolean> {
   if (coverageHtml !== undefined) {
     const file = await writeCoverage(coverageHtml, coverageHtmlOf(coverage));
-    output.note(`stepwright: ${plain(file)} shows the coverage`);
+    output.note(`stepwright: coverage report: ${plain(file)}`);
   }
   const percent = percentOf(totalsOfAll(coverage));
   if (percent >= coverageMin) return true;
@@ -130,17 +130,17 @@ async function runOne(
   return report;
 }
 
-/** Runs all files, and again when one changes, until the process is stopped. @returns the exit code of the last time */
+/** Runs all files, and reruns them when one changes, until the process is stopped. @returns the exit code of the last run */
 async function runAndWatch(
   paths: readonly string[],
   options: TestCommandOptions,
   pythons: TestPythons,
 ): Promise<number> {
-  // Before the watch: a wrong path must not leave one running.
+  // Before watching, so that an invalid path doesn't leave a watch running.
   await readTestFiles(paths);
   const stopped = untilStopped();
   const { watchFolders } = await import('../files/watch-folders.js');
-  // Before the first time: what changes meanwhile runs again.
+  // Watching starts before the first test run, so changes during it trigger another one.
   const watcher = await watchFolders(paths.map(folderOf));
   await once(watcher, 'ready');
   let work = runAndReport(paths, options, pythons);
@@ -158,7 +158,7 @@ async function runAndWatch(
   return work;
 }
 
-/** A file that is removed while it is read does not end the watch. */
+/** A file that is removed while it is being read doesn't end the watch. */
 async function runAndReport(...run: Parameters<typeof runAll>): Promise<number> {
   let exitCode: number = EXIT_CODES.failed;
   try {
@@ -171,7 +171,7 @@ async function runAndReport(...run: Parameters<typeof runAll>): Promise<number> 
   return exitCode;
 }
 
-/** By a signal, or because the process that has started this one is gone. */
+/** Stopped by a signal, or because the parent process is gone. */
 async function untilStopped(): Promise<void> {
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
@@ -179,7 +179,7 @@ async function untilStopped(): Promise<void> {
   });
 }
 
-/** Definitions and scripts are beside the file of tests. */
+/** Definitions and scripts are in the same folder as the test file. */
 function folderOf(given: string): string {
   return /\.ya?ml$/i.test(given) ? path.dirname(given) : given;
 }

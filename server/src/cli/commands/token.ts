@@ -1,7 +1,7 @@
 /**
- * `stepwright token`: a key pair (or that of `--key`), the settings for the server, and a token.
+ * `stepwright token`: creates a token, with a new key pair or the one from `--key`, and the settings for the server.
  *
- * Anyone who has the private key can do everything: it belongs where tokens are created, never where the server runs.
+ * Anyone with the private key can do anything, so it belongs where tokens are created, never where the server runs.
  */
 import {
   createPrivateKey,
@@ -39,7 +39,7 @@ const RSA_BITS = 3072;
 interface MadeToken {
   readonly token: string;
   readonly expiry: string;
-  /** Of a server that accepts it. */
+  /** The settings of a server that accepts the token. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
@@ -81,7 +81,7 @@ export async function makeToken(options: Omit<TokenOptions, 'json'>): Promise<Ma
   };
 }
 
-/** So that the audit log names somebody. Null: in a container, the user may have no name. */
+/** Gives the audit log a name. Null in a container where the user has no name. */
 function userName(): string | null {
   try {
     return userInfo().username;
@@ -90,7 +90,7 @@ function userName(): string | null {
   }
 }
 
-/** The token goes to standard output, so that `STEPWRIGHT_TOKEN=$(stepwright token …)` takes only it. */
+/** Only the token goes to standard output, so that `STEPWRIGHT_TOKEN=$(stepwright token …)` works. */
 function print(
   output: Output,
   { settings, token: signed }: MadeToken,
@@ -99,7 +99,7 @@ function print(
   const assigned = Object.entries(settings).map(([name, value]) => `${name}='${value}'`);
   output.note(
     key === undefined
-      ? '# The private key was not kept: this is the only token for this public key (see --key).'
+      ? '# The private key was not stored, so this is the only token for this public key (see --key).'
       : `# The private key is in ${key}. The server does not need it.`,
   );
   output.note(`# Start the server with\n${assigned.join(' ')} stepwright start`);
@@ -114,7 +114,7 @@ function readScopes(text: string): readonly string[] {
   throw misused(`--scope: '${wrong}' ${NOT_A_SCOPE}`);
 }
 
-/** A file that does not exist is created, so that later tokens can be made with the same key. */
+/** A missing file is created, so that later tokens can use the same key. */
 async function keyOf(file: string | undefined, alg: string): Promise<KeyObject> {
   if (file === undefined) return newKey(alg);
   const found = await readFile(file).catch((error: unknown) => {
@@ -124,7 +124,7 @@ async function keyOf(file: string | undefined, alg: string): Promise<KeyObject> 
   if (found !== null) return readKey(found, file);
   const privateKey = newKey(alg);
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
-  // Only the owner may read it, and a file that was created in the meantime is not overwritten.
+  // Only the owner may read it, and a file created in the meantime isn't overwritten.
   await writeFile(file, pem, { mode: 0o600, flag: 'wx' });
   return privateKey;
 }

@@ -1,4 +1,4 @@
-/** `stepwright triggers`: what starts runs of a definition, and when. */
+/** `stepwright triggers`: manages the triggers of a definition. */
 import type { BackfillTimes, Schedule, Trigger } from '../../api/wire/models/trigger.js';
 import type { ControlledWorkflow } from '../../api/wire/models/workflow.js';
 import { connect } from '../connection/connect.js';
@@ -46,7 +46,7 @@ export async function listTriggers(
   ]);
 }
 
-/** One line for each trigger, the one that fires first at the top. */
+/** One line per trigger, ordered by the next due time. */
 export async function showSchedule({ hours, limit, ...options }: ScheduleOptions): Promise<void> {
   const client = await connect(options);
   const query = `?hours=${hours}&limit=${limit}`;
@@ -57,7 +57,7 @@ export async function showSchedule({ hours, limit, ...options }: ScheduleOptions
     output.json(schedule);
     return;
   }
-  if (items.length === 0) output.note('Nothing fires in this period.');
+  if (items.length === 0) output.note('No triggers fire in this period.');
   else {
     output.table(items, [
       { title: 'NEXT', text: ({ times: [next] }) => (next ? fullTime(next, output.now) : '') },
@@ -67,7 +67,7 @@ export async function showSchedule({ hours, limit, ...options }: ScheduleOptions
       { title: 'TIMES', text: (item) => `${item.times.length}${item.more ? '+' : ''}` },
     ]);
   }
-  if (more) output.note('More triggers fire in this period: see --limit.');
+  if (more) output.note('More triggers fire in this period; --limit shows more.');
 }
 
 export async function switchTrigger(
@@ -117,7 +117,7 @@ export async function backfillTrigger(
     return;
   }
   for (const time of answer.times) output.line(time);
-  if (answer.times.length === 0) output.note('No time of the trigger is in this period.');
+  if (answer.times.length === 0) output.note('The trigger has no due times in this period.');
 }
 
 function cronOf(cron: string, timeZone: string | null): string {

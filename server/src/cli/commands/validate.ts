@@ -1,4 +1,4 @@
-/** `stepwright validate`: checks files with the server's own validator, on a server that exists only for this. */
+/** `stepwright validate`: checks files with the server's own validator, on a temporary server. */
 import { EXIT_CODES } from '../exit-codes.js';
 import { checkFiles } from '../files/check-files.js';
 import { painterFor } from '../output/paint.js';

@@ -1,4 +1,4 @@
-/** `stepwright webhooks`: what signed calls of other systems do. */
+/** `stepwright webhooks`: manages webhooks for signed calls from other systems. */
 import type { Webhook } from '../../api/wire/models/webhook.js';
 import { readObject } from '../arguments/data.js';
 import { connect } from '../connection/connect.js';

@@ -1,4 +1,4 @@
-/** The completion for bash. */
+/** Completion for Bash. */
 import { quoted, spellings, stepsTo, type CommandNode } from './tree.js';
 
 export function bashCompletion(nodes: readonly CommandNode[]): string {

@@ -1,4 +1,4 @@
-/** The completion for fish. */
+/** Completion for fish. */
 import { stepsTo, type CommandNode } from './tree.js';
 
 export function fishCompletion(nodes: readonly CommandNode[]): string {
@@ -33,7 +33,7 @@ ${lines.join('\n')}
 `;
 }
 
-/** Fish has its own rules within quotes. */
+/** Fish has its own escaping rules inside quotes. */
 function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

@@ -1,4 +1,4 @@
-/** What can be completed: the commands with their options and values, as the tree of commands declares them. */
+/** The completion candidates: commands, options and values, taken from the command tree. */
 import type { Command } from 'commander';
 
 interface Suggestion {
@@ -10,7 +10,7 @@ interface SuggestedOption extends Suggestion {
   /** `-d`. */
   readonly short: string | null;
   readonly takesValue: boolean;
-  /** Empty: any value. */
+  /** Empty if any value is allowed. */
   readonly choices: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface CommandNode {
   readonly path: string;
   readonly commands: readonly Suggestion[];
   readonly options: readonly SuggestedOption[];
-  /** The values of its arguments, as far as they are known. */
+  /** The known values of its arguments. */
   readonly values: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export function spellings({ name, short }: SuggestedOption): readonly string[] {
   return short === null ? [name] : [name, short];
 }
 
-/** One word for a shell, which expands nothing in it. */
+/** Quotes a text as one shell word, without expansion. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,4 @@
-/** The completion for zsh. */
+/** Completion for Zsh. */
 import { quoted, spellings, stepsTo, type CommandNode } from './tree.js';
 
 export function zshCompletion(nodes: readonly CommandNode[]): string {

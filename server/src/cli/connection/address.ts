@@ -1,4 +1,4 @@
-/** Where a server is, and the token for it. */
+/** Parses server URLs and tokens. */
 import { CommandFailure, misused } from '../failure.js';
 
 export interface Address {
@@ -18,7 +18,7 @@ export function checkedUrl(text: string, origin: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/$/, '');
 }
 
-/** A token becomes a header, in which other characters are impossible. @throws CommandFailure */
+/** A token becomes a header value, which can't have other characters. @throws CommandFailure */
 export function checkedToken(token: string): string {
   if (/^[!-~]+$/.test(token)) return token;
   throw new CommandFailure('the token is not valid: it is empty, or has spaces or line breaks');

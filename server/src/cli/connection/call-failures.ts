@@ -1,15 +1,15 @@
-/** What a failed call means for the person who typed the command, and what to do. */
+/** Explains a failed call to the user, and suggests a fix. */
 import { readJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/values/json.js';
 import { EXIT_CODES } from '../exit-codes.js';
 import { CommandFailure } from '../failure.js';
 
-const ELSEWHERE = 'name another server with --url, STEPWRIGHT_URL or --profile';
+const ELSEWHERE = 'select another server with --url, STEPWRIGHT_URL or --profile';
 
-/** @param error what `fetch` has thrown */
+/** @param error thrown by `fetch` */
 export function unreachable(url: string, error: unknown): CommandFailure {
   if (error instanceof Error && error.name === 'TimeoutError') {
-    const message = `the server at ${url} has not answered in time`;
+    const message = `the server at ${url} did not respond in time`;
     return new CommandFailure(message, 'Try again later', EXIT_CODES.unreachable);
   }
   return new CommandFailure(
@@ -19,12 +19,12 @@ export function unreachable(url: string, error: unknown): CommandFailure {
   );
 }
 
-/** Whether the same call may succeed a moment later. */
+/** Whether retrying the call shortly may succeed. */
 export function isTemporary(error: unknown): boolean {
   return error instanceof CommandFailure && error.exitCode === EXIT_CODES.unreachable;
 }
 
-/** `fetch` says only that it failed; its cause says why. */
+/** `fetch` only reports that it failed; the cause has the reason. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
@@ -36,7 +36,7 @@ export function refusal(url: string, status: number, text: string): CommandFailu
   const problem = problemIn(text);
   if (problem === null) {
     return new CommandFailure(
-      `${url} answered ${status}, but not as a Stepwright server does`,
+      `${url} responded with ${status}, but it does not look like a Stepwright server`,
       `Check the address, or ${ELSEWHERE}`,
       EXIT_CODES.unreachable,
     );
@@ -45,7 +45,7 @@ export function refusal(url: string, status: number, text: string): CommandFailu
   return new CommandFailure(explained(problem).join('\n'), hint, exitCode);
 }
 
-/** What a problem document says, on several lines. */
+/** Formats a problem document on several lines. */
 export function explained(problem: JsonObject): string[] {
   const errorId = textIn(problem, 'errorId');
   return [

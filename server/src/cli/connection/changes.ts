@@ -1,4 +1,4 @@
-/** The live stream of one run. It reconnects; whoever reads it learns only that something has changed, and the newest state. */
+/** The live stream of one run, with automatic reconnects. Readers only learn that something has changed, and the latest state. */
 import { createParser } from 'eventsource-parser';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChangedWorkflow } from '../../api/wire/models/workflow.js';
@@ -9,7 +9,7 @@ import type { ServerClient } from './server-client.js';
 /** The server sends at least a comment every 15 seconds. */
 const SILENCE_MS_MAX = 45_000;
 const PAUSE_MS = 1000;
-/** One each second: a rolling upgrade takes less. */
+/** One attempt per second: a rolling upgrade takes less. */
 const FAILURES_MAX = 60;
 
 /** `null`: read the state, because changes may have been missed. */
@@ -32,7 +32,7 @@ export class RunChanges {
     });
   }
 
-  /** @returns undefined after the signal was aborted. @throws CommandFailure if the server stays away */
+  /** @returns undefined after the signal was aborted. @throws CommandFailure if the server stays unavailable */
   async next(): Promise<Change | undefined> {
     while (this.#newest === undefined && this.#failure === null && !this.#signal.aborted) {
       await new Promise<void>((resolve) => (this.#wake = resolve));
@@ -78,14 +78,14 @@ export class RunChanges {
     const parser = createParser({
       onEvent: ({ data, event }) => {
         if (event === 'lag') this.#tell(null);
-        // Events of this type have this content.
+        // Events of this type have this shape.
         if (event === 'workflow') this.#tell(readJson(data) as unknown as ChangedWorkflow);
       },
     });
     const reader = body.getReader();
     for (;;) {
       const silence = setTimeout(hangUp, SILENCE_MS_MAX);
-      // A connection that breaks is like one that ends: the next one begins with the current state.
+      // A broken connection is handled like a closed one: the next connection begins with the current state.
       const { done, value } = await reader
         .read()
         .catch(() => ({ done: true, value: undefined }))
@@ -96,7 +96,7 @@ export class RunChanges {
   }
 }
 
-/** Repeats a call while the server is away, until the signal is aborted. @throws CommandFailure if it stays away */
+/** Retries a call while the server is unavailable, until the signal is aborted. @throws CommandFailure if it stays unavailable */
 export async function patiently<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let failures = 1; ; failures += 1) {
     try {

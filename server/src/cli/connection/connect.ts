@@ -1,8 +1,8 @@
 /**
- * Which server a command talks to, and with which token.
+ * Determines the server and token of a command.
  *
- *  CN1 A stored token is sent only to the server it was stored with: not to one named by --url or STEPWRIGHT_URL.
- *  CN2 Options come before environment variables, and these before stored profiles.
+ *  CN1 A stored token is sent only to the server it was stored with, not to one given by --url or STEPWRIGHT_URL.
+ *  CN2 Options override environment variables, which override stored profiles.
  */
 import { misused } from '../failure.js';
 import { checkedUrl, type Address } from './address.js';
@@ -23,13 +23,13 @@ export async function findServer(
 ): Promise<Address> {
   const { profile, url } = options;
   if (url !== undefined && profile !== undefined) {
-    throw misused('--url and --profile both name a server: give only one of them');
+    throw misused('--url and --profile both select a server: give only one of them');
   }
   // An empty variable counts as unset.
   const read = (name: string): string | undefined => environment[name] || undefined;
   const token = options.token ?? read('STEPWRIGHT_TOKEN') ?? null;
   if (url !== undefined) return { url: checkedUrl(url, '--url'), token };
-  // A profile that is named for this call comes before the variables, with its own token.
+  // A profile given for this call overrides the variables, and uses its own token.
   if (profile !== undefined) return fromProfile(profile, options.token ?? null);
   const variable = read('STEPWRIGHT_URL');
   if (variable !== undefined) return { url: checkedUrl(variable, 'STEPWRIGHT_URL'), token };

@@ -12,7 +12,7 @@ export interface ServerCommandOptions extends ConnectionOptions {
   readonly json: boolean;
 }
 
-/** To be added after the command's own options, so that help shows those first. */
+/** Added after the command's own options, so that the help shows those first. */
 export function withConnection(command: Command): Command {
   return command
     .optionsGroup('Connection:')
@@ -22,5 +22,5 @@ export function withConnection(command: Command): Command {
 }
 
 export function withOutput(command: Command): Command {
-  return withConnection(command.option('--json', 'print the JSON of the API', false));
+  return withConnection(command.option('--json', 'print the API response as JSON', false));
 }

@@ -1,4 +1,4 @@
-/** Lists of the API, which come in pages. */
+/** Reads paged API lists. */
 import type { Query, ServerClient } from './server-client.js';
 
 export interface Page<T> {

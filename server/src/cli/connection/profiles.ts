@@ -1,7 +1,7 @@
 /**
- * Servers that were stored under a name, in a file that only its owner can read. Tokens in it are never printed.
+ * Stored servers and tokens, in a file that only its owner can read. Tokens are never printed.
  *
- * The file is replaced as a whole, so that a reader never sees half of it.
+ * The file is replaced atomically, so a reader never sees half of it.
  */
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -14,12 +14,12 @@ import { CommandFailure, misused } from '../failure.js';
 
 export interface Profile {
   readonly url: string;
-  /** Null: the server needs none. */
+  /** Null if the server doesn't require one. */
   readonly token: string | null;
 }
 
 export interface Profiles {
-  /** The profile that is used if nothing else is said. */
+  /** The profile used by default. */
   readonly current: string | null;
   readonly profiles: ReadonlyMap<string, Profile>;
 }
@@ -30,7 +30,7 @@ const ONLY_OWNER = 0o600;
 const OTHERS = 0o077;
 
 export function profilesFile(environment: NodeJS.ProcessEnv = process.env): string {
-  // The specification says that relative paths are to be ignored.
+  // According to the specification, relative paths must be ignored.
   const { XDG_CONFIG_HOME: given = '' } = environment;
   const folder = path.isAbsolute(given) ? given : path.join(homedir(), '.config');
   return path.join(folder, 'stepwright', 'profiles.json');
@@ -99,7 +99,7 @@ export function profileNamed(name: string, { profiles }: Profiles): Profile {
 export function checkedProfileName(name: string): string {
   if (NAME.test(name)) return name;
   throw misused(
-    'the name of a profile has 1 to 64 characters: letters, digits, and the characters . _ -',
+    'the name of a profile must have 1 to 64 characters: letters, digits, and the characters . _ -',
   );
 }
 
@@ -112,11 +112,11 @@ async function readPrivate(file: string): Promise<string | null> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;
   }
-  // Windows has no such bits.
+  // Windows doesn't have these bits.
   if (process.platform !== 'win32' && (found.mode & OTHERS) !== 0) {
     throw new CommandFailure(
       `${file} contains tokens, and other users may open it`,
-      `Close it to them: chmod 600 ${file}`,
+      `Restrict it to yourself: chmod 600 ${file}`,
     );
   }
   if (found.size > BYTES_MAX) throw new CommandFailure(`${file} is too large`);

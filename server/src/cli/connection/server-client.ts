@@ -1,8 +1,8 @@
 /**
- * Calls of the API, for the commands.
+ * Calls the API for the commands.
  *
- * It is not the SDK: the package of the server must be complete by itself, and `--json` prints what the server sends, with
- * every number exact. The types of answers are those of `api/wire/models`.
+ * The SDK isn't used because the server package must be self-contained, and because `--json` prints responses unchanged, with
+ * exact numbers. Response types come from `api/wire/models`.
  */
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import type { Json } from '../../engine/values/json.js';
@@ -22,7 +22,7 @@ interface Call {
   readonly query?: Query;
   readonly body?: Content;
   readonly idempotencyKey?: string | undefined;
-  /** How long the server may take. */
+  /** How long a call may take. */
   readonly timeoutMs?: number;
 }
 
@@ -55,14 +55,14 @@ export class ServerClient {
     return (await this.sendForStatus<T>(method, path, call)).value;
   }
 
-  /** For calls whose status says more than their answer. @throws CommandFailure */
+  /** For calls whose status carries more information than their body. @throws CommandFailure */
   async sendForStatus<T>(method: Method, path: string, call: Call = {}): Promise<Answer<T>> {
     const { status, value } = await this.#answer(method, path, call);
-    // The server's tests check its answers against its API description. An empty answer is that of a 204.
+    // The server's tests check responses against the OpenAPI document. Only a 204 has an empty body.
     return { status, value: (value === '' ? null : readJson(value)) as T };
   }
 
-  /** An answer that is not JSON. @throws CommandFailure */
+  /** Reads a response that isn't JSON. @throws CommandFailure */
   async text(method: Method, path: string, call: Call = {}): Promise<string> {
     return (await this.#answer(method, path, call)).value;
   }
@@ -77,7 +77,7 @@ export class ServerClient {
     return { status: response.status, value: text };
   }
 
-  /** An answer that lasts. @throws CommandFailure */
+  /** Opens a streaming response. @throws CommandFailure */
   async open(path: string, query: Query, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const response = await this.#fetch('GET', path, { query }, signal);
     if (response.ok && response.body !== null) return response.body;

@@ -1,12 +1,12 @@
 /**
- * Reads and writes files of a folder whose content somebody else may have made, such as the branch of a stranger.
+ * Reads and writes files in a folder with untrusted content, such as a contributor's branch.
  *
- *  BF1 What is read or written is in the folder by its real path: a link leads nowhere else, and not to a hidden file, such as
- *      `.env`. Links to files whose path begins with `..` are those of a Kubernetes mount.
- *  BF2 The check is about the file that was opened: who replaces a path by a link meanwhile changes nothing.
- *  BF3 Only files of a bounded size are read: no devices and no pipes, which might never end.
+ *  BF1 Only files whose real path is in the folder are read or written: links can't lead elsewhere, nor to a hidden file such as
+ *      `.env`. Links to files whose path begins with `..` come from Kubernetes mounts.
+ *  BF2 The check applies to the opened file, so replacing a path with a link in the meantime has no effect.
+ *  BF3 Only files of limited size are read, and no devices or pipes, which might never end.
  *
- * A hard link cannot be told from a file. Git creates none.
+ * A hard link can't be distinguished from a file, but Git doesn't create any.
  */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -23,34 +23,34 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 
-/** A link that is not followed, or something that is not read. The message says why, without the path. */
+/** A link that isn't followed, or a file that isn't read. The message gives the reason, without the path. */
 export class FileRefused extends Error {
   override readonly name = 'FileRefused' as const;
 }
 
 export interface BoundedFile {
   readonly bytes: Buffer;
-  /** Where it is, with all links resolved. */
+  /** The real path, with all links resolved. */
   readonly realPath: string;
 }
 
 /** More than any server accepts with its default settings. */
 const BYTES_MAX = 16 * 1024 * 1024;
-/** A pipe without a writer must not block. Windows has no such flag. */
+/** A pipe without a writer must not block. Windows doesn't have this flag. */
 const WITHOUT_WAITING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0); // eslint-disable-line @typescript-eslint/no-unnecessary-condition -- absent on Windows
 
-/** Whether a folder or file is left out, with everything in it. */
+/** Whether to skip a file, or a folder with everything in it. */
 export function isSkipped(name: string): boolean {
   return SKIPPED_FOLDERS.has(name) || (name.startsWith('.') && name !== '.' && name !== '..');
 }
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '__pycache__']);
 
 /**
- * @param folder may itself be a link: whoever names it has chosen where it leads
+ * @param folder may itself be a link, because the user has chosen its target
  * @throws FileRefused; errors of the file system
  */
 export async function readBounded(folder: string, file: string): Promise<BoundedFile> {
-  // Opening a device may already do something.
+  // Merely opening a device may have effects.
   if (!(await stat(file)).isFile()) throw new FileRefused('it is not a file');
   const handle = await open(file, WITHOUT_WAITING);
   try {
@@ -72,8 +72,8 @@ export async function readBounded(folder: string, file: string): Promise<Bounded
 }
 
 /**
- * Replaces a file as a whole. A link inside the folder stays one.
- * @param newMode of a file that is created; by default, that of the umask
+ * Replaces a file atomically. A link inside the folder stays one.
+ * @param newMode the mode of a new file; by default, determined by the umask
  * @throws FileRefused; errors of the file system
  */
 export async function writeBounded(
@@ -89,7 +89,7 @@ export async function writeBounded(
   );
   const draft = `${target}.${randomUUID()}.tmp`;
   try {
-    // Neither the draft nor the new file is ever written through a link.
+    // Neither the draft nor the new file is written through a link.
     await writeFile(draft, text, { flag: 'wx', mode });
     await rename(draft, target);
   } catch (error) {
@@ -99,8 +99,8 @@ export async function writeBounded(
 }
 
 /**
- * Writes the result of a command to the file that its caller names: a new or replaced file, or the device or pipe that is
- * there, such as `/dev/stdout`. A link is followed only to a file beside it or below.
+ * Writes the result of a command to a file given by the caller: a new or replaced file, or an existing device or pipe such as
+ * `/dev/stdout`. A link is only followed to a file in the same folder or below it.
  * @throws FileRefused; errors of the file system
  */
 export async function writeOutput(file: string, text: string, newMode?: number): Promise<void> {
@@ -108,7 +108,7 @@ export async function writeOutput(file: string, text: string, newMode?: number):
     (found) => !found.isFile(),
     () => false,
   );
-  // Only the owner of the machine can put links into /dev.
+  // Only an administrator can create links in /dev.
   if (isSpecial || path.resolve(file).startsWith('/dev/')) await writeFile(file, text);
   else await writeBounded(path.dirname(file), file, text, newMode);
 }
@@ -126,7 +126,7 @@ async function writableTarget(folder: string, file: string): Promise<string> {
   return target;
 }
 
-/** Of the file that is open, whatever its path means by now. @throws FileRefused if it was replaced */
+/** The path of the open file. @throws FileRefused if the file was replaced */
 async function realPathOf(handle: FileHandle, file: string): Promise<string> {
   const fromKernel = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => null);
   if (fromKernel !== null && path.isAbsolute(fromKernel)) return fromKernel;
@@ -136,10 +136,10 @@ async function realPathOf(handle: FileHandle, file: string): Promise<string> {
     lstat(resolved, { bigint: true }),
   ]);
   if (opened.ino === there.ino && opened.dev === there.dev) return resolved;
-  throw new FileRefused('it was replaced while it was read');
+  throw new FileRefused('it was replaced while it was being read');
 }
 
-/** The path in the folder. @throws FileRefused if it is not in it */
+/** The path relative to the folder. @throws FileRefused if it is outside the folder */
 function insideOf(root: string, realPath: string): string {
   const inside = path.relative(root, realPath);
   if (inside.split(path.sep)[0] !== '..' && !path.isAbsolute(inside)) return inside;

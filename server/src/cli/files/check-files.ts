@@ -1,4 +1,4 @@
-/** Checks files with the server's own validator, on a server that exists only for this. */
+/** Checks files with the server's own validator, on a temporary server. */
 import type { FileProblems } from '../output/print-problems.js';
 import { withOfflineServer } from './offline-server.js';
 import { checkDefinition, storeFile, type ServerCalls } from './store-files.js';
@@ -6,7 +6,7 @@ import type { WorkflowFile } from './workflow-files.js';
 
 const NOTHING = 'pass\n';
 
-/** @param stepNames custom steps that definitions may use although no file contains them */
+/** @param stepNames custom steps that definitions may use even if no file contains them */
 export function checkFiles(
   files: readonly WorkflowFile[],
   stepNames: readonly string[] = [],
@@ -26,7 +26,7 @@ export function checkFiles(
   });
 }
 
-/** In order: scripts come first, and are stored so that definitions find them. */
+/** In order: scripts come first and are stored, so that definitions can use them. */
 async function checkAll(
   server: ServerCalls,
   files: readonly WorkflowFile[],

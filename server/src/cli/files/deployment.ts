@@ -1,11 +1,10 @@
 /**
- * What a folder and a server have in common, and how the server gets what the folder has.
+ * Compares a folder with a server, and deploys the differences.
  *
- *  DP1 A file whose text the server has is left alone: applying twice changes nothing the second time, also after the first
- *      was killed at any moment.
- *  DP2 `deploy` ends only after it has read all files from the server and found each as it is in the folder. Of several
- *      that run at once, whoever begins that last reading last finds that nobody writes any more: the server has its
- *      files, and none of another.
+ *  DP1 A file whose text the server already has isn't stored again, so applying is idempotent, even after it was killed at any
+ *      point.
+ *  DP2 `deploy` ends only after it has read all files back from the server and found them unchanged. Of several concurrent
+ *      deployments, the one that begins this check last wins: the server then has all of its files and no others.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -25,7 +24,7 @@ export interface Change {
   readonly before: string;
 }
 
-/** What the server is to have besides the files. */
+/** The state to reach besides the files. */
 interface Wishes {
   /** Where the files come from. */
   readonly origin: string | null;
@@ -36,7 +35,7 @@ interface Wishes {
 export interface Deployed {
   /** The last version that was stored, by path. */
   readonly versions: ReadonlyMap<string, number>;
-  /** What the server rejected; then nothing after it was stored. */
+  /** The file that the server rejected. Nothing after it was stored. */
   readonly rejected: FileProblems | null;
   readonly disabled: readonly DefinitionSummary[];
 }
@@ -60,7 +59,7 @@ export async function planOf(
   return changes;
 }
 
-/** @throws CommandFailure if others keep changing the same files */
+/** @throws CommandFailure if other clients keep changing the same files */
 export async function deploy(
   server: ServerCalls,
   files: readonly WorkflowFile[],
@@ -68,11 +67,11 @@ export async function deploy(
 ): Promise<Deployed> {
   const versions = new Map<string, number>();
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    // Somebody has changed files meanwhile: give one of us the time to finish.
+    // Another client has changed files in the meantime: back off so that one of us can finish.
     if (round > 1) await pause(randomInt(PAUSE_MS * round));
     const pending = (await planOf(server, files)).filter(({ action }) => action !== 'unchanged');
     if (pending.length === 0) {
-      // Last: what was in the folder before may start it.
+      // Comes last, because previous definitions of the folder may start it.
       const disabled = await pruneAll(server, stale, origin);
       return { versions, rejected: null, disabled };
     }
@@ -85,7 +84,7 @@ export async function deploy(
     }
   }
   throw new CommandFailure(
-    'others keep changing the same definitions or scripts on the server',
+    'other clients keep changing the same definitions or scripts on the server',
     'Apply one folder at a time, then repeat the command',
   );
 }
@@ -112,7 +111,7 @@ function checkNames(files: readonly WorkflowFile[]): void {
     if (other !== undefined) {
       throw new CommandFailure(
         `${other.path} and ${file.path} are both the ${file.kind} '${name}'`,
-        'Give one of them another name, or name only one of them',
+        'Rename one of them, or pass only one of them',
       );
     }
     known.set(key, file);

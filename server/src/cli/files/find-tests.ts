@@ -1,8 +1,8 @@
 /**
- * Finds files of tests, and reads the files that they use.
+ * Finds test files, and reads the files that they use.
  *
- *  FF1 What a file of tests names is in its checkout of git or, without one, in the folder that was given, by its real path.
- *  FF2 A snapshot is written beside its file of tests, never through a link out of that folder.
+ *  FF1 Files used by a test file must be in its Git checkout or, without one, in the given folder, by real path.
+ *  FF2 A snapshot is written next to its test file, never through a link that leads out of that folder.
  */
 import { mkdir, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -22,11 +22,11 @@ import { readWorkflowFiles, stepNameOf } from './workflow-files.js';
 const TEST = /\.test\.ya?ml$/i;
 
 export interface FoundTests extends SourceFile {
-  /** What was given, or the folder of the given file. */
+  /** The given folder, or the folder of the given file. */
   readonly root: string;
 }
 
-/** Files are taken as they are; folders with all files of tests in them. In order of their paths. */
+/** Files are taken as they are, folders with all their test files, ordered by path. */
 export async function readTestFiles(paths: readonly string[]): Promise<FoundTests[]> {
   const found = new Map<string, { path: string; root: string }>();
   for (const given of paths) {
@@ -40,7 +40,7 @@ export async function readTestFiles(paths: readonly string[]): Promise<FoundTest
   );
 }
 
-/** @throws CommandFailure with the path, if it is not read */
+/** @throws CommandFailure with the path if it can't be read */
 async function readNamed(root: string, file: string): Promise<string> {
   try {
     return (await readBounded(root, file)).bytes.toString('utf8');
@@ -50,7 +50,9 @@ async function readNamed(root: string, file: string): Promise<string> {
   }
 }
 
-/** The folder with `.git` at or above it. A branch cannot contain one, so it does not decide where its files end. */
+/**
+ * The nearest folder at or above it that contains `.git`. A branch can't contain a `.git` folder, so it can't move this boundary.
+ */
 async function checkoutOf(given: string): Promise<string | null> {
   let folder = await realpath(given);
   for (;;) {
@@ -82,7 +84,7 @@ async function filesIn(given: string): Promise<string[]> {
   return files;
 }
 
-/** The definition that a file of tests names, and everything beside it. @throws ProjectError if it cannot be read */
+/** The definition that a test file refers to, and everything next to it. @throws ProjectError if it can't be read */
 export async function loadProject(
   { path: testPath, root }: FoundTests,
   file: TestFile,
@@ -118,7 +120,7 @@ function snapshotPath(testPath: string): string {
   return `${testPath}.snap`;
 }
 
-/** By the name of the case. */
+/** By case name. */
 export async function readSnapshots(testPath: string): Promise<Record<string, JsonObject>> {
   const file = snapshotPath(testPath);
   let text: string;
@@ -130,9 +132,9 @@ export async function readSnapshots(testPath: string): Promise<Record<string, Js
   }
   const value = readJson(text);
   if (isJsonObject(value) && Object.values(value).every(isJsonObject)) {
-    return value as Record<string, JsonObject>; // Checked.
+    return value as Record<string, JsonObject>; // Checked above.
   }
-  throw new CommandFailure(`${file} is not a file of snapshots: remove it, and run with --update`);
+  throw new CommandFailure(`${file} is not a snapshot file: remove it and run with --update`);
 }
 
 export async function writeSnapshots(

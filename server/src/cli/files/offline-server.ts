@@ -1,4 +1,4 @@
-/** A server on the memory store, on a free port of the loopback address, for the time of one command. */
+/** A server with the memory store, on a free loopback port, for the duration of one command. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ import { readConfig } from '../../config/read-config.js';
 import { createMemoryStore } from '../../store/memory/memory-store.js';
 import type { ServerCalls } from './store-files.js';
 
-/** The settings of the shell are for a real server, so they are not used. */
+/** Settings in the environment are meant for a real server, so they aren't used. */
 const SETTINGS = { LOG_LEVEL: 'error', PYTHON_SPARES: '0' };
 
 export async function withOfflineServer<T>(use: (server: ServerCalls) => Promise<T>): Promise<T> {

@@ -1,9 +1,10 @@
 /**
- * Where a folder comes from: `github.com/acme/shop/flows@3f2c1a9d0b1e`, kept with the versions that `apply` stores.
+ * The origin of a folder, such as `github.com/acme/shop/flows@3f2c1a9d0b1e`, stored with the versions that `apply` creates.
  *
- *  OG1 The part before the last @ is the same for every commit, on every machine: `apply --prune` knows by it what is its own.
- *  OG2 It names the folder, so that two folders of a repository do not prune each other's definitions.
- *  OG3 It never contains what an address may contain to sign in.
+ *  OG1 The part before the last @ is the same for every commit on every machine, so `apply --prune` can recognize its own
+ *      definitions.
+ *  OG2 It includes the folder, so two folders of a repository don't prune each other's definitions.
+ *  OG3 It never contains credentials from a repository URL.
  */
 import { execFile } from 'node:child_process';
 import { realpath } from 'node:fs/promises';
@@ -16,7 +17,7 @@ const REVISION_LENGTH = 12;
 const GIT_TIMEOUT_MS = 10_000;
 
 interface Checkout {
-  /** The repository and the folder in it; null: nobody has named the repository. */
+  /** The repository and the folder in it; null if the repository is unknown. */
   readonly source: string | null;
   readonly revision: string;
 }
@@ -25,8 +26,8 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
  * @param given the value of --origin, with or without @ and a revision
- * @returns null if the folder is not in a repository that has an address
- * @throws CommandFailure if it cannot be an origin
+ * @returns null if the folder isn't in a repository with a remote URL
+ * @throws CommandFailure if it isn't a valid origin
  */
 export async function findOrigin(
   folder: string,
@@ -40,7 +41,7 @@ export async function findOrigin(
   return checkedOrigin(checkout === null ? source : `${source}@${checkout.revision}`);
 }
 
-/** What an origin has in common with those of other commits. */
+/** The part of an origin that is the same for all commits. */
 export function sourceOf(origin: string): string {
   const end = origin.lastIndexOf('@');
   return end < 0 ? origin : origin.slice(0, end);
@@ -79,12 +80,12 @@ async function fromGit(folder: string): Promise<Checkout | null> {
       revision: changed === '' ? revision : `${revision}-changed`,
     };
   } catch {
-    // There is no git, no repository or no commit.
+    // There is no Git, no repository or no commit.
     return null;
   }
 }
 
-/** Some jobs get the files without the repository. */
+/** Some CI jobs get the files without the repository. */
 async function fromVariables(folder: string, variables: Variables): Promise<Checkout | null> {
   const github = `${variables['GITHUB_SERVER_URL'] ?? ''}/${variables['GITHUB_REPOSITORY'] ?? ''}`;
   const gitlab = variables['CI_PROJECT_URL'] ?? '';

@@ -1,9 +1,10 @@
 /**
- * Definitions on a server that an earlier `apply` of the same folder has put there, and that the folder has no more.
+ * Finds definitions that an earlier `apply` of the same folder stored on a server, and that the folder no longer contains.
  *
- *  PR1 To prune is to disable: no version and no run is lost, open runs continue, and `definitions enable` takes it back.
- *  PR2 A definition belongs to the source of its latest version. Others, and those without an origin, are left alone.
- *  PR3 Each is read again before it is disabled, and disabling twice changes nothing: the command can be repeated.
+ *  PR1 Pruning only disables: no version or run is lost, open runs continue, and `definitions enable` reverts it.
+ *  PR2 A definition belongs to the source of its latest version. Definitions from other sources, or without an origin, aren't
+ *      touched.
+ *  PR3 Each one is read again before it is disabled, and disabling is idempotent, so the command can be repeated.
  */
 import type { DefinitionDocument, DefinitionSummary } from '../../api/wire/models/definition.js';
 import { readPages } from '../connection/pages.js';
@@ -19,7 +20,7 @@ export async function definitionsOn(client: ServerClient): Promise<readonly Defi
   return items;
 }
 
-/** What pruning would disable. */
+/** The definitions that pruning would disable. */
 export function staleAmong(
   definitions: readonly DefinitionSummary[],
   files: readonly WorkflowFile[],
@@ -29,7 +30,7 @@ export function staleAmong(
   return definitions.filter(({ id, ...each }) => !names.has(id) && isOwn(each, origin));
 }
 
-/** Those in the folder that cannot be started. */
+/** Definitions in the folder that can't be started. */
 export function disabledAmong(
   definitions: readonly DefinitionSummary[],
   files: readonly WorkflowFile[],
@@ -38,7 +39,7 @@ export function disabledAmong(
   return definitions.filter(({ disabled, id }) => disabled && names.has(id));
 }
 
-/** @returns false if it has changed hands or was disabled meanwhile */
+/** @returns false if it now has another source, or was disabled in the meantime */
 export async function prune(client: ServerClient, id: string, origin: string): Promise<boolean> {
   const path = pathTo`/api/definition/${id}`;
   if (!isOwn(await client.get<DefinitionDocument>(path), origin)) return false;

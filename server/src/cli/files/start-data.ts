@@ -1,4 +1,4 @@
-/** The fields that a start of a definition needs, so that a command which starts it can name them. */
+/** Finds the data fields that a definition needs at the start, for suggested commands. */
 import { parse } from 'yaml';
 import { maskLiterals } from '../../engine/definitions/foreign/masked-code.js';
 import type { WorkflowDefinition } from '../../engine/model/definition.js';
@@ -9,8 +9,8 @@ import { isJsonObject, type JsonObject } from '../../engine/values/json.js';
 const READ = /(?<![\w.])data\.(?<name>[A-Za-z_]\w*)(?![\w(]|\s*\()/g;
 
 /**
- * The members that its `Input` requires; without `Input`, the fields that its expressions read and no Output writes. A
- * guess for people: fields with other names than those of variables are left out.
+ * The required members of its `Input`; without `Input`, the fields that its expressions read and no Output writes. Only a guess:
+ * fields whose names aren't identifiers are left out.
  * @param text a definition in YAML or JSON
  */
 export function startDataOf(text: string): readonly string[] {

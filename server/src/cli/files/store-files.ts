@@ -4,19 +4,19 @@ import { refusal, unreachable } from '../connection/call-failures.js';
 import { stepNameOf, type WorkflowFile } from './workflow-files.js';
 
 const TIMEOUT_MS = 60_000;
-/** Answers that are about the file; others are about the connection. */
+/** Statuses that concern the file; others concern the connection. */
 const ABOUT_FILE: ReadonlySet<number> = new Set([400, 409, 413, 415]);
 
 export interface Problem {
   readonly severity: 'error' | 'warning';
   readonly code: string;
   readonly message: string;
-  /** From 1; absent if the problem is that of the whole file. */
+  /** Counted from 1; absent if the problem concerns the whole file. */
   readonly line?: number;
   readonly column?: number;
 }
 
-/** What the API answers: a check, a stored version or a problem document. */
+/** The API response: a check result, a stored version or a problem document. */
 interface Answer {
   readonly id?: string;
   readonly version?: number;
@@ -42,7 +42,7 @@ export interface ServerCalls {
   readonly token: string | null;
 }
 
-/** Finds the problems of a definition; nothing is stored. @throws Error if the server does not answer */
+/** Finds the problems of a definition without storing it. @throws Error if the server doesn't respond */
 export async function checkDefinition(
   server: ServerCalls,
   file: WorkflowFile,
@@ -52,10 +52,10 @@ export async function checkDefinition(
 }
 
 /**
- * Stores a definition or a script, unless the server has exactly this text as the latest version.
+ * Stores a definition or script, unless the server's latest version has exactly this text.
  * @param origin where a definition comes from
  * @returns null if nothing has changed
- * @throws Error if the server does not answer
+ * @throws Error if the server doesn't respond
  */
 export async function storeFile(
   server: ServerCalls,
@@ -76,7 +76,7 @@ export async function storeFile(
   return { version: answer.version ?? null, problems: problemsOf(answer) };
 }
 
-/** Whether a file is what the server has. The line endings of a Windows checkout mean nothing, in no kind of file. */
+/** Whether a file matches the server's version, ignoring the line endings of a Windows checkout. */
 export function isSameText(stored: string | null, text: string): boolean {
   return stored?.replaceAll('\r\n', '\n') === text.replaceAll('\r\n', '\n');
 }
@@ -94,7 +94,7 @@ export async function storedText(server: ServerCalls, file: WorkflowFile): Promi
   throw refusal(server.url, response.status, answer);
 }
 
-/** The name that a file has on a server. Null if it cannot be read: then the server says what is wrong with it. */
+/** The name of a file on a server. Null if it can't be determined; the server then reports the problem. */
 export function nameIn(file: WorkflowFile): string | null {
   return file.kind === 'script' ? stepNameOf(file.path) : idIn(file.text);
 }
@@ -107,7 +107,7 @@ function idIn(text: string): string | null {
       isScalar(key) && String(key.value).toLowerCase() === 'id';
     const id = contents.items.find(({ key }) => isId(key))?.value;
     if (!isScalar(id)) return null;
-    // The server accepts a number as a name, as it is written.
+    // The server accepts a number as a name, exactly as written.
     if (typeof id.value === 'number') return id.source;
     return typeof id.value === 'string' ? id.value : null;
   } catch {
@@ -125,7 +125,7 @@ async function post(server: ServerCalls, place: string, file: WorkflowFile): Pro
   if (!response.ok && !ABOUT_FILE.has(response.status)) {
     throw refusal(server.url, response.status, text);
   }
-  return JSON.parse(text) as Answer; // Every such answer of the API is JSON.
+  return JSON.parse(text) as Answer; // All of these API responses are JSON.
 }
 
 async function call(
@@ -165,7 +165,7 @@ function problemsOf(answer: Answer): Problem[] {
     ...errors.map((item) => toProblem('error', item)),
     ...warnings.map((item) => toProblem('warning', item)),
   ];
-  // As people go through the file.
+  // From top to bottom of the file.
   problems.sort(
     (one, other) =>
       (one.line ?? Infinity) - (other.line ?? Infinity) || (one.column ?? 0) - (other.column ?? 0),

@@ -1,8 +1,8 @@
 /**
  * Watches folders for changes of their files.
  *
- *  WA1 Links are not followed, so a link to `/` costs one watch. A link to a file in the folder is a second name for what is
- *      watched already.
+ *  WA1 Links aren't followed, so a link to `/` costs only one watch. A link to a file in the folder is an alias of a file that is
+ *      already watched.
  */
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';

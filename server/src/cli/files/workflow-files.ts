@@ -1,9 +1,9 @@
 /**
- * The definitions and scripts in a folder, and what kind each file is.
+ * Finds the definitions and scripts in a folder, and determines the kind of each file.
  *
- *  WF1 A file that cannot be read is returned with the reason, so that one bad file hides no other and ends nothing.
- *  WF2 Memory and time are bounded: long files are not read (BF3), and links to folders are not followed.
- *  WF3 A file that is not in the folder by its real path cannot be read (BF1).
+ *  WF1 An unreadable file is returned with the reason, so one bad file doesn't hide the others.
+ *  WF2 Memory and time are limited: long files aren't read (BF3), and links to folders aren't followed.
+ *  WF3 A file whose real path is outside the folder isn't read (BF1).
  */
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
@@ -14,11 +14,11 @@ export interface WorkflowFile {
   /** As given, or the given folder and the path inside it. */
   readonly path: string;
   readonly kind: 'definition' | 'script';
-  /** Empty if the file cannot be read. */
+  /** Empty if the file can't be read. */
   readonly text: string;
-  /** Why the file cannot be read, or null. */
+  /** Why the file can't be read, or null. */
   readonly unreadable: string | null;
-  /** Where the file is, with all links resolved; as `path` if it cannot be read. */
+  /** The path with all links resolved; the same as `path` if the file can't be read. */
   readonly realPath: string;
 }
 
@@ -27,7 +27,7 @@ const DEFINITION = /\.(ya?ml|json)$/i;
 const SCRIPT = /\.py$/i;
 /** Tests of definitions. */
 const TEST = /\.test\.(ya?ml|json)$/i;
-/** A folder also has JSON files that are something else, such as package.json. */
+/** Folders may contain other JSON files, such as package.json. */
 const HAS_STEPS = /"steps"\s*:/i;
 
 /** Whether a file in a folder may be a definition or a script. */
@@ -36,8 +36,7 @@ export function isCandidate(file: string): boolean {
 }
 
 /**
- * Files are taken as they are, from their folder; folders with everything in them. Scripts come first, because definitions
- * use them.
+ * Files are taken as they are, folders with everything in them. Scripts come first, because definitions use them.
  * @throws Error that names a given path that does not exist, or a folder with too many files
  */
 export async function readWorkflowFiles(paths: readonly string[]): Promise<WorkflowFile[]> {
@@ -55,13 +54,13 @@ export async function readWorkflowFiles(paths: readonly string[]): Promise<Workf
   );
 }
 
-/** The name of the custom step that a script is. */
+/** The custom step name of a script. */
 export function stepNameOf(file: string): string {
   return path.basename(file).replace(SCRIPT, '');
 }
 
 interface Place {
-  /** What was given. */
+  /** The given paths. */
   readonly root: string;
   readonly folder: string;
 }
@@ -85,7 +84,7 @@ async function readFolder(
   }
 }
 
-/** Kubernetes mounts files as links. A link to a folder is left out: it may lead back to where it is. */
+/** Kubernetes mounts files as links. Links to folders are skipped because they may be circular. */
 async function readEntry(
   root: string,
   file: string,
@@ -97,7 +96,7 @@ async function readEntry(
     const isOther = /\.json$/i.test(file) && read.unreadable === null && !HAS_STEPS.test(read.text);
     if (!isOther) add(found, read);
   } catch (error) {
-    // Without a link, it was deleted after the folder was read; a link without a target is a mistake.
+    // If it isn't a link, it was deleted after the folder was read. A link without a target is a mistake.
     if (!isGone(error) || (await isThere(file))) add(found, unreadable(file, reasonOf(error)));
   }
 }
@@ -139,8 +138,8 @@ function kindOf(file: string): WorkflowFile['kind'] {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'you may not read it',
-  EPERM: 'you may not read it',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
   ELOOP: 'it is a link that leads to itself',
   ENOENT: 'it is a link to a file that does not exist',
 };

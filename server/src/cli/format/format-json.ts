@@ -8,16 +8,16 @@ import { layOut, type Style } from './prettier.js';
 
 const DEPTH_MAX = 100;
 
-/** @param style of the project; null: unknown. @throws FormatProblem */
+/** @param style the project's style; null if unknown. @throws FormatProblem */
 export async function formatJson(text: string, style: Style | null): Promise<string> {
   const value = read(text);
   if (!isJsonObject(value)) return text;
   const ordered = orderObject(value, 'definition', 0);
-  // The author's line breaks stay, unless members move.
+  // The author's line breaks are kept unless members move.
   const isOrdered = writeJson(ordered) === writeJson(value);
   const formatted = await layOut(isOrdered ? text : writeJson(ordered, 2), 'json', style);
   if (isDeepStrictEqual(read(formatted), value)) return formatted;
-  throw new FormatProblem('it cannot be formatted without a change of what it means');
+  throw new FormatProblem('it cannot be formatted without changing its meaning');
 }
 
 function read(text: string): Json {

@@ -1,8 +1,8 @@
 /**
  * Formats a definition in YAML.
  *
- *  FY1 Comments, blank lines and the spelling of names stay. The layout is that of Prettier.
- *  FY2 The result means the same, or there is none: the formatted text is read again and compared.
+ *  FY1 Comments, blank lines and the spelling of names are kept. The layout is Prettier's.
+ *  FY2 The result has the same meaning, or there is none: the formatted text is parsed again and compared.
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -23,19 +23,19 @@ import { layOut, type Style } from './prettier.js';
 const PARSE_OPTIONS = { intAsBigInt: true, logLevel: 'silent', prettyErrors: false } as const;
 const DEPTH_MAX = 100;
 
-/** @param style of the project; null: unknown. @throws FormatProblem with the place */
+/** @param style the project's style; null if unknown. @throws FormatProblem with the place */
 export async function formatYaml(text: string, style: Style | null): Promise<string> {
   const document = read(text);
   if (!isMap(document.contents)) return text;
   const before = valueOf(document);
   const formatted = await layOut(ordered(document, document.contents, text), 'yaml', style);
   if (isDeepStrictEqual(valueOf(read(formatted)), before)) return formatted;
-  throw new FormatProblem('it cannot be formatted without a change of what it means');
+  throw new FormatProblem('it cannot be formatted without changing its meaning');
 }
 
-/** The text with its members in order: the same text if they are. */
+/** The text with its members in order; unchanged if they already are. */
 function ordered(document: Document.Parsed, contents: YAMLMap, text: string): string {
-  // A link must stay behind its anchor.
+  // An alias must stay after its anchor.
   if (hasAliases(document)) return text;
   const comment = takeComment(contents);
   const hasMoved = orderMap(contents, 'definition', 0);
@@ -57,7 +57,7 @@ function valueOf(document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch {
-    throw new FormatProblem('its aliases make too many values');
+    throw new FormatProblem('its aliases expand to too many values');
   }
 }
 
@@ -72,7 +72,7 @@ function hasAliases(document: Document): boolean {
   return found;
 }
 
-/** The comment at the top of a file is about the file, not about the member that happens to come first. */
+/** The comment at the top of a file describes the file, not its first member. */
 function takeComment({ items: [first] }: YAMLMap): string | null {
   if (!isScalar(first?.key)) return null;
   const { commentBefore = null } = first.key;

@@ -1,6 +1,6 @@
 /**
- * Which members of definitions and steps come first: those that say what it is. All others stay where their author put
- * them, such as `Saga` before the long `Do` that it is about. Names match in any casing, as the server reads them.
+ * The members of definitions and steps that come first because they identify them. All others stay where the author put them,
+ * such as `Saga` before the long `Do` that it applies to. Names match in any casing, as on the server.
  */
 type Place = 'definition' | 'step';
 

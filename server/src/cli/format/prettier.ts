@@ -1,13 +1,13 @@
 /**
- * The last stage of `fmt`: Prettier, so that a project that runs both never goes back and forth.
+ * The last stage of `fmt`: Prettier, so that a project can use both without conflicting changes.
  *
- *  PF1 A text that Prettier leaves as it is, in the style of the project, is left as it is.
+ *  PF1 A text that Prettier leaves unchanged in the project's style stays unchanged.
  */
 import type { Options } from 'prettier';
 import { FormatProblem } from './format-problem.js';
 
 export type Parser = 'yaml' | 'json';
-/** The options of Prettier that concern these files. */
+/** The Prettier options that affect these files. */
 export type Style = Pick<
   Options,
   'bracketSpacing' | 'printWidth' | 'proseWrap' | 'singleQuote' | 'tabWidth' | 'trailingComma'
@@ -16,12 +16,12 @@ export type Style = Pick<
 /** Copied by the build. The same path relative to `src/cli/format` and to `dist/cli/format`. */
 const FOLDER = new URL('../../../dist/prettier/', import.meta.url);
 
-/** Widths and quotes that projects choose. The first style is that of Prettier itself. */
+/** Common combinations of width and quotes. The first style is Prettier's default. */
 const USUAL_STYLES: readonly Style[] = [80, 100, 120].flatMap((printWidth) =>
   [false, true].map((singleQuote) => ({ printWidth, singleQuote })),
 );
 
-/** @param style of the project; null: unknown, so that any usual one will do. @throws FormatProblem */
+/** @param style the project's style; if null, any common style is accepted. @throws FormatProblem */
 export async function layOut(text: string, parser: Parser, style: Style | null): Promise<string> {
   if (style !== null) return format(text, parser, style);
   for (const usual of USUAL_STYLES) {
@@ -30,7 +30,7 @@ export async function layOut(text: string, parser: Parser, style: Style | null):
   return format(text, parser, { singleQuote: prefersSingleQuotes(text) });
 }
 
-/** Of the texts that could have either quotes. */
+/** For texts that could have either kind of quotes. */
 function prefersSingleQuotes(text: string): boolean {
   const count = (pattern: RegExp): number => [...text.matchAll(pattern)].length;
   return count(/(?<![\w"'])'[^'"\n]*'/g) > count(/(?<![\w"'])"[^'"\n]*"/g);
@@ -57,7 +57,7 @@ interface Loaded {
 
 let loaded: Promise<Loaded> | null = null;
 
-/** Once, and only if something is formatted. */
+/** Loaded once, and only if something is formatted. */
 function load(): Promise<Loaded> {
   loaded ??= (async () => {
     const [prettier, ...plugins] = await Promise.all(
@@ -65,7 +65,7 @@ function load(): Promise<Loaded> {
         async (name) => (await import(new URL(`${name}.mjs`, FOLDER).href)) as unknown,
       ),
     );
-    // The files are modules of Prettier with these exports.
+    // The files are Prettier modules with these exports.
     return { prettier, plugins } as Loaded;
   })();
   return loaded;

@@ -1,6 +1,6 @@
 /**
- * The style that a project has chosen for Prettier: from `.prettierrc` (JSON or YAML) or `package.json`, in the folder of
- * the file or the nearest one above. Configurations that are programs are not run.
+ * Reads a project's Prettier style from `.prettierrc` (JSON or YAML) or `package.json`, in the file's folder or the nearest
+ * parent. Executable configurations aren't run.
  */
 import path from 'node:path';
 import { parse } from 'yaml';
@@ -52,7 +52,7 @@ function styleIn(config: JsonObject, file: string): Style {
     .reduce<Style>((style, options) => ({ ...style, ...optionsIn(options) }), optionsIn(config));
 }
 
-/** As in Prettier, a pattern without a slash is about the name of the file. */
+/** As in Prettier, a pattern without a slash matches the file name. */
 function isFor(files: Json | undefined, file: string): boolean {
   const patterns = (Array.isArray(files) ? files : [files]) as readonly (Json | undefined)[];
   return patterns.some((pattern) => {
@@ -70,7 +70,7 @@ const IS_OPTION: Readonly<Record<keyof Style, (value: Json | undefined) => boole
   trailingComma: (value) => ['all', 'es5', 'none'].includes(value as string),
 };
 
-/** Those that Prettier would accept. */
+/** The options that Prettier would accept. */
 function optionsIn(config: JsonObject): Style {
   return Object.fromEntries(
     Object.entries(IS_OPTION)

@@ -1,4 +1,4 @@
-/** The results of tests, for people and as JSON. */
+/** Prints test results as text and as JSON. */
 import { writeJson } from '../../engine/values/exact-json.js';
 import type { Json, JsonObject } from '../../engine/values/json.js';
 import type { Difference } from '../../test-kit/files/differences.js';
@@ -114,7 +114,7 @@ function caseResult({ durationMs, failures, name, place, story }: CaseResult): J
   };
 }
 
-/** An absent member: there should be, or is, nothing. */
+/** An absent member, expected or actual. */
 function differenceOf({ actual, expected, path }: Difference): JsonObject {
   return {
     path,
@@ -123,7 +123,7 @@ function differenceOf({ actual, expected, path }: Difference): JsonObject {
   };
 }
 
-/** A failure in plain text, for formats of others. */
+/** A failure as plain text, for external formats. */
 export function failureText(path: string, { failures, story }: CaseResult): string {
   const lines = failures.flatMap(({ differences, message, place }) => [
     `${path}:${place.line}:${place.column}: ${message}`,

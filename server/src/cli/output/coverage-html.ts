@@ -1,6 +1,6 @@
 /**
- * The coverage of tests as one HTML page without scripts: the graph of each definition, coloured. Steps are boxes in the order
- * of their paths, containers are around their sequences, and arrows name the step to which they lead.
+ * Test coverage as a single HTML page without scripts: a colored graph of each definition. Steps are boxes in path order,
+ * containers surround their sequences, and arrows name their target step.
  */
 import type { StepDefinition, WorkflowDefinition } from '../../engine/model/definition.js';
 import {
@@ -35,11 +35,11 @@ export function coverageHtmlOf(coverage: readonly DefinitionCoverage[]): string 
   const totals = totalsOfAll(coverage);
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Coverage of tests</title>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Test coverage</title>
 <style>${STYLE}</style></head>
 <body>
-<h1>Coverage of tests: ${percentOf(totals)} %</h1>
-<p>${totalsText(totals)}. Green: covered. Orange: a condition had one value only. Red: not run.</p>
+<h1>Test coverage: ${percentOf(totals)} %</h1>
+<p>${totalsText(totals)}. Green: covered. Orange: a condition had only one value. Red: not run.</p>
 ${coverage.map((each, index) => definitionHtml(each, index)).join('\n')}
 </body>
 </html>
@@ -68,7 +68,7 @@ class Drawing {
     this.#prefix = prefix;
   }
 
-  /** The steps that follow each other, each once: a path may lead back. */
+  /** The steps of a path, each listed once, because paths may contain loops. */
   path(entryStepId: string): string {
     const found: StepDefinition[] = [];
     const waiting = [entryStepId];

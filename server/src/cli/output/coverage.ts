@@ -1,4 +1,4 @@
-/** The coverage of tests, for people and as JSON. */
+/** Prints test coverage as text and as JSON. */
 import type { JsonObject } from '../../engine/values/json.js';
 import {
   percentOf,
@@ -23,7 +23,7 @@ export function printCoverage(output: Output, coverage: readonly DefinitionCover
   output.line(`Coverage: ${percentOf(totalsOfAll(coverage))} % of steps and branches`);
 }
 
-/** What no case has done: the problem, and where. */
+/** The gaps in the coverage, each with its position. */
 function gapsOf({ conditions, executions, step }: StepCoverage): (readonly [string, string])[] {
   if (executions === 0) return [['not run', step.id]];
   return conditions.flatMap((condition) => {

@@ -1,4 +1,4 @@
-/** The results of tests in the format of JUnit, which CI servers show. */
+/** Test results in JUnit format, which CI servers display. */
 import type { FileReport } from '../../test-kit/files/run-file.js';
 import { markup } from './markup.js';
 import { failureText } from './case-results.js';

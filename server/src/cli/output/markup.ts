@@ -1,6 +1,6 @@
-/** A text of others as a part of XML or HTML: between tags, or in double quotes. */
+/** Escapes untrusted text for XML or HTML, between tags or in double quotes. */
 
-/** XML 1.0 has no way to write these. */
+/** XML 1.0 can't represent these. */
 const IMPOSSIBLE = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 export function markup(text: string): string {

@@ -7,22 +7,22 @@ import { tableOf, type Column } from './table.js';
 
 export class Output {
   readonly paint: Paint = painterFor(process.stdout);
-  /** Null in a pipe: there, nothing is shortened. */
+  /** Null in a pipe, where nothing is shortened. */
   readonly widthMax: number | null = process.stdout.isTTY ? process.stdout.columns || 80 : null;
-  /** All times of one command are relative to the same moment. */
+  /** All times printed by one command are relative to the same moment. */
   readonly now = Date.now();
 
-  /** The caller has made texts of others harmless: `plain` or `continued`, which also keep them from forging lines and colors. */
+  /** Callers must sanitize untrusted text with `plain` or `continued`, which also prevent forged lines and colors. */
   line(text = ''): void {
     printLine(text);
   }
 
-  /** What a program that reads the result must not see. */
+  /** Output that must not be mixed into the result. */
   note(text: string): void {
     printNote(text);
   }
 
-  /** A text of others: exact in a pipe, harmless in a terminal. */
+  /** Untrusted text: exact in a pipe, sanitized in a terminal. */
   text(text: string): void {
     if (process.stdout.isTTY) this.line(plainLines(text.trimEnd()));
     else process.stdout.write(text);
@@ -43,7 +43,7 @@ export class Output {
     }
   }
 
-  /** That something is gone, for which the API has no JSON. */
+  /** Reports a removal, for which the API returns no JSON. */
   removed(
     kind: string,
     which: Readonly<Record<string, string>>,
@@ -53,28 +53,28 @@ export class Output {
     else this.note(`Removed the ${kind} ${Object.values(which).map(plain).join(' ')}.`);
   }
 
-  /** A value of the API: for programs, and for people who want all of it. */
+  /** Prints an API value in full, as JSON. */
   json(value: object | Json): void {
     this.line(jsonText(value, 2));
   }
 
-  /** On one line, for values that come one after the other. */
+  /** On one line, for a sequence of values. */
   jsonLine(value: object | Json): void {
     this.line(jsonText(value));
   }
 }
 
-/** To standard output. All lines of all commands go through here or through `printNote`. */
+/** Prints to standard output. All output of all commands goes through here or `printNote`. */
 export function printLine(text: string): void {
   process.stdout.write(`${printable(text)}\n`);
 }
 
-/** To standard error. */
+/** Prints to standard error. */
 export function printNote(text: string): void {
   process.stderr.write(`${printable(text)}\n`);
 }
 
-/** In JSON, characters that harm terminals are only in strings, where they can be escaped. */
+/** In JSON, characters that affect terminals occur only in strings, where they can be escaped. */
 export function jsonText(value: object | Json, indentation?: number): string {
   return writeJson(value, indentation).split('\n').map(plain).join('\n');
 }

@@ -1,4 +1,4 @@
-/** Colors, on a terminal only and never with NO_COLOR. */
+/** Colors, only on a terminal and never with NO_COLOR. */
 import { styleText } from 'node:util';
 
 export type Style = Extract<Parameters<typeof styleText>[0], string>;

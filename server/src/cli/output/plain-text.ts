@@ -1,13 +1,13 @@
 /**
- * Text of others, made harmless for terminals.
+ * Sanitizes untrusted text for terminals.
  *
- * Data, errors and names come from anybody who can start a run. In a terminal, control characters in them could move the
- * cursor, set the title or clear the screen, and marks of direction could show text in another order.
+ * Data, errors and names come from anyone who can start a run. In a terminal, their control characters could move the cursor, set
+ * the title or clear the screen, and bidirectional marks could reorder text.
  */
 const HARMFUL =
   /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
-/** In one line: line breaks are shown as `\n`. */
+/** On one line: line breaks are shown as `\n`. */
 export function plain(text: string): string {
   return text.replaceAll(HARMFUL, escaped);
 }
@@ -20,8 +20,8 @@ export function plainLines(text: string): string {
 }
 
 /**
- * Keeps line breaks, and marks each further line, so that none can be taken for another message, nor for a command to GitHub
- * Actions (`::…`), which may be indented.
+ * Keeps line breaks, and marks each continuation line, so that it can't be mistaken for another message or for a GitHub Actions
+ * command (`::…`), which may be indented.
  */
 export function continued(text: string): string {
   return plainLines(text).replaceAll('\n', '\n  | ');
@@ -30,7 +30,7 @@ export function continued(text: string): string {
 /** The colors of paint.ts. */
 const COLORS = /(\u001b\[\d{1,3}(?:;\d{1,3}){0,4}m)/;
 
-/** What is left in whole lines that are printed: line breaks, tabs and colors. No other control character reaches a terminal. */
+/** Sanitizes complete output lines: keeps line breaks, tabs and colors. No other control character reaches a terminal. */
 export function printable(text: string): string {
   return text
     .split(COLORS)
@@ -38,7 +38,7 @@ export function printable(text: string): string {
     .join('');
 }
 
-/** In the form of JSON strings. */
+/** In JSON string notation. */
 function escaped(character: string): string {
   if (character === '\n') return '\\n';
   if (character === '\t') return '\\t';

@@ -1,4 +1,4 @@
-/** Problems of files, for people, for programs and for GitHub Actions. */
+/** Prints file problems as text, as JSON and for GitHub Actions. */
 import { jsonText } from './output.js';
 import type { Paint } from './paint.js';
 import { continued, plain, plainLines } from './plain-text.js';
@@ -28,10 +28,10 @@ function textOf(file: WorkflowFile, problem: Problem, paint: Paint): string {
 function excerpt({ text }: WorkflowFile, { column = 1, line }: Problem, paint: Paint): string {
   const shown = line === undefined ? undefined : text.split(/\r?\n/)[line - 1];
   if (shown === undefined || line === undefined) return '';
-  // The part of a long line that contains the column.
+  // The part of a long line around the column.
   const from = Math.max(0, column - EXCERPT_LENGTH_MAX);
   const number = String(line);
-  // Escapes are longer than what they stand for.
+  // Escapes are longer than the characters they replace.
   const before = plainLines(shown.slice(from, column - 1)).replace(/[^\t]/g, ' ');
   return [
     '',
@@ -40,7 +40,7 @@ function excerpt({ text }: WorkflowFile, { column = 1, line }: Problem, paint: P
   ].join('\n');
 }
 
-/** One object for each problem. */
+/** One object per problem. */
 export function asJson(found: readonly FileProblems[]): string {
   const items = found.flatMap(({ file, problems }) =>
     problems.map((problem) => ({ file: file.path, ...problem })),
@@ -48,7 +48,7 @@ export function asJson(found: readonly FileProblems[]): string {
   return jsonText({ files: found.length, problems: items }, 2);
 }
 
-/** A workflow command of GitHub Actions for each problem. */
+/** One GitHub Actions workflow command per problem. */
 export function asGithub({ file, problems }: FileProblems): string {
   return problems
     .map(({ code, column, line, message, severity }) => {

@@ -1,4 +1,4 @@
-/** Runs, as lists and actions show them. */
+/** Formats runs for lists and actions. */
 import type { ControlledWorkflow, WorkflowSummary } from '../../api/wire/models/workflow.js';
 import type { Output } from './output.js';
 import type { Style } from './paint.js';
@@ -7,7 +7,7 @@ import { durationOf, relativeTime } from './times.js';
 
 type Shown = Pick<ControlledWorkflow, 'status' | 'outcome'>;
 
-/** The outcome says more than `Complete`. */
+/** The outcome is more specific than `Complete`. */
 export function statusOf({ outcome, status }: Shown): string {
   return outcome ?? status;
 }
@@ -28,7 +28,7 @@ export function styleOf(status: string): Style | null {
   return STYLES[status] ?? null;
 }
 
-/** @param found why a run is in a list of findings */
+/** @param found why a run was found, for search results */
 export function printRuns(
   output: Output,
   runs: readonly WorkflowSummary[],
@@ -73,7 +73,7 @@ export function tagsText(tags: Readonly<Record<string, string>>): string {
     .join(' ');
 }
 
-/** Says that there are more, on standard error. */
+/** Reports on standard error that there are more. */
 export function noteMore(
   output: Output,
   { items, nextCursor }: { readonly items: readonly unknown[]; readonly nextCursor: string | null },

@@ -1,4 +1,4 @@
-/** Executions of steps, as tables and lines show them. */
+/** Formats step executions for tables and lines. */
 import type { StepExecution, StepWait } from '../../api/wire/models/step-execution.js';
 import type { Json } from '../../engine/values/json.js';
 import { jsonText, type Output } from './output.js';
@@ -33,7 +33,7 @@ export function tookOf({ endTime, startTime }: StepExecution): string {
   return endTime === null ? '' : durationOf(startTime, endTime);
 }
 
-/** Its error, what it waits for, or why it was cancelled. */
+/** Its error, the reason for its wait, or why it was canceled. */
 export function detailOf(
   { error, item, reason, status, waitsFor }: StepExecution,
   now: number,
@@ -50,7 +50,7 @@ function waitText(
   { activityName, eventKey, eventName, kind, open, until, workflowId }: StepWait,
   now: number,
 ): string {
-  // Each kind has the members that are used for it.
+  // Each kind has the members used here.
   switch (kind) {
     case 'time':
       return `waits until ${relativeTime(until ?? null, now)}`;

@@ -1,4 +1,4 @@
-/** Tables that fit the terminal: texts are shortened where that costs least, and never in a pipe. */
+/** Tables that fit the terminal. Texts are shortened where it matters least, and never in a pipe. */
 import widthOf from 'string-width';
 import type { Paint, Style } from './paint.js';
 import { plain } from './plain-text.js';
@@ -7,26 +7,26 @@ export interface Column<Row> {
   readonly title: string;
   readonly text: (row: Row) => string;
   readonly style?: (row: Row) => Style | null;
-  /** Ids must be complete, because they are copied; long texts can be shortened. */
+  /** Ids must be complete because users copy them; long texts can be shortened. */
   readonly canShrink?: boolean;
-  /** Left out if the table does not fit otherwise; the last ones first. */
+  /** Omitted if the table doesn't fit otherwise, the last ones first. */
   readonly isOptional?: boolean;
   readonly alignRight?: boolean;
 }
 
 interface Fitted<Row> {
   readonly column: Column<Row>;
-  /** The title, then the cells. */
+  /** The title followed by the cells. */
   readonly texts: readonly string[];
   readonly width: number;
 }
 
 const GAP = '  ';
 const SHRUNK_WIDTH_MIN = 8;
-/** No terminal is wider; the bound keeps huge texts away from the measuring. */
+/** No terminal is wider. Avoids measuring huge texts. */
 const TEXT_LENGTH_MAX = 2000;
 
-/** @param widthMax the width of the terminal; null: no limit */
+/** @param widthMax the width of the terminal; null for no limit */
 export function tableOf<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -36,7 +36,7 @@ export function tableOf<Row>(
     title,
     ...rows.map((row) => plain(text(row)).slice(0, TEXT_LENGTH_MAX)),
   ]);
-  // A column without any text says nothing.
+  // Empty columns are omitted.
   const filled = columns
     .map((column, index) => ({ column, texts: texts[index] ?? [] }))
     .filter((each) => each.texts.slice(1).some((text) => text !== ''))
@@ -49,7 +49,7 @@ export function tableOf<Row>(
   return lines.join('\n');
 }
 
-/** Shrinks columns; if that is not enough, also leaves some out. */
+/** Shrinks columns and, if that isn't enough, omits some. */
 function fit<Row>(columns: readonly Fitted<Row>[], widthMax: number): readonly Fitted<Row>[] {
   const shrunk = shrink(columns, widthMax);
   const last = columns.findLastIndex(({ column }) => column.isOptional === true);
@@ -57,7 +57,7 @@ function fit<Row>(columns: readonly Fitted<Row>[], widthMax: number): readonly F
   return fit(columns.toSpliced(last, 1), widthMax);
 }
 
-/** @param row null: the line of the titles */
+/** @param row null for the header line */
 function lineOf<Row>(
   columns: readonly Fitted<Row>[],
   line: number,
@@ -74,7 +74,7 @@ function lineOf<Row>(
   return cells.join(GAP).trimEnd();
 }
 
-/** Takes from the widest column that can shrink, until the line fits or nothing can shrink any more. */
+/** Shrinks the widest shrinkable column until the line fits or nothing can shrink further. */
 function shrink<Row>(columns: readonly Fitted<Row>[], widthMax: number): readonly Fitted<Row>[] {
   const widths = columns.map(({ width }) => width);
   let excess = totalOf(columns) - widthMax;
@@ -103,7 +103,7 @@ function totalOf<Row>(columns: readonly Fitted<Row>[]): number {
   return columns.reduce((sum, { width }) => sum + width, GAP.length * (columns.length - 1));
 }
 
-/** With `…` at the end, if it does not fit. */
+/** Ends with `…` if it doesn't fit. */
 function shorten(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let shown = '';

@@ -1,4 +1,4 @@
-/** Times and durations as people say them. */
+/** Formats times and durations for people. */
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -36,7 +36,7 @@ export function localTime(time: string): string {
   return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(part).join(':')}`;
 }
 
-/** Both of them: `2026-05-04 12:20:30, 3 minutes ago`. */
+/** Both forms: `2026-05-04 12:20:30, 3 minutes ago`. */
 export function fullTime(time: string, now: number): string {
   const relative = relativeTime(time, now);
   const local = localTime(time);

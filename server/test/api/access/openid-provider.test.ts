@@ -75,7 +75,7 @@ describe('a token of an OpenID provider', () => {
     const token = await provider.programToken('conductor:viewer');
     const api = await startWith({ keys: { issuer: 'http://127.0.0.1:1' } });
     expect(await statusWith(api, token)).toBe(401);
-    expect(JSON.stringify(api.logLines)).toContain('the keys of tokens cannot be read');
+    expect(JSON.stringify(api.logLines)).toContain('failed to fetch the signing keys');
   });
 });
 

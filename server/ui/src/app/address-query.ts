@@ -1,19 +1,19 @@
 import { useSearch } from 'wouter';
 
 /**
- * The query of the address, and a function that replaces it. It is read from the browser, because the router decodes it
- * twice, and names may contain percent signs.
+ * The URL query, and a function that replaces it. It is read from the browser because the router decodes it twice, and names may
+ * contain percent signs.
  */
 export function useAddressQuery(): readonly [
   URLSearchParams,
   (members: Readonly<Record<string, string>>) => void,
 ] {
-  // Renders the component again when the address changes.
+  // Rerenders the component when the URL changes.
   useSearch();
   return [new URLSearchParams(window.location.search), setAddressQuery];
 }
 
-/** The router listens to the history and so notices the change. */
+/** The router listens to the history, so it notices the change. */
 function setAddressQuery(members: Readonly<Record<string, string>>): void {
   const query = new URLSearchParams(members).toString();
   const { pathname } = window.location;

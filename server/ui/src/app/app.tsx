@@ -31,8 +31,8 @@ export function App(): ReactNode {
 }
 
 /**
- * Each user has their own query cache and pages, so that data fetched by one user is never shown to another. A user who
- * signs in again because the token has expired keeps the page as it is.
+ * Each user has their own query cache and pages, so that data fetched by one user is never shown to another. If a user signs in
+ * again because the token has expired, the page stays unchanged.
  */
 function Queries({ children }: { readonly children: ReactNode }): ReactNode {
   const { identity } = useSession();
@@ -49,7 +49,7 @@ function QueriesOfOne({ children }: { readonly children: ReactNode }): ReactNode
           queries: {
             // The SDK already retries calls where that can help.
             retry: false,
-            // Fresh for the components that appear together. Whoever comes back to a page has missed its changes.
+            // Fresh for components that appear together. After leaving and reopening a page, changes may have been missed.
             staleTime: (query) => (query.getObserversCount() > 1 ? 1000 : 0),
             refetchOnWindowFocus: (query) => !isApiError(query.state.error),
           },
@@ -60,7 +60,7 @@ function QueriesOfOne({ children }: { readonly children: ReactNode }): ReactNode
   useEffect(() => {
     if (usedToken.current === token) return;
     usedToken.current = token;
-    // Calls that the server rejected with the expired token.
+    // Calls that the server rejected because of the expired token.
     void client.invalidateQueries();
   }, [client, token]);
   return <QueryClientProvider client={client}>{children}</QueryClientProvider>;

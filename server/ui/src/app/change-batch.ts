@@ -1,4 +1,4 @@
-/** Collects changes, so that a busy server does not make the page render all the time. */
+/** Batches changes, so that a busy server doesn't keep the page rerendering. */
 import type { Change, ChangedWorkflow } from '@stepwright/sdk';
 
 /** The changes since the last batch; several changes of one run are merged. */
@@ -11,7 +11,7 @@ export interface LiveBatch {
 
 /** The minimum time between two batches. */
 const FLUSH_MS = 200;
-/** More changes are replaced by `lag`: a tab that the browser has frozen takes no batches for hours. */
+/** More changes are replaced by `lag`, because a frozen tab may not take batches for hours. */
 const CHANGES_MAX = 5000;
 
 export class ChangeBuffer {

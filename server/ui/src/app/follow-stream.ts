@@ -1,7 +1,7 @@
-/** Follows the change stream of the server until it is told to stop, in a tab or in the worker that all tabs share. */
+/** Follows the server's change stream until stopped, in a tab or in the shared worker of all tabs. */
 import { createClient, isApiError, type ApiError, type Change } from '@stepwright/sdk';
 
-/** `refused`: the server does not let this user read the stream, and retrying would not help. */
+/** `refused`: the server doesn't allow this user to read the stream, and retrying wouldn't help. */
 export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'refused';
 
 export interface StreamStatus {
@@ -14,11 +14,11 @@ export const CONNECTING: StreamStatus = { state: 'connecting', refusal: null };
 
 export interface StreamListener {
   readonly onChange: (change: Change) => void;
-  /** With `live` after each connection: the listener may have missed changes before it. */
+  /** Sent with `live` after each connection: the listener may have missed earlier changes. */
   readonly onStatus: (status: StreamStatus) => void;
 }
 
-/** The SDK gives up if it cannot connect at all; the next attempt then follows after this time. */
+/** The delay before the next attempt after the SDK has failed to connect at all. */
 const RECONNECT_MS = 5000;
 
 /** Calls the listener until the signal is aborted, and not after that. */
@@ -52,7 +52,7 @@ export async function followStream(
   }
 }
 
-/** Whether the server rejects the token, or asks for one. A new token makes a new connection. */
+/** Whether the server rejects the token or requires one. A new token creates a new connection. */
 function isRefusal(error: unknown): error is ApiError {
   return isApiError(error) && (error.status === 401 || error.status === 403);
 }

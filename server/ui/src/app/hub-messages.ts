@@ -1,11 +1,11 @@
-/** The messages between a tab and the worker that all tabs of the browser share. */
+/** The messages between a tab and the shared worker of all tabs. */
 import type { Problem } from '@stepwright/sdk';
 import type { LiveBatch } from './change-batch.js';
 import type { LiveState } from './follow-stream.js';
 import type { Credentials } from './sign-in/credentials.js';
 
 export type TabMessage =
-  /** The first message of a tab: what it has kept, if anything. */
+  /** A tab's first message, with its stored credentials, if any. */
   | { readonly type: 'hello'; readonly credentials: Credentials | null }
   /** The user has signed in, or out, in this tab. */
   | { readonly type: 'credentials'; readonly credentials: Credentials | null }

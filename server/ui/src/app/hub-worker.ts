@@ -1,6 +1,6 @@
 /**
- * The worker that all tabs of a browser share. It holds one change stream for all of them, because HTTP/1.1 allows a
- * browser six connections to a server, and the credentials of the user, because storage would write it to the disk.
+ * The shared worker of all browser tabs. It holds one change stream for all of them, because HTTP/1.1 limits browsers to six
+ * connections per server, and the user's credentials, because browser storage would write them to disk.
  */
 import { ChangeBuffer } from './change-batch.js';
 import { CONNECTING, followStream, type StreamStatus } from './follow-stream.js';

@@ -1,6 +1,6 @@
 /**
- * The connection of this tab to the worker that all tabs share. A browser without shared workers (some on phones) makes
- * each visible tab follow the change stream itself.
+ * This tab's connection to the shared worker. In browsers without shared workers (some on phones), each visible tab follows the
+ * change stream itself.
  */
 import { ApiError, type Problem } from '@stepwright/sdk';
 import { ChangeBuffer, type LiveBatch } from './change-batch.js';
@@ -14,7 +14,7 @@ export interface HubListener {
   readonly onStatus: (status: StreamStatus) => void;
 }
 
-/** How long the page waits for the credentials of another tab. */
+/** How long the page waits for credentials from another tab. */
 const WELCOME_MS_MAX = 1000;
 
 type Tell = (credentials: Credentials | null) => void;
@@ -60,14 +60,14 @@ function send(message: TabMessage): void {
   port?.postMessage(message);
 }
 
-/** An error loses its class on its way from the worker. */
+/** Errors from the worker lose their class. */
 function refusalOf(problem: Problem | null): ApiError | null {
   if (problem === null) return null;
   const call = { call: 'GET /api/stream', subject: {}, attempts: 1 };
   return new ApiError({ ...call, problem, retryAfterMs: null });
 }
 
-/** Offers what this tab has to the other tabs, and resolves to theirs; null if nobody has signed in. */
+/** Offers this tab's credentials to the other tabs, and resolves to theirs; null if no user has signed in. */
 export function shareCredentials(own: Credentials | null): Promise<Credentials | null> {
   if (port === null) {
     renewer?.use(own);
@@ -89,7 +89,7 @@ export function announceCredentials(credentials: Credentials | null): void {
   send({ type: 'credentials', credentials });
 }
 
-/** Calls the listener when the user has signed in or out in another tab, or the token was renewed. */
+/** Calls the listener when the user signs in or out in another tab, or when the token is renewed. */
 export function onCredentials(tell: Tell): () => void {
   credentialsListeners.add(tell);
   return () => void credentialsListeners.delete(tell);

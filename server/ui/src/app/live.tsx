@@ -1,6 +1,6 @@
 /**
- * The changes of the server, for all components of the page. Components listen with `useLive`; while the stream is not
- * connected, they poll every few seconds (`usePollInterval`).
+ * Server changes for all components of the page. Components listen with `useLive`; while the stream is disconnected, they poll
+ * every few seconds (`usePollInterval`).
  */
 import {
   createContext,
@@ -26,14 +26,14 @@ interface Live {
   readonly refusal: unknown;
   /** Whether the stream has been connected with this session. */
   readonly hasBeenLive: boolean;
-  /** Whether the pages may fetch: what is fetched before the stream is connected must be fetched again. */
+  /** Whether the pages may fetch: data fetched before the stream is connected must be fetched again. */
   readonly isSettled: boolean;
   readonly listeners: Set<Listener>;
 }
 
 /** The minimum time between two fetches of a list that changes along with runs. */
 const REREAD_MS = 3000;
-/** How often lists are fetched while the stream is not connected. */
+/** How often lists are fetched while the stream is disconnected. */
 const POLL_MS = 5000;
 /** How long the pages wait for the stream before they fetch. */
 const SETTLE_MS_MAX = 1000;
@@ -66,7 +66,7 @@ export function useLiveState(): LiveState {
   return use(LiveContext).state;
 }
 
-/** Why the server refuses the stream; null unless it does. */
+/** Why the server rejects the stream; null if it doesn't. */
 export function useRefusal(): unknown {
   return use(LiveContext).refusal;
 }
@@ -94,7 +94,7 @@ export function usePollInterval(): number | false {
   return state === 'live' || state === 'refused' ? false : POLL_MS;
 }
 
-/** For data that the stream covers only in part: polls slowly while the stream is connected. */
+/** For data that the stream covers only partially: polls slowly while the stream is connected. */
 export function useSlowPollInterval(): number | false {
   const poll = usePollInterval();
   return useLiveState() === 'live' ? SLOW_POLL_MS : poll;

@@ -1,6 +1,6 @@
 /**
- * Outages of the server or its store. The shell reports one in a single banner; lists and forms do not repeat it. While
- * it lasts, the calls that failed are repeated, so that the banner disappears on its own.
+ * Outages of the server or its store. The shell shows a single banner; lists and forms don't repeat the error. During an outage,
+ * failed calls are retried, so the banner disappears on its own.
  */
 import { isApiError, isNetworkError, isTimeoutError } from '@stepwright/sdk';
 import { useQueryClient, type QueryCache } from '@tanstack/react-query';
@@ -8,14 +8,14 @@ import { createContext, use, useEffect, useMemo, useState, type ReactNode } from
 import { useLiveState } from './live.js';
 
 interface Outage {
-  /** Null while there is none. */
+  /** Null if there is no outage. */
   readonly text: string | null;
-  /** The errors that the banner stands for. */
+  /** The errors that the banner represents. */
   readonly errors: ReadonlySet<unknown>;
 }
 
 const RETRY_MS = 3000;
-/** A stream that is interrupted for a shorter time, as by a proxy, is no outage. */
+/** A shorter interruption of the stream, for example by a proxy, isn't an outage. */
 const STREAM_LOST_MS = 3000;
 const SERVER_TEXT =
   'The server cannot be reached. The page shows what it last received, and retries every few seconds.';
@@ -50,7 +50,7 @@ export function OutageProvider({ children }: { readonly children: ReactNode }): 
   return <OutageContext value={outage}>{children}</OutageContext>;
 }
 
-/** The errors of the shown queries that mean an outage. */
+/** The errors of visible queries that indicate an outage. */
 function useOutageErrors(cache: QueryCache): ReadonlySet<unknown> {
   const [errors, setErrors] = useState(NONE.errors);
   useEffect(() => {
@@ -87,7 +87,7 @@ function useIsStreamLost(): boolean {
   return isLost;
 }
 
-/** Null if the error is not an outage. */
+/** Null if the error doesn't indicate an outage. */
 function textOf(error: unknown): string | null {
   if (isNetworkError(error) || isTimeoutError(error)) return SERVER_TEXT;
   if (!isApiError(error)) return null;

@@ -1,4 +1,4 @@
-/** The pages: their addresses, components and places in the navigation. */
+/** The pages: their URLs, components and navigation entries. */
 import { lazy, type ComponentType, type ReactNode } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import { Page } from '../components/page.js';
@@ -20,7 +20,7 @@ import { WebhooksPage } from '../pages/webhooks/webhooks-page.js';
 import { WorkersRoutes } from '../pages/workers/workers-routes.js';
 import { ROUTES, type RoutePath } from './routes.js';
 
-// Loaded on demand: these pages need a YAML parser, which the pages about runs do not.
+// Loaded on demand because only these pages need a YAML parser.
 const StepsRoutes = lazy(() => import('../pages/steps/steps-routes.js'));
 const DefinitionsRoutes = lazy(() => import('../pages/definitions/definitions-routes.js'));
 
@@ -76,7 +76,7 @@ export function Pages(): ReactNode {
       ))}
       <Route>
         <Page title="Page not found">
-          <EmptyState title="No page has this address.">
+          <EmptyState title="There is no page at this address.">
             <p>Choose a page in the navigation.</p>
           </EmptyState>
         </Page>

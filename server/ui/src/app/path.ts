@@ -1,11 +1,11 @@
 import { useLocation } from 'wouter';
 
 /**
- * The decoded segments of the address after `/ui/`. They are read from the browser, because the router decodes them
- * twice, and names may contain any character, including percent signs and slashes.
+ * The decoded URL segments after `/ui/`. They are read from the browser because the router decodes them twice, and names may
+ * contain any character, including percent signs and slashes.
  */
 export function usePathParts(): readonly string[] {
-  // Renders the component again when the address changes.
+  // Rerenders the component when the URL changes.
   useLocation();
   return window.location.pathname
     .split('/')
@@ -13,7 +13,7 @@ export function usePathParts(): readonly string[] {
     .map((part) => decode(part));
 }
 
-/** Builds an address of the page: `toPath('runs', id)`. */
+/** Builds a path within the page: `toPath('runs', id)`. */
 export function toPath(...parts: readonly string[]): string {
   return `/${parts.map(encodeURIComponent).join('/')}`;
 }

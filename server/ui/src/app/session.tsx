@@ -35,7 +35,7 @@ export interface Session {
   readonly identity: string;
   /** Why the sign-in form is shown; null while it is hidden. */
   readonly signInReason: string | null;
-  /** Whether the token has this scope, as far as the page can tell. Without a token, everything is allowed here. */
+  /** Whether the token seems to have this scope. Without a token, the page allows everything. */
   readonly can: (scope: Scope) => boolean;
   readonly signIn: (token: string) => void;
   readonly signOut: () => void;
@@ -117,7 +117,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
   return <SessionContext value={session}>{children}</SessionContext>;
 }
 
-/** Null if the page cannot decode the token; then only the server decides. */
+/** Null if the page can't decode the token, so that only the server can decide. */
 function readClaims(token: string): Claims | null {
   try {
     const part = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');
@@ -151,7 +151,7 @@ export async function joinSession(): Promise<void> {
     return null;
   });
   const own = finished?.credentials ?? readCredentials();
-  // Where nobody signs in, the page need not wait for an answer.
+  // If sign-in isn't used, the page doesn't have to wait for an answer.
   if (own === null && !isSignedIn()) return;
   if (finished === null) {
     const shared = await shareCredentials(own);
@@ -171,5 +171,5 @@ async function finishAtIssuer(): Promise<FinishedSignIn | null> {
   return finishSignIn();
 }
 
-/** Why the last sign-in at the issuer failed; shown once. */
+/** Why the last sign-in with the issuer failed; shown once. */
 let signInProblem: string | null = null;

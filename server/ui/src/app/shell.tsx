@@ -22,7 +22,7 @@ export function Shell(): ReactNode {
   const hasBeenLive = useHasBeenLive();
   const isSettled = useIsSettled();
   const [location] = useLocation();
-  // Renders every page again when the user chooses another time zone.
+  // Rerenders every page when the user chooses another time zone.
   useZone();
   return (
     <div className="shell">
@@ -137,7 +137,7 @@ function ThemeSwitch(): ReactNode {
     <label className="theme-switch">
       <span>Theme</span>
       <select
-        // In a narrow window, the label is hidden.
+        // The label is hidden in narrow windows.
         aria-label="Theme"
         value={theme}
         onChange={({ target }) => choose(THEMES.find((name) => name === target.value) ?? 'system')}

@@ -15,7 +15,7 @@ interface ButtonProps {
   readonly autoFocus?: boolean;
   /** The accessible name of a button that shows only a symbol. */
   readonly label?: string;
-  /** The scope that the token needs; without it, the button is disabled and says why. */
+  /** The required scope; without it, the button is disabled with a reason. */
   readonly needs?: Scope;
   /** The text of the tooltip. */
   readonly hint?: string;

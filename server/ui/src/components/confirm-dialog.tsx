@@ -9,13 +9,13 @@ export interface Question {
   readonly text: ReactNode;
   /** The text of the confirming button. */
   readonly confirm: string;
-  /** The focus is then on Cancel, so that Enter does no harm. */
+  /** Puts the focus on Cancel, so that Enter is harmless. */
   readonly isDangerous?: boolean;
-  /** What the user must type to confirm, such as the number of runs. */
+  /** The text that the user must type to confirm, such as the number of runs. */
   readonly typed?: string;
   /** An option of the action, not selected at first. */
   readonly checkbox?: { readonly label: string; readonly onChange: (isChosen: boolean) => void };
-  /** What the user may write about the action. */
+  /** An optional comment on the action. */
   readonly note?: {
     readonly label: string;
     readonly maxLength: number;

@@ -9,10 +9,10 @@ interface DialogFormProps {
   /** The text of the button that sends the form. */
   readonly submit: string;
   readonly isDangerous?: boolean;
-  /** The form cannot be sent as it is. */
+  /** The form can't be submitted in its current state. */
   readonly isInvalid?: boolean;
   readonly hint: string;
-  /** The scope that sending needs. */
+  /** The scope required to submit. */
   readonly needs?: Scope;
   /** Sends the form. The dialog shows the error if the promise rejects, and closes if it resolves. */
   readonly onSubmit: () => Promise<void>;

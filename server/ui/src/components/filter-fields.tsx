@@ -1,6 +1,6 @@
 import { useId, useState, type ReactNode } from 'react';
 
-/** The fields of a filter. In a narrow window, they take one line until the user opens them. */
+/** The fields of a filter. In a narrow window, they are collapsed to one line until the user opens them. */
 export function FilterFields({
   label,
   count,
@@ -8,7 +8,7 @@ export function FilterFields({
 }: {
   /** The accessible name of the group. */
   readonly label: string;
-  /** How many of the fields are set. */
+  /** The number of fields that are set. */
   readonly count: number;
   readonly children: ReactNode;
 }): ReactNode {

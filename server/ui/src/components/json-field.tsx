@@ -8,7 +8,7 @@ interface JsonFieldProps {
   readonly autoFocus?: boolean;
 }
 
-/** A text field for a JSON value, which says at once what is wrong with it. */
+/** A text field for a JSON value, with immediate validation. */
 export function JsonField({
   label,
   value,

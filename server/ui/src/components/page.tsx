@@ -12,7 +12,7 @@ interface PageProps {
 let firstPath: string | null = null;
 let hasNavigated = false;
 
-/** The frame of a page: title, actions and content. Its heading gets the focus when the user comes from another page. */
+/** The frame of a page: title, actions and content. Its heading receives the focus after navigation from another page. */
 export function Page({ title, heading, actions, children }: PageProps): ReactNode {
   const headingRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

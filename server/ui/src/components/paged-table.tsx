@@ -73,7 +73,7 @@ export function PagedTable<Item>(props: PagedTableProps<Item>): ReactNode {
           <DataTable {...{ label, columns, rowKey }} rows={page.items} />
         </>
       )}
-      {/* Also below a page without rows: with a filter, others can have some. */}
+      {/* Also shown below a page without rows, because with a filter, other pages can have some. */}
       {page !== undefined && <Pager {...{ paging, isStale }} nextCursor={page.nextCursor} />}
     </>
   );

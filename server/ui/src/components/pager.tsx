@@ -38,7 +38,7 @@ export function Pager({
 }: {
   readonly paging: Paging;
   readonly nextCursor: string | null;
-  /** The list still shows what was there before: its cursor belongs to another order, filter or page. */
+  /** The list still shows the previous content, whose cursor belongs to another order, filter or page. */
   readonly isStale: boolean;
   readonly children?: ReactNode;
 }): ReactNode {

@@ -1,4 +1,4 @@
-/** Periods up to now, such as `1h`: in an address they mean the same when it is opened later. */
+/** Periods up to now, such as `1h`. In a URL, they stay relative to the time when it is opened. */
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 

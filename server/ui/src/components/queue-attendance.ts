@@ -1,7 +1,7 @@
-/** Whether workers attend to a queue: one rule for all pages. Pure. */
+/** Whether workers attend to a queue, by the same rule on all pages. Pure. */
 import type { ActivityQueue } from '@stepwright/sdk';
 
-/** A worker that polled this recently is probably between two polls. */
+/** A worker that has polled this recently is probably between two polls. */
 const RECENT_MS = 60_000;
 
 export type Attendance = 'idle' | 'polled' | 'busy' | 'nobody';
@@ -9,8 +9,8 @@ export type Attendance = 'idle' | 'polled' | 'busy' | 'nobody';
 export type Attended = Pick<ActivityQueue, 'held' | 'lastPollTime' | 'pollers' | 'waiting'>;
 
 /**
- * `polled`: a poll is waiting. `busy`: items wait, and workers are probably at work, because they do not poll meanwhile.
- * `nobody`: items wait, and nothing shows that anybody will take them. `idle`: nothing waits, and no poll.
+ * `polled`: a poll is waiting. `busy`: items are waiting, and workers are probably at work, since they don't poll then. `nobody`:
+ * items are waiting, with no sign of a worker. `idle`: neither items nor polls are waiting.
  */
 export function attendanceOf(
   { held, lastPollTime, pollers, waiting }: Attended,

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { attendanceOf, type Attended } from './queue-attendance.js';
 import { TimeAgo, useNow } from './time-ago.js';
 
-/** Whether workers attend to a queue, in words. Items that nobody polls for are what an operator looks for. */
+/** Shows whether workers attend to a queue. Operators look for items without pollers. */
 export function QueueWorkers(queue: Attended): ReactNode {
   const { lastPollTime, pollers } = queue;
   const attendance = attendanceOf(queue, useNow());

@@ -4,20 +4,20 @@ import './secret-field.css';
 import { TextField } from './text-field.js';
 
 interface SecretFieldProps {
-  /** Null: the one that is stored stays if the field is empty. */
+  /** Null if the stored secret is kept when the field is empty. */
   readonly label: string | null;
   readonly value: string;
-  /** Makes a random one. */
+  /** Generates a random secret. */
   readonly generate: () => string;
   readonly onChange: (value: string) => void;
 }
 
-/** A secret that both sides need, and that the server never shows again. */
+/** A secret that both sides need and that the server never shows again. */
 export function SecretField({ label, value, generate, onChange }: SecretFieldProps): ReactNode {
   return (
     <div className="secret-field">
       <TextField
-        label={label ?? 'New secret (empty: it stays as it is)'}
+        label={label ?? 'New secret (leave empty to keep the current one)'}
         isRequired={label !== null}
         value={value}
         onChange={onChange}

@@ -4,11 +4,11 @@ import { lookOfRun, lookOfStep } from './statuses.js';
 
 interface RunBadgeProps {
   readonly run: { readonly status: WorkflowStatus; readonly outcome: WorkflowOutcome | null };
-  /** From the explanation of the run: whether it is running, waiting or retrying. Undefined: unknown yet. */
+  /** From the run's explanation: whether it is running, waiting or retrying. Undefined if not known yet. */
   readonly reasons: readonly Pick<WaitReason, 'kind'>[] | undefined;
 }
 
-/** Where a run stands, or how it ended. */
+/** The state of a run, or how it ended. */
 export function RunBadge({ run, reasons }: RunBadgeProps): ReactNode {
   const kinds = reasons?.map(({ kind }) => kind);
   const { sign, tone, word } = lookOfRun(run, kinds);

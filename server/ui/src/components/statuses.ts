@@ -1,4 +1,4 @@
-/** The statuses and outcomes of the API, and the words and looks that the page has for them. The compiler reports a missing one. */
+/** The statuses and outcomes of the API, with their labels and styles on the page. The compiler reports a missing one. */
 import type {
   StepExecution,
   StepFilter,
@@ -12,7 +12,7 @@ type StepStatusFilter = NonNullable<StepFilter['status']>;
 interface Look {
   readonly word: string;
   readonly tone: string;
-  /** Outcomes have a symbol, so that they can be told apart without color or reading. */
+  /** Outcomes have a symbol, so users can distinguish them without relying on color or text. */
   readonly sign?: string;
 }
 
@@ -39,7 +39,7 @@ const OUTCOME_STATES: Readonly<Record<WorkflowOutcome, RunState>> = {
   Terminated: 'terminated',
 };
 
-/** How an open run that is not suspended stands depends on why it does not advance. */
+/** The state of an open run that isn't suspended depends on why it doesn't advance. */
 const KIND_STATES: Readonly<Record<ReasonKind, RunState>> = {
   suspended: 'suspended',
   'set-aside': 'suspended',
@@ -118,9 +118,8 @@ interface StateChoice {
 }
 
 /**
- * The states by which lists can be filtered. Why an open run does not advance is not part of a list, so running and waiting
- * runs cannot be told apart; but an open run shows an error only until a further attempt, or the compensation, has
- * succeeded.
+ * The states that lists can be filtered by. Lists don't contain the reason for a wait, so running and waiting runs can't be
+ * distinguished. An open run shows an error only until another attempt or the compensation has succeeded.
  */
 export const STATE_CHOICES: readonly StateChoice[] = [
   { label: 'Running, waiting or retrying', status: 'Runnable', outcome: '', isOffered: true },

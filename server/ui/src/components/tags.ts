@@ -5,12 +5,12 @@ export interface TagRow {
   readonly value: string;
 }
 
-/** Rows without any text do not count. */
+/** Empty rows are ignored. */
 export function filledRows(rows: readonly TagRow[]): readonly TagRow[] {
   return rows.filter(({ name, value }) => name !== '' || value !== '');
 }
 
-/** Null if every tag has a name, and no name is there twice. */
+/** Null if every tag has a name, and no name occurs twice. */
 export function tagsProblem(rows: readonly TagRow[]): string | null {
   const names = filledRows(rows).map(({ name }) => name);
   if (names.includes('')) return 'Every tag needs a name.';

@@ -1,4 +1,4 @@
-/** Text of others in a cell of a table, cut if it is long. */
+/** Untrusted text in a table cell, truncated if it is long. */
 import type { ReactNode } from 'react';
 
 export function TextCell({ text }: { readonly text: string }): ReactNode {

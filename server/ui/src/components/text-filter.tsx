@@ -12,7 +12,7 @@ interface TextFilterProps {
   readonly lengthMax?: number;
 }
 
-/** A text field of a filter. It applies what was typed when it loses the focus or the user presses Enter. */
+/** A text field in a filter. It applies its text when it loses the focus or the user presses Enter. */
 export function TextFilter(props: TextFilterProps): ReactNode {
   const { label, value, pattern, hint, isShort = false, lengthMax = 500, onChange } = props;
   const [text, setText] = useState(value);

@@ -31,7 +31,7 @@ export function TimeAgo({ time }: { readonly time: string | null }): ReactNode {
   useZone();
   if (time === null) return <span className="none">–</span>;
   const ms = Math.trunc((nowMs - Date.parse(time)) / 1000) * 1000;
-  // Clocks of two machines differ slightly: show "now" instead of a time just ahead.
+  // Clocks of two machines differ slightly, so "now" is shown instead of a time just ahead.
   const text =
     ms > -2000 && ms < 1000
       ? 'now'

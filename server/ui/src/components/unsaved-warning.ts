@@ -7,8 +7,8 @@ const QUESTION = 'Leave this page? Your changes will be lost.';
 let address: string | null = null;
 
 /**
- * Call it before the router is rendered: the browser calls the listeners of `popstate` in the order in which they were
- * added, and the router must not see a navigation that the user refuses.
+ * Call it before the router is rendered: the browser calls `popstate` listeners in the order in which they were added, and the
+ * router must not see a navigation that the user cancels.
  */
 export function guardUnsavedEdits(): void {
   addEventListener('beforeunload', (event) => {
@@ -36,7 +36,7 @@ function mayLeave(next: string): boolean {
   return address === null || isSamePage(next, address) || window.confirm(QUESTION);
 }
 
-/** A link to a part of the page, such as the one to its content, leaves nothing. */
+/** A link within the page, such as the skip link, doesn't leave it. */
 function isSamePage(one: string, other: string): boolean {
   return one.split('#')[0] === other.split('#')[0];
 }

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 /** The pause after a keystroke. */
 const PAUSE_MS = 300;
 
-/** The text, once the user has stopped typing. */
+/** Returns the text once the user has stopped typing. */
 export function useSettled(text: string | null): string | null {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

@@ -58,7 +58,7 @@ export function plannedTime(time: string): string {
   return inZone(time, zoneName(), styleOf(time));
 }
 
-/** A time as clocks show it in another zone than the page's. Null if they show the same, or if the browser lacks the zone. */
+/** A time in a zone other than the page's. Null if clocks show the same there, or if the browser doesn't know the zone. */
 export function timeElsewhere(time: string, timeZone: string): string | null {
   try {
     const there = inZone(time, timeZone, styleOf(time));
@@ -68,7 +68,7 @@ export function timeElsewhere(time: string, timeZone: string): string | null {
   }
 }
 
-/** Few times of cron expressions have seconds. */
+/** Few cron expressions use seconds. */
 function styleOf(time: string): Intl.DateTimeFormatOptions {
   return { dateStyle: 'medium', timeStyle: hasSeconds(time) ? 'medium' : 'short' };
 }

@@ -14,12 +14,12 @@ import { FieldFrame, type ControlAttributes, type FieldProps } from './field-fra
 import type { ChoiceField, NumberField, TextField } from './form-fields.js';
 import { isDate, localTime, timeOf } from './local-time.js';
 
-/** A field that is cleared removes its member; an empty text can be written as JSON. */
+/** Clearing a field removes its member; an empty string can be entered as JSON. */
 export function TextFieldView(props: FieldProps<TextField>): ReactNode {
   const { field, value, onChange } = props;
   const text = typeof value === 'string' ? value : '';
   const isMissing = typeof value !== 'string';
-  // Decided once: the control must not change while the user types.
+  // Decided only once, because the control must not change while the user types.
   const [isLong] = useState(field.format === 'lines' || text.includes('\n'));
   const set = (next: string): void => onChange(next === '' ? undefined : next);
   const control = (attributes: ControlAttributes): ReactNode => {
@@ -67,7 +67,7 @@ function TimeControl({
   readonly attributes: ControlAttributes;
   readonly onChange: (text: string) => void;
 }): ReactNode {
-  // The browser writes the same time in other forms; to write it again would disturb a user who is typing.
+  // The browser may format the same time differently; rewriting it would interfere with typing.
   const [written, setWritten] = useState('');
   const shown = timeOf(written) === text ? written : (localTime(text) ?? '');
   return (
@@ -130,7 +130,7 @@ export function ChoiceFieldView(props: FieldProps<ChoiceField>): ReactNode {
   );
 }
 
-/** A part of the data as JSON: for what the form cannot show. */
+/** A part of the data as JSON, for values that the form can't show. */
 export function JsonFieldView(
   props: FieldProps & { readonly action?: ReactNode; readonly note?: string },
 ): ReactNode {
@@ -155,7 +155,7 @@ export function JsonFieldView(
   );
 }
 
-/** Whether the user's text stands for the value: then it is not replaced by another way to write it. */
+/** Whether the user's text represents the value, so that it isn't replaced by another notation. */
 function isSameJson(text: string, value: DataValue | undefined): boolean {
   return text.trim() === '' ? value === undefined : isSameData(readPart(text), value);
 }

@@ -46,7 +46,7 @@ function parseYaml(text: string): DataValue {
   return fromYaml(document.toJS({ maxAliasCount: 50 }));
 }
 
-/** A float such as `1.0` would become an integer: its text replaces it, in a form that JSON has. */
+/** A float such as `1.0` would become an integer, so its text is kept, in JSON notation. */
 function keepFloats(document: Document.Parsed): void {
   visit(document, {
     Scalar(_key, node) {

@@ -1,6 +1,6 @@
 /**
- * Reads the fields of a form from a JSON Schema (draft 2020-12). The form only helps to write the data; the server judges
- * it. So a field shows what it can, and whatever the form cannot show is a field for JSON. Pure.
+ * Reads the fields of a form from a JSON Schema (draft 2020-12). The form only helps to enter the data; the server validates it.
+ * Values that the form can't show get a JSON field. Pure.
  */
 import { fromJson, type DataValue } from './data-value.js';
 
@@ -8,7 +8,7 @@ interface FieldBase {
   readonly title: string;
   /** Null if the schema has no description. */
   readonly description: string | null;
-  /** What the schema says about the values, such as `1 to 10`; empty if it says nothing. */
+  /** The schema's constraints on the value, such as `1 to 10`; empty if there are none. */
   readonly limits: string;
   readonly isNullable: boolean;
   readonly defaultValue: DataValue | undefined;
@@ -78,7 +78,7 @@ export function readForm(schema: unknown): ObjectField | null {
 interface Place {
   readonly name: string;
   readonly depth: number;
-  /** The references on the way here; one that comes again is a recursion. */
+  /** The references followed so far; a repeated one is a recursion. */
   readonly path: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Finds what a position in the text of a definition belongs to. Half-written documents cannot be parsed, so it reads the
- * lines above the position. It supports YAML in block style, and JSON with one member per line. Pure.
+ * Determines the context of a position in a definition's text. Incomplete documents can't be parsed, so it reads the lines above
+ * the position. It supports YAML in block style, and JSON with one member per line. Pure.
  */
 
 export type Surroundings = 'definition' | 'step' | 'inputs' | 'free';

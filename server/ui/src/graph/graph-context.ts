@@ -2,13 +2,13 @@ import { createContext } from 'react';
 import type { StepLiveStates } from './live-states.js';
 import type { TakenPath } from './taken-path.js';
 
-/** What is about to happen to steps. */
+/** The planned change of each step. */
 export type StepMarks = ReadonlyMap<string, 'starts' | 'cancelled' | 'restarts'>;
 
 /** Numbers of runs by step id. */
 export type RunCounts = ReadonlyMap<string, number>;
 
-/** What can change while the layout stays the same. A context, so that a change renders only the nodes that use it. */
+/** State that can change without a new layout. It is a context, so a change rerenders only the nodes that use it. */
 export interface GraphView {
   readonly states: StepLiveStates | undefined;
   readonly marks: StepMarks | undefined;
@@ -18,7 +18,7 @@ export interface GraphView {
   readonly path: TakenPath | undefined;
   /** The number of open runs at each step; undefined if the graph is not that of a definition. */
   readonly runCounts: RunCounts | undefined;
-  /** Called when a person has moved the graph: it then stays as it is. */
+  /** Called when the user has moved the graph, which then keeps its position. */
   readonly keepView: () => void;
 }
 

@@ -42,7 +42,7 @@ export interface GraphEdge {
   readonly targetId: string;
   readonly kind: GraphEdgeKind;
   readonly label: string | null;
-  /** Whether it leads back to an earlier node of its path: a loop. */
+  /** Whether it leads back to an earlier node of its path, forming a loop. */
   readonly isBackward: boolean;
 }
 

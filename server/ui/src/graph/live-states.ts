@@ -28,7 +28,7 @@ type ExecutionState = Pick<
   'attempt' | 'error' | 'executionId' | 'status' | 'stepId' | 'waitsFor'
 >;
 
-/** How the step is shown as a whole: the state that needs most attention. */
+/** The overall state of the step: the one that needs the most attention. */
 export type StepTone = 'none' | 'running' | 'waiting' | 'failed' | 'complete' | 'cancelled';
 
 const NOTHING: StepLiveState = {
@@ -60,7 +60,7 @@ export function liveStatesOf(
     const before = states.get(execution.stepId) ?? NOTHING;
     const after = withExecution(before, execution);
     const isRetry = execution.waitsFor?.kind === 'retry';
-    const wait = isSuspended && isRetry ? 'somebody to resume the run' : after.wait;
+    const wait = isSuspended && isRetry ? 'someone to resume the run' : after.wait;
     states.set(execution.stepId, { ...after, wait, isPartial });
   }
   return states;

@@ -1,9 +1,9 @@
 /**
  * Derives the path that a run has taken from its executions. Pure.
  *
- * An execution does not name the one before it, so the path is inferred: a step is started by the step that leads to it
- * and let it start last. The first step of a container may also be started by the container, for each of its turns: it is,
- * unless the step that leads back to it is the one of its sequence that ended last.
+ * An execution doesn't name its predecessor, so the path is inferred: a step was started by the step leading to it that last
+ * allowed it to start. The first step of a container may also have been started by the container, in each iteration, unless the
+ * last step of its sequence to end leads back to it.
  */
 import type { StepExecution } from '@stepwright/sdk';
 import { START_ID, type GraphEdge, type GraphModel, type GraphNode } from './graph-model.js';

@@ -32,7 +32,7 @@ export interface WorkflowGraphProps {
   readonly executions?: readonly StepExecution[];
   /** The number of open runs at each step. Keep the same map while it does not change. */
   readonly runCounts?: RunCounts;
-  /** What is about to happen to steps. */
+  /** The planned change of each step. */
   readonly marks?: StepMarks;
   /** The step to highlight. */
   readonly selectedStepId?: string | null;

@@ -38,7 +38,7 @@ describe('the state of a step', () => {
   test('names no time for a retry while the run is suspended', () => {
     const failed = execution({ status: 'Waiting', waitsFor: { kind: 'retry', until: 'T' } });
     const wait = (isSuspended: boolean) => liveStatesOf([failed], isSuspended).get('a')?.wait;
-    expect(wait(true)).toBe('somebody to resume the run');
+    expect(wait(true)).toBe('someone to resume the run');
     expect(wait(false)).toBe('retry at T');
   });
 

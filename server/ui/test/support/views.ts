@@ -96,7 +96,7 @@ const LISTS: readonly View[] = [
   { name: 'API keys', path: '/keys', ready: TABLE },
   { name: 'the audit log', path: '/audit', ready: TABLE },
   { name: 'nodes', path: '/nodes', ready: TABLE },
-  { name: 'no page', path: '/nowhere', ready: 'text=No page has this address.' },
+  { name: 'no page', path: '/nowhere', ready: 'text=There is no page at this address.' },
 ];
 
 const RUN: readonly View[] = [

@@ -8,7 +8,7 @@ export function toAuditEntry(entry: AuditView): wire.AuditEntry {
   return { id, time: toWireTime(time), actor, address, action, target: { ...target }, detail };
 }
 
-/** @throws AppError `invalid_request` for a time that cannot be read */
+/** @throws AppError `invalid_request` for a malformed time */
 export function toAuditFilter(query: {
   readonly actor: string | undefined;
   readonly action: string | undefined;

@@ -1,15 +1,15 @@
-/** Checks of bodies that their schemas cannot make. */
+/** Body checks that the schemas can't express. */
 import { suggestName } from '../../../engine/definitions/suggest-name.js';
 import { quoteText } from '../../../engine/values/convert-input.js';
 import { AppError } from '../../../base/errors.js';
 
-/** The names of the members of a body. The compiler asks for every member. */
+/** The member names of a body. The compiler requires all of them. */
 export function membersOf<Body>(members: Readonly<Record<keyof Body, true>>): readonly string[] {
   return Object.keys(members);
 }
 
 /**
- * A misspelled member would silently leave out a part of what was meant.
+ * Without this check, a misspelled member would be ignored silently.
  *
  * @param at JSON pointer to the object in the body
  * @throws AppError `invalid_request`
@@ -29,7 +29,7 @@ export function toReason(reason: string): string {
   throw invalidMember('reason must not be blank', '/reason');
 }
 
-/** @param pointer of the member; absent: it is a parameter. @throws AppError `invalid_request` */
+/** @param pointer of the member; absent for a parameter. @throws AppError `invalid_request` */
 export function toOptionalReason(reason: string | undefined, pointer?: string): string | null {
   if (reason === undefined) return null;
   if (reason.trim() !== '') return reason;

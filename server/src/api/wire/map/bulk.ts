@@ -63,7 +63,7 @@ export function toBulkRequest(body: wire.BulkRequest, caller: Caller): host.Bulk
 
 function toSelection({ filter, workflowIds }: wire.BulkRequest): host.BulkSelection {
   if ((filter === undefined) === (workflowIds === undefined)) {
-    throw invalid('Give either filter or workflowIds, to say which runs: exactly one of them');
+    throw invalid('Select the runs with exactly one of filter and workflowIds');
   }
   if (filter !== undefined) return { filter: toBulkFilter(filter) };
   const ids = workflowIds ?? [];
@@ -74,7 +74,7 @@ function toSelection({ filter, workflowIds }: wire.BulkRequest): host.BulkSelect
 function toBulkFilter(filter: WorkflowFilter): host.BulkFilter {
   refuseUnknown(filter, queryNamesOf(...FILTERS_CALL), '/filter');
   const { where, ...parsed } = toFilter(filter);
-  // The conditions are stored as text. The parsed ones show that they are well-formed.
+  // The conditions are stored as text; parsing them only validates the syntax.
   return where === undefined ? parsed : { ...parsed, where: filter.where ?? [] };
 }
 
@@ -87,7 +87,7 @@ function toModification({
     if (modification === undefined) return null;
     throw invalid(`modification applies only to the action modify, not to ${action}`);
   }
-  if (modification === undefined) throw invalid('modification is missing: say what to change');
+  if (modification === undefined) throw invalid('modification is missing: specify the changes');
   refuseUnknown(modification, MODIFICATION_MEMBERS, '/modification');
   // The body reader returns only JSON values.
   if (writeJson(modification).length > MODIFICATION_LENGTH_MAX) {
@@ -118,13 +118,13 @@ export function toCreatedBulkJob({ exact, id, matched }: host.BulkCreated): wire
   return { id, matched, exact };
 }
 
-/** What is not copied from the data of the run. */
+/** The members that aren't copied from the run's data. */
 function withoutData(item: WorkflowSummary): WorkflowSummary {
   return { ...item, tags: {}, index: {}, failure: null };
 }
 
 /**
- * Callers who may not read runs must not learn about their data from the number that match.
+ * Callers who can't read runs must not learn about run data from the number of matches.
  * @throws AppError `forbidden`
  */
 export function assertMayFilter({ filter }: wire.BulkRequest, mayRead: boolean): void {
@@ -140,7 +140,7 @@ export function toBulkPreview(preview: host.BulkPreview, mayRead: boolean): wire
     matched,
     exact,
     workflows: mayRead ? workflows : workflows.map(withoutData),
-    // Problems may quote the data of runs.
+    // Problem details may quote run data.
     obstacles: mayRead ? obstacles.map(toFailure) : [],
   };
 }
@@ -165,7 +165,7 @@ export function toBulkJobSummary(job: host.BulkJobListItem): wire.BulkJobSummary
   };
 }
 
-/** Problems may quote the data of runs. */
+/** Problem details may quote run data. */
 export function toBulkJob(job: host.BulkJobView, mayRead: boolean): wire.BulkJob {
   return { ...toBulkJobSummary(job), failures: mayRead ? job.failures.map(toFailure) : [] };
 }

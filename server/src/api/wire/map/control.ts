@@ -49,7 +49,7 @@ export function toPreview({ inFlight, undo }: UndoPreview): wire.CompensationPre
   return { undo: [...undo], inFlight: [...inFlight] };
 }
 
-/** Violations of `Input` quote the data of the run. */
+/** `Input` violations quote the run's data. */
 export function withoutInput(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== 'invalid_data') return error;
   return new AppError('invalid_data', 'The input of the run does not fit the Input of the version');

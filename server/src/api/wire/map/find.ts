@@ -1,4 +1,4 @@
-/** Converts what was found by a text between host and wire. */
+/** Converts text search results between host and wire. */
 import type { FindRequest, InstanceFindings } from '../../../runtime/operations/find-instances.js';
 import type * as wire from '../models/find.js';
 import type { IndexValue } from '../models/workflow.js';

@@ -10,8 +10,8 @@ import { contextOf } from '../../http/request-context.js';
 const KEY = /^[\u0020-\u007e]{1,255}$/;
 
 /**
- * Null: the request has no key. A key belongs to its caller: with another subject in the token, it is a different key.
- * Therefore, callers cannot get the responses of others by guessing keys.
+ * Null if the request has no key. Keys belong to their caller: the same key with another token subject is a different key. So
+ * callers can't get other callers' responses by guessing keys.
  *
  * @throws AppError `invalid_request`
  */
@@ -38,7 +38,7 @@ export async function toIdempotencyKey(
 
 function sortedQuery(request: Request): string {
   const query = new URLSearchParams(request.originalUrl.split('?')[1] ?? '');
-  // How long the caller waits does not change what is started.
+  // The wait time has no effect on the started run.
   for (const name of [...query.keys()]) if (name.toLowerCase() === 'wait') query.delete(name);
   query.sort();
   return query.toString();

@@ -4,7 +4,7 @@ import type { AccessControl } from '../../access/access-control.js';
 import type * as wire from '../models/info.js';
 import { toWireTime } from './time.js';
 
-/** @param services access null: everything is allowed; traceUrl null: nobody has set one */
+/** @param services `access` is null if everything is allowed; `traceUrl` is null if it isn't configured */
 export function toServerInfo(
   info: host.ServerInfo,
   { access, traceUrl }: { readonly access: AccessControl | null; readonly traceUrl: string | null },
@@ -18,7 +18,7 @@ export function toServerInfo(
   };
 }
 
-/** Null also while the issuer has not responded yet. */
+/** Also null until the issuer has responded. */
 function toSignInInfo(access: AccessControl | null): wire.SignInInfo | null {
   const { provider = null, signIn = null } = access ?? {};
   const configuration = provider?.configuration ?? null;

@@ -13,7 +13,7 @@ export function checkedName(text: string, what: string, lengthMax?: number): str
   return text;
 }
 
-/** The name of something that is created, and that later calls have in their path. @throws AppError `invalid_request` */
+/** Validates the name of a new object, which later calls have in their path. @throws AppError `invalid_request` */
 export function checkedPathName(text: string, what: string, lengthMax?: number): string {
   const problem = text === '' ? null : pathNameProblem(text, lengthMax);
   if (problem !== null) throw new AppError('invalid_request', `The ${what} ${problem}`);

@@ -12,7 +12,7 @@ export function parameterItems(error: ValidateError): ParameterItem[] {
     return {
       code: 'invalid_parameter',
       message: saidPlainly(message, isInBody(place) ? null : value),
-      // If a method takes its whole query as one object, tsoa prefixes the name of that object.
+      // If a method takes its whole query as one object, tsoa adds that object's name as a prefix.
       parameter: place.replace(/^query\./, ''),
     };
   });
@@ -23,7 +23,7 @@ export function parameterItemsOf({ message, parameter }: AppError): ParameterIte
   return parameter === null ? [] : [{ code: 'invalid_parameter', message, parameter }];
 }
 
-/** tsoa writes `body.start`, but `start.$0.stepId`. Only bodies have elements. */
+/** tsoa writes `body.start` but `start.$0.stepId`. Only bodies have elements. */
 function placeOf(name: string): string {
   if (!/\.\$\d/.test(name)) return name;
   const place = name.replace(/\.\$(\d+)/g, '[$1]');
@@ -35,7 +35,7 @@ function isInBody(name: string): boolean {
   return name === 'body' || name.startsWith('body.');
 }
 
-/** What tsoa says about a value of another type. */
+/** tsoa's messages for values of the wrong type. */
 const TYPE_MESSAGES: readonly (readonly [pattern: RegExp, message: string])[] = [
   [/^'.*' is required$/, 'is missing'],
   [/^invalid string value$/, 'must be a text'],
@@ -45,7 +45,7 @@ const TYPE_MESSAGES: readonly (readonly [pattern: RegExp, message: string])[] = 
   [/^invalid (float|integer|double|long) number$/, 'must be a number'],
 ];
 
-/** Rewords tsoa's messages about repeated parameters, and about values of another type or not among the allowed ones. */
+/** Rewords tsoa's messages about repeated parameters, wrong types and disallowed values. */
 function saidPlainly(message: string, value: unknown): string {
   if (Array.isArray(value)) return 'is given more than once';
   const choices = [...message.matchAll(/one of the following; \['([^']+)'\]/g)].map(
@@ -55,7 +55,7 @@ function saidPlainly(message: string, value: unknown): string {
     return TYPE_MESSAGES.find(([pattern]) => pattern.test(message))?.[1] ?? message;
   }
   const allowed = [...new Set(choices)].join(', ');
-  // Of a value that may also be a list: it is too long, or none, or one of its elements has the wrong type.
+  // For a value that may also be a list: the list is too long, or the value or one of its elements has the wrong type.
   const [tooLong] = /must have at most [\w ]+/.exec(message) ?? [];
   if (tooLong !== undefined) return tooLong;
   if (message.includes('invalid array')) return `must be ${allowed} or a list`;

@@ -1,11 +1,11 @@
-/** Converts problems of a document to their wire type, with their position in the posted text. */
+/** Converts document problems to their wire type, with their position in the posted text. */
 import type { Request } from 'express';
 import { TOO_MANY_PROBLEMS } from '../../../engine/definitions/problem-list.js';
 import type { DocumentProblem } from '../../../engine/model/definition.js';
 import type { ProblemItem } from '../models/problem.js';
 import { contextOf, type TextPosition } from '../../http/request-context.js';
 
-/** In the order of their places, as people go through a text. */
+/** In text order, for readers who go from top to bottom. */
 export function itemsWithPosition(
   request: Request,
   problems: readonly DocumentProblem[],
@@ -18,11 +18,11 @@ export function itemsWithPosition(
     .toSorted(byPlace);
 }
 
-/** The note that some are not listed comes last. */
+/** The note about omitted problems comes last. */
 function byPlace(one: ProblemItem, other: ProblemItem): number {
   const rest = Number(one.code === TOO_MANY_PROBLEMS) - Number(other.code === TOO_MANY_PROBLEMS);
   const lines = (one.line ?? Infinity) - (other.line ?? Infinity);
-  // Not a number: neither has a place.
+  // NaN: neither of them has a position.
   return rest || lines || (one.column ?? 0) - (other.column ?? 0);
 }
 

@@ -89,7 +89,7 @@ export function toRepairedWorkflow(
     cancelled: [...cancelled],
     started: [...started],
     repeats: [...repeats],
-    // Violations of `Input` quote the data.
+    // `Input` violations quote the data.
     warnings: warnings.map(({ code, message }) => ({
       code,
       message: code === 'invalid_data' && !mayRead ? 'The data does not fit the Input' : message,

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../../engine/values/json.js';
 import { AppError } from '../../../base/errors.js';
 import type { TagChanges } from '../../../store/records/control.js';
 
-/** More than an instance may have, because null removes one. */
+/** Higher than the limit per instance, because null removes a tag. */
 const CHANGES_MAX = 100;
 const SHOWN_LENGTH_MAX = 80;
 

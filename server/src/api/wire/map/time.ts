@@ -5,7 +5,7 @@ import { quoteText } from '../../../engine/values/convert-input.js';
 import { readTime, TIME_EXAMPLE, timeProblem } from '../../../engine/values/times.js';
 import { FAR_FUTURE_MS } from '../../../store/store.js';
 
-/** "Never" for clients of Conductor: the latest time of its platform, which has no zone. */
+/** "Never" for Conductor clients: the latest time on its platform, without a time zone. */
 const NEVER = '9999-12-31T23:59:59.9999999';
 
 export function toWireTime(ms: number): string {
@@ -20,7 +20,7 @@ export function toTokenExpiry(ms: number | null): string {
   return ms === null || ms >= FAR_FUTURE_MS ? NEVER : toWireTime(ms);
 }
 
-/** Reads a time of a parameter or a member of a body. @throws AppError `invalid_request` */
+/** Parses a time in a parameter or body member. @throws AppError `invalid_request` */
 export function fromWireTime(text: string, parameter: string): number {
   const read = readTime(text);
   if (read.ok) return read.ms;

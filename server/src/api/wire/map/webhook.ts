@@ -32,9 +32,9 @@ const START_MEMBERS = membersOf<wire.WebhookStart>({
 /** The characters of a header name: RFC 9110, 5.6.2. */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
 const PREFIX_LENGTH_MAX = 100;
-/** What the value of a header can begin with: parsers remove blanks at its start. */
+/** Characters that a header value can begin with: parsers strip leading blanks. */
 const PREFIX = /^(?:[!-~][ -~]*)?$/;
-/** So that its address needs no escapes. */
+/** Keeps its URL free of escapes. */
 const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
 
 /** @throws AppError `invalid_request` */
@@ -150,7 +150,7 @@ export function toWebhook({
     name,
     path: `/hooks/${name}`,
     ...schemeOf(signing),
-    // Each as it was set up.
+    // Each in the form in which it was set up.
     ...(effect as Pick<wire.Webhook, 'publish' | 'start'>),
     changedBy,
     changedTime: toWireTime(changedAt),
@@ -163,7 +163,7 @@ function schemeOf(signing: host.WebhookScheme): Pick<wire.Webhook, 'scheme'> {
   return { ...others, ...(idHeader !== null && { idHeader }) };
 }
 
-/** The headers of a call that expressions can read. */
+/** The request headers that expressions can read. */
 export function headersOf(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): Readonly<Record<string, string>> {
@@ -175,7 +175,7 @@ export function headersOf(
   );
 }
 
-/** They hold secrets of the caller or of a proxy, which must not become data. */
+/** They hold secrets of the caller or a proxy, which must not become data. */
 const PRIVATE_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'cookie',
@@ -198,7 +198,7 @@ const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** The query of a call: a name that is given several times has a list. */
+/** The query of a call: the values of a repeated name become a list. */
 export function queryOf(url: string): Readonly<Record<string, string | readonly string[]>> {
   const query: JsonObject = {};
   const at = url.indexOf('?');

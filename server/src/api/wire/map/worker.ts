@@ -17,7 +17,7 @@ export function toWorkerListRequest(query: wire.WorkerQuery): host.WorkerListReq
   };
 }
 
-/** What the headers of a poll say about its worker. @throws AppError `invalid_request` */
+/** The worker details in the headers of a poll. @throws AppError `invalid_request` */
 export function toWorkerOrigin(
   host: string,
   version: string,

@@ -63,7 +63,7 @@ export function toStartRequest(data: JsonObject, start: WireStart): host.StartRe
   };
 }
 
-/** A query parameter that is a duration. @throws AppError `invalid_request` */
+/** Parses a duration in a query parameter. @throws AppError `invalid_request` */
 export function toMilliseconds(text: string, parameter: string): number {
   const isNumber = /^\d{1,15}(?:\.\d{1,9})?$/.test(text.trim());
   const ms = parseDurationMs(isNumber ? Number(text) : text);
@@ -123,7 +123,7 @@ function checkedFailureKey(key: string): string {
   throw invalid('failure', 'failure must be the key of a group of GET /api/workflow/failures');
 }
 
-/** No run has the id `none`: the server creates longer ids. */
+/** No run has the id `none`, because generated ids are longer. */
 function toParentId(parent: string): string | null {
   return parent === 'none' ? null : checkedName(parent, 'parent');
 }
@@ -148,7 +148,7 @@ function toTrigger(trigger: host.TriggerView | null): wire.StartedBy | null {
   return trigger === null ? null : { name: trigger.name, time: toWireTime(trigger.time) };
 }
 
-/** As listeners of the stream get it: without what may be long. */
+/** The form sent to stream listeners, without potentially long members. */
 export function toWorkflowChange(
   instance: Omit<
     host.InstanceListItem,
@@ -171,7 +171,7 @@ export function toWorkflowChange(
   };
 }
 
-/** Callers that wait for the same run get the same answer, which is written once. */
+/** Callers that wait for the same run get the same response, which is serialized once. */
 const workflows = new WeakMap<host.InstanceView, wire.Workflow>();
 
 export function toWorkflow(instance: host.InstanceView): wire.Workflow {

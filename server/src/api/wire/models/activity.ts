@@ -28,7 +28,7 @@ export interface WorkItem {
    */
   parameters: JsonValue;
   /**
-   * When the item returns to the queue: ISO 8601, UTC, or `9999-12-31T23:59:59.9999999` for never.
+   * When the item returns to the queue: ISO 8601, UTC; `9999-12-31T23:59:59.9999999` means never.
    */
   tokenExpiry: string;
   workflowId: string;
@@ -49,11 +49,11 @@ export interface WorkItem {
    */
   attempt: number;
   /**
-   * The span of this delivery, as in the header `traceparent` of W3C Trace Context: the worker's spans belong into it.
-   * Absent if the server records no traces.
+   * The span of this delivery, in the format of the W3C Trace Context `traceparent` header. The worker's spans belong inside it.
+   * Absent if the server doesn't record traces.
    */
   traceparent?: string;
-  /** What tracing systems before have added, as in the header `tracestate`; absent if there is nothing. */
+  /** Vendor data from upstream tracing systems, in the format of the `tracestate` header; absent if there is none. */
   tracestate?: string;
 }
 
@@ -68,8 +68,8 @@ export interface ExtendedLease {
    */
   tokenExpiry: string;
   /**
-   * The run is being undone, and waits for this item: the worker should end its work soon. It may still report a result or a
-   * failure, or release the item, which says that nobody knows how far it got.
+   * True if the run is being undone and waits for this item, so the worker should finish soon. It may still report a result or a
+   * failure, or release the item if it is unknown how far the work got.
    */
   cancelRequested: boolean;
 }
@@ -108,7 +108,7 @@ export interface ActivityQueue {
    */
   pollers: number;
   /**
-   * When a worker last polled for this activity, as far as the server knows. ISO 8601, UTC.
+   * When a worker last polled for this activity, if known. ISO 8601, UTC.
    */
   lastPollTime: Time | null;
 }

@@ -2,7 +2,7 @@
 import type { Time } from './time.js';
 
 /**
- * What was changed.
+ * The target of a change.
  */
 export interface AuditedTarget {
   /**
@@ -10,13 +10,13 @@ export interface AuditedTarget {
    */
   kind: string;
   /**
-   * The id or the name; of a trigger `<definition>/<trigger>`.
+   * The id or the name; for a trigger, `<definition>/<trigger>`.
    */
   id: string;
 }
 
 /**
- * A change that a client has made.
+ * A change made by a client.
  *
  * @example {
  *   "id": "998111222333444-999999998-01hx5v7c2r8d4f6g9h1j",
@@ -40,11 +40,11 @@ export interface AuditEntry {
    */
   actor: string;
   /**
-   * From which address the call came.
+   * The address that the call came from.
    */
   address: string;
   /**
-   * The kind of the target and what was done, such as `workflow.suspend`.
+   * The target kind and the action, such as `workflow.suspend`.
    */
   action: string;
   target: AuditedTarget;

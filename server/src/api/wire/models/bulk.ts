@@ -6,7 +6,7 @@ import type { WorkflowFilter } from './workflow-filter.js';
 import type { Time } from './time.js';
 
 /**
- * One action on many runs: on all that match a filter, or on those that are named.
+ * One action on many runs: on all runs that match a filter, or on the listed runs.
  *
  * @example {
  *   "action": "resume",
@@ -21,8 +21,8 @@ export interface BulkRequest {
    */
   action: BulkAction;
   /**
-   * The filters of the list of runs. `{}` selects all runs. Give either this or `workflowIds`. The members `where` and
-   * `failure` require the scope `conductor:viewer`, too.
+   * The filters of the run list. `{}` selects all runs. Give either this or `workflowIds`. The members `where` and `failure` also
+   * require the scope `conductor:viewer`.
    */
   filter?: WorkflowFilter;
   /**
@@ -32,13 +32,13 @@ export interface BulkRequest {
    */
   workflowIds?: string[];
   /**
-   * Why. The audit of each run shows it.
+   * The reason, shown in the audit of each run.
    * @minLength 1 must not be empty
    * @maxLength 500 must have at most 500 characters
    */
   reason: string;
   /**
-   * With the action `modify`: what to change, as the body of a modification without `reason`.
+   * With the action `modify`: the changes, in the same form as the body of a modification, without `reason`.
    */
   modification?: Modification;
   /**
@@ -47,14 +47,14 @@ export interface BulkRequest {
    */
   compensate?: boolean;
   /**
-   * On how many runs to act per second.
+   * The number of runs to act on per second.
    * @minimum 0.1 must be at least 0.1
    * @maximum 1000 must be at most 1000
    * @default 50
    */
   perSecond?: number;
   /**
-   * Only show how many runs would be affected, and the first of them.
+   * Whether to only show the number of affected runs and the first of them.
    * @default false
    */
   dryRun?: boolean;
@@ -74,7 +74,7 @@ export type BulkAction =
 export interface CreatedBulkJob {
   id: string;
   /**
-   * The number of runs on which the job acts.
+   * The number of runs that the job acts on.
    * @isInt
    */
   matched: number;
@@ -85,7 +85,7 @@ export interface CreatedBulkJob {
 }
 
 /**
- * The runs on which a bulk job would act.
+ * The runs that a bulk job would act on.
  *
  * @example { "matched": 0, "exact": true, "workflows": [], "obstacles": [] }
  */
@@ -103,24 +103,24 @@ export interface BulkPreview {
    */
   workflows: WorkflowSummary[];
   /**
-   * With the action `modify`: which of the first 20 cannot be modified in this way, and why. Only shown to callers with the
-   * scope `conductor:viewer`.
+   * With the action `modify`: which of the first 20 can't be modified in this way, and why. Only shown to callers with the scope
+   * `conductor:viewer`.
    */
   obstacles: BulkFailure[];
 }
 
 /**
- * `Running`: a node is working on it. `Done`: it has acted on all runs. `Stopped`: somebody has stopped it.
+ * `Running`: a node is working on it. `Done`: it has acted on all runs. `Stopped`: a user has stopped it.
  */
 export type BulkState = 'Running' | 'Done' | 'Stopped';
 
 /**
- * The API key with which a bulk job was created, as it is now.
+ * The current state of the API key that a bulk job was created with.
  */
 export interface BulkJobKey {
   id: string;
   /**
-   * The job goes on when the key is `Removed` or `Expired`.
+   * The job continues even if the key is `Removed` or `Expired`.
    */
   state: 'Active' | 'Expired' | 'Removed';
 }
@@ -136,17 +136,17 @@ export interface BulkJobSummary {
    */
   actor: string;
   /**
-   * The API key of that caller; null: it had a token, or there is no access control.
+   * The API key of that caller; null if the caller used a JWT, or if there is no access control.
    */
   apiKey: BulkJobKey | null;
   reason: string;
   /**
-   * On how many runs it acts per second.
+   * The number of runs it acts on per second.
    */
   perSecond: number;
   state: BulkState;
   /**
-   * The number of runs on which the job acts.
+   * The number of runs that the job acts on.
    * @isInt
    */
   matched: number;
@@ -155,7 +155,7 @@ export interface BulkJobSummary {
    */
   exact: boolean;
   /**
-   * The number of runs on which it has acted.
+   * The number of runs it has acted on.
    * @isInt
    */
   done: number;
@@ -213,7 +213,7 @@ export interface BulkJob extends BulkJobSummary {
 export interface BulkFailure {
   workflowId: string;
   /**
-   * Why: what the same action on this run alone would have returned.
+   * The reason: the error that the same action on this run alone would have returned.
    */
   problem: Problem;
 }

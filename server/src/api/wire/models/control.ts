@@ -19,7 +19,7 @@ export type OperatorAction =
   | 'rerun';
 
 /**
- * One action for many runs.
+ * One action on many runs.
  *
  * @example { "action": "resume", "workflowIds": ["01hx5v3x9t6k2m4n8p0q"] }
  */
@@ -33,7 +33,7 @@ export interface ControlRequest {
    */
   compensate?: boolean;
   /**
-   * Why: the record of actions of each run shows it.
+   * The reason, shown in the record of actions of each run.
    * @minLength 1 must not be empty
    * @maxLength 500 must have at most 500 characters
    */
@@ -104,13 +104,13 @@ export interface WorkflowActionList {
 }
 
 /**
- * Why and how a run is started again.
+ * Options for starting a run again.
  *
  * @example { "reason": "the carrier API was down", "version": 4 }
  */
 export interface RestartRequest {
   /**
-   * Why, in your words. The record of actions of both runs shows it.
+   * The reason, in your own words, shown in the record of actions of both runs.
    * @minLength 1 must have 1 to 500 characters
    * @maxLength 500 must have 1 to 500 characters
    */
@@ -125,17 +125,18 @@ export interface RestartRequest {
 }
 
 /**
- * What a termination with compensation would undo.
+ * A preview of a termination with compensation.
  *
  * @example { "undo": [{ "executionId": 4, "stepId": "charge" }], "inFlight": [{ "executionId": 4, "stepId": "charge" }] }
  */
 export interface CompensationPreview {
   /**
-   * The executions that would be undone, in order. The last one to end is the first; what is in flight has not ended yet.
+   * The executions that would be undone, in order: the last one to end comes first. Executions in flight haven't ended yet.
    */
   undo: UndoneExecution[];
   /**
-   * The executions that a worker, a call or a child run is at work on now. They are waited for first, up to the grace period.
+   * The executions that a worker, a call or a child run is currently working on. The run first waits for them, up to the grace
+   * period.
    */
   inFlight: UndoneExecution[];
 }

@@ -31,7 +31,7 @@ export interface StepDocument {
    */
   stepType: string;
   /**
-   * A label for people.
+   * A human-readable label.
    */
   name?: string | null;
   /**
@@ -39,7 +39,7 @@ export interface StepDocument {
    */
   nextStepId?: string | null;
   /**
-   * Further next steps. Each one runs if its expression is true; several run in parallel.
+   * Additional next steps. Each one runs if its expression is true; several can run in parallel.
    */
   selectNextStep?: { [stepId: string]: Expression };
   /**
@@ -47,11 +47,11 @@ export interface StepDocument {
    */
   inputs?: { [name: string]: unknown };
   /**
-   * Fields of the data of the run, each with an expression for its new value.
+   * Fields of the run's data, each with an expression for its new value.
    */
   outputs?: { [key: string]: Expression };
   /**
-   * Of containers: their sequences.
+   * For containers: their sequences.
    */
   do?: StepDocument[][];
   /**
@@ -63,7 +63,7 @@ export interface StepDocument {
    */
   proceedOnCancel?: boolean;
   /**
-   * What happens when the step fails. The default is that of the definition.
+   * What happens when the step fails. The default is the definition's error behavior.
    */
   errorBehavior?: ErrorBehavior | null;
   /**
@@ -80,16 +80,16 @@ export interface StepDocument {
    */
   retryBackoff?: number;
   /**
-   * From 0 to 1: each interval is extended by a random part of it, up to this fraction.
+   * From 0 to 1: each interval is extended by a random amount, up to this fraction of it.
    */
   retryJitter?: number;
   /**
-   * What happens when the last retry has failed, or when the error is not retryable. The default is what would happen
-   * without retries, or Suspend if that would be a retry.
+   * What happens when the last retry has failed, or when the error is not retryable. The default is the behavior without retries,
+   * or Suspend if that would be a retry.
    */
   onRetriesExhausted?: 'Suspend' | 'Terminate' | 'Compensate';
   /**
-   * The types of errors that are not retried.
+   * The error types that aren't retried.
    */
   nonRetryable?: string[];
   /**
@@ -101,7 +101,7 @@ export interface StepDocument {
    */
   compensateWith?: StepDocument[];
   /**
-   * Whether a failure inside compensates everything that completed inside.
+   * Whether a failure inside compensates every step that completed inside.
    */
   saga?: boolean;
 }
@@ -125,11 +125,11 @@ export interface TriggerDocument {
    */
   timeZone?: string | null;
   /**
-   * What happens when the run before is still open. The default is Skip.
+   * What happens when the previous run is still open. The default is Skip.
    */
   overlap?: 'Skip' | 'Allow' | 'Queue' | 'Terminate';
   /**
-   * Missed times no older than this are made up for. The default is one minute.
+   * Missed due times up to this age still start a run. The default is one minute.
    */
   catchUp?: Duration;
   /**
@@ -137,7 +137,7 @@ export interface TriggerDocument {
    */
   jitter?: Duration;
   /**
-   * The events that start a run; without a key, those of any key.
+   * The events that start a run; without a key, events with any key.
    */
   event?: { name: string; key?: string | null } | null;
   /**
@@ -177,15 +177,15 @@ export interface DefinitionDocument {
    */
   version?: number;
   /**
-   * Whether the definition is disabled, so that no version of it can be started. Ignored in requests.
+   * Whether the definition is disabled, so none of its versions can be started. Ignored in requests.
    */
   disabled?: boolean;
   /**
-   * Where this version comes from, such as a commit: the `origin` with which it was stored. Ignored in requests.
+   * Where this version comes from, such as a commit: the `origin` that it was stored with. Ignored in requests.
    */
   origin?: string | null;
   /**
-   * A description for people.
+   * A human-readable description.
    */
   description?: string | null;
   /**
@@ -202,32 +202,32 @@ export interface DefinitionDocument {
    */
   input?: { [keyword: string]: unknown } | boolean | null;
   /**
-   * At most 16 fields of the data by which runs are found, each with a path such as `data.customer.id`.
+   * At most 16 data fields for finding runs, each with a path such as `data.customer.id`.
    */
   index?: { [name: string]: string } | null;
   /**
-   * Tags of every run. A start can add to them and override them.
+   * Tags of every run. A start can add tags and override them.
    */
   tags?: { [name: string]: string } | null;
   /**
-   * The reference of runs whose start gives none: an expression over the start data. None: no reference.
+   * The default reference of runs: an expression over the start data. If it evaluates to None, the run has no reference.
    */
   reference?: string | number | null;
   /**
-   * What a start does if another run has its reference: `allow`, `fail`, `existing` or `terminate`, in any casing. A start can
+   * What happens if another run has the same reference: `allow`, `fail`, `existing` or `terminate`, in any casing. A start can
    * override it.
    */
   onConflict?: string | null;
   /**
-   * Which other runs count for `onConflict`: `Open` ones, or all that are `Kept`, in any casing. A start can override it.
+   * Which other runs count for `onConflict`: `Open` ones, or all `Kept` ones, in any casing. A start can override it.
    */
   conflictScope?: string | null;
   /**
-   * How long ended runs are kept, from 1 second. Overrides `instance_retention_seconds` of the server.
+   * How long ended runs are kept, at least 1 second. Overrides the server's `instance_retention_seconds`.
    */
   retention?: Duration;
   /**
-   * What starts runs without a client.
+   * Starts runs without a client.
    */
   triggers?: TriggerDocument[] | null;
   /**
@@ -249,7 +249,7 @@ export interface RegisteredDefinition {
    */
   version: number;
   /**
-   * What is probably a mistake, although the definition is valid.
+   * Probable mistakes in an otherwise valid definition.
    */
   warnings: ProblemItem[];
 }
@@ -317,12 +317,12 @@ export interface DefinitionSummary {
    */
   disabled: boolean;
   /**
-   * Where this version comes from, such as a commit: the `origin` with which it was stored; null if there was none.
+   * Where this version comes from, such as a commit: the `origin` that it was stored with; null if there was none.
    */
   origin: string | null;
   /**
    * Who stored this version: the subject (`sub`) of the caller's token, or the name of its API key; `anonymous` if it had
-   * none; null if it is not known, as of versions that an older server stored.
+   * none; null if unknown, as for versions that an older server stored.
    */
   createdBy: string | null;
 }
@@ -339,7 +339,7 @@ export interface DefinitionPage {
 }
 
 /**
- * The steps at which open runs of a definition are.
+ * The current steps of a definition's open runs.
  *
  * @example { "items": [{ "stepId": "approve", "count": 12 }], "count": 12, "exact": true }
  */
@@ -354,14 +354,13 @@ export interface OpenSteps {
    */
   count: number;
   /**
-   * False if the server stopped counting: the numbers are those of the runs that have not changed for the longest time, and
-   * there are more.
+   * False if the server stopped counting: the numbers cover only the runs that haven't changed for the longest time.
    */
   exact: boolean;
 }
 
 /**
- * A step at which open runs are.
+ * A step with open runs.
  */
 export interface OpenStep {
   stepId: string;

@@ -6,10 +6,9 @@ import type { Time } from './time.js';
 
 /**
  * What a step is waiting for, or why the run does not advance. `suspended`: by an operator, or by a failed step (`error`
- * is set). `set-aside`: the server has quarantined the run, because nodes crashed while running it or because it cannot
- * be read.
- * `compensating`: the run is being terminated with compensation. `running`: an HTTP call or a script is in progress.
- * `scheduled`: the step is due, but has not had its turn yet.
+ * is set). `set-aside`: the server has quarantined the run, because nodes crashed while running it or because it can't be read.
+ * `compensating`: the run is being terminated with compensation. `running`: an HTTP call or a script is in progress. `scheduled`:
+ * the step is due but hasn't run yet.
  */
 export type WaitReasonKind =
   | 'suspended'
@@ -39,7 +38,7 @@ export interface HoldingWorker {
 }
 
 /**
- * Whether workers poll for a work item that no worker holds, as of the last heartbeats.
+ * Whether workers are polling for a work item that no worker holds, as of the last heartbeats.
  */
 export interface ActivityPolling {
   /**
@@ -59,7 +58,7 @@ export interface ActivityPolling {
 export interface WaitReason {
   kind: WaitReasonKind;
   /**
-   * The reason in words, for people.
+   * The reason as human-readable text.
    */
   text: string;
   /**
@@ -118,7 +117,7 @@ export interface WaitReason {
 export interface RepairHint {
   action: 'modify' | 'rerun' | 'restart';
   /**
-   * What the call does, in words, for people.
+   * What the call does, as human-readable text.
    */
   text: string;
   /**
@@ -190,12 +189,12 @@ export interface Explanation {
    */
   moreReasons: number;
   /**
-   * The newest modification, rerun or restart of the run; null if its audit has none.
+   * The latest modification, rerun or restart of the run; null if its audit has none.
    */
   lastRepair: WorkflowAction | null;
   /**
-   * What a repair could do for a run that a failure has suspended or ended, or that somebody has terminated; the call that
-   * keeps most of the work first. Empty for other runs.
+   * Possible repairs of a run that was suspended or ended by a failure, or that was terminated. The call that keeps the most work
+   * comes first. Empty for other runs.
    */
   repairs: RepairHint[];
 }

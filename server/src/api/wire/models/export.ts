@@ -1,4 +1,4 @@
-/** The wire types of exports of runs. */
+/** The wire types of run exports. */
 import type { WorkflowAction } from './control.js';
 import type { DefinitionDocument } from './definition.js';
 import type { DataObject } from './json-value.js';
@@ -14,16 +14,16 @@ export interface ExportedWorkflow extends WorkflowSummary {
 }
 
 /**
- * Everything that the server knows of a run.
+ * Everything that the server knows about a run.
  */
 export interface WorkflowExport {
   workflow: ExportedWorkflow;
   /**
-   * The version of the definition that the run uses; null if it cannot be found.
+   * The definition version that the run uses; null if it can't be found.
    */
   definition: DefinitionDocument | null;
   /**
-   * The data with which the run was started; null if it was started before the server kept inputs.
+   * The data that the run was started with; null if it was started before the server kept inputs.
    */
   input: DataObject | null;
   data: DataObject;

@@ -1,11 +1,11 @@
-/** The wire types of failures in groups. */
+/** The wire types of failure groups. */
 import type { WorkflowStatus } from './workflow.js';
 import type { Time } from './time.js';
 import type { WholeNumber } from './whole-number.js';
 
 /**
- * Failed runs with the same cause: the same definition, step and type of error, and the same message apart from numbers, ids
- * and times.
+ * Failed runs with the same cause: the same definition, step and error type, and the same message apart from numbers, ids and
+ * times.
  *
  * @example {
  *   "key": "5c1d7a90b2e4f1a86c0d93e7b4a2f518",
@@ -25,12 +25,12 @@ import type { WholeNumber } from './whole-number.js';
  */
 export interface FailureGroup {
   /**
-   * Identifies the group: lists of runs take it as the filter `failure`.
+   * Identifies the group. Pass it to run lists as the `failure` filter.
    */
   key: string;
   definitionId: string;
   /**
-   * The step that failed. Empty if the server could not run the runs.
+   * The failed step. Empty if the server couldn't execute the runs.
    */
   stepId: string;
   /**
@@ -38,8 +38,8 @@ export interface FailureGroup {
    */
   type: string;
   /**
-   * The message without what differs between the runs: `#` stands for a number; `<id>`, `<time>` and `<email>` stand for
-   * themselves.
+   * The message without the parts that differ between runs: `#` stands for a number, and `<id>`, `<time>` and `<email>` for such
+   * values.
    */
   message: string;
   /**
@@ -63,8 +63,8 @@ export interface FailureGroup {
    */
   failed: number;
   /**
-   * The time when the first of the runs began to fail for this cause. A run that retries has been failing since its first attempt
-   * that failed so. ISO 8601, UTC.
+   * When the first of the runs began to fail for this cause. A retrying run counts from the first attempt that failed this way.
+   * ISO 8601, UTC.
    */
   firstTime: Time;
   /**
@@ -76,7 +76,7 @@ export interface FailureGroup {
    */
   example: string;
   /**
-   * The number of runs by the time of their error: one number for each of the last 24 hours, the oldest hour first.
+   * The number of runs by error time: one number for each of the last 24 hours, the oldest hour first.
    */
   trend: WholeNumber[];
 }
@@ -110,7 +110,7 @@ export interface FailureGroup {
 export interface FailureGroups {
   items: FailureGroup[];
   /**
-   * The number of groups, including those that are not in `items`.
+   * The number of groups, including groups not in `items`.
    * @isInt
    */
   groups: number;
@@ -120,18 +120,18 @@ export interface FailureGroups {
    */
   count: number;
   /**
-   * False if the server stopped counting: the numbers are those of the newest errors, and there are more.
+   * False if the server stopped counting: the numbers cover only the newest errors.
    */
   exact: boolean;
 }
 
 /**
- * The order of groups: the largest first, or the one with the newest error first.
+ * The order of groups: by size or by newest error, the highest first.
  */
 export type FailureOrder = 'count' | 'lastTime';
 
 /**
- * The filters and the order of groups of failed runs.
+ * Filters and order of the groups of failed runs.
  */
 export interface FailureQuery {
   definitionId?: string;
@@ -140,7 +140,7 @@ export interface FailureQuery {
    */
   status?: WorkflowStatus;
   /**
-   * Only runs with an error at this time or later. ISO 8601; UTC by default.
+   * Only runs with an error at or after this time. ISO 8601; UTC by default.
    */
   failedFrom?: Time;
   /**
@@ -148,8 +148,8 @@ export interface FailureQuery {
    */
   failedTo?: Time;
   /**
-   * Only runs that fulfill this condition on a tag or an index field, as in the list of runs: such as `customer=C-17`. Repeat
-   * the parameter for several conditions; all of them must hold.
+   * Only runs that match this condition on a tag or index field, such as `customer=C-17`, as in the run list. To combine
+   * conditions, repeat the parameter; all of them must match.
    */
   where?: string[];
   /**

@@ -1,14 +1,14 @@
-/** The wire types of the search for runs by a text. */
+/** The wire types of text search for runs. */
 import type { Explanation } from './explanation.js';
 import type { IndexValue, WorkflowSummary } from './workflow.js';
 import type { Time } from './time.js';
 
 /**
- * The text that is searched for, and how many runs to return.
+ * The search text and the number of runs to return.
  */
 export interface FindQuery {
   /**
-   * An id, a reference, or the value of a tag or an index field, or the beginning of one. Upper and lower case are different.
+   * An id, a reference, the value of a tag or index field, or the beginning of one. Case-sensitive.
    * @minLength 1 must not be empty
    * @maxLength 256 must have at most 256 characters
    */
@@ -22,18 +22,18 @@ export interface FindQuery {
    */
   limit?: number;
   /**
-   * `nextCursor` of the previous response to the same text and `limit`: the search for parts continues in older runs.
+   * `nextCursor` of the previous response for the same text and `limit`. Continues the search for partial matches in older runs.
    */
   cursor?: string;
 }
 
 /**
- * What was compared with the text.
+ * The kind of value that matched.
  */
 export type MatchedMember = 'id' | 'reference' | 'tag' | 'index';
 
 /**
- * `equal`: the value is the text. `start`: it starts with the text. `part`: the text is further inside.
+ * `equal`: the value is the text. `start`: it starts with the text. `part`: it contains the text.
  */
 export type MatchRelation = 'equal' | 'start' | 'part';
 
@@ -45,7 +45,7 @@ export type MatchRelation = 'equal' | 'start' | 'part';
 export interface WorkflowMatch {
   of: MatchedMember;
   /**
-   * The name of the tag or the index field; null for others.
+   * The name of the tag or index field; null for other kinds.
    */
   name: string | null;
   /**
@@ -56,25 +56,25 @@ export interface WorkflowMatch {
 }
 
 /**
- * A run that was found.
+ * A matching run.
  */
 export interface FoundWorkflow {
   workflow: WorkflowSummary;
   /**
-   * Up to 5, the closest first.
+   * Up to 5 matches, the closest first.
    */
   matches: WorkflowMatch[];
 }
 
 /**
- * The runs that were found by a text.
+ * The runs found by a text search.
  *
  * @example { "items": [], "exact": true, "partsFrom": null, "nextCursor": null, "definitionId": "order" }
  */
 export interface WorkflowFindings {
   /**
-   * Those with an equal value first, then those with a value that starts with the text, then the others; among these, the
-   * newest first.
+   * Runs with an equal value first, then runs with a value that starts with the text, then the others; the newest first within
+   * each group.
    */
   items: FoundWorkflow[];
   /**
@@ -82,16 +82,16 @@ export interface WorkflowFindings {
    */
   exact: boolean;
   /**
-   * The inside of values was searched only in runs that started at this time or later. Null: in all runs. ISO 8601, UTC.
+   * Partial matches were searched only in runs started at or after this time; null if in all runs. ISO 8601, UTC.
    */
   partsFrom: Time | null;
   /**
-   * Continues the search for parts in older runs; null if all runs were searched. A response may have no items and
-   * still a cursor: the search stops when it has taken long enough.
+   * Continues the search for partial matches in older runs; null if all runs were searched. A response may have a cursor but no
+   * items, because the search time is limited.
    */
   nextCursor: string | null;
   /**
-   * The text, if a definition has it as its id; otherwise null.
+   * The text, if it is the id of a definition; otherwise null.
    */
   definitionId: string | null;
 }
@@ -115,11 +115,11 @@ export interface ExplainQuery {
  */
 export interface Explanations {
   /**
-   * In the order of the ids, without runs that do not exist.
+   * In the order of the ids, without runs that don't exist.
    */
   items: Explanation[];
   /**
-   * The ids of runs that were not explained because the call had taken long enough: ask for them again.
+   * The ids of runs that weren't explained because the call's time was up. Request them again.
    */
   left: string[];
 }

@@ -40,17 +40,17 @@ export interface ServerInfo {
    */
   backplane: string;
   /**
-   * The address of a trace: replace `{trace_id}` in it with the `traceId` of a run. Absent: the operator has set none.
+   * The URL template for traces: replace `{trace_id}` with the `traceId` of a run. Absent if the operator hasn't set one.
    */
   traceUrl?: string;
   /**
-   * How users of the operator's page sign in. Absent: with a token that they enter, or not at all.
+   * How users of the operator's page sign in. If absent, they enter a token, or don't sign in at all.
    */
   signIn?: SignInInfo;
 }
 
 /**
- * The page signs in at an OpenID Connect issuer (authorization code with PKCE).
+ * The page signs in with an OpenID Connect issuer (authorization code flow with PKCE).
  */
 export interface SignInInfo {
   issuer: string;
@@ -60,17 +60,17 @@ export interface SignInInfo {
    */
   scope: string;
   /**
-   * Further parameters of the authorization request, as the text of a query.
+   * Additional parameters of the authorization request, as a query string.
    */
   parameters: string;
   authorizationEndpoint: string;
   tokenEndpoint: string;
   /**
-   * Null if the issuer cannot end its own session.
+   * Null if the issuer can't end its own session.
    */
   endSessionEndpoint: string | null;
   /**
-   * The algorithms with which the issuer signs id tokens.
+   * The algorithms that the issuer signs ID tokens with.
    */
   idTokenAlgorithms: string[];
 }

@@ -8,21 +8,21 @@ import type { Time } from './time.js';
  */
 export interface ApiKeyRequest {
   /**
-   * Whose key it is. The audit and control actions show it as the actor.
+   * The name of the key's holder, shown as the actor in the audit and in control actions.
    * @minLength 1 must not be empty
    * @maxLength 100 must have at most 100 characters
    */
   name: string;
   /**
-   * What its holder may do: `conductor:admin`, `conductor:author`, `conductor:controller`, `conductor:viewer`, `conductor:worker`.
-   * The last three can be narrowed by a prefix: `conductor:viewer:order*` reaches only definitions whose id begins with `order`,
-   * `conductor:worker:billing-*` only activities whose name begins with `billing-`.
+   * The permissions of the key: `conductor:admin`, `conductor:author`, `conductor:controller`, `conductor:viewer`,
+   * `conductor:worker`. The last three can be narrowed by a prefix: `conductor:viewer:order*` reaches only definitions whose id
+   * begins with `order`, `conductor:worker:billing-*` only activities whose name begins with `billing-`.
    * @minItems 1 must name at least one scope
    * @maxItems 100 must have at most 100 scopes
    */
   scopes: string[];
   /**
-   * When it expires: ISO 8601. Without it, the key is valid until it is removed.
+   * When the key expires: ISO 8601. By default, it is valid until it is removed.
    */
   expires?: Time;
 }
@@ -45,7 +45,7 @@ export interface ApiKey {
   name: string;
   scopes: string[];
   /**
-   * The subject (`sub`) of the token of the caller who created it; `anonymous` if there was none.
+   * The subject (`sub`) of the creator's token; `anonymous` if there was none.
    */
   createdBy: string;
   /**
@@ -53,17 +53,17 @@ export interface ApiKey {
    */
   createdTime: Time;
   /**
-   * ISO 8601, UTC; null: it does not expire.
+   * ISO 8601, UTC; null if it doesn't expire.
    */
   expires: Time | null;
   /**
-   * ISO 8601, UTC, to about a minute; null: it was never used.
+   * ISO 8601, UTC, accurate to about a minute; null if it was never used.
    */
   lastUsedTime: Time | null;
 }
 
 /**
- * A key that was just created.
+ * A newly created key.
  *
  * @example {
  *   "id": "01hx5v3x9t6k2m4n8p0q",
@@ -78,13 +78,13 @@ export interface ApiKey {
  */
 export interface CreatedApiKey extends ApiKey {
   /**
-   * The bearer token. It is not stored and not shown again.
+   * The bearer token. It isn't stored and can't be shown again.
    */
   key: string;
 }
 
 /**
- * All keys, in the order of their creation.
+ * All keys, in order of creation.
  */
 export interface ApiKeyPage {
   items: ApiKey[];

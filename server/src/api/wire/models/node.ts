@@ -16,7 +16,7 @@ export interface NodeLoad {
    */
   callsUnderWay: number;
   /**
-   * The number of polls of workers that are waiting at this node.
+   * The number of worker polls waiting on this node.
    * @isInt
    */
   parkedPolls: number;
@@ -25,7 +25,7 @@ export interface NodeLoad {
    */
   memoryBytes: number;
   /**
-   * Average since the previous heartbeat; 100 is one processor core.
+   * Average since the previous heartbeat; 100 is one CPU core.
    */
   cpuPercent: number;
   /**
@@ -62,7 +62,7 @@ export interface NodeLoad {
 export interface Node {
   nodeId: string;
   /**
-   * The address that the node listens at, as configured.
+   * The configured address that the node listens on.
    */
   url: string;
   hostname: string;
@@ -92,7 +92,7 @@ export interface Node {
    */
   load: NodeLoad | null;
   /**
-   * Unreachable if the node cannot write its heartbeat.
+   * Unreachable if the node can't write its heartbeat.
    */
   store: { kind: string; reachable: boolean };
   /**

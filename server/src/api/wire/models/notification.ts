@@ -1,11 +1,11 @@
 /** The wire types of notifications and their deliveries. */
 import type { Time } from './time.js';
 
-/** A change of a run. `failed`: an error ended it. `terminated`: a person or another run did. */
+/** A run change. `failed`: ended by an error. `terminated`: ended by a user or another run. */
 export type NotifiedChange = 'started' | 'completed' | 'failed' | 'suspended' | 'terminated';
 
 /**
- * Whom to tell about which changes of runs.
+ * A target and the run changes to report to it.
  *
  * @example {
  *   "url": "https://billing.example/hooks",
@@ -18,40 +18,39 @@ export type NotifiedChange = 'started' | 'completed' | 'failed' | 'suspended' | 
  */
 export interface NotificationRequest {
   /**
-   * Where messages are sent: an address that begins with `http:` or `https:`. The rules of HttpRequest steps for addresses
-   * and redirects apply.
+   * Where messages are sent: an `http:` or `https:` URL. The address and redirect rules of HttpRequest steps apply.
    * @minLength 1 must not be empty
    * @maxLength 2000 must have at most 2000 characters
    */
   url: string;
   /**
-   * The changes to tell.
+   * The changes to report.
    * @minItems 1 must name at least one change
    * @maxItems 5 must name each change once
    */
   on: NotifiedChange[];
   /**
-   * Only of runs of this definition. Without it, of all.
+   * Only report runs of this definition. The default is all definitions.
    */
   definitionId?: string;
   /**
-   * Only of runs that fulfill these conditions on tags and index fields when they change, as in the list of runs: one as
-   * text, or a list.
+   * Only report runs that match these conditions on tags and index fields when they change, as in the run list: a single
+   * condition or a list.
    */
   where?: string | string[];
   /**
-   * The secret that signs messages: `whsec_` and at least 16 random bytes in Base64. Required for a new notification;
-   * without it, the one that the notification has stays. It is never shown.
+   * The signing secret: `whsec_` and at least 16 random bytes in Base64. Required for a new notification; otherwise, the default
+   * is the existing secret. It is never shown.
    */
   secret?: string;
   /**
-   * What messages contain: a summary of the run (the default), or also its data.
+   * The message content: a summary of the run (the default), or also its data.
    */
   include?: 'summary' | 'data';
 }
 
 /**
- * A notification. Its secret is not shown.
+ * A notification, without its secret.
  *
  * @example {
  *   "name": "billing",
@@ -71,21 +70,21 @@ export interface Notification {
   url: string;
   on: NotifiedChange[];
   /**
-   * Null: of all definitions.
+   * Null for all definitions.
    */
   definitionId: string | null;
   where: string[];
   include: 'summary' | 'data';
   /**
-   * While it is paused, nothing is sent, and changes are not recorded.
+   * While it is paused, nothing is sent and changes aren't recorded.
    */
   paused: boolean;
   /**
-   * Why it is paused; null if it is not.
+   * Why it is paused; null if it isn't.
    */
   pausedBecause: string | null;
   /**
-   * The subject (`sub`) of the token of the caller who set it up; `anonymous` if there was none.
+   * The subject (`sub`) of the token that it was last set up with; `anonymous` if there was none.
    */
   changedBy: string;
   /**
@@ -95,7 +94,7 @@ export interface Notification {
 }
 
 /**
- * All notifications, in the order of their names.
+ * All notifications, ordered by name.
  */
 export interface NotificationPage {
   items: Notification[];
@@ -105,7 +104,7 @@ export interface NotificationPage {
   nextCursor: string | null;
 }
 
-/** `waiting`: it will be tried. `delivered`: the target has accepted it. `failed`: it was given up. */
+/** `waiting`: another attempt will follow. `delivered`: the target has accepted it. `failed`: all attempts have failed. */
 export type DeliveryState = 'waiting' | 'delivered' | 'failed';
 
 /**
@@ -131,15 +130,15 @@ export type DeliveryState = 'waiting' | 'delivered' | 'failed';
  */
 export interface Delivery {
   /**
-   * The same in all attempts; receivers find it in the header `webhook-id`.
+   * The same in all attempts. Receivers get it in the `webhook-id` header.
    */
   id: string;
   /**
-   * Such as `workflow.completed`; `workflow.test` for tests.
+   * For example, `workflow.completed`; `workflow.test` for test messages.
    */
   type: string;
   /**
-   * The run that has changed; null for tests.
+   * The run that has changed; null for test messages.
    */
   workflowId: string | null;
   state: DeliveryState;
@@ -152,21 +151,21 @@ export interface Delivery {
    */
   createdTime: Time;
   /**
-   * When it is tried next: ISO 8601, UTC; null if it is not.
+   * The time of the next attempt: ISO 8601, UTC; null if there is none.
    */
   nextAttemptTime: Time | null;
   /**
-   * When it was delivered or given up: ISO 8601, UTC; null while it is waiting.
+   * When it was delivered or abandoned: ISO 8601, UTC; null while it is waiting.
    */
   endTime: Time | null;
   /**
-   * What became of the last attempt; null before the first one has ended.
+   * The result of the last attempt; null until the first one has ended.
    */
   lastAnswer: DeliveryAnswer | null;
 }
 
 /**
- * What became of an attempt.
+ * The result of an attempt.
  */
 export interface DeliveryAnswer {
   /**
@@ -174,16 +173,16 @@ export interface DeliveryAnswer {
    */
   time: Time;
   /**
-   * The HTTP status; null if there was no answer.
+   * The HTTP status; null if there was no response.
    * @isInt
    */
   status: number | null;
   /**
-   * Why there was no answer, or what was wrong with it.
+   * Why there was no response, or why the response was not accepted.
    */
   error: string | null;
   /**
-   * The first 500 characters of the answer.
+   * The first 500 characters of the response.
    */
   body: string | null;
   /**

@@ -82,14 +82,14 @@ export interface NodeCounts {
   /** @isInt */
   alive: number;
   /**
-   * Those that stopped without signing off, a short while ago.
+   * Nodes that recently stopped without signing off.
    * @isInt
    */
   dead: number;
 }
 
 /**
- * The state of the whole server in numbers, at most a few seconds old.
+ * Statistics for the whole server, at most a few seconds old.
  *
  * @example {
  *   "time": "2026-05-04T10:20:30.123Z",
@@ -121,16 +121,16 @@ export interface Overview {
    */
   time: Time;
   /**
-   * The start of the node that has been running the longest. `lastHour` and `lastDay` contain nothing older, and nothing
-   * that other nodes counted before they stopped. ISO 8601, UTC.
+   * When the longest-running node started. `lastHour` and `lastDay` don't include anything older, or the counts of stopped nodes.
+   * ISO 8601, UTC.
    */
   countedSince: Time;
   /**
-   * Runs by status; null if the store does not respond, and for callers whose scope is narrowed by a prefix.
+   * Runs by status; null if the store doesn't respond, and for callers with a narrowed scope.
    */
   runs: StatusCounts | null;
   /**
-   * When these runs were counted: a large store is counted every few minutes. ISO 8601, UTC.
+   * When the runs were counted. In a large store, that happens every few minutes. ISO 8601, UTC.
    */
   runsTime: Time;
   /**
@@ -138,7 +138,7 @@ export interface Overview {
    */
   definitions: OpenRunCounts[];
   /**
-   * False if there are so many definitions that not all were looked at: at most 100 in the order of their ids.
+   * False if there were too many definitions to look at all of them: only the first 100, ordered by id, are included.
    */
   definitionsExact: boolean;
   /**

@@ -11,7 +11,7 @@ export interface ProblemItem {
    */
   code: string;
   /**
-   * Describes the problem for people.
+   * Describes the problem in human-readable form.
    * @example "There is no step with the id \"answer\"."
    */
   message: string;
@@ -48,7 +48,7 @@ export interface ProblemItem {
 }
 
 /**
- * An error. `code` identifies the kind of error and never changes; `detail` describes it for people. Further members
+ * An error. `code` identifies the kind of error and never changes; `detail` is a human-readable description. Additional members
  * contain related ids, such as `workflowId`.
  *
  * @example {
@@ -66,7 +66,7 @@ export interface Problem {
    */
   type: string;
   /**
-   * The kind of error, for people.
+   * The kind of error, in human-readable form.
    */
   title: string;
   /**
@@ -75,11 +75,11 @@ export interface Problem {
    */
   status: number;
   /**
-   * What happened in this case.
+   * The details of this occurrence.
    */
   detail: string;
   /**
-   * The kind of error, for programs.
+   * The kind of error, in machine-readable form.
    */
   code: string;
   /**
@@ -87,7 +87,7 @@ export interface Problem {
    */
   errors?: ProblemItem[];
   /**
-   * Of an unexpected error: the id under which the server logged it.
+   * For an unexpected error: the id under which the server logged it.
    */
   errorId?: string;
   [member: string]: unknown;

@@ -1,4 +1,4 @@
-/** The wire types of repairs of runs. */
+/** The wire types of run repairs. */
 import type { DataObject, JsonValue } from './json-value.js';
 import type { ControlledWorkflow } from './workflow.js';
 
@@ -38,8 +38,8 @@ export interface Modification {
    */
   data?: DataObject;
   /**
-   * The open executions to cancel, with everything inside them; `"*"`: all of them. Nothing follows them, and nothing is
-   * compensated.
+   * The open executions to cancel, with everything inside them; `"*"` cancels all of them. Their next steps don't run, and
+   * nothing is compensated.
    * @maxItems 1000 must have at most 1000 executions
    */
   cancel?: '*' | (number | '*')[];
@@ -77,13 +77,13 @@ export interface Modification {
  */
 export interface ModificationRequest extends Modification {
   /**
-   * Why: for the history and the audit.
+   * The reason, shown in the history and the audit.
    * @minLength 1 must have 1 to 500 characters
    * @maxLength 500 must have 1 to 500 characters
    */
   reason: string;
   /**
-   * Whether to change nothing and only show what would happen. The default is false.
+   * Whether to only preview the changes. The default is false.
    */
   dryRun?: boolean;
 }
@@ -95,13 +95,13 @@ export interface ModificationRequest extends Modification {
  */
 export interface RerunRequest {
   /**
-   * Why: for the history and the audit.
+   * The reason, shown in the history and the audit.
    * @minLength 1 must have 1 to 500 characters
    * @maxLength 500 must have 1 to 500 characters
    */
   reason: string;
   /**
-   * The step to start at, which is in no container. The default is the first step.
+   * The step to start at, which must not be inside a container. The default is the first step.
    */
   from?: string;
   /**
@@ -116,13 +116,13 @@ export interface RerunRequest {
    */
   version?: number;
   /**
-   * Whether to change nothing and only show what would happen. The default is false.
+   * Whether to only preview the changes. The default is false.
    */
   dryRun?: boolean;
 }
 
 /**
- * An execution that a repair has cancelled or started.
+ * An execution that a repair has canceled or started.
  */
 export interface RepairedExecution {
   /**
@@ -133,7 +133,7 @@ export interface RepairedExecution {
 }
 
 /**
- * A step with effects outside the server that ran before and will, or may, run again.
+ * A step with external effects that has already run, and will or may run again.
  */
 export interface RepeatedStep {
   stepId: string;
@@ -148,8 +148,8 @@ export interface RepeatedStep {
  */
 export interface RepairWarning {
   /**
-   * `parent_not_told`: a run that waited for the end of this one has already been notified. `invalid_data`: the data does not
-   * fit the `Input` of the definition. `compensation_lost`: completed steps have no CompensateWith in the new version.
+   * `parent_not_told`: a run that waited for the end of this one has already been notified. `invalid_data`: the data doesn't
+   * match the definition's `Input`. `compensation_lost`: completed steps have no CompensateWith in the new version.
    * `clean_up_stopped`: a termination with compensation was stopped. `reference_in_use`: another open run has the same reference.
    * `result_shortened`: the result of an earlier request with the same idempotency key, with long lists cut.
    */

@@ -1,24 +1,24 @@
 // The wire types of secrets. Their values are never shown. Not `/**`: tsoa would look for the example of the first type here.
 
 /**
- * A secret of the server, or one that definitions use and the server does not have.
+ * A secret that the server has, or that definitions use but the server lacks.
  *
  * @example { "name": "SHOP_TOKEN", "missing": false, "definitions": ["order"] }
  */
 export interface Secret {
   name: string;
   /**
-   * Definitions use it, but the server does not have it: their steps fail.
+   * True if definitions use the secret but the server doesn't have it. Their steps fail.
    */
   missing: boolean;
   /**
-   * The definitions whose newest version uses it, in ascending order.
+   * The definitions whose latest version uses it, in ascending order.
    */
   definitions: string[];
 }
 
 /**
- * All secrets, in the order of their names.
+ * All secrets, ordered by name.
  */
 export interface SecretPage {
   items: Secret[];

@@ -1,43 +1,43 @@
-/** The wire types of the executions of steps. */
+/** The wire types of step executions. */
 import type { JsonValue } from './json-value.js';
 import type { StepError } from './workflow.js';
 import type { Time } from './time.js';
 
 /**
- * The status of an execution of a step.
+ * The status of a step execution.
  */
 export type StepExecutionStatus =
   'Pending' | 'Running' | 'Waiting' | 'Complete' | 'Failed' | 'Cancelled' | 'Compensated';
 
 /**
- * What an open step is waiting for. `kind` determines which other members are present.
+ * The reason that an open step is waiting. `kind` determines which other members are present.
  *
  * @example { "kind": "event", "eventName": "Approved", "eventKey": "order-7" }
  */
 export interface StepWait {
   kind: 'time' | 'retry' | 'event' | 'activity' | 'workflow' | 'steps';
   /**
-   * Of `time` and `retry`: when the step continues. ISO 8601, UTC.
+   * For `time` and `retry`: when the step continues. ISO 8601, UTC.
    */
   until?: Time;
   /**
-   * Of `event`.
+   * For `event`.
    */
   eventName?: string;
   /**
-   * Of `event`.
+   * For `event`.
    */
   eventKey?: string;
   /**
-   * Of `activity`.
+   * For `activity`.
    */
   activityName?: string;
   /**
-   * Of `workflow`: the child run that must end.
+   * For `workflow`: the child run that must end first.
    */
   workflowId?: string;
   /**
-   * Of `steps`: the number of open steps inside.
+   * For `steps`: the number of open steps inside.
    * @isInt
    */
   open?: number;
@@ -103,15 +103,15 @@ export interface StepExecution {
   error: StepError | null;
   waitsFor: StepWait | null;
   /**
-   * The reason of the repair that cancelled or started the step; null if no repair did.
+   * The reason of the repair that canceled or started the step; null if there was none.
    */
   reason: string | null;
   /**
-   * Of a SubWorkflow step: the id of its child run. While the step is waiting, the child may not have started yet.
+   * For a SubWorkflow step: the id of its child run. While the step is waiting, the child may not have started yet.
    */
   childWorkflowId: string | null;
   /**
-   * Of a compensation step: the `executionId` of the step that it undoes.
+   * For a compensation step: the `executionId` of the step that it undoes.
    * @isInt
    */
   compensates: number | null;
@@ -123,7 +123,7 @@ export interface StepExecution {
 export type StepOrder = 'asc' | 'desc';
 
 /**
- * A status by which executions are filtered. `Retrying` means waiting for the next attempt; such executions are also `Waiting`.
+ * A status to filter executions by. `Retrying` means waiting for the next attempt; such executions are also `Waiting`.
  */
 export type StepExecutionStatusFilter = StepExecutionStatus | 'Retrying';
 

@@ -23,7 +23,7 @@ export interface StepVersion {
  */
 export interface StoredStep extends StepVersion {
   /**
-   * What will fail or is probably a mistake, with line and column in the script.
+   * Certain failures and probable mistakes, with line and column in the script.
    */
   warnings: ProblemItem[];
 }
@@ -39,7 +39,7 @@ export interface StepSummary extends StepVersion {
    */
   createdAt: Time;
   /**
-   * As of a definition: who stored this version; null if it is not known.
+   * Who stored this version, as for a definition; null if unknown.
    */
   createdBy: string | null;
 }

@@ -2,7 +2,7 @@
 import type { Time } from './time.js';
 
 /**
- * What came of the last due time or event.
+ * The outcome of the last due time or event.
  */
 export interface TriggerFiring {
   /**
@@ -10,17 +10,17 @@ export interface TriggerFiring {
    */
   time: Time;
   /**
-   * The run that was started; null: none was.
+   * The started run; null if there was none.
    */
   workflowId: string | null;
   /**
-   * `Skipped`: the run before was still open, another run had the reference and the definition has an `OnConflict`, or the scopes
-   * of the caller who published the event do not reach the definition. `Failed`: an expression failed, or the data was rejected. `Missed`: no server
-   * ran within the catch-up time.
+   * `Skipped`: the previous run was still open, another run had the reference and the definition has an `OnConflict`, or the
+   * scopes of the event's publisher don't cover the definition. `Failed`: an expression failed, or the data was rejected.
+   * `Missed`: no server was running within the catch-up time.
    */
   outcome: 'Started' | 'Skipped' | 'Failed' | 'Missed';
   /**
-   * Why it did not start a run; null if it did.
+   * Why it didn't start a run; null if it did.
    */
   reason: string | null;
 }
@@ -58,7 +58,7 @@ export interface Trigger {
    */
   eventName: string | null;
   /**
-   * Null: any key.
+   * Null for any key.
    */
   eventKey: string | null;
   paused: boolean;
@@ -67,23 +67,23 @@ export interface Trigger {
    */
   nextTimes: Time[];
   /**
-   * Null: it has not fired yet.
+   * Null if it hasn't fired yet.
    */
   last: TriggerFiring | null;
 }
 
 /**
- * A period whose due times are to start runs.
+ * A period to start runs for.
  *
  * @example { "from": "2026-05-01T00:00:00Z", "to": "2026-05-04T00:00:00Z" }
  */
 export interface Backfill {
   /**
-   * The first time that counts; it must have passed. ISO 8601.
+   * The start of the period, inclusive; it must be in the past. ISO 8601.
    */
   from: Time;
   /**
-   * The first time that does not count.
+   * The end of the period, exclusive.
    */
   to: string;
 }
@@ -109,7 +109,7 @@ export interface ScheduledTrigger {
   cron: string;
   timeZone: string;
   /**
-   * Its times in the period, at most 24. ISO 8601, UTC, the earliest first.
+   * Its due times in the period, at most 24. ISO 8601, UTC, the earliest first.
    */
   times: Time[];
   /**
@@ -119,7 +119,7 @@ export interface ScheduledTrigger {
 }
 
 /**
- * What cron triggers fire in a period, over all definitions.
+ * The cron triggers of all definitions that fire in a period.
  *
  * @example {
  *   "from": "2026-05-03T12:00:00.000Z",
@@ -144,11 +144,11 @@ export interface Schedule {
   from: Time;
   to: string;
   /**
-   * The trigger that fires first comes first.
+   * Ordered by the first due time.
    */
   items: ScheduledTrigger[];
   /**
-   * Whether further triggers fire in the period.
+   * Whether more triggers fire in the period.
    */
   more: boolean;
 }

@@ -1,4 +1,4 @@
-/** The wire types of webhooks that others call. */
+/** The wire types of incoming webhooks. */
 import type { JsonValue } from './json-value.js';
 import type { Time } from './time.js';
 
@@ -10,7 +10,7 @@ export interface WebhookPublish {
   name: string;
   key: string;
   /**
-   * An expression, or an object whose members that begin with `@` are expressions. Default: `hook.body`.
+   * An expression, or an object in which members that begin with `@` are expressions. Default: `hook.body`.
    */
   data?: JsonValue;
 }
@@ -23,51 +23,51 @@ export interface WebhookStart {
    */
   definitionId: string;
   /**
-   * An expression, or an object whose members that begin with `@` are expressions. Default: `hook.body`.
+   * An expression, or an object in which members that begin with `@` are expressions. Default: `hook.body`.
    */
   data?: JsonValue;
   /**
-   * An expression. Default: what the `Reference` of the definition makes of the data.
+   * An expression. Default: the value of the definition's `Reference`.
    */
   reference?: string;
   /**
-   * What happens if another run of the definition has the reference: `allow`, `fail` (409), `existing` or `terminate`, in any
-   * casing. Plain text, not an expression. Default: the `OnConflict` of the definition, else `allow`.
+   * What happens if another run of the definition has the same reference: `allow`, `fail` (409), `existing` or `terminate`, in
+   * any casing. Plain text, not an expression. Default: the definition's `OnConflict`, or `allow`.
    */
   onConflict?: string;
   /**
-   * Which other runs count: `open` ones, or all that are `kept`, in any casing. Plain text. Default: the `ConflictScope` of the
-   * definition, else `open`.
+   * Which other runs count: `open` ones, or all `kept` ones, in any casing. Plain text. Default: the definition's
+   * `ConflictScope`, or `open`.
    */
   conflictScope?: string;
 }
 
-/** What `hmac` needs to know of the sender. */
+/** Sender details for the scheme `hmac`. */
 interface HmacMembers {
   /**
-   * Of `hmac`, required: the name of the header with the signature.
+   * For `hmac`, required: the name of the signature header.
    */
   header?: string;
   /**
-   * Of `hmac`. Default: sha256.
+   * For `hmac`. Default: sha256.
    */
   algorithm?: 'sha256' | 'sha384' | 'sha512';
   /**
-   * Of `hmac`. Default: hex.
+   * For `hmac`. Default: hex.
    */
   encoding?: 'hex' | 'base64';
   /**
-   * Of `hmac`: what stands before the signature in its header, such as `sha256=`. Default: nothing.
+   * For `hmac`: the prefix of the signature in its header, such as `sha256=`. Default: none.
    */
   prefix?: string;
   /**
-   * Of `hmac`: the name of the header with the id of the delivery. Without it, repeated deliveries are not recognized.
+   * For `hmac`: the name of the header with the delivery id. Without it, repeated deliveries aren't recognized.
    */
   idHeader?: string;
 }
 
 /**
- * What calls of a webhook do, and how their signature is verified. Exactly one of `publish` and `start` is required.
+ * What calls to a webhook do, and how their signature is verified. Exactly one of `publish` and `start` is required.
  *
  * @example {
  *   "scheme": "github",
@@ -78,8 +78,8 @@ interface HmacMembers {
 export interface WebhookRequest extends HmacMembers {
   scheme: WebhookSchemeName;
   /**
-   * The secret that the sender signs with. Required for a new webhook; without it, the one that the webhook has stays. It
-   * is never shown. `standard`: `whsec_` and at least 16 random bytes in Base64; other schemes: at least 16 characters.
+   * The secret that the sender signs with. Required for a new webhook; otherwise, the default is the existing secret. It is never
+   * shown. `standard`: `whsec_` and at least 16 random bytes in Base64; other schemes: at least 16 characters.
    * @minLength 16 must have at least 16 characters
    * @maxLength 1000 must have at most 1000 characters
    */
@@ -89,7 +89,7 @@ export interface WebhookRequest extends HmacMembers {
 }
 
 /**
- * A webhook. Its secret is not shown.
+ * A webhook, without its secret.
  *
  * @example {
  *   "name": "github",
@@ -103,14 +103,14 @@ export interface WebhookRequest extends HmacMembers {
 export interface Webhook extends HmacMembers {
   name: string;
   /**
-   * Where the sender calls it, on any node.
+   * The path that the sender calls, on any node.
    */
   path: string;
   scheme: WebhookSchemeName;
   publish?: WebhookPublish;
   start?: WebhookStart;
   /**
-   * The subject (`sub`) of the token of the caller who set it up; `anonymous` if there was none.
+   * The subject (`sub`) of the token that it was last set up with; `anonymous` if there was none.
    */
   changedBy: string;
   /**
@@ -120,7 +120,7 @@ export interface Webhook extends HmacMembers {
 }
 
 /**
- * All webhooks, in the order of their names.
+ * All webhooks, ordered by name.
  */
 export interface WebhookPage {
   items: Webhook[];
@@ -131,26 +131,26 @@ export interface WebhookPage {
 }
 
 /**
- * The answer to the call with which Slack checks an address (`url_verification`).
+ * The response to Slack's URL verification request (`url_verification`).
  *
  * @example { "challenge": "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P" }
  */
 export interface WebhookChallenge {
   /**
-   * The one of the call.
+   * The challenge from the request.
    */
   challenge: string;
 }
 
 /**
- * A call that was accepted.
+ * An accepted call.
  *
  * @example { "id": "01j8zq3v7m9k4n2p5r6s8t0w1x" }
  */
 export interface ReceivedDelivery {
   /**
-   * Of the event that was published, or of the run that was started or, with `onConflict: existing`, joined. A repeated delivery has
-   * the same.
+   * The id of the published event, or of the run that was started or, with `onConflict: existing`, joined. A repeated delivery
+   * gets the same id.
    */
   id: string;
 }

@@ -2,12 +2,12 @@
 import type { Time } from './time.js';
 
 /**
- * An activity for which a worker asks.
+ * An activity that a worker polls for.
  */
 export interface WorkerActivity {
   activityName: string;
   /**
-   * The number of polls of the worker that are waiting now.
+   * The number of the worker's polls that are waiting now.
    * @isInt
    */
   polling: number;
@@ -46,7 +46,8 @@ export interface HeldItem {
    */
   offeredTime: Time;
   /**
-   * When the worker got the item. ISO 8601, UTC; null if the node that delivered it has stopped, or reports newer deliveries only.
+   * When the worker received the item. ISO 8601, UTC; null if the node that delivered it has stopped, or only reports newer
+   * deliveries.
    */
   heldSince: Time | null;
   /**
@@ -56,7 +57,7 @@ export interface HeldItem {
 }
 
 /**
- * A worker: a client that polls for work items, or holds some.
+ * A worker: a client that polls for work items or holds any.
  *
  * @example {
  *   "workerId": "mailer-7f9c-41-a8b01c9e",
@@ -86,7 +87,7 @@ export interface HeldItem {
  */
 export interface Worker {
   /**
-   * The `workerId` of its polls; empty for clients that send none. Those are told apart by their address.
+   * The `workerId` of its polls; empty for clients that don't send one, which are distinguished by their address.
    */
   workerId: string;
   /**
@@ -102,16 +103,16 @@ export interface Worker {
    */
   address: string | null;
   /**
-   * The number of polls that are waiting now. If it is 0 and `held` is 0, the worker may have stopped.
+   * The number of polls that are waiting now. If this and `held` are both 0, the worker may have stopped.
    * @isInt
    */
   polling: number;
   /**
-   * When a poll of the worker last arrived or ended. ISO 8601, UTC; null if no node remembers one.
+   * When a poll of the worker last began or ended. ISO 8601, UTC; null if no node remembers one.
    */
   lastPollTime: Time | null;
   /**
-   * The activities for which it has asked, the most recent first.
+   * The activities that it has polled for, the most recent first.
    */
   activities: WorkerActivity[];
   /**
@@ -120,14 +121,14 @@ export interface Worker {
    */
   held: number;
   /**
-   * The work items that it holds, those whose lease ends first; at most 50.
+   * The work items that it holds, ordered by the end of their lease; at most 50.
    */
   items: HeldItem[];
 }
 
 /**
- * The workers of all nodes: those that are waiting for work first, then those that polled most recently. A node remembers
- * the last 1,000 workers for a day, and reports the last 100 to the other nodes.
+ * The workers of all nodes: first the workers waiting for work, then the most recent pollers. A node remembers the last 1,000
+ * workers for a day, and reports the last 100 to the other nodes.
  *
  * @example {
  *   "items": [
@@ -152,18 +153,18 @@ export interface Worker {
 export interface WorkerList {
   items: Worker[];
   /**
-   * The number of workers that match, including those that are not in `items`.
+   * The number of matching workers, including workers not in `items`.
    * @isInt
    */
   count: number;
   /**
-   * False if there are so many held items that not all were looked at.
+   * False if there were too many held items to look at all of them.
    */
   exact: boolean;
 }
 
 /**
- * Which workers are listed.
+ * Filters for workers.
  */
 export interface WorkerQuery {
   /**
@@ -171,7 +172,7 @@ export interface WorkerQuery {
    */
   workerId?: string;
   /**
-   * Only workers that ask for this activity, or hold an item of it
+   * Only workers that poll for this activity or hold one of its items
    */
   activityName?: string;
   /**

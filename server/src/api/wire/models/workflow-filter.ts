@@ -1,4 +1,4 @@
-/** The wire types of the filters of runs, and of their tags. */
+/** The wire types of run filters and tags. */
 import type { WorkflowOutcome, WorkflowStatus } from './workflow.js';
 import type { Time } from './time.js';
 
@@ -28,7 +28,7 @@ export interface TagChanges {
 }
 
 /**
- * The filters of the list of runs.
+ * The filters of the run list.
  */
 export interface WorkflowFilter {
   status?: WorkflowStatus;
@@ -53,7 +53,7 @@ export interface WorkflowFilter {
    */
   reference?: string;
   /**
-   * Only runs that started at this time or later. ISO 8601; UTC by default.
+   * Only runs that started at or after this time. ISO 8601; UTC by default.
    */
   startedFrom?: Time;
   /**
@@ -61,7 +61,7 @@ export interface WorkflowFilter {
    */
   startedTo?: Time;
   /**
-   * Only runs that ended at this time or later. ISO 8601; UTC by default.
+   * Only runs that ended at or after this time. ISO 8601; UTC by default.
    */
   endedFrom?: Time;
   /**
@@ -69,14 +69,13 @@ export interface WorkflowFilter {
    */
   endedTo?: Time;
   /**
-   * Only runs that fulfill this condition on a tag or an index field, such as `customer=C-17` or `tag.team!=billing`:
-   * `<name><operator><value>` with one of the operators `=`, `!=`, `<`, `<=`, `>`, `>=` and `^=` (starts with). Repeat the
-   * parameter for several conditions; all of them must hold.
+   * Only runs that match this condition on a tag or index field, such as `customer=C-17` or `tag.team!=billing`:
+   * `<name><operator><value>` with one of the operators `=`, `!=`, `<`, `<=`, `>`, `>=` and `^=` (starts with). To combine
+   * conditions, repeat the parameter; all of them must match.
    */
   where?: string[];
   /**
-   * Only runs with a step error at this time or later, the newest failure first. Cannot be combined with
-   * `unchangedSince`.
+   * Only runs with a step error at or after this time, the newest failure first. Can't be combined with `unchangedSince`.
    */
   failedFrom?: Time;
   /**
@@ -84,14 +83,14 @@ export interface WorkflowFilter {
    */
   failure?: string;
   /**
-   * Only Runnable and Suspended runs that have not changed since this time, the longest unchanged first. Cannot be
-   * combined with `failedFrom`.
+   * Only Runnable and Suspended runs that haven't changed since this time, the longest unchanged first. Can't be combined with
+   * `failedFrom`.
    */
   unchangedSince?: Time;
 }
 
 /**
- * The filters and the page of the list of runs.
+ * The filters and paging of the run list.
  */
 export interface WorkflowQuery extends WorkflowFilter {
   /**

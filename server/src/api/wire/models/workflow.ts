@@ -49,8 +49,8 @@ export interface StepError {
    */
   time: Time;
   /**
-   * The time since when the execution of the step has been failing for the same cause in every attempt: the same type of
-   * error, and the same message apart from numbers, ids and times. The same as `time` for the first such attempt. ISO 8601, UTC.
+   * When the step execution began to fail for the same cause in every attempt: the same error type, and the same message apart
+   * from numbers, ids and times. Equal to `time` for the first such attempt. ISO 8601, UTC.
    */
   since: Time;
 }
@@ -63,12 +63,12 @@ export interface WorkflowReference {
 }
 
 /**
- * A value by which a run is found: text, a number, `true` or `false`.
+ * A searchable value of a run: a string, a number, `true` or `false`.
  */
 export type IndexValue = string | number | boolean;
 
 /**
- * The values of the index fields of a run by name. A list stands for each of its elements.
+ * The values of a run's index fields, by name. A list stands for each of its elements.
  */
 export interface IndexFields {
   [name: string]: IndexValue | IndexValue[];
@@ -82,7 +82,7 @@ export interface Tags {
 }
 
 /**
- * What a run and its lists show of its state.
+ * The state of a run, as shown in the run and in lists.
  */
 export interface ChangedWorkflow {
   workflowId: string;
@@ -93,7 +93,7 @@ export interface ChangedWorkflow {
    */
   version: number;
   /**
-   * The name that the caller gave the run when starting it.
+   * The reference that the run was started with.
    */
   reference: string | null;
   status: WorkflowStatus;
@@ -122,14 +122,14 @@ export interface ChangedWorkflow {
    */
   failureTime: Time | null;
   /**
-   * The time since when the step of `lastError` has been failing for the same cause: the same type of error, and the same
-   * message apart from numbers, ids and times. The same as `failureTime` if it failed once. ISO 8601, UTC.
+   * When the step of `lastError` began to fail for the same cause: the same error type, and the same message apart from numbers,
+   * ids and times. Equal to `failureTime` if it failed only once. ISO 8601, UTC.
    */
   failingSince: Time | null;
 }
 
 /**
- * Why a run failed, and the group of failures to which it belongs.
+ * Why a run failed, and the failure group that it belongs to.
  *
  * @example {
  *   "key": "5c1d7a90b2e4f1a86c0d93e7b4a2f518",
@@ -144,12 +144,12 @@ export interface WorkflowFailure {
    */
   key: string;
   /**
-   * The step that failed. Empty if the server could not run the run.
+   * The failed step. Empty if the server couldn't execute the run.
    */
   stepId: string;
   type: string;
   /**
-   * The message of the error, in one line of up to 300 characters.
+   * The error message, on one line of up to 300 characters.
    */
   message: string;
 }
@@ -192,23 +192,23 @@ export interface StartedBy {
 export interface WorkflowSummary extends ChangedWorkflow {
   tags: Tags;
   /**
-   * The run that this one was started again from; null: none.
+   * The run that this run is a restart of; null if it isn't one.
    */
   restartOf: string | null;
   /**
-   * The newest run that this one was started again as; null: none.
+   * The latest restart of this run; null if there is none.
    */
   restartedAs: string | null;
   /**
-   * The trigger that started the run; null: none did.
+   * The trigger that started the run; null if there was none.
    */
   trigger: StartedBy | null;
   /**
-   * The values of the `Index` fields of the definition, as of the last change of the data.
+   * The values of the definition's `Index` fields, as of the last data change.
    */
   index: IndexFields;
   /**
-   * Null unless the run is failed: it shows an error, and is open or has the outcome `Failed`.
+   * Null unless the run is failed: it shows an error and is either open or has the outcome `Failed`.
    */
   failure: WorkflowFailure | null;
 }
@@ -257,8 +257,8 @@ export interface WorkflowParent extends WorkflowReference {
 export interface Workflow extends WorkflowSummary {
   data: DataObject;
   /**
-   * The most recent step error. While the run is open, this is an error that still matters; when it has ended, an error after
-   * which no later attempt of the same step succeeded.
+   * The most recent step error. For an open run, an error that is still relevant; for an ended run, an error without a later
+   * successful attempt of the same step.
    */
   lastError: StepError | null;
   /**
@@ -266,13 +266,14 @@ export interface Workflow extends WorkflowSummary {
    */
   parent: WorkflowParent | null;
   /**
-   * The id of its trace: 32 hexadecimal digits. Absent if the server recorded no traces when the run was started.
+   * The trace id: 32 hexadecimal digits. Absent if the server wasn't recording traces when the run was started.
    */
   traceId?: string;
 }
 
 /**
- * A run after a start or a control action. Callers without the scope `conductor:viewer` get it without `data`, `index` and `lastError`.
+ * A run after a start or a control action. `data`, `index` and `lastError` are only shown to callers with the scope
+ * `conductor:viewer`.
  *
  * @example {
  *   "workflowId": "01hx5v3x9t6k2m4n8p0q",
@@ -296,19 +297,19 @@ export interface Workflow extends WorkflowSummary {
 export interface ControlledWorkflow extends ChangedWorkflow {
   tags: Tags;
   /**
-   * The run that this one was started again from; null: none.
+   * The run that this run is a restart of; null if it isn't one.
    */
   restartOf: string | null;
   /**
-   * The newest run that this one was started again as; null: none.
+   * The latest restart of this run; null if there is none.
    */
   restartedAs: string | null;
   /**
-   * The trigger that started the run; null: none did.
+   * The trigger that started the run; null if there was none.
    */
   trigger: StartedBy | null;
   /**
-   * As in Workflow. Omitted for callers without the scope `conductor:viewer`: its values are part of the data.
+   * As in Workflow. Omitted for callers without the scope `conductor:viewer`, because its values are part of the data.
    */
   index?: IndexFields;
   /**

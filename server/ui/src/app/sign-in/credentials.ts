@@ -1,29 +1,29 @@
-/** What the page knows of a user who has signed in. All of it stays in the tabs of this browser. */
+/** What the page knows about a signed-in user. It never leaves the tabs of this browser. */
 import type { ServerInfo } from '@stepwright/sdk';
 
 export type SignInInfo = NonNullable<ServerInfo['signIn']>;
 
 export interface Credentials {
   readonly token: string;
-  /** Null: the user has entered the token, which the page cannot renew. */
+  /** Null if the user entered the token, which the page can't renew. */
   readonly renewal: Renewal | null;
 }
 
 export interface Renewal {
   readonly signIn: SignInInfo;
-  /** Null: the issuer gives none, so the user signs in again when the token has expired. */
+  /** Null if the issuer doesn't provide one, so the user has to sign in again when the token expires. */
   readonly refreshToken: string | null;
-  /** Tells the issuer at the sign-out whose session ends. */
+  /** Identifies the session to the issuer at sign-out. */
   readonly idToken: string | null;
-  /** Milliseconds since 1970; null if the issuer does not say it. */
+  /** Milliseconds since 1970; null if the issuer doesn't provide it. */
   readonly expiresAt: number | null;
 }
 
 const KEY = 'stepwright.credentials';
-/** Says that a user has signed in with this browser, without the token: a new tab then asks the other tabs for it. */
+/** Marks that a user has signed in with this browser, without storing the token. A new tab then asks the other tabs for it. */
 const SIGNED_IN_KEY = 'stepwright.signed-in';
 
-/** The credentials that this tab has kept for a reload. */
+/** The credentials that this tab has stored for a reload. */
 export function readCredentials(): Credentials | null {
   try {
     const text = sessionStorage.getItem(KEY);

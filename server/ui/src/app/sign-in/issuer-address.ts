@@ -1,15 +1,15 @@
-/** The addresses of a sign-in: what the page needs of it before it loads the rest. */
+/** The sign-in URLs: the part of the sign-in code that the page needs before it loads the rest. */
 import type { Renewal } from './credentials.js';
 
-/** Under this name, a tab keeps what it needs to finish a sign-in that it has begun. */
+/** The storage key for the state of a sign-in in progress. */
 export const PENDING_KEY = 'stepwright.sign-in';
 
-/** The address that must be registered at the issuer. */
+/** The redirect URL to register with the issuer. */
 export function redirectUri(): string {
   return `${window.location.origin}/ui/`;
 }
 
-/** Whether the issuer has sent the user back to this page, and this tab has begun the sign-in. */
+/** Whether the issuer has sent the user back to this page, and this tab began the sign-in. */
 export function comesFromIssuer(): boolean {
   const parameters = new URLSearchParams(window.location.search);
   if (!parameters.has('state')) return false;
@@ -17,7 +17,7 @@ export function comesFromIssuer(): boolean {
   return sessionStorage.getItem(PENDING_KEY) !== null;
 }
 
-/** The page that ends the issuer's own session, and comes back; null if the issuer has none. */
+/** The URL that ends the issuer's own session and redirects back; null if the issuer has none. */
 export function signOutAddress({ idToken, signIn }: Renewal): URL | null {
   if (signIn.endSessionEndpoint === null) return null;
   const address = new URL(signIn.endSessionEndpoint);

@@ -1,19 +1,19 @@
-/** Signs in at an OpenID Connect issuer: authorization code with PKCE, renewal and sign-out. */
+/** Signs in with an OpenID Connect issuer: authorization code flow with PKCE, renewal and sign-out. */
 import * as oauth from 'oauth4webapi';
 import type { Credentials, Renewal, SignInInfo } from './credentials.js';
 import { PENDING_KEY, redirectUri } from './issuer-address.js';
 
-/** Where the user was when the sign-in began, and what proves that this tab began it. */
+/** The page that the user came from, and the proof that this tab began the sign-in. */
 interface Pending {
   readonly signIn: SignInInfo;
   readonly state: string;
   readonly verifier: string;
   readonly path: string;
-  /** The sign-in happens in a window of its own, over a page that keeps its text. */
+  /** The sign-in happens in a separate window, so that the page keeps the user's input. */
   readonly isPopup: boolean;
 }
 
-/** Leaves the page for the issuer, which comes back to `finishSignIn`. */
+/** Redirects to the issuer, which returns to `finishSignIn`. */
 export async function beginSignIn(signIn: SignInInfo, { isPopup }: { readonly isPopup: boolean }) {
   const { hash, pathname, search } = window.location;
   const pending: Pending = {
@@ -35,7 +35,7 @@ export async function beginSignIn(signIn: SignInInfo, { isPopup }: { readonly is
     state: pending.state,
     code_challenge: await oauth.calculatePKCECodeChallenge(pending.verifier),
     code_challenge_method: 'S256',
-    // Some issuers give a refresh token only to users who have agreed to it.
+    // Some issuers only provide a refresh token with the user's consent.
     ...(signIn.scope.includes('offline_access') && { prompt: 'consent' }),
   };
   for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
@@ -52,7 +52,7 @@ export interface FinishedSignIn {
 }
 
 /**
- * Turns the code in this page's address into credentials; null if no sign-in is coming back.
+ * Exchanges the code in this page's URL for credentials; null if this isn't a return from a sign-in.
  * @throws Error with a message for the user
  */
 export async function finishSignIn(): Promise<FinishedSignIn | null> {
@@ -81,7 +81,7 @@ export async function finishSignIn(): Promise<FinishedSignIn | null> {
   return { credentials: credentialsOf(signIn, answer, null), path, isPopup };
 }
 
-/** Gets the next token without the user. @throws Error if the issuer refuses it, or cannot be reached */
+/** Renews the token without user interaction. @throws Error if the issuer rejects it or can't be reached */
 export async function renew(renewal: Renewal & { readonly refreshToken: string }) {
   const [server, client] = partiesOf(renewal.signIn);
   const response = await oauth.refreshTokenGrantRequest(
@@ -104,12 +104,12 @@ function partiesOf(signIn: SignInInfo): [oauth.AuthorizationServer, oauth.Client
   return [server, { client_id: signIn.clientId }];
 }
 
-/** Parameters such as `resource` count for tokens, too. */
+/** Parameters such as `resource` also apply to token requests. */
 function options({ parameters, tokenEndpoint }: SignInInfo) {
   return {
     additionalParameters: new URLSearchParams(parameters),
-    // The server accepts such an address only on its own machine.
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- marked as deprecated only to stand out
+    // The server accepts such a URL only on its own machine. eslint-disable-next-line @typescript-eslint/no-deprecated -- marked
+    // as deprecated only to stand out
     [oauth.allowInsecureRequests]: tokenEndpoint.startsWith('http:'),
   };
 }
@@ -124,7 +124,7 @@ function credentialsOf(
     token,
     renewal: {
       signIn,
-      // An issuer that does not rotate them sends none with a renewal.
+      // An issuer that doesn't rotate refresh tokens sends none with a renewal.
       refreshToken: refresh_token ?? before?.refreshToken ?? null,
       idToken: id_token ?? before?.idToken ?? null,
       expiresAt: seconds === undefined ? null : Date.now() + seconds * 1000,

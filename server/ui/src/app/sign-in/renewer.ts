@@ -1,12 +1,11 @@
 /**
- * Renews the token before it expires. There is one renewer for all tabs: an issuer that sees a refresh token twice takes
- * it for stolen.
+ * Renews the token before it expires. All tabs share one renewer, because an issuer treats a reused refresh token as stolen.
  */
 import type { Credentials } from './credentials.js';
 
-/** A token is renewed after this part of its life. */
+/** A token is renewed after this fraction of its lifetime. */
 const PART_OF_LIFE = 0.75;
-/** After a failure, as when the issuer cannot be reached. */
+/** The delay after a failure, for example if the issuer can't be reached. */
 const PAUSE_MS = 15_000;
 
 export class Renewer {
@@ -36,15 +35,15 @@ export class Renewer {
     const renewal = before?.renewal ?? null;
     if (renewal === null || renewal.refreshToken === null) return;
     try {
-      // Loaded only where users sign in at an issuer.
+      // Loaded only if users sign in with an issuer.
       const { renew } = await import('./issuer.js');
       const next = await renew({ ...renewal, refreshToken: renewal.refreshToken });
-      // The user may have signed out, or in as somebody else, meanwhile.
+      // The user may have signed out or switched accounts in the meantime.
       if (this.#current !== before) return;
       this.use(next);
       this.#announce(next);
     } catch {
-      // Once the token has expired, the server refuses it, and the page asks the user to sign in.
+      // Once the token has expired, the server rejects it, and the page asks the user to sign in.
       const isOver = renewal.expiresAt === null || renewal.expiresAt < Date.now();
       if (this.#current === before && !isOver) this.#schedule(PAUSE_MS);
     }

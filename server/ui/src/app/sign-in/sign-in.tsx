@@ -15,7 +15,7 @@ export function SignIn({ reason }: { readonly reason: string }): ReactNode {
   );
 }
 
-/** Shown over a page, which keeps what the user has typed, when the token has expired. */
+/** Shown over a page, which keeps the user's input, when the token has expired. */
 export function SignInDialog({ reason }: { readonly reason: string }): ReactNode {
   const { signOut } = useSession();
   return (
@@ -32,7 +32,7 @@ export function SignInDialog({ reason }: { readonly reason: string }): ReactNode
 
 interface FormProps {
   readonly reason: string;
-  /** The page behind the form must not be left. */
+  /** The user must not leave the page behind the form. */
   readonly isOverPage?: boolean;
   readonly children?: ReactNode;
 }

@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<ActivityQueue>[] = [
   { key: 'workers', header: 'Workers', kind: 'wide', cell: (queue) => <QueueWorkers {...queue} /> },
 ];
 
-/** The queues of work items: how many items, how old they are, and whether a worker polls for them. */
+/** The work item queues: the number and age of their items, and whether workers poll for them. */
 export function ActivitiesPage(): ReactNode {
   const { client } = useSession();
   const queues = useQuery({

@@ -59,12 +59,12 @@ const COLUMNS: readonly Column<ActivityItem>[] = [
   },
 ];
 
-/** Nobody else gets the item if the worker has died: the operator has to answer in its place. */
+/** If the worker has crashed, no other worker gets the item, so the operator has to answer in its place. */
 function NoLease(): ReactNode {
   return (
     <span
       className="badge warning"
-      title="If the worker has died, nobody else gets this item: complete or fail it here. Workers that poll with a lease avoid this."
+      title="If the worker has crashed, no other worker gets this item: complete or fail it here. Polling with a lease avoids this."
     >
       no lease: stays with this worker
     </span>

@@ -1,4 +1,4 @@
-/** The filter of the audit log. It is part of the address, so that it can be shared and survives a reload. */
+/** The audit log filter. It is part of the URL, so it can be shared and survives a reload. */
 import type { AuditFilter } from '@stepwright/sdk';
 import { periodStart } from '../../components/period.js';
 import { timeOf } from '../../data-form/local-time.js';

@@ -5,7 +5,7 @@ export type BulkAction = BulkRequest['action'];
 
 interface ActionWords {
   readonly label: string;
-  /** What has happened to a run on which the job has acted. */
+  /** The effect on a run that the job has acted on. */
   readonly done: string;
   /** What the action does to each run. */
   readonly text: string;
@@ -47,7 +47,7 @@ export const BULK_ACTIONS: Readonly<Record<BulkAction, ActionWords>> = {
   purge: {
     label: 'Purge',
     done: 'purged',
-    text: 'Runs that have ended are removed with their history. This cannot be undone.',
+    text: 'Ended runs are removed with their history. This cannot be undone.',
     isDangerous: true,
   },
 };

@@ -18,7 +18,7 @@ export type BulkSelection = { readonly ids: readonly string[] } | { readonly que
 interface BulkDialogProps {
   readonly selection: BulkSelection;
   readonly action: BulkAction;
-  /** The step at which the runs have failed, if it is known: a repair starts there unless the user decides otherwise. */
+  /** The step at which the runs failed, if known. A repair starts there by default. */
   readonly failedStepId?: string;
   readonly onStarted: (jobId: string) => void;
   readonly onClose: () => void;
@@ -27,7 +27,7 @@ interface BulkDialogProps {
 const REASON_MAX = 500;
 const PER_SECOND_MAX = 1000;
 
-/** Shows on which runs the action would act, asks for the reason, and creates the job. */
+/** Shows the runs that the action would affect, asks for the reason, and creates the job. */
 export function BulkDialog(props: BulkDialogProps): ReactNode {
   const { selection, onStarted, onClose } = props;
   const { client } = useSession();
@@ -62,7 +62,7 @@ export function BulkDialog(props: BulkDialogProps): ReactNode {
       submit={label}
       isDangerous={isDangerous}
       isInvalid={!isValid}
-      hint="The server does the work, also after you close this page. You can stop it."
+      hint="The job runs on the server, even after you close this page. You can stop it."
       onSubmit={create}
       onClose={onClose}
     >
@@ -209,7 +209,7 @@ function requestOf(selection: BulkSelection, action: BulkAction) {
     : { action, filter: selection.query };
 }
 
-/** The action does not change which runs match, but a modification may be impossible for some of them. */
+/** The action doesn't affect which runs match, but a modification may be impossible for some of them. */
 function useBulkPreview(
   selection: BulkSelection,
   action: BulkAction,
@@ -241,7 +241,7 @@ function matchText({ matched, exact }: BulkPreview): string {
 
 const NAMED = 5;
 
-/** Of the first runs: what the job would meet. */
+/** The obstacles for the first runs. */
 function Obstacles({ preview }: { readonly preview: BulkPreview }): ReactNode {
   const { obstacles, workflows } = preview;
   if (obstacles.length === 0) return null;

@@ -1,4 +1,4 @@
-/** What the dialog of a bulk repair asks for, and the modification that it stands for. Pure. */
+/** The input of the bulk repair dialog, and the resulting modification. Pure. */
 import type { ModificationRequest } from '@stepwright/sdk';
 import { jsonProblem, readJsonText } from '../../components/json-text.js';
 import { isMembers } from '../run/repair/merge-patch.js';
@@ -9,7 +9,7 @@ export interface BulkRepair {
   readonly dataText: string;
   /** Empty for the version of each run. */
   readonly version: string;
-  /** The steps that have another name in the version: `old=new`, separated by spaces or commas. */
+  /** Renamed steps in that version: `old=new`, separated by spaces or commas. */
   readonly renamed: string;
 }
 

@@ -1,4 +1,4 @@
-/** Who created a bulk job, and that the API key is gone: the job goes on without it. */
+/** Shows who created a bulk job, and whether the API key is gone (the job continues without it). */
 import type { BulkJobSummary } from '@stepwright/sdk';
 import type { ReactNode } from 'react';
 

@@ -6,7 +6,7 @@ import { Button } from '../../components/button.js';
 import { useToasts } from '../../components/toasts.js';
 import { handledCount, progressText } from './bulk-actions.js';
 
-/** How far a job is, with a button that stops it. */
+/** The progress of a job, with a stop button. */
 export function JobProgress({
   job,
   children,

@@ -1,4 +1,4 @@
-/** What became of the runs of a bulk job, in words. Pure. */
+/** Summarizes the results of a bulk job as text. Pure. */
 import type { WorkflowSummary } from '@stepwright/sdk';
 
 /** Results are counted for so many runs. */
@@ -10,7 +10,7 @@ type Result = Pick<WorkflowSummary, 'status' | 'outcome' | 'failureTime'>;
 export function resultText(
   runs: readonly Result[],
   matched: number,
-  /** When the job started: an earlier failure is the one that the job was for. */
+  /** The start of the job. Earlier failures are the ones that the job was meant to fix. */
   startTime: string,
 ): string {
   const counts = new Map<string, number>();

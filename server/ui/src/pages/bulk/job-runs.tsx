@@ -1,4 +1,4 @@
-/** What became of the runs of a bulk job. */
+/** The runs of a bulk job, with their current state. */
 import type { BulkJob, WorkflowSummary } from '@stepwright/sdk';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -23,7 +23,7 @@ export function JobRuns({ job }: { readonly job: BulkJob }): ReactNode {
   });
   return (
     <section aria-labelledby="bulk-runs">
-      <h2 id="bulk-runs">What became of the runs</h2>
+      <h2 id="bulk-runs">Results</h2>
       {results !== undefined && <p role="status">{resultText(results, job.matched, startTime)}</p>}
       <PagedTable
         list={runs}

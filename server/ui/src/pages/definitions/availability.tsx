@@ -1,4 +1,4 @@
-/** Whether a definition takes starts, and the button that changes it. */
+/** Whether a definition can be started, with a button to change it. */
 import type { DefinitionDocument } from '@stepwright/sdk';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
@@ -35,7 +35,7 @@ export function AvailabilityButton({ definition: { id, disabled } }: Availabilit
       isDisabled ||
       (await confirm({
         title: `Disable ${id}?`,
-        text: 'New runs of all its versions are refused until it is enabled again. Open runs continue.',
+        text: 'None of its versions can be started until it is enabled again. Open runs continue.',
         confirm: 'Disable',
       }));
     if (!isWanted) return;

@@ -7,7 +7,7 @@ import { localTime, timeOf } from '../../data-form/local-time.js';
 
 const DAY_MS = 86_400_000;
 const HINT =
-  'Starts a run for each due time of the period, at most 1,000, in order and by the overlap rule of the trigger. A due time that has started a run before starts no other. Times still to come are left out.';
+  'Starts a run for each due time in the period, at most 1,000, in order and by the overlap rule of the trigger. Due times that have already started a run and future due times are skipped.';
 
 interface BackfillFormProps {
   readonly definitionId: string;
@@ -15,7 +15,7 @@ interface BackfillFormProps {
   readonly onClose: () => void;
 }
 
-/** Starts the runs of a period of a cron trigger. */
+/** Starts the runs of a cron trigger for a period. */
 export function BackfillForm({ definitionId, name, onClose }: BackfillFormProps): ReactNode {
   const { client } = useSession();
   const { say } = useToasts();
@@ -31,14 +31,14 @@ export function BackfillForm({ definitionId, name, onClose }: BackfillFormProps)
   return (
     <DialogForm
       title={`Backfill ${name}`}
-      submit="Start the runs"
+      submit="Start runs"
       isInvalid={problem !== null}
       hint={HINT}
       onSubmit={send}
       onClose={onClose}
     >
       <label className="field">
-        <span>First time that counts{zone === 'UTC' ? ' (UTC)' : ', in your time zone'}</span>
+        <span>From (inclusive){zone === 'UTC' ? ' (UTC)' : ', in your time zone'}</span>
         <input
           type="datetime-local"
           step={1}
@@ -47,9 +47,7 @@ export function BackfillForm({ definitionId, name, onClose }: BackfillFormProps)
         />
       </label>
       <label className="field">
-        <span>
-          First time that does not count{zone === 'UTC' ? ' (UTC)' : ', in your time zone'}
-        </span>
+        <span>To (exclusive){zone === 'UTC' ? ' (UTC)' : ', in your time zone'}</span>
         <input
           type="datetime-local"
           step={1}

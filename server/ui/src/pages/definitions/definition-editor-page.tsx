@@ -38,7 +38,7 @@ export function DefinitionEditorPage({ id }: { readonly id: string | null }): Re
       return { latest, source: await client.definitions.source(latest.id, { version, signal }) };
     },
     enabled: id !== null,
-    // A refetch must not replace the text that the user is editing.
+    // A refetch must not overwrite the user's edits.
     staleTime: Infinity,
     gcTime: 0,
   });
@@ -221,7 +221,7 @@ function PublishButton({
   );
 }
 
-/** The server assigns the version: another one, if somebody else publishes in the meantime. */
+/** The server assigns the version, which differs if another user publishes in the meantime. */
 function nextOf({ version }: DefinitionDocument): number {
   return (version ?? 0) + 1;
 }

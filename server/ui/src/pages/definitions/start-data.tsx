@@ -1,4 +1,4 @@
-/** The data of a start: as a form made from the definition's schema, or as JSON or YAML. */
+/** The start data, as a form generated from the definition's schema, or as JSON or YAML. */
 import type { ReactNode } from 'react';
 import { DataForm } from '../../data-form/data-form.js';
 import { dataProblem, dataText, readData, type DataFormat } from '../../data-form/data-text.js';
@@ -9,7 +9,7 @@ import { ViewChoice } from '../../components/view-choice.js';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.js';
 import { placeProblems } from '../../editor/problem-places.js';
 
-/** The data as they are shown: only text can be unreadable. */
+/** The data in its current view. Only text can be unreadable. */
 export type StartData =
   | { readonly view: 'form'; readonly value: DataMembers }
   | { readonly view: DataFormat; readonly text: string };
@@ -30,12 +30,12 @@ export function valueOf(data: StartData): DataMembers {
   return data.view === 'form' ? data.value : readData(data.text, data.view);
 }
 
-/** The same data in another view. Without a form, they are shown as JSON. */
+/** The same data in another view. Without a form, it is shown as JSON. */
 export function shownAs(data: StartData, form: ObjectField | null): StartData {
   return data.view === 'form' && form === null ? inView(data, 'json') : data;
 }
 
-/** A field that is not filled in correctly becomes a part of the JSON text that is invalid, so that nothing is lost. */
+/** An invalid field becomes an invalid part of the JSON text, so no input is lost. */
 function inView(data: StartData, view: View): StartData {
   if (data.view === 'form' && view === 'json') return { view, text: `${writeData(data.value)}\n` };
   const value = valueOf(data);
@@ -46,7 +46,7 @@ interface StartDataEditorProps {
   readonly form: ObjectField | null;
   readonly data: StartData;
   readonly onChange: (data: StartData) => void;
-  /** What the server, or the form, says about the data that were sent. */
+  /** The problems that the server or the form found in the submitted data. */
   readonly problems: readonly Problem[];
 }
 

@@ -24,7 +24,7 @@ export function StartOptionsForm(props: StartOptionsFormProps): ReactNode {
   return (
     <div className="start-options">
       <label className="field">
-        <span>Reference, to find the run by (optional)</span>
+        <span>Reference, for finding the run (optional)</span>
         <input
           value={choices.reference}
           placeholder={defaults.reference ?? undefined}

@@ -4,15 +4,15 @@ import { tagsOf, tagsProblem, type TagRow } from '../../components/tags.js';
 import { timeOf } from '../../data-form/local-time.js';
 
 export const CONFLICT_WORDS = {
-  allow: 'start one more run',
-  fail: 'refuse the start',
-  existing: 'use that run',
+  allow: 'start another run',
+  fail: 'reject the start',
+  existing: 'use the existing run',
   terminate: 'terminate it if it is open',
 } as const;
 
 export const SCOPE_WORDS = {
   open: 'open runs',
-  kept: 'all runs that are kept, ended ones too',
+  kept: 'all kept runs, including ended ones',
 } as const;
 
 export type OnConflict = keyof typeof CONFLICT_WORDS;
@@ -20,7 +20,7 @@ export type ConflictScope = keyof typeof SCOPE_WORDS;
 
 export interface StartChoices {
   readonly reference: string;
-  /** Null: as the definition says. */
+  /** Null for the definition's default. */
   readonly onConflict: OnConflict | null;
   readonly conflictScope: ConflictScope | null;
   readonly tags: readonly TagRow[];
@@ -46,7 +46,7 @@ export function choicesOf({ reference, tags }: Pick<Workflow, 'reference' | 'tag
   return { ...NO_CHOICES, reference: reference ?? '', tags: rows };
 }
 
-/** What the definition says about starts that do not say it themselves. */
+/** The definition's defaults for starts. */
 export interface StartDefaults {
   /** An expression; null: runs have no reference. */
   readonly reference: string | null;
@@ -75,7 +75,7 @@ export function keyIn<Key extends string>(
   return keys.find((key) => key === text?.toLowerCase()) ?? null;
 }
 
-/** What keeps the start from being sent, at the option that it concerns. */
+/** The problems that prevent the start, by option. */
 export type OptionProblems = Partial<Record<'onConflict' | 'tags' | 'at' | 'delay', string>>;
 
 export function problemsOf(choices: StartChoices, defaults: StartDefaults): OptionProblems {

@@ -36,7 +36,7 @@ import { useDefinition, useLatestDefinition } from './use-definition.js';
 import { VersionChoice, wantedVersion } from './version-choice.js';
 import './definitions.css';
 
-/** `?version=` chooses the version, and `?from=` the run whose data, reference and tags the form starts with. */
+/** `?version=` selects the version, and `?from=` the run whose data, reference and tags prefill the form. */
 export function StartPage({ id }: { readonly id: string }): ReactNode {
   const [address, setAddress] = useAddressQuery();
   const latest = useLatestDefinition(id);
@@ -75,7 +75,7 @@ export function StartPage({ id }: { readonly id: string }): ReactNode {
           />
           <StartForm
             definition={shown.data}
-            // Without a choice, the run gets the version that is the latest when it starts.
+            // By default, the run gets the latest version at the time it starts.
             version={address.has('version') ? version : undefined}
             input={input.data}
             run={run.data}
@@ -91,7 +91,7 @@ interface StartFormProps {
   readonly definition: DefinitionDocument;
   readonly version: number | undefined;
   readonly input: object | undefined;
-  /** The run whose data, reference and tags the form starts with. */
+  /** The run whose data, reference and tags prefill the form. */
   readonly run: Workflow | undefined;
   readonly isDisabled: boolean;
 }
@@ -99,7 +99,7 @@ interface StartFormProps {
 function StartForm({ definition, version, input, run, isDisabled }: StartFormProps): ReactNode {
   const form = useMemo(() => readForm(definition.input), [definition]);
   const initial = useMemo(() => initialData(form, input), [form, input]);
-  // Null while the user has not changed the data, so that they follow the version.
+  // Null until the user changes the data, so that it follows the selected version.
   const [edited, setEdited] = useState<StartData | null>(null);
   const [choices, setChoices] = useState(() => (run === undefined ? NO_CHOICES : choicesOf(run)));
   const data = shownAs(edited ?? initial, form);
@@ -214,7 +214,7 @@ function initialData(form: ObjectField | null, input: object | undefined): Start
   return shownAs({ view: 'form', value: members }, form);
 }
 
-/** Sends the start, and keeps what came of it. */
+/** Sends the start and keeps its result. */
 function useSending(definitionId: string) {
   const { client, noticeFailure } = useSession();
   const { say } = useToasts();
@@ -241,7 +241,7 @@ function useSending(definitionId: string) {
       const { id, joined } = await client.workflows.start(definitionId, json, options);
       if (isWaiting) setStarted({ id, joined });
       else {
-        if (joined) say(`Joined the run ${id}, which has the reference. No run was started.`);
+        if (joined) say(`Joined the existing run ${id} with this reference. No run was started.`);
         navigate(toPath('runs', id));
       }
     } catch (failure) {
@@ -260,7 +260,7 @@ function useSending(definitionId: string) {
     setWaiting,
     started,
     send,
-    /** The data have changed: what was said about them is outdated. */
+    /** The data has changed, so the previous problems are outdated. */
     forget: () => {
       setProblems([]);
       setError(null);

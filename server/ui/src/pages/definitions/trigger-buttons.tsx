@@ -12,7 +12,7 @@ interface TriggerButtonsProps {
   readonly onBackfill: (name: string) => void;
 }
 
-/** What one can do with a trigger. */
+/** The actions on a trigger. */
 export function TriggerButtons(props: TriggerButtonsProps): ReactNode {
   const { definitionId, trigger, onChanged, onBackfill } = props;
   const { kind, name, paused } = trigger;
@@ -34,7 +34,7 @@ export function TriggerButtons(props: TriggerButtonsProps): ReactNode {
   );
 }
 
-/** The calls behind the buttons; each says what became of it. */
+/** The calls behind the buttons, each of which reports its result. */
 function useTriggerActions(definitionId: string, name: string, onChanged: () => void) {
   const { client, noticeFailure } = useSession();
   const { say, notifyError } = useToasts();
@@ -54,7 +54,7 @@ function useTriggerActions(definitionId: string, name: string, onChanged: () => 
   };
   const pause = async (): Promise<string> => {
     await client.triggers.pause(definitionId, name);
-    return `${name} is paused. What passes meanwhile is not made up for.`;
+    return `${name} is paused. Missed due times and events won't start runs later.`;
   };
   const resume = async (): Promise<string> => {
     await client.triggers.resume(definitionId, name);
@@ -63,13 +63,13 @@ function useTriggerActions(definitionId: string, name: string, onChanged: () => 
   const fire = async (): Promise<string> => {
     const { joined, workflowId } = await client.triggers.fire(definitionId, name);
     return joined
-      ? `${name} has joined the run ${workflowId}, which has the reference. No run was started.`
-      : `${name} has started the run ${workflowId}.`;
+      ? `${name} joined the existing run ${workflowId} with the same reference. No run was started.`
+      : `${name} started run ${workflowId}.`;
   };
   const askAndFire = async (): Promise<void> => {
     const isWanted = await confirm({
       title: `Fire ${name} now?`,
-      text: `This starts a run of ${definitionId}, also while the trigger is paused or another of its runs is open.`,
+      text: `This starts a run of ${definitionId}, even if the trigger is paused or another of its runs is open.`,
       confirm: 'Fire now',
     });
     if (isWanted) await act('Fire', fire);

@@ -18,7 +18,7 @@ import { TriggerButtons } from './trigger-buttons.js';
 
 const REREAD_MS = 2000;
 
-/** The triggers of the latest version of a definition: when they fire, what came of the last time, and what one can do. */
+/** The triggers of a definition's latest version, with their due times, last outcome and actions. */
 export function TriggersView({ definitionId }: { readonly definitionId: string }): ReactNode {
   const { client } = useSession();
   const queries = useQueryClient();
@@ -58,7 +58,7 @@ export function TriggersView({ definitionId }: { readonly definitionId: string }
         rows={list.data}
         rowKey={({ name }) => name}
       />
-      <p className="hint">The triggers of the latest version hold.</p>
+      <p className="hint">The triggers of the latest version apply.</p>
       {filled !== null && (
         <BackfillForm {...{ definitionId, name: filled }} onClose={() => setFilled(null)} />
       )}

@@ -8,7 +8,7 @@ interface EventFilterFormProps {
   readonly onFilter: (filter: Record<string, string>) => void;
 }
 
-/** Filters events by name and key; the server has no index on either of them alone. */
+/** Filters events by name and key, because the server has no index on either of them alone. */
 export function EventFilterForm(props: EventFilterFormProps): ReactNode {
   const [name, setName] = useState(props.name);
   const [key, setKey] = useState(props.eventKey);

@@ -110,7 +110,7 @@ function ActOnGroup({
   );
 }
 
-/** What most runs of the group allow. Runs that have ended can only be repaired, restarted or purged. */
+/** The action that suits most runs of the group. Ended runs can only be repaired, restarted or purged. */
 function actionFor({ suspended, retrying, failed }: FailureGroup): BulkAction {
   if (failed > suspended && failed > retrying) return 'modify';
   return suspended >= retrying ? 'resume' : 'retry';

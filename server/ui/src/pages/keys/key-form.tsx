@@ -47,7 +47,7 @@ export function KeyForm({
       submit="Create"
       needs="admin"
       isInvalid={scopes.length === 0}
-      hint="The key is shown once. The audit log names its calls by the name."
+      hint="The key is shown only once. Its calls appear under this name in the audit log."
       onSubmit={create}
       onClose={onClose}
     >

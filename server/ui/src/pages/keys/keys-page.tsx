@@ -146,7 +146,7 @@ function useRemove(onRemoved: () => void): (key: ApiKey) => void {
   const remove = async ({ id, name }: ApiKey): Promise<void> => {
     const isWanted = await confirm({
       title: `Remove ${name}?`,
-      text: 'No node accepts the key a second later. This cannot be undone.',
+      text: 'All nodes stop accepting this key within a second. This cannot be undone.',
       confirm: 'Remove',
       isDangerous: true,
     });

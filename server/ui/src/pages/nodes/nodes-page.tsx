@@ -51,7 +51,7 @@ const COLUMNS: readonly Column<ServerNode>[] = [
 
 const REFRESH_MS = 5000;
 
-/** The nodes of the fleet: which are alive, their load, and what each is connected to. */
+/** The nodes, with their liveness, load and connections. */
 export function NodesPage(): ReactNode {
   const { client } = useSession();
   const nodes = useQuery({

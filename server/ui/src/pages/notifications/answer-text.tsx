@@ -4,7 +4,7 @@ import { durationText, TimeAgo } from '../../components/time-ago.js';
 
 type Answer = NonNullable<Delivery['lastAnswer']>;
 
-/** What became of an attempt: the status of the target, or why there was none. */
+/** The result of an attempt: the target's status, or why there was none. */
 export function AnswerText({ answer }: { readonly answer: Answer }): ReactNode {
   const { body, durationMs, error, status, time } = answer;
   return (

@@ -15,7 +15,7 @@ import { useToasts } from '../../components/toasts.js';
 import { ViewChoice } from '../../components/view-choice.js';
 import { AnswerText } from './answer-text.js';
 
-/** Attempts are no changes of runs: while the page is open, they are read as often as the list of bulk jobs. */
+/** Attempts aren't run changes, so while the page is open, they are polled as often as the bulk jobs. */
 const REFRESH_MS = 5000;
 
 const STATES = {
@@ -61,7 +61,7 @@ export function Deliveries({ name }: { readonly name: string }): ReactNode {
           <EmptyState
             title={state === 'all' ? 'There are no deliveries yet.' : `No delivery is ${state}.`}
           >
-            <p>Deliveries are removed a week after their end.</p>
+            <p>Deliveries are removed a week after they end.</p>
           </EmptyState>
         }
       />
@@ -142,7 +142,7 @@ function Redeliver({
   const redeliver = async (): Promise<void> => {
     try {
       await client.notifications.redeliver(name, id);
-      say('The delivery is tried again.');
+      say('The delivery is being retried.');
       onRedelivered();
     } catch (error) {
       noticeFailure(error);

@@ -14,7 +14,7 @@ interface NotificationButtonsProps {
   readonly onChanged: () => void;
 }
 
-/** What one can do with a notification. */
+/** The actions on a notification. */
 export function NotificationButtons(props: NotificationButtonsProps): ReactNode {
   const { notification, onEdit } = props;
   const { isPending, remove, switchPause, test } = useNotificationActions(props);
@@ -61,13 +61,17 @@ function useNotificationActions({ notification, onTested, onChanged }: Notificat
   };
   const switchPause = async (): Promise<void> => {
     await client.notifications[paused ? 'resume' : 'pause'](name);
-    say(paused ? `${name} was resumed.` : `${name} is paused. Changes are not recorded meanwhile.`);
+    say(
+      paused
+        ? `${name} was resumed.`
+        : `${name} is paused. Changes are not recorded until it is resumed.`,
+    );
     onChanged();
   };
   const remove = async (): Promise<void> => {
     const isWanted = await confirm({
       title: `Delete ${name}?`,
-      text: 'Its deliveries are deleted, too, and nothing more is sent. This cannot be undone.',
+      text: 'Its deliveries are also deleted, and nothing more is sent. This cannot be undone.',
       confirm: 'Delete',
       isDangerous: true,
     });

@@ -1,4 +1,4 @@
-/** What the form of a notification holds, and the request that it makes. */
+/** The content of the notification form, and the resulting request. */
 import type { Notification, NotificationRequest } from '@stepwright/sdk';
 
 type NotifiedChange = Notification['on'][number];
@@ -6,8 +6,8 @@ type NotifiedChange = Notification['on'][number];
 const LABELS: Readonly<Record<NotifiedChange, string>> = {
   started: 'started',
   completed: 'completed',
-  failed: 'failed: an error ended it',
-  terminated: 'been terminated by a person or another run',
+  failed: 'failed (ended by an error)',
+  terminated: 'been terminated by a user or another run',
   suspended: 'been suspended',
 };
 // Object.entries loses the type of the keys.
@@ -25,7 +25,7 @@ export interface NotificationChoices {
   /** One condition per line. */
   readonly where: string;
   readonly include: Notification['include'];
-  /** Empty: the one that the notification has stays. */
+  /** Empty to keep the current one. */
   readonly secret: string;
 }
 

@@ -14,7 +14,7 @@ import {
 } from './notification-choices.js';
 
 interface NotificationFormProps {
-  /** The one to edit; null: a new one. */
+  /** The one to edit; null for a new one. */
   readonly existing: Notification | null;
   readonly onStored: () => void;
   readonly onClose: () => void;
@@ -22,7 +22,7 @@ interface NotificationFormProps {
 
 type Change = (change: Partial<NotificationChoices>) => void;
 
-/** Sets up a notification, or changes one. */
+/** Creates or changes a notification. */
 export function NotificationForm(props: NotificationFormProps): ReactNode {
   const { existing, onStored, onClose } = props;
   const { client } = useSession();
@@ -57,10 +57,10 @@ export function NotificationForm(props: NotificationFormProps): ReactNode {
 }
 
 const HINT =
-  'Messages are signed (Standard Webhooks), and tried for three days until the target answers with a status of 200 to 299.';
+  'Messages are signed (Standard Webhooks) and retried for three days until the target responds with a 2xx status.';
 const PAUSED_HINT = 'Saving resumes the notification.';
 
-/** Where messages go, and which. */
+/** The target and the selection of messages. */
 function Fields({
   isNew,
   choices,
@@ -81,7 +81,7 @@ function Fields({
         />
       )}
       <TextField
-        label="Target (an address with http: or https:)"
+        label="Target (an http: or https: URL)"
         isRequired
         value={choices.url}
         onChange={(url) => onChange({ url })}
@@ -122,7 +122,7 @@ function ChangeChoice({
 }): ReactNode {
   return (
     <fieldset className="notification-changes">
-      <legend>Tell when a run has</legend>
+      <legend>Notify when a run has</legend>
       {CHANGES.map(({ change, label }) => (
         <label key={change} className="dialog-checkbox">
           <input

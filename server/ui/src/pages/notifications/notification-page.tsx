@@ -15,7 +15,7 @@ import { NotificationForm } from './notification-form.js';
 import { NotificationState } from './notification-state.js';
 import './notifications.css';
 
-/** One notification: its settings, and what became of its messages. */
+/** One notification, with its settings and deliveries. */
 export function NotificationPage({ name }: { readonly name: string }): ReactNode {
   const { client } = useSession();
   const queries = useQueryClient();

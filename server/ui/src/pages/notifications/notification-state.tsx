@@ -1,7 +1,7 @@
 import type { Notification } from '@stepwright/sdk';
 import type { ReactNode } from 'react';
 
-/** Whether a notification sends messages, and why it does not. */
+/** Whether a notification is active or, if not, why. */
 export function NotificationState({
   notification: { paused, pausedBecause },
 }: {

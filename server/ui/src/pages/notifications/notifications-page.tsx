@@ -47,7 +47,7 @@ const COLUMNS: readonly Column<Notification>[] = [
   },
 ];
 
-/** Whom the server tells about which changes of runs. */
+/** The list of notifications. */
 export function NotificationsPage(): ReactNode {
   const { client } = useSession();
   const queries = useQueryClient();

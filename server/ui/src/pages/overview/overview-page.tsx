@@ -25,7 +25,7 @@ const OPEN_RUNS_MAX = 1000;
 type OpenRuns = Overview['definitions'][number];
 type Queue = Overview['queues'][number];
 
-/** The state of everything in one look, with links to what needs attention. */
+/** The state of the whole server at a glance, with links to everything that needs attention. */
 export function OverviewPage(): ReactNode {
   const { client } = useSession();
   const overview = useQuery({
@@ -34,7 +34,7 @@ export function OverviewPage(): ReactNode {
     refetchInterval: useLiveState() === 'refused' ? false : REFRESH_MS,
   });
   const { data, error } = overview;
-  // For callers who may see only some definitions, the server has no totals.
+  // The server has no totals for callers who may only see some definitions.
   const isWhole = data !== undefined && data.lastHour.length > 0;
   return (
     <Page title="Overview">

@@ -1,4 +1,4 @@
-/** What started and ended in the last hour or day, and how long it took. */
+/** Runs started and ended in the last hour or day, and their durations. */
 import type { OverviewBucket } from '@stepwright/sdk';
 import type { ReactNode } from 'react';
 import { durationText, TimeAgo } from '../../components/time-ago.js';

@@ -1,4 +1,4 @@
-/** Forms that answer what a run is waiting for. */
+/** Forms that provide the event or result a run is waiting for. */
 import type { WaitReason } from '@stepwright/sdk';
 import { useState, type ReactNode } from 'react';
 import { useSession } from '../../app/session.js';

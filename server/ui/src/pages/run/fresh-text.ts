@@ -1,4 +1,4 @@
-/** Keeps the sentences of an explanation true while time passes: its durations are those of the moment when the server wrote it. */
+/** Updates the durations in an explanation as time passes, because the server wrote them at a certain moment. */
 import type { Explanation, WaitReason } from '@stepwright/sdk';
 import { plainDuration } from '../../../../src/runtime/operations/explain/plain-duration.js';
 import { exactTime } from '../../components/zone-choice.js';

@@ -50,7 +50,7 @@ const TAB_LABELS = {
 };
 type TabName = (typeof TABS)[number];
 
-/** One run: what it is waiting for, what it has done, and the actions that help. */
+/** One run, with the reason for its wait, its history and the available actions. */
 export function RunPage(): ReactNode {
   const [, workflowId = ''] = usePathParts();
   return <RunOf key={workflowId} workflowId={workflowId} />;

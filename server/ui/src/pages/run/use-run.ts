@@ -63,7 +63,7 @@ const isSlow = (part: unknown): boolean => part === 'audit' || part === 'child c
 const isPaced = (part: unknown): boolean => part === 'steps';
 const SLOW_REREAD_MS = 10_000;
 
-/** A run that goes on changing is read less often: its viewers must not slow down the server. */
+/** A run that keeps changing is read less often, so that viewers don't slow down the server. */
 function pauseOfReads(inARow: number): number {
   return inARow > 5 ? 2500 : 1000;
 }
@@ -101,7 +101,7 @@ export function useRun(workflowId: string, isWanted = true): UseQueryResult<Work
   });
 }
 
-/** The data that a run was started with, which never change. */
+/** The data that a run was started with, which never changes. */
 export function useRunInput(workflowId: string, isWanted: boolean): UseQueryResult<DataObject> {
   const { client } = useSession();
   return useQuery({
@@ -129,7 +129,7 @@ export function useExplanation(workflowId: string): UseQueryResult<Explanation> 
       if (explanation === undefined) throw new UnknownRun();
       return explanation;
     },
-    // Nothing changes after the end.
+    // An ended run no longer changes.
     refetchInterval: ({ state }) =>
       (state.data?.outcome ?? null) === null ? EXPLAIN_AGAIN_MS : false,
   });

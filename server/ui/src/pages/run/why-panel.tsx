@@ -11,7 +11,7 @@ import { ControlButton, type useControl } from './run-actions.js';
 
 interface WhyPanelProps {
   readonly explanation: Explanation;
-  /** When it was read, by the clock of the browser. */
+  /** When it was read, by the browser's clock. */
   readonly readMs: number;
   readonly control: ReturnType<typeof useControl>;
   readonly onDone: () => void;
@@ -41,7 +41,7 @@ const TONES: Readonly<Record<string, string>> = {
   scheduled: 'running',
 };
 
-/** Why the run is waiting, in words, with buttons for the actions that help. */
+/** Explains why the run is waiting, with buttons for the next actions. */
 export function WhyPanel(props: WhyPanelProps): ReactNode {
   const { explanation, readMs, control, onDone } = props;
   const [form, setForm] = useState<OpenForm | null>(null);

@@ -23,7 +23,7 @@ export function operatorAt(text: string, at: number): Operator | undefined {
   return LONGEST_FIRST.find((operator) => text.startsWith(operator, at));
 }
 
-/** What others write for an operator, and for which: as on the server. */
+/** Operator spellings from other languages, as on the server. */
 const MISTAKEN: ReadonlyMap<string, Operator> = new Map([
   ['=>', '>='],
   ['=<', '<='],
@@ -38,7 +38,7 @@ export function beginsLikeOperator(value: string): boolean {
   return /^[<>=]/.test(value);
 }
 
-/** Why the server refuses an unquoted value. Null: it does not. */
+/** Why the server rejects an unquoted value; null if it doesn't. */
 export function operatorProblem(operator: Operator, value: string): string | null {
   const [more] = /^[<>=]+/.exec(value) ?? [];
   if (more === undefined) return null;
@@ -82,7 +82,7 @@ function isIndexValue(value: unknown): value is IndexValue {
   return ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
 }
 
-/** Whether a run fulfills the condition: the same rules as on the server. */
+/** Whether a run matches the condition, by the same rules as on the server. */
 export function fulfills(run: Searchable, condition: Condition): boolean {
   const { operator } = condition;
   const elements = valuesOf(run, condition.name);

@@ -1,7 +1,7 @@
-/** Asks why many runs wait: the rows of a list that ask at the same moment share one call. */
+/** Loads explanations for many runs: list rows that request one at the same time share a call. */
 import type { Explanation, StepwrightClient } from '@stepwright/sdk';
 
-/** The server explains so many runs in one call. */
+/** The maximum number of runs that the server explains in one call. */
 const IDS_MAX = 50;
 
 interface Question {
@@ -28,7 +28,7 @@ class Questions {
     setTimeout(() => void this.#askAll());
   }
 
-  /** One call after another: other calls of the page must not wait behind these. */
+  /** Calls are sequential, so that other calls of the page don't queue behind them. */
   async #askAll(): Promise<void> {
     while (this.#open.length > 0) {
       // Rows that have left the list need no answer.
@@ -56,7 +56,7 @@ class Questions {
 
 const questions = new WeakMap<StepwrightClient, Questions>();
 
-/** Why a run waits; null if there is no such run any more. */
+/** Why a run is waiting; null if the run no longer exists. */
 export function explainTogether(
   client: StepwrightClient,
   workflowId: string,

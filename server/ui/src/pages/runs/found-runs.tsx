@@ -1,4 +1,4 @@
-/** The runs that the search box has found by a text, each with where the text is, and how far the search has come. */
+/** The results of a text search, each with the position of the text, and the progress of the search. */
 import type { FoundWorkflow, WorkflowMatch } from '@stepwright/sdk';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';

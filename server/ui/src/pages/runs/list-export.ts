@@ -70,7 +70,7 @@ function fieldCell(run: WorkflowSummary, name: string): Cell {
 
 function cellText(cell: Cell): string {
   if (typeof cell !== 'string') return cell === null ? '' : String(cell);
-  // Spreadsheets take such text for a formula. The data may come from anybody.
+  // Spreadsheets would interpret such text as a formula, and the data is untrusted.
   const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

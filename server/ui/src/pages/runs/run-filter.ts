@@ -1,4 +1,4 @@
-/** The filter of the list of runs. It is part of the address, so that it can be shared and survives a reload. */
+/** The run list filter. It is part of the URL, so it can be shared and survives a reload. */
 import type { ChangedWorkflow, WorkflowFilter, WorkflowStatus } from '@stepwright/sdk';
 import { conditionText, fulfills, type Searchable } from './conditions.js';
 import { conditionsIn, readCondition } from './search-text.js';
@@ -72,7 +72,11 @@ export const PRESETS: readonly Preset[] = [
     hint: 'Runs with a step error, the newest failure first',
     filter: { ...TROUBLE, failed: '1h' },
   },
-  { label: 'Failed', hint: 'Runs that an error ended', filter: { ...TROUBLE, outcome: 'Failed' } },
+  {
+    label: 'Failed',
+    hint: 'Runs that were ended by an error',
+    filter: { ...TROUBLE, outcome: 'Failed' },
+  },
   {
     label: 'Compensated',
     hint: 'Runs in which a failure was compensated',

@@ -55,7 +55,7 @@ export function SearchBox({ filter }: { readonly filter: RunFilter }): ReactNode
   );
 }
 
-/** The text of the box, and what came of the last search. */
+/** The text in the box, and the result of the last search. */
 function useSearchText(filter: RunFilter) {
   const [, navigate] = useLocation();
   const [text, setText] = useState(filter.where);
@@ -148,7 +148,7 @@ function answerOf({ items, nextCursor }: TextSearch): string {
   return items.length === 0 ? NOTHING_FOUND : `${items.length} found`;
 }
 
-const NOTHING_FOUND = 'No run was found by this text, and no definition has this id.';
+const NOTHING_FOUND = 'No runs were found for this text, and no definition has this id.';
 
 /** The text with its malformed part marked, and what is wrong with it. */
 export function Malformed({

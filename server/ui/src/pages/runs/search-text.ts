@@ -166,7 +166,7 @@ function malformed({ from, to }: Span, message: string): MalformedPart {
 interface Read {
   readonly text: string;
   readonly to: number;
-  /** False for a quote without its end. */
+  /** False for an unclosed quote. */
   readonly isClosed: boolean;
 }
 

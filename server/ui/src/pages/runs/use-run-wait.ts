@@ -1,6 +1,6 @@
 /**
- * Why the open runs of a list do not advance. The list itself does not tell, so that it costs little; the page asks for the
- * rows that it shows, with one call for all of them, and not for runs that are changing right now.
+ * Why the open runs in a list don't advance. To keep lists cheap, they don't include the reason. The page requests it for the
+ * visible rows, with one call for all of them, but not for runs that are changing right now.
  */
 import type { Explanation, WorkflowSummary } from '@stepwright/sdk';
 import { useQuery } from '@tanstack/react-query';

@@ -23,7 +23,7 @@ const REREAD_MS = 3000;
 const TRIGGERS = 100;
 const TRIGGERS_MAX = 500;
 
-/** What cron triggers fire in the next 24 hours. */
+/** The cron triggers that fire in the next 24 hours. */
 export function SchedulePage(): ReactNode {
   const { client } = useSession();
   const queries = useQueryClient();
@@ -68,7 +68,7 @@ function NextDay({ schedule }: { readonly schedule: Schedule }): ReactNode {
   const days = daysOf(schedule);
   if (schedule.items.length === 0) {
     return (
-      <EmptyState title="Nothing fires in the next 24 hours.">
+      <EmptyState title="No triggers fire in the next 24 hours.">
         <p>
           Triggers with a cron expression start runs by time. Paused triggers and those of disabled
           definitions are not shown.
@@ -79,7 +79,7 @@ function NextDay({ schedule }: { readonly schedule: Schedule }): ReactNode {
   return (
     <>
       <p className="quiet">
-        What triggers fire until {exactTime(schedule.to)}. Paused triggers and those of disabled
+        The triggers that fire until {exactTime(schedule.to)}. Paused triggers and those of disabled
         definitions are not shown.
       </p>
       {days.map((day) => (

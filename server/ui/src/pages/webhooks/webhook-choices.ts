@@ -1,4 +1,4 @@
-/** What the form of a webhook holds, and the request that it makes. */
+/** The content of the webhook form, and the resulting request. */
 import type { Webhook, WebhookRequest } from '@stepwright/sdk';
 
 type Scheme = Webhook['scheme'];
@@ -22,7 +22,7 @@ const SECRET_BYTES = 32;
 export interface WebhookChoices {
   readonly name: string;
   readonly scheme: Scheme;
-  /** Empty: the one that the webhook has stays. */
+  /** Empty to keep the current one. */
   readonly secret: string;
   readonly effect: Effect;
   readonly definitionId: string;
@@ -99,7 +99,7 @@ function dataOf(text: string): NonNullable<WebhookRequest['start']>['data'] {
   try {
     return JSON.parse(text) as NonNullable<WebhookRequest['start']>['data'];
   } catch {
-    // A list or dictionary of Python.
+    // A Python list or dictionary.
     return text;
   }
 }

@@ -16,7 +16,7 @@ import {
 } from './webhook-choices.js';
 
 interface WebhookFormProps {
-  /** The one to edit; null: a new one. */
+  /** The one to edit; null for a new one. */
   readonly existing: Webhook | null;
   readonly onStored: () => void;
   readonly onClose: () => void;
@@ -27,7 +27,7 @@ interface FieldsProps {
   readonly onChange: (change: Partial<WebhookChoices>) => void;
 }
 
-/** Sets up a webhook, or changes one. */
+/** Creates or changes a webhook. */
 export function WebhookForm({ existing, onStored, onClose }: WebhookFormProps): ReactNode {
   const { client } = useSession();
   const { say } = useToasts();
@@ -44,7 +44,7 @@ export function WebhookForm({ existing, onStored, onClose }: WebhookFormProps): 
       title={existing === null ? 'New webhook' : `Edit ${existing.name}`}
       submit={existing === null ? 'Create' : 'Save'}
       needs="author"
-      hint="Others call it at /hooks/<name>. Calls without a valid signature have no effect."
+      hint="Other systems call it at /hooks/<name>. Calls without a valid signature have no effect."
       onSubmit={store}
       onClose={onClose}
     >
@@ -115,7 +115,7 @@ function EffectFields({ choices, onChange }: FieldsProps): ReactNode {
   return (
     <>
       <ChoiceField
-        label="Each call shall"
+        label="On each call"
         value={effect}
         choices={EFFECTS}
         onChange={(next) => onChange({ effect: next as WebhookChoices['effect'] })}

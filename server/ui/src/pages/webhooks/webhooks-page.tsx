@@ -141,7 +141,7 @@ function useRemove(): (name: string) => void {
   const remove = async (name: string): Promise<void> => {
     const isWanted = await confirm({
       title: `Delete ${name}?`,
-      text: 'Calls of its address have no effect from then on. This cannot be undone.',
+      text: 'From then on, calls to its address have no effect. This cannot be undone.',
       confirm: 'Delete',
       isDangerous: true,
     });

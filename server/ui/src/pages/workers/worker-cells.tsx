@@ -1,4 +1,4 @@
-/** What a worker is, what it does and what it holds, as the list and the page of a worker show it. */
+/** Cells that show a worker's identity, activity and items, for the worker list and the worker page. */
 import type { ServerWorker } from '@stepwright/sdk';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
@@ -40,7 +40,7 @@ export function WorkerState({ worker }: { readonly worker: ServerWorker }): Reac
   return <span className="badge idle">not polling</span>;
 }
 
-/** The queues for which it asks; a worker that no node remembers is shown with those of its items. */
+/** The queues that it polls; for a worker that no node remembers, the queues of its items. */
 export function WorkerActivities({ worker }: { readonly worker: ServerWorker }): ReactNode {
   const names = new Set([
     ...worker.activities.map(({ activityName }) => activityName),

@@ -50,7 +50,7 @@ const ACTIVITY_COLUMNS: readonly Column<WorkerActivity>[] = [
   },
 ];
 
-/** One worker: the queues for which it asks, and the items that it holds. */
+/** One worker, with the queues it polls and the items it holds. */
 export function WorkerPage({ workerId }: { readonly workerId: string }): ReactNode {
   const { client } = useSession();
   const found = useQuery({
@@ -70,7 +70,7 @@ export function WorkerPage({ workerId }: { readonly workerId: string }): ReactNo
       {found.isPending && <Loading />}
       {data?.length === 0 && (
         <EmptyState title="No worker has this id.">
-          <p>It has not polled in the last 24 hours, and holds no work item.</p>
+          <p>It has not polled in the last 24 hours and holds no work items.</p>
         </EmptyState>
       )}
       {worker !== undefined && <Details worker={worker} />}
@@ -91,7 +91,7 @@ function Details({ worker }: { readonly worker: ServerWorker }): ReactNode {
           </>
         )}
       </p>
-      <h2>Work items that it holds</h2>
+      <h2>Held work items</h2>
       {items.length === 0 ? (
         <p className="quiet">None.</p>
       ) : (
@@ -109,7 +109,7 @@ function Details({ worker }: { readonly worker: ServerWorker }): ReactNode {
       )}
       {activities.length > 0 && (
         <>
-          <h2>Activities for which it asks</h2>
+          <h2>Polled activities</h2>
           <DataTable
             label="Activities of this worker"
             columns={ACTIVITY_COLUMNS}

@@ -54,7 +54,7 @@ const COLUMNS: readonly Column<ServerWorker>[] = [
   { key: 'holds', header: 'Holds', kind: 'wide', cell: (worker) => <Holds worker={worker} /> },
 ];
 
-/** The workers of all nodes, and the queues that nobody asks for. */
+/** The workers of all nodes, and the queues without pollers. */
 export function WorkersPage(): ReactNode {
   const { client } = useSession();
   const refetchInterval = useSlowPollInterval();
@@ -107,7 +107,7 @@ export function WorkersPage(): ReactNode {
   );
 }
 
-/** Queues whose items probably nobody takes. */
+/** Queues whose items probably have no worker. */
 function Unattended({ queues }: { readonly queues: readonly ActivityQueue[] }): ReactNode {
   const nowMs = useNow();
   const unattended = queues.filter((queue) => attendanceOf(queue, nowMs) === 'nobody');

@@ -15,7 +15,7 @@ import { useDefinition } from '../../definitions/use-definition.js';
 import { StepSelect } from '../step-list/step-select.js';
 import { loggingSteps, readLogPage, type LogLevel, type LogLine } from './log-lines.js';
 
-/** Reading the log of a long run again takes several calls, so it is not done at each change. */
+/** Reading the log of a long run takes several calls, so it isn't done on every change. */
 const REREAD_MS = 5000;
 
 const TONES: Readonly<Record<LogLevel, string>> = {

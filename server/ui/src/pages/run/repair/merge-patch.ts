@@ -6,7 +6,7 @@ type Members = Readonly<Record<string, unknown>>;
 export interface PatchOf {
   /** Null if nothing differs. */
   readonly patch: Record<string, unknown> | null;
-  /** The places of members that are null in the second object: a merge patch removes them instead. */
+  /** The paths of null members in the second object, which a merge patch would remove. */
   readonly lostNulls: readonly string[];
 }
 

@@ -38,7 +38,7 @@ interface RepairPanelProps {
   readonly onDone: () => void;
 }
 
-/** Puts a run right: shows what a modification would do, and applies it. */
+/** Repairs a run: previews a modification and applies it. */
 export function RepairPanel(props: RepairPanelProps): ReactNode {
   const { run } = props;
   const definition = useDefinition(run.definitionId, run.version);
@@ -50,7 +50,7 @@ export function RepairPanel(props: RepairPanelProps): ReactNode {
 
 function RepairForm(props: RepairPanelProps & { readonly definition: GraphDefinition }): ReactNode {
   const { run: current, executions, explanation, definition, stepId, onClose } = props;
-  // The data are edited as they were when the panel was opened; only what the user changes is sent.
+  // The editor shows the data from when the panel was opened; only the user's changes are sent.
   const [run] = useState(current);
   const open = useMemo(
     () => openExecutions(executions.items, explanation),

@@ -1,4 +1,4 @@
-/** What the user has chosen in the repair panel, and the modification that it stands for. Pure. */
+/** The user's choices in the repair panel, and the resulting modification. Pure. */
 import {
   stringifyJson,
   type Explanation,
@@ -10,7 +10,7 @@ import { jsonProblem, readJsonText } from '../../../components/json-text.js';
 import type { GraphDefinition, GraphStep } from '../../../graph/read-definition.js';
 import { isMembers, patchBetween } from './merge-patch.js';
 
-/** A step to start. Its texts are empty where the server shall decide. */
+/** A step to start. Empty texts let the server decide. */
 export interface ChosenStart {
   readonly stepId: string;
   /** The execution of the container. */
@@ -38,7 +38,7 @@ type StepStart = NonNullable<ModificationRequest['start']>[number];
 
 export const REASON_MAX = 500;
 
-/** The plan that is most often wanted: run the failed step again. */
+/** The most common plan: run the failed step again. */
 export function firstPlan(
   run: Workflow,
   steps: readonly GraphStep[],
@@ -77,10 +77,10 @@ function startAgain({ stepId, item, index }: RepairableExecution): ChosenStart {
 }
 
 export interface PlanReading {
-  /** Null if the plan has problems, or says nothing to do. */
+  /** Null if the plan has problems or nothing to do. */
   readonly modification: Modification | null;
   readonly problems: readonly string[];
-  /** What the user may not expect. */
+  /** Consequences that the user may not expect. */
   readonly remarks: readonly string[];
 }
 
@@ -178,7 +178,7 @@ export function missingSteps(
     }));
 }
 
-/** What the panel needs to know of an execution. */
+/** The details of an execution that the panel needs. */
 export type RepairableExecution = Pick<
   StepExecution,
   | 'attempt'

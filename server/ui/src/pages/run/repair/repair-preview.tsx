@@ -18,7 +18,7 @@ interface RepairPreviewProps {
   readonly remarks: readonly string[];
 }
 
-/** What the plan would do, as the server says, or what prevents it. */
+/** The effects of the plan according to the server, or the obstacles. */
 export function RepairPreview(props: RepairPreviewProps): ReactNode {
   const { preview, hasPlan, problems, remarks } = props;
   const { result, error, isStale } = preview;

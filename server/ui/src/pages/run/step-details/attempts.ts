@@ -62,7 +62,7 @@ function partText(attempt: StepExecution, part: AttemptPart): string {
   return stringifyJson(part === 'error' ? comparableError(attempt.error) : attempt[part]);
 }
 
-/** Each line of the traceback is compared for itself. */
+/** Each line of the traceback is compared separately. */
 function comparableError(error: StepExecution['error']): unknown {
   if (error === null) return null;
   const { type, message, data, traceback } = error;

@@ -25,7 +25,7 @@ export function RawExecution({
   );
 }
 
-/** The page cuts nothing. The server keeps no inputs and outputs of more than about 4 kB. */
+/** The page doesn't truncate anything. The server doesn't keep inputs and outputs of more than about 4 kB. */
 function RawText({ text }: { readonly text: string }): ReactNode {
   return (
     <div className="raw-text">
