@@ -20,6 +20,7 @@ import type { Tracing } from '../tracing/tracing.js';
 import { GuessLimit, RefusalLimit, SignatureLimit, WaitingLimit } from './http/address-limits.js';
 import { sendAnswer } from './http/answer-format.js';
 import type { ApiLimits } from './http/api-limits.js';
+import { BodyTurns } from './http/body-turns.js';
 import { RequestQueue } from './http/request-queue.js';
 import { createAccessControl, type AuthConfig } from './access/access-control.js';
 import { Admissions, type AuthorizationEnd } from './access/admission.js';
@@ -90,6 +91,7 @@ export function createApp(options: AppOptions): Express {
     guesses: new GuessLimit({ perMinuteMax: limits.wrongTokensPerMinuteMax, now }),
     waiting: new WaitingLimit(limits.waitingPerAddressMax),
     requests: new RequestQueue(),
+    bodyTurns: new BodyTurns(),
     memory: options.requestMemory,
     routeMemory: new RouteMemory(),
     longAnswers: new LongAnswers(),

@@ -211,9 +211,20 @@ function readBytes(request: Request, bytesMax: number, memory: BodyMemory): Prom
     new AppError('body_too_large', `The body is larger than ${bytesMax} bytes`, {
       fields: { bytesMax },
     });
+  const { caller, services } = contextOf(request);
+  // NaN: the length was not announced.
+  const announced = Number(request.headers['content-length'] ?? NaN);
   return new Promise((resolve, reject) => {
-    if (Number(request.headers['content-length']) > bytesMax) {
-      reject(tooLarge());
+    const refuse = (error: unknown): void => {
+      memory.release();
+      reject(error instanceof Error ? error : new Error(String(error)));
+    };
+    try {
+      if (announced > bytesMax) throw tooLarge();
+      // Bodies that arrive together would each get a part of the memory, and none enough.
+      if (announced > 0) memory.grow(announced * BYTES_COST);
+    } catch (error) {
+      refuse(error);
       return;
     }
     const chunks: Buffer[] = [];
@@ -224,12 +235,12 @@ function readBytes(request: Request, bytesMax: number, memory: BodyMemory): Prom
         if (length > bytesMax) throw tooLarge();
         memory.grow(length * BYTES_COST);
         chunks.push(chunk);
+        if (length !== announced) services.bodyTurns.count(caller.key, request, chunk.length);
       } catch (error) {
-        // `sendUnread` continues reading unless the body ends soon; in that case, the rest is read and discarded here.
+        // `sendUnread` reads the rest.
         request.off('data', onData);
-        if (length > bytesMax) request.pause();
-        memory.release();
-        reject(error instanceof Error ? error : new Error(String(error)));
+        request.pause();
+        refuse(error);
       }
     };
     // Every request closes eventually; it was interrupted only if it hadn't ended before.

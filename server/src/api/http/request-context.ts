@@ -22,6 +22,7 @@ import type { Admission, Admissions } from '../access/admission.js';
 import type { VerifiedToken } from '../access/token-verifier.js';
 import type { RouteMemory } from './route-memory.js';
 import type { LongAnswers } from './long-answers.js';
+import type { BodyTurns } from './body-turns.js';
 import type { BodyMemory, RequestMemory } from './request-memory.js';
 import {
   writeTraceHeaders,
@@ -41,6 +42,7 @@ export interface ApiServices {
   readonly guesses: GuessLimit;
   readonly waiting: WaitingLimit;
   readonly requests: RequestQueue;
+  readonly bodyTurns: BodyTurns;
   readonly memory: RequestMemory;
   readonly routeMemory: RouteMemory;
   readonly longAnswers: LongAnswers;

@@ -4,14 +4,15 @@
  * by the turns before: many cheap ones, whose writes share a commit, or one that works for long.
  */
 
+import { AlternatingQueue } from './alternating-queue.js';
+
 /** How long the work of a turn should take. */
 const TURN_MS = 5;
 const FIRST_TURN_REQUESTS = 8;
 const TURN_REQUESTS_MAX = 64;
 
 export class RequestQueue {
-  /** By caller, starting with the one whose request is next. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #waiting = new AlternatingQueue<() => void>();
   readonly #now: () => number;
   #turnRequests = FIRST_TURN_REQUESTS;
   /** Null: no request has begun in this turn. */
@@ -29,11 +30,7 @@ export class RequestQueue {
       turn.left -= 1;
       return null;
     }
-    return new Promise((resolve) => {
-      const ofCaller = this.#waiting.get(caller);
-      if (ofCaller === undefined) this.#waiting.set(caller, [resolve]);
-      else ofCaller.push(resolve);
-    });
+    return new Promise((resolve) => this.#waiting.add(caller, resolve));
   }
 
   #beginTurn(): { left: number } {
@@ -46,7 +43,7 @@ export class RequestQueue {
 
   #endTurn(beganMs: number): void {
     this.#turn = null;
-    if (this.#waiting.size === 0) {
+    if (this.#waiting.isEmpty) {
       this.#turnRequests = FIRST_TURN_REQUESTS;
       return;
     }
@@ -54,17 +51,10 @@ export class RequestQueue {
     const fitting = Math.floor((this.#turnRequests * TURN_MS) / tookMs);
     this.#turnRequests = Math.max(1, Math.min(fitting, 2 * this.#turnRequests, TURN_REQUESTS_MAX));
     const turn = this.#beginTurn();
-    for (; turn.left > 0 && this.#waiting.size > 0; turn.left -= 1) this.#beginNext();
-  }
-
-  #beginNext(): void {
-    for (const [caller, ofCaller] of this.#waiting) {
-      const begin = ofCaller.shift();
-      // The next request of the caller comes after those of the others.
-      this.#waiting.delete(caller);
-      if (ofCaller.length > 0) this.#waiting.set(caller, ofCaller);
-      begin?.();
-      return;
+    for (; turn.left > 0; turn.left -= 1) {
+      const begin = this.#waiting.next();
+      if (begin === null) return;
+      begin();
     }
   }
 }

@@ -95,7 +95,7 @@ async function round(): Promise<void> {
   const started = await measured('POST', '/api/workflow/other', '{}');
   report.starts += 1;
   report.worstStartCpuMs = Math.max(report.worstStartCpuMs, started.cpuMs);
-  const polled = await measured('GET', '/api/activity/other-work?timeout=10&lease=600');
+  const polled = await measured('GET', '/api/activity/other-work?timeout=60&lease=600');
   report.polls += 1;
   report.worstPollCpuMs = Math.max(report.worstPollCpuMs, polled.cpuMs);
   const item = JSON.parse(polled.text) as { token: string };

@@ -16,14 +16,40 @@ import {
   type FloodSubjects,
 } from './flood-calls.js';
 
-const SEARCHED_RUNS = 6000;
-const OPEN_RUNS = 200;
-const LARGE_EVENTS = 200;
-const LARGE_ITEMS = 40;
-const OPEN_STEPS = 3000;
-const STEPS = 600;
-/** For each operation that ends a work item. */
-const TAKEN = 100;
+/** How many there are of each subject. */
+export interface FloodSizes {
+  readonly searchedRuns: number;
+  readonly openRuns: number;
+  readonly largeEvents: number;
+  readonly largeItems: number;
+  /** Of one run. */
+  readonly openSteps: number;
+  readonly steps: number;
+  /** For each operation that ends a work item. */
+  readonly taken: number;
+}
+
+export const LARGE_SIZES: FloodSizes = {
+  searchedRuns: 6000,
+  openRuns: 200,
+  largeEvents: 200,
+  largeItems: 40,
+  openSteps: 3000,
+  steps: 600,
+  taken: 100,
+};
+
+/** Made in a few seconds. */
+export const SMALL_SIZES: FloodSizes = {
+  searchedRuns: 500,
+  openRuns: 100,
+  largeEvents: 50,
+  largeItems: 4,
+  openSteps: 200,
+  steps: 50,
+  taken: 20,
+};
+
 const AT_ONCE = 8;
 /** For busy machines. */
 const PATIENCE_MS = 200_000;
@@ -39,7 +65,7 @@ const work = (name: string): JsonObject => ({
   Inputs: { ActivityName: `'${name}'`, Parameters: { '@text': 'data.get("text", "")' } },
 });
 
-const DEFINITIONS: readonly JsonObject[] = [
+const definitionsOf = ({ openSteps, steps }: FloodSizes): readonly JsonObject[] => [
   { Id: 'other', Steps: [work('other-work')] },
   {
     Id: FLOODED,
@@ -57,7 +83,7 @@ const DEFINITIONS: readonly JsonObject[] = [
       {
         Id: 'each',
         StepType: 'Foreach',
-        Inputs: { Collection: `list(range(${OPEN_STEPS}))`, RunParallel: 'True' },
+        Inputs: { Collection: `list(range(${openSteps}))`, RunParallel: 'True' },
         Do: [[wait('flood-none')]],
       },
     ],
@@ -68,7 +94,7 @@ const DEFINITIONS: readonly JsonObject[] = [
       {
         Id: 'each',
         StepType: 'Foreach',
-        Inputs: { Collection: `list(range(${STEPS}))` },
+        Inputs: { Collection: `list(range(${steps}))` },
         Do: [[{ Id: 'log', StepType: 'NoOp', Outputs: { last: '"x" * 1000' } }]],
       },
     ],
@@ -80,8 +106,8 @@ const DEFINITIONS: readonly JsonObject[] = [
   },
 ];
 
-export async function prepareFlood(admin: TokenClient): Promise<FloodSubjects> {
-  for (const definition of DEFINITIONS) {
+export async function prepareFlood(admin: TokenClient, sizes: FloodSizes): Promise<FloodSubjects> {
+  for (const definition of definitionsOf(sizes)) {
     const { status, text } = await admin.postDefinition(definition);
     expect(status, text).toBe(201);
   }
@@ -89,20 +115,20 @@ export async function prepareFlood(admin: TokenClient): Promise<FloodSubjects> {
     const long = { Id: `flood-long-${at}`, Description: 'x'.repeat(LONG_LENGTH / 4) };
     await admin.postDefinition({ ...long, Steps: [{ Id: 'a', StepType: 'NoOp' }] });
   }
-  const runs = await several(OPEN_RUNS, (at) =>
+  const runs = await several(sizes.openRuns, (at) =>
     admin.start(FLOODED, Object.fromEntries([1, 2, 3, 4, 5].map((n) => [`f${n}`, at]))),
   );
   const text = 'x'.repeat(LONG_LENGTH);
   const large = await admin.start('flood-large', { text });
-  const taken = await takenItems(admin);
+  const taken = await takenItems(admin, sizes.taken);
   const wide = await admin.start('flood-wide', {});
   const ended = await admin.start('flood-looped', {});
-  await several(LARGE_ITEMS, () => admin.start('flood-worked', { text }), 2);
+  await several(sizes.largeItems, () => admin.start('flood-worked', { text }), 2);
   await eventually(
     'the steps are open',
     async () => {
       const { body } = await admin.get<{ moreReasons: number }>(`/api/workflow/${wide}/explain`);
-      return body.moreReasons > OPEN_STEPS - 100;
+      return body.moreReasons > sizes.openSteps - 100;
     },
     PATIENCE_MS,
   );
@@ -120,8 +146,8 @@ export async function prepareFlood(admin: TokenClient): Promise<FloodSubjects> {
 }
 
 /** Work items that a worker holds. */
-async function takenItems(admin: TokenClient): Promise<FloodSubjects['taken']> {
-  const items = await several(TAKEN * ENDING_OPERATIONS.length + 1, async () => {
+async function takenItems(admin: TokenClient, taken: number): Promise<FloodSubjects['taken']> {
+  const items = await several(taken * ENDING_OPERATIONS.length + 1, async () => {
     const workflowId = await admin.start('flood-taken', {});
     const { executionId } = await admin.untilWaiting(workflowId, 'work');
     return { workflowId, executionId: String(executionId) };
@@ -136,13 +162,13 @@ async function takenItems(admin: TokenClient): Promise<FloodSubjects['taken']> {
   return Object.fromEntries(
     [...ENDING_OPERATIONS, HEARTBEAT].map((operation, at) => [
       operation,
-      withTokens.slice(at * TAKEN, (at + 1) * TAKEN),
+      withTokens.slice(at * taken, (at + 1) * taken),
     ]),
   );
 }
 
 /** Ended runs and large events, without the time that it would take to run and to publish them. */
-export async function fillStore(store: Store): Promise<void> {
+export async function fillStore(store: Store, sizes: FloodSizes): Promise<void> {
   await store.start();
   try {
     const ended = { status: 'Complete', outcome: 'Succeeded', endTime: 2000 } as const;
@@ -151,13 +177,13 @@ export async function fillStore(store: Store): Promise<void> {
       const details = { ...ended, definitionId: FLOODED, startTime: 1000 + at, index };
       await store.insertInstance({ record: instanceOf(`flood-${at}`, details), side: NO_SIDE });
     };
-    await several(SEARCHED_RUNS, insertRun, 500);
+    await several(sizes.searchedRuns, insertRun, 500);
     const insertEvent = async (at: number): Promise<void> => {
       const event = { name: 'flood-published', key: 'k', publishedAt: Date.now() };
       const details = { ...event, nameKey: nameKeyOf(event.name, event.key), data: LONG_JSON };
       await store.insertEvent(eventOf(`flood-event-${at}`, { ...details, deliveredTo: 0 }));
     };
-    await several(LARGE_EVENTS, insertEvent, 4);
+    await several(sizes.largeEvents, insertEvent, 4);
   } finally {
     await store.stop();
   }
