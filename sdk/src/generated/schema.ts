@@ -4062,6 +4062,8 @@ export interface components {
         Tags: {
             [key: string]: string;
         };
+        /** @description The terminated run or, with `preview`, what would be undone. */
+        TerminationResponse: components["schemas"]["ControlledWorkflow"] | components["schemas"]["CompensationPreview"];
         /**
          * @description A trigger of a definition.
          * @example {
@@ -11451,8 +11453,8 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ControlledWorkflow"] | components["schemas"]["CompensationPreview"];
-                    "application/yaml": components["schemas"]["ControlledWorkflow"] | components["schemas"]["CompensationPreview"];
+                    "application/json": components["schemas"]["TerminationResponse"];
+                    "application/yaml": components["schemas"]["TerminationResponse"];
                 };
             };
             /** @description A parameter is invalid */

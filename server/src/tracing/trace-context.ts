@@ -1,5 +1,6 @@
 /** Spans by their ids, and the headers `traceparent` and `tracestate` (W3C Trace Context) that carry them. */
 import { hashOf } from '../base/ids.js';
+import { withoutOuterBlanks } from '../base/outer-blanks.js';
 
 export interface TraceContext {
   /** 32 hexadecimal digits. */
@@ -85,7 +86,7 @@ const MEMBER_LENGTH_KEPT = 128;
 export function readTracestate(text: string | undefined): string | null {
   const members = (text ?? '')
     .split(',')
-    .map((member) => member.replaceAll(/^[ \t]+|[ \t]+$/g, ''))
+    .map(withoutOuterBlanks)
     .filter((member) => member !== '');
   if (members.length > MEMBERS_MAX || !members.every((member) => MEMBER.test(member))) return null;
   let kept = members;

@@ -237,6 +237,25 @@ describe('openapi.json', () => {
     expect(names.filter((name) => !text.includes(`"#/components/schemas/${name}"`))).toEqual([]);
   });
 
+  it('has a name for each body that has alternatives, because generators invent types for others', () => {
+    const isUnion = ({ schema }: Media): boolean => 'anyOf' in schema || 'oneOf' in schema;
+    const unnamed = operations
+      .filter(({ responses, requestBody }) =>
+        [...Object.values(responses), requestBody].some((body) =>
+          Object.values(body?.content ?? {}).some(isUnion),
+        ),
+      )
+      .map(({ operationId }) => operationId);
+    expect(unnamed).toEqual([]);
+  });
+
+  it('has as many parameters for a start as the Java example passes', () => {
+    const page = readFileSync(new URL('../../../docs/other-languages.md', import.meta.url), 'utf8');
+    const passed = /startWorkflow\((?<list>"payment", [^)]*)\)/.exec(page)?.groups?.['list'];
+    const start = operations.find(({ operationId }) => operationId === 'startWorkflow');
+    expect(passed?.split(', ')).toHaveLength((start?.parameters.length ?? 0) + 1);
+  });
+
   it('says which names in paths the server refuses', () => {
     const names = operations.flatMap(({ parameters }) =>
       parameters.filter(({ in: place, name }) => place === 'path' && name !== 'token'),

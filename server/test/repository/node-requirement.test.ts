@@ -78,7 +78,7 @@ describe('the Node requirement', () => {
     'server/README.md',
     'examples/README.md',
   ])('is documented for the server in %s', (file) => {
-    expect(text(file)).toMatch(new RegExp(`Node \\(?${lowestOf('server')} or later`));
+    expect(text(file)).toMatch(new RegExp(`Node \\(?${lowestOf('server')}\\s+or\\s+later`));
   });
 
   it.each([

@@ -18,6 +18,8 @@ const DYNAMIC: readonly string[] = [
   'server/src/api/http/unmatched.ts',
   // Words and short patterns of our own, over texts of at most 1,000 characters.
   'server/src/engine/definitions/foreign/foreign-rules.ts',
+  // A name of at most 100 word characters, from a message of Python.
+  'server/src/engine/definitions/foreign/failure-hint.ts',
   // The pattern of one template, as a whole.
   'server/src/engine/definitions/foreign/templates.ts',
   // A Python name between word boundaries.
@@ -58,7 +60,9 @@ function constantText(node: ts.Expression, file: ts.SourceFile): string | null {
   const { expression: list, name } = node.expression;
   if (name.text !== 'join' || !ts.isArrayLiteralExpression(list)) return null;
   const parts = list.elements.map((element) => constantText(element, file));
-  return parts.includes(null) ? null : parts.join('');
+  const [separator] = node.arguments;
+  const between = separator === undefined ? ',' : constantText(separator, file);
+  return between === null || parts.includes(null) ? null : parts.join(between);
 }
 
 function patternsOf(path: string): readonly Pattern[] {

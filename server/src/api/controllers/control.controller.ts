@@ -42,10 +42,10 @@ import { toIdempotencyKey } from '../wire/map/idempotency.js';
 import { toOptionalReason } from '../wire/map/body-members.js';
 import { checkedName } from '../wire/map/name.js';
 import type {
-  CompensationPreview,
   ControlAnswer,
   ControlRequest,
   RestartRequest,
+  TerminationResponse,
   WorkflowActionList,
 } from '../wire/models/control.js';
 import type { ControlledWorkflow } from '../wire/models/workflow.js';
@@ -168,7 +168,7 @@ export class ControlController extends Controller {
     @Query() grace?: string,
     @Query() dryRun: boolean = false,
     @Query() reason?: string,
-  ): Promise<ControlledWorkflow | CompensationPreview> {
+  ): Promise<TerminationResponse> {
     assertCompensates(compensate, { dryRun, grace, purge });
     if (purge) return this.#purge(request, id);
     if (dryRun) {

@@ -65,25 +65,24 @@ export type StepMember = (typeof STEP_MEMBERS)[number];
 
 /** The meaning of each member, in the words of the reference for authors. */
 export const DEFINITION_MEMBER_SUMMARIES: Readonly<Record<DefinitionMember, string>> = {
-  id: 'Name by which runs are started',
+  id: 'The name used to start runs',
   version: 'Ignored: the server assigns 1, 2, 3 …',
   disabled: 'Ignored: shows whether the definition can be started',
   origin: 'Ignored: shows where the version comes from, such as a commit',
-  description: 'A description for readers',
+  description: 'A human-readable description',
   defaultErrorBehavior:
-    'What happens when a step fails, unless the step or a step around it overrides it',
+    'What happens when a step fails, unless the step or an enclosing step overrides it',
   defaultErrorRetryInterval: 'Delay before a retry, for steps without their own RetryInterval',
   input: 'JSON Schema (draft 2020-12) of the start data. Invalid data is rejected',
-  index:
-    'Fields of the data by which runs are found, each a name and a path such as data.customer.id',
-  tags: 'Tags of every run. A start can add to them and override them',
-  reference: 'The reference of runs whose start gives none, an expression over the start data',
-  onConflict: 'What a start does if another run has its reference. A start can override it',
+  index: 'Data fields for finding runs, each with a name and a path such as data.customer.id',
+  tags: 'Tags of every run. A start can add tags and override them',
+  reference: 'The default reference of runs, an expression over the start data',
+  onConflict: 'What happens if another run has the same reference. A start can override it',
   conflictScope:
-    'Which other runs count for OnConflict: open ones, or all that are kept. A start can override it',
+    'Which other runs count for OnConflict: open runs, or all kept runs. A start can override it',
   retention:
-    'How long ended runs are kept, from 1 second. Overrides instance_retention_seconds of the server',
-  triggers: 'What starts runs without a client: times (Cron) and events (Event)',
+    "How long ended runs are kept, at least 1 second. Overrides the server's instance_retention_seconds",
+  triggers: 'Start runs without a client: at times (Cron) or on events (Event)',
   steps: 'The steps; a run starts with the first one',
 };
 
@@ -107,9 +106,9 @@ export const EVENT_MEMBER_SUMMARIES: Readonly<Record<EventMember, string>> = {
 export const STEP_MEMBER_SUMMARIES: Readonly<Record<StepMember, string>> = {
   id: 'Unique in the whole definition, including steps in Do and CompensateWith',
   stepType: 'A built-in step type, or the name of a custom step',
-  name: 'A description for readers',
+  name: 'A human-readable description',
   nextStepId: 'The next step',
-  selectNextStep: 'Further next steps: each one whose expression is true runs',
+  selectNextStep: 'Additional next steps: each one whose expression is true runs',
   inputs: 'The inputs of the step',
   outputs: 'The fields of the data to set from the result',
   do: 'The sequences that a container runs. A plain list of steps is one sequence',
@@ -126,5 +125,5 @@ export const STEP_MEMBER_SUMMARIES: Readonly<Record<StepMember, string>> = {
   timeout: 'Maximum time for one attempt',
   compensateWith: 'The steps that undo this one, beginning with the first',
   saga: 'Whether a failure inside compensates everything that has begun inside',
-  grace: 'How long a saga waits for work in flight before it is undone',
+  grace: 'How long a saga waits for work in flight before undoing it',
 };

@@ -52,17 +52,22 @@ export function normalizeMessage(message: string): string {
 
 /** `https://api.example.com/orders/4711/items` becomes `https://api.example.com/orders/#/items`. */
 function normalizeUrl(url: string): string {
-  const [, start = '', authority = '', path = '', end = ''] =
-    /^(https?:\/\/)([^/]*?)(\/.*?)?([.:]*)$/i.exec(url) ?? [];
+  let length = url.length;
+  while (url[length - 1] === '.' || url[length - 1] === ':') length -= 1;
+  const hostAt = url.indexOf('//') + 2;
+  const slashAt = url.indexOf('/', hostAt);
+  const hostEnd = slashAt === -1 ? length : slashAt;
+  const authority = url.slice(hostAt, hostEnd);
   const host = authority.slice(authority.lastIndexOf('@') + 1);
-  return `${start}${host}${path.split('/').map(normalizeSegment).join('/')}${end}`;
+  const path = url.slice(hostEnd, length);
+  return `${url.slice(0, hostAt)}${host}${path.split('/').map(normalizeSegment).join('/')}${url.slice(length)}`;
 }
 
 /** A name may end with a digit or two, as in `v2` and `oauth2`; what else contains digits is an id. */
 function normalizeSegment(segment: string): string {
   const text = segment.replaceAll(/%[0-9a-f]{2}/gi, '');
   if (!/[\d@]/.test(text)) return segment;
-  return /^[a-z]{1,20}\d{1,2}$/.test(text) ? text.replace(/\d+$/, '#') : '#';
+  return /^[a-z]{1,20}\d{1,2}$/.test(text) ? text.replace(/\d{1,2}$/, '#') : '#';
 }
 
 /** In a line without control characters. */

@@ -78,7 +78,7 @@ function translatedEscape(escape: string, isInClass: boolean): string {
       return escape.length > 2 ? String.fromCharCode(...unitsOf(escape)) : escape;
     case 'p':
     case 'P': {
-      const name = /(\w+)\}$/.exec(escape)?.[1];
+      const name = /(?<!\w)(\w+)\}$/.exec(escape)?.[1];
       if (name === undefined) return escape;
       // `\p{Letter}` as `\p{L}`, and `\p{Script=Greek}` as `\p{Greek}`.
       return `${escape.slice(0, 2)}{${CATEGORIES.get(name) ?? name}}`;

@@ -9,6 +9,7 @@
  *  AH4 Control characters in a value become spaces (RFC 9110, 5.5).
  */
 import { errors } from 'undici';
+import { withoutOuterBlanks } from '../../base/outer-blanks.js';
 import { ChunkLines } from './chunk-lines.js';
 
 /** For all heads of one answer together. */
@@ -21,7 +22,6 @@ const START = Buffer.from('HTTP/');
 const STATUS_LINE = /^HTTP\/(\d\.\d|\d) +(\d{3})(?:[ \t].*)?$/;
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const CONTROLS = /[\u0000-\u0008\u000a-\u001f\u007f]/g;
-const OUTER_BLANKS = /^[ \t]+|[ \t]+$/g;
 
 interface Field {
   readonly name: string;
@@ -148,7 +148,7 @@ function readFields(lines: readonly string[]): readonly Field[] {
 }
 
 function cleanValue(text: string): string {
-  return text.replaceAll(CONTROLS, ' ').replaceAll(OUTER_BLANKS, '');
+  return withoutOuterBlanks(text.replaceAll(CONTROLS, ' '));
 }
 
 /** Says once where the body ends: see AH3. */

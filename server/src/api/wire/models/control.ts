@@ -1,5 +1,5 @@
 /** The wire types of actions on runs. */
-import type { WorkflowStatus } from './workflow.js';
+import type { ControlledWorkflow, WorkflowStatus } from './workflow.js';
 import type { Time } from './time.js';
 
 /**
@@ -140,6 +140,9 @@ export interface CompensationPreview {
    */
   inFlight: UndoneExecution[];
 }
+
+/** The terminated run or, with `preview`, what would be undone. */
+export type TerminationResponse = ControlledWorkflow | CompensationPreview;
 
 export interface UndoneExecution {
   /**

@@ -71,7 +71,8 @@ export const FOREIGN_RULES: readonly ForeignRule[] = [
   name('false|FALSE', 'False'),
   name('null|NULL|nil|undefined', 'None'),
   {
-    pattern: /(?<path>[A-Za-z_][\w.]{0,80})\.(?<last>[A-Za-z_]\w*)\s*\?\?\s*/g,
+    pattern:
+      /(?<![\w.])(?<path>[A-Za-z_][\w.]{0,80})\.(?<last>[A-Za-z_]\w{0,80})\s{0,9}\?\?\s{0,9}/g,
     python: null,
     hint: ({ groups }) =>
       `the value of a field that may be missing is written ${quote(`${groups?.['path']}.get("${groups?.['last']}", …)`)}`,
@@ -89,8 +90,8 @@ export const FOREIGN_RULES: readonly ForeignRule[] = [
       `${quote(groups?.['keyword'] ?? '')} is a reserved word, so a field of this name is read with ${quote(`["${groups?.['keyword']}"]`)}`,
   },
   {
-    pattern: /(?<=[A-Za-z_]\w{0,80}|\])\.(?<index>\d+)(?!\w)/g,
-    python: ({ groups }) => `[${groups?.['index']}]`,
+    pattern: /(?<list>(?<!\w)[A-Za-z_]\w{0,80}|\])\.(?<index>\d{1,9})(?!\w)/g,
+    python: ({ groups }) => `${groups?.['list']}[${groups?.['index']}]`,
     hint: ({ groups }) =>
       `an item of a list is written ${quote(`[${groups?.['index']}]`)}, not ${quote(`.${groups?.['index']}`)}`,
   },

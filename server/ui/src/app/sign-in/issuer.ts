@@ -108,8 +108,8 @@ function partiesOf(signIn: SignInInfo): [oauth.AuthorizationServer, oauth.Client
 function options({ parameters, tokenEndpoint }: SignInInfo) {
   return {
     additionalParameters: new URLSearchParams(parameters),
-    // The server accepts such a URL only on its own machine. eslint-disable-next-line @typescript-eslint/no-deprecated -- marked
-    // as deprecated only to stand out
+    // The server accepts such a URL only on its own machine.
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- marked as deprecated only to stand out
     [oauth.allowInsecureRequests]: tokenEndpoint.startsWith('http:'),
   };
 }
