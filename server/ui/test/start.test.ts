@@ -235,7 +235,7 @@ describe.runIf(browserPath !== null)('the page that starts a run', () => {
     await result.getByRole('link', { name: first.workflowId }).waitFor();
     await page.getByLabel('Stay here and show the result').uncheck();
     await start(page);
-    await page.getByText(`Joined the run ${first.workflowId}`).waitFor();
+    await page.getByText(`Joined the existing run ${first.workflowId}`).waitFor();
     await page.waitForURL(new RegExp(first.workflowId));
 
     await page.goto(`${pages.server.url}/ui/definitions/once/start`);
