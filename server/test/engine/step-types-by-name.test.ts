@@ -10,7 +10,7 @@ import { traitsOf } from '../../src/engine/definitions/step-types.js';
 
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
 /** The test kit writes definitions, as authors do. */
-const KNOWS_NAMES = /^(?:engine\/(?:definitions|primitives)|generated|testing)\//;
+const KNOWS_NAMES = /^(?:engine\/(?:definitions|primitives)|generated|test-kit)\//;
 /** In code, not in a comment. */
 const NAME = new RegExp(`^(?!\\s*(?:\\*|//)).*(['"])(?:${BUILT_IN_STEP_TYPES.join('|')})\\1`, 'm');
 
