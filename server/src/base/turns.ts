@@ -4,12 +4,12 @@
  *
  * One instance can also take all turns: no other instance works until it returns them.
  */
-import { Queue } from './queue.js';
+import { AlternatingQueue } from './alternating-queue.js';
 
 export class Turns {
   readonly #count: number;
   #free: number;
-  readonly #waiting = new WaitingByRoot();
+  readonly #waiting = new AlternatingQueue<() => void>();
   readonly #waitingAlone: (() => void)[] = [];
   #alone: string | null = null;
 
@@ -74,44 +74,6 @@ export class Turns {
     if (next === undefined) return;
     this.#free = 0;
     next();
-  }
-}
-
-interface Root {
-  readonly id: string;
-  readonly waiting: Queue<() => void>;
-}
-
-/** The queue for turns. Adding and removing take constant time. */
-class WaitingByRoot {
-  readonly #byId = new Map<string, Root>();
-  /** Roots that have a waiting request, starting with the one that is next. */
-  readonly #roots = new Queue<Root>();
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
-  push(rootId: string, resolve: () => void): void {
-    let root = this.#byId.get(rootId);
-    if (root === undefined) {
-      root = { id: rootId, waiting: new Queue() };
-      this.#byId.set(rootId, root);
-      this.#roots.push(root);
-    }
-    root.waiting.push(resolve);
-    this.#length += 1;
-  }
-
-  shift(): (() => void) | undefined {
-    const root = this.#roots.shift();
-    const next = root?.waiting.shift();
-    if (root === undefined || next === undefined) return undefined;
-    this.#length -= 1;
-    if (root.waiting.isEmpty) this.#byId.delete(root.id);
-    else this.#roots.push(root);
-    return next;
   }
 }
 

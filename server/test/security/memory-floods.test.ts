@@ -5,6 +5,7 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { IS_NIGHTLY } from '../../../sdk/test/support/nightly.js';
 import { temporaryFolder } from '../behavior/support/server-process.js';
 import {
   callFrom,
@@ -17,7 +18,6 @@ import {
 } from './support/memory-flood.js';
 import { define, inParallel, startRuns, withLimitedServer } from './support/memory-attack.js';
 
-const IS_NIGHTLY = process.env['NIGHTLY'] === 'all';
 const heapMb = 256;
 const timeout = 120_000;
 const LOAD = JSON.stringify('x'.repeat(900_000));

@@ -4,7 +4,7 @@
  * the bytes become garbage at a rate that the garbage collector keeps up with.
  */
 import type { Request } from 'express';
-import { AlternatingQueue } from './alternating-queue.js';
+import { AlternatingQueue } from '../../base/alternating-queue.js';
 
 const TURN_BYTES = 256 << 10;
 /** Node.js reads about this much of a connection at once. */
@@ -22,9 +22,9 @@ export class BodyTurns {
   count(caller: string, body: Body, bytes: number): void {
     this.#left -= bytes;
     this.#endTurnSoon();
-    if (this.#left > 0 && this.#waiting.isEmpty) return;
+    if (this.#left > 0 && this.#waiting.length === 0) return;
     body.pause();
-    this.#waiting.add(caller, body);
+    this.#waiting.push(caller, body);
   }
 
   #endTurnSoon(): void {
@@ -37,7 +37,7 @@ export class BodyTurns {
   #endTurn(): void {
     this.#isTurning = false;
     this.#left = TURN_BYTES;
-    for (let bytes = 0; bytes < TURN_BYTES; bytes += PART_BYTES) this.#waiting.next()?.resume();
-    if (!this.#waiting.isEmpty) this.#endTurnSoon();
+    for (let bytes = 0; bytes < TURN_BYTES; bytes += PART_BYTES) this.#waiting.shift()?.resume();
+    if (this.#waiting.length > 0) this.#endTurnSoon();
   }
 }

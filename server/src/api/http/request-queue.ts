@@ -3,8 +3,7 @@
  * request waits for the work of a few requests of a flood, not for all. A turn begins as many as fit into `TURN_MS`, judged
  * by the turns before: many cheap ones, whose writes share a commit, or one that works for long.
  */
-
-import { AlternatingQueue } from './alternating-queue.js';
+import { AlternatingQueue } from '../../base/alternating-queue.js';
 
 /** How long the work of a turn should take. */
 const TURN_MS = 5;
@@ -30,7 +29,7 @@ export class RequestQueue {
       turn.left -= 1;
       return null;
     }
-    return new Promise((resolve) => this.#waiting.add(caller, resolve));
+    return new Promise((resolve) => this.#waiting.push(caller, resolve));
   }
 
   #beginTurn(): { left: number } {
@@ -43,7 +42,7 @@ export class RequestQueue {
 
   #endTurn(beganMs: number): void {
     this.#turn = null;
-    if (this.#waiting.isEmpty) {
+    if (this.#waiting.length === 0) {
       this.#turnRequests = FIRST_TURN_REQUESTS;
       return;
     }
@@ -52,8 +51,8 @@ export class RequestQueue {
     this.#turnRequests = Math.max(1, Math.min(fitting, 2 * this.#turnRequests, TURN_REQUESTS_MAX));
     const turn = this.#beginTurn();
     for (; turn.left > 0; turn.left -= 1) {
-      const begin = this.#waiting.next();
-      if (begin === null) return;
+      const begin = this.#waiting.shift();
+      if (begin === undefined) return;
       begin();
     }
   }

@@ -193,12 +193,13 @@ export class NodeRegistry implements Service {
   async #writeRecord(): Promise<number> {
     const { clock, details, onBeat, self, store } = this.#options;
     const beatAt = clock.now();
-    const write = store.putNode({ ...self, beatAt, details: details() });
-    await write.then(
-      () => onBeat(true),
-      () => onBeat(false),
-    );
-    await write;
+    let isWritten = false;
+    try {
+      await store.putNode({ ...self, beatAt, details: details() });
+      isWritten = true;
+    } finally {
+      onBeat(isWritten);
+    }
     return beatAt;
   }
 

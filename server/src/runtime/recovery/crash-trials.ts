@@ -15,7 +15,6 @@
  *      same instance.
  */
 import { hash } from 'node:crypto';
-import { aborted } from '../../base/aborted.js';
 import { sleepUntil } from '../../base/clock.js';
 import type { InstanceRecord } from '../../store/records/instances.js';
 import type { RunnerEnvironment } from '../instances/runner-environment.js';
@@ -179,4 +178,11 @@ export class CrashTrials {
       this.#onTrial = null;
     }
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

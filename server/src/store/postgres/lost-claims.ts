@@ -5,6 +5,7 @@
  * The server may execute a claim after its connection was given up. So the claims are released repeatedly, until the
  * server would have ended the statement. Nobody else ever has the token of a lost claim.
  */
+import { backOffMs } from '../../base/back-off.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
 import type { ActivityClaimRequest } from './postgres-context.js';
@@ -17,8 +18,7 @@ interface LostClaim {
 
 /** The maximum duration of a statement. */
 const REMEMBERED_MS = 35_000;
-const PAUSE_MS_MIN = 200;
-const PAUSE_MS_MAX = 8000;
+const PAUSES = { firstMs: 200, lastMs: 8000 };
 /** Beyond this number, the oldest claims are left until their leases end. */
 const LOST_MAX = 10_000;
 
@@ -32,7 +32,8 @@ UPDATE @activities AS item SET available_at = item.created_at, deferred = false,
 export class LostClaims {
   readonly #database: Database;
   #lost: readonly LostClaim[] = [];
-  #pauseMs = PAUSE_MS_MIN;
+  /** Pauses since the last claim was lost. */
+  #pauses = 0;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(database: Database) {
@@ -43,15 +44,15 @@ export class LostClaims {
     const lostAt = performance.now();
     const added = requests.map((request) => ({ request, lostAt }));
     this.#lost = [...this.#lost, ...added].slice(-LOST_MAX);
-    this.#pauseMs = PAUSE_MS_MIN;
+    this.#pauses = 0;
     this.#giveBackLater();
   }
 
   #giveBackLater(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#giveBack(), this.#pauseMs);
+    this.#pauses += 1;
+    this.#timer = setTimeout(() => void this.#giveBack(), backOffMs(this.#pauses, PAUSES));
     this.#timer.unref();
-    this.#pauseMs = Math.min(this.#pauseMs * 2, PAUSE_MS_MAX);
   }
 
   /** Never rejects. A database that does not respond cannot execute new claims either; the last attempt may fail. */

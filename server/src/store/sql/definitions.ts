@@ -9,7 +9,7 @@ import type {
 } from '../records/definitions.js';
 import { ORIGIN_HEAD_COLUMN, originOf } from '../definition-origin.js';
 import { columnsOf, namesOf, readRecord, type RecordColumns } from './columns.js';
-import { change, select, selectOne, type SqlOperations } from './statements.js';
+import { change, select, selectOne, type SqlOperations, type SqlSteps } from './statements.js';
 import type { StoredRow } from './stored-row.js';
 
 const STEP_SCRIPT_VERSION: RecordColumns<StepScriptVersion> = {
@@ -73,19 +73,13 @@ const NEXT_VERSIONS = 'AND version < ?::bigint ORDER BY version DESC LIMIT ?';
 export const DEFINITION_OPERATIONS = {
   *getDefinition([id, version]) {
     const from = `SELECT ${DEFINITION_NAMES}, ${IS_DISABLED} FROM @definitions WHERE id = ?`;
-    const row =
-      version === 'latest'
-        ? yield* selectOne(`${from} ${NEWEST}`, id)
-        : yield* selectOne(`${from} ${OF_VERSION}`, id, version);
+    const row = yield* selectVersion(from, id, version);
     return row === null ? null : storedDefinitionOf(row);
   },
 
   *getDefinitionSource([id, version]) {
     const from = 'SELECT source FROM @definitions WHERE id = ?';
-    const row =
-      version === 'latest'
-        ? yield* selectOne(`${from} ${NEWEST}`, id)
-        : yield* selectOne(`${from} ${OF_VERSION}`, id, version);
+    const row = yield* selectVersion(from, id, version);
     return row?.textOrNull('source') ?? null;
   },
 
@@ -114,10 +108,7 @@ export const DEFINITION_OPERATIONS = {
 
   *getStepScript([name, version]) {
     const from = 'SELECT * FROM @step_scripts WHERE name = ?';
-    const row =
-      version === 'latest'
-        ? yield* selectOne(`${from} ${NEWEST}`, name)
-        : yield* selectOne(`${from} ${OF_VERSION}`, name, version);
+    const row = yield* selectVersion(from, name, version);
     return row === null ? null : stepScriptOf(row);
   },
 
@@ -131,6 +122,17 @@ export const DEFINITION_OPERATIONS = {
     return rows.map((row) => readRecord(row, STEP_SCRIPT_VERSION));
   },
 } satisfies SqlOperations;
+
+/** @param from a query for all versions of the name, to which the one is added */
+function* selectVersion(
+  from: string,
+  name: string,
+  version: number | 'latest',
+): SqlSteps<StoredRow | null> {
+  return version === 'latest'
+    ? yield* selectOne(`${from} ${NEWEST}`, name)
+    : yield* selectOne(`${from} ${OF_VERSION}`, name, version);
+}
 
 /** A list from the start includes an empty name. */
 export function nameComparison(after: string | null): '>' | '>=' {

@@ -13,6 +13,7 @@ import { answerTo, dropsOf, type KnownAnswer } from '../../../engine/repair/answ
 import type { ModificationAnswer, Repair } from '../../../engine/repair/modification.js';
 import { isEnded } from '../../../engine/model/instance.js';
 import { indexFieldsOf } from '../../../engine/values/index-fields.js';
+import { backOffMs } from '../../../base/back-off.js';
 import { AppError } from '../../../base/errors.js';
 import { hashOf, type Ids } from '../../../base/ids.js';
 import type { ControlAction } from '../../../store/records/control.js';
@@ -48,8 +49,7 @@ export interface InstanceRepairsOptions extends PlanOptions {
 /** How long a caller waits for the result. */
 const ANSWER_MS = 30_000;
 /** Another node may have the instance, and its commits are not always announced. */
-const RECHECK_MS_MIN = 20;
-const RECHECK_MS_MAX = 400;
+const RECHECK = { firstMs: 20, lastMs: 400 };
 
 const MODIFY_PREFIX = 'modify/';
 /** Maximum number and length of modifications of an instance that no commit has taken in. */
@@ -126,7 +126,8 @@ export class InstanceRepairs {
     const { environment, gate, queries } = this.#options;
     const { clock } = environment;
     const deadline = clock.now() + ANSWER_MS;
-    let recheckMs = RECHECK_MS_MIN;
+    /** Since the message was sent. */
+    let rechecks = 1;
     for (;;) {
       const wasSent = asked.sent !== null;
       const repaired = await gate
@@ -138,9 +139,9 @@ export class InstanceRepairs {
       if (repaired !== null) return repaired;
       const now = clock.now();
       if (now >= deadline || gate.state !== 'open') throw stillPending(asked);
-      const until = Math.min(deadline, now + recheckMs);
+      const until = Math.min(deadline, now + backOffMs(rechecks, RECHECK));
       await this.#waiters.wait(asked.messageId, until);
-      recheckMs = wasSent ? Math.min(RECHECK_MS_MAX, recheckMs * 2) : RECHECK_MS_MIN;
+      rechecks = wasSent ? rechecks + 1 : 1;
     }
   }
 
