@@ -37,6 +37,8 @@ export interface FloodCall {
   readonly by?: 'viewer' | 'author' | 'admin';
   /** The statuses of calls that did their work: success unless this says otherwise. */
   readonly expects?: readonly number[];
+  /** Calls in parallel: as many as for other operations unless this says otherwise. */
+  readonly parallel?: number;
   /** Works on something new each time. */
   readonly at: number;
 }
@@ -227,7 +229,7 @@ const CALLS: Readonly<Record<string, Worst>> = {
     query: '?dryRun=true&compensate=true',
   }),
   'GET /api/workflow/{id}/audit': largeRun,
-  'GET /api/workflow/{id}/explain': ({ wide }) => named(wide),
+  'GET /api/workflow/{id}/explain': ({ wide }) => ({ ...named(wide), parallel: 1000 }),
   'GET /api/workflow/{id}/export': ({ ended }) => named(ended),
   'GET /api/workflow/{id}/input': largeRun,
   'POST /api/workflow/{id}/modify': ({ large }) => ({

@@ -3,8 +3,9 @@
  * and completes it, again and again. It sends "ready" after the first of each, and a `FloodProbeReport` when its parent
  * requests it.
  *
- * A delay counts in CPU time of the server's process, from before a call is sent until its answer has arrived, without the
- * time that this process waited for a core: other load on the machine adds nothing.
+ * A delay counts in CPU time of the server's process, and of its database's processes if it has a database server, from before
+ * a call is sent until its answer has arrived, without the time that this process waited for a core: other load on the machine
+ * adds nothing.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -21,7 +22,8 @@ export interface FloodProbeReport {
 
 const PAUSE_MS = 10;
 const CALL_TIMEOUT_MS = 120_000;
-const [serverUrl = '', serverPid = '', token = ''] = process.argv.slice(2);
+const [serverUrl = '', token = '', ...pids] = process.argv.slice(2);
+const OWN_PIDS = [`${process.pid}`];
 const agent = new Agent({ keepAlive: true, maxSockets: 2 });
 const report = {
   worstStartCpuMs: 0,
@@ -31,28 +33,44 @@ const report = {
   failures: [] as string[],
 };
 
-/** Milliseconds on a core of all threads of a process, and ready to run without one. */
-function usageOf(pid: string | number): { readonly cpuMs: number; readonly waitedMs: number } {
+/** Milliseconds on a core of all threads of processes, and ready to run without one. */
+function usageOf(processes: readonly string[]): {
+  readonly cpuMs: number;
+  readonly waitedMs: number;
+} {
   let cpuMs = 0;
   let waitedMs = 0;
-  for (const thread of threadsOf(pid)) {
-    try {
-      const fields = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
-      cpuMs += Number(fields[0]) / 1e6;
-      waitedMs += Number(fields[1]) / 1e6;
-    } catch {
-      // The thread has ended.
-    }
+  for (const folder of processes.flatMap(threadFoldersOf)) {
+    const fields = readOrNothing(`${folder}/schedstat`).split(' ');
+    cpuMs += Number(fields[0]) / 1e6;
+    waitedMs += Number(fields[1] ?? 0) / 1e6;
   }
   return { cpuMs, waitedMs };
 }
 
-function threadsOf(pid: string | number): readonly string[] {
+function threadFoldersOf(pid: string): readonly string[] {
   try {
-    return readdirSync(`/proc/${pid}/task`);
+    return readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`);
   } catch {
     return [];
   }
+}
+
+/** A thread or process may have ended. */
+function readOrNothing(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** PostgreSQL has a process for each connection. */
+function withChildren(pid: string): readonly string[] {
+  const children = threadFoldersOf(pid).flatMap((folder) =>
+    readOrNothing(`${folder}/children`).split(' '),
+  );
+  return [pid, ...children.filter((child) => child.trim() !== '')];
 }
 
 interface Answer {
@@ -62,11 +80,13 @@ interface Answer {
 
 /** @throws Error with the status */
 async function measured(method: string, path: string, body?: string): Promise<Answer> {
-  const server = usageOf(serverPid);
-  const own = usageOf(process.pid);
+  const [server, ...database] = pids;
+  const processes = [server ?? '', ...database.flatMap(withChildren)];
+  const before = usageOf(processes);
+  const own = usageOf(OWN_PIDS);
   const text = await ask(method, path, body);
-  const cpuMs = usageOf(serverPid).cpuMs - server.cpuMs;
-  return { text, cpuMs: Math.max(0, cpuMs - (usageOf(process.pid).waitedMs - own.waitedMs)) };
+  const cpuMs = usageOf(processes).cpuMs - before.cpuMs;
+  return { text, cpuMs: Math.max(0, cpuMs - (usageOf(OWN_PIDS).waitedMs - own.waitedMs)) };
 }
 
 function ask(method: string, path: string, body?: string): Promise<string> {

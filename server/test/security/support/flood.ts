@@ -10,6 +10,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { eventually } from '../../../../sdk/test/support/eventually.js';
 import { clientWith, TOKEN_ENVIRONMENT, tokenWith } from '../../behavior/support/token-client.js';
+import type { Store } from '../../../src/store/store.js';
 import { createSqliteStore } from '../../../src/store/sqlite/sqlite-store.js';
 import { SpawnedServer } from '../../support/spawned-server.js';
 import { worstCall, type FloodCall, type FloodSubjects } from './flood-calls.js';
@@ -41,6 +42,16 @@ export interface FloodOptions {
   readonly sizes: FloodSizes;
   /** Calls in parallel. */
   readonly parallel: number;
+  /** Default: the embedded store. */
+  readonly database?: FloodDatabase;
+}
+
+/** A database server of its own. */
+export interface FloodDatabase {
+  readonly environment: Readonly<Record<string, string>>;
+  /** Null: it isn't a process of this machine. */
+  readonly pid: number | null;
+  open(): Store;
 }
 
 export interface FloodReport extends FloodProbeReport {
@@ -58,29 +69,33 @@ export interface FloodReport extends FloodProbeReport {
 
 /** A server with everything that the calls are about. */
 export class FloodedServer {
-  readonly #folder: string;
+  readonly #database: FloodDatabase;
   #server: SpawnedServer;
   readonly #subjects: FloodSubjects;
   readonly #parallel: number;
 
   private constructor(
-    folder: string,
+    database: FloodDatabase,
     server: SpawnedServer,
     { parallel, subjects }: { readonly parallel: number; readonly subjects: FloodSubjects },
   ) {
-    this.#folder = folder;
+    this.#database = database;
     this.#server = server;
     this.#subjects = subjects;
     this.#parallel = parallel;
   }
 
-  static async start(folder: string, { parallel, sizes }: FloodOptions): Promise<FloodedServer> {
-    await fillStore(createSqliteStore({ path: path.join(folder, 'stepwright.db') }), sizes);
-    const preparing = await startServer(folder, []);
+  static async start(folder: string, options: FloodOptions): Promise<FloodedServer> {
+    const { parallel, sizes } = options;
+    const database = { ...(options.database ?? embeddedStore(folder)) };
+    const environment = { ...database.environment, DATA_DIR: folder };
+    await fillStore(database.open(), sizes);
+    const preparing = await startServer(environment, []);
     try {
       const subjects = await prepareFlood(await clientWith(preparing.url, SCOPES.admin), sizes);
       await preparing.stop();
-      return new FloodedServer(folder, await startServer(folder), { parallel, subjects });
+      const server = await startServer(environment);
+      return new FloodedServer({ ...database, environment }, server, { parallel, subjects });
     } finally {
       await preparing.kill();
     }
@@ -91,12 +106,17 @@ export class FloodedServer {
   }
 
   async flood(operation: string): Promise<FloodReport> {
-    if (!this.#server.isRunning) this.#server = await startServer(this.#folder);
+    const { environment, pid } = this.#database;
+    if (!this.#server.isRunning) this.#server = await startServer(environment);
     const server = this.#server;
-    const { by = 'narrowed', expects = WORKED } = worstCall(operation, this.#subjects, 0);
+    const {
+      by = 'narrowed',
+      expects = WORKED,
+      parallel = this.#parallel,
+    } = worstCall(operation, this.#subjects, 0);
     const token = await tokenWith(SCOPES[by], 'flood');
     const before = await heapMb(server);
-    const probe = await Probe.start(server);
+    const probe = await Probe.start(server, pid);
     const answers: Answers = { statuses: {}, refusals: {} };
     let report: FloodProbeReport;
     try {
@@ -105,7 +125,7 @@ export class FloodedServer {
         url: server.url,
         token,
         operation,
-        parallel: this.#parallel,
+        parallel,
         calls,
         answers,
       });
@@ -159,12 +179,17 @@ export function summaryOf(report: FloodReport): string {
   return `${operation}: ${JSON.stringify(statuses)}, ${start}, ${poll}, ${memory}${refused}`;
 }
 
+function embeddedStore(folder: string): FloodDatabase {
+  const open = (): Store => createSqliteStore({ path: path.join(folder, 'stepwright.db') });
+  return { environment: {}, pid: null, open };
+}
+
 function startServer(
-  folder: string,
+  environment: Readonly<Record<string, string>>,
   nodeOptions = [`--max-old-space-size=${HEAP_MB}`],
 ): Promise<SpawnedServer> {
-  const environment = { PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'error', ...TOKEN_ENVIRONMENT };
-  return SpawnedServer.start(environment, { nodeOptions });
+  const settings = { PORT: '0', LOG_LEVEL: 'error', ...TOKEN_ENVIRONMENT };
+  return SpawnedServer.start({ ...settings, ...environment }, { nodeOptions });
 }
 
 class Probe {
@@ -174,10 +199,11 @@ class Probe {
     this.#child = child;
   }
 
-  static async start(server: SpawnedServer): Promise<Probe> {
+  static async start(server: SpawnedServer, databasePid: number | null): Promise<Probe> {
     const token = await tokenWith(SCOPES.other, 'other');
     const file = new URL('flood-probe.ts', import.meta.url);
-    const child = fork(file, [server.url, `${server.pid}`, token], { execArgv: [] });
+    const pids = databasePid === null ? [server.pid] : [server.pid, databasePid];
+    const child = fork(file, [server.url, token, ...pids.map(String)], { execArgv: [] });
     const ended = once(child, 'exit').then(() => {
       throw new Error('the other caller has ended');
     });
