@@ -109,6 +109,7 @@ function runEveryOperation(database: Database): void {
     run.listDefinitions(database, [after, 5]);
     run.listStepScripts(database, [after, 5]);
     run.findSubscriptions(database, ['k', 9, after, 5]);
+    run.listSubscriptions(database, ['k', after, 5]);
   }
   run.insertStepScript(database, [{ name: 's', source: '', createdAt: 1 }]);
   run.getStepScript(database, ['s', 'latest']);
@@ -197,6 +198,7 @@ function runEveryOperation(database: Database): void {
   }
   run.listEvents(database, [{ nameKey: null, before: null, limit: 5 }]);
   run.listEvents(database, [{ nameKey: 'k', before: { publishedAt: 1, id: 'e' }, limit: 5 }]);
+  run.getSummaries(database, [['i', 'unknown']]);
   run.listActivityQueues(database, [9, 5]);
   run.listActivityItems(database, ['ship', 9, null, 5]);
   run.putNode(database, [

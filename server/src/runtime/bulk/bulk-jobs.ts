@@ -66,7 +66,7 @@ export interface BulkJobsOptions {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly nodeId: string;
-  readonly queries: Pick<InstanceQueries, 'count' | 'list' | 'read'>;
+  readonly queries: Pick<InstanceQueries, 'count' | 'list'>;
   readonly runner: Pick<BulkRunner, 'insert' | 'runOf'>;
   readonly repairs: Pick<InstanceRepairs, 'modify'>;
   readonly keyStateOf: (apiKeyId: string) => Promise<ApiKeyState>;
@@ -277,17 +277,11 @@ export class BulkJobs {
 
   /** Those of the instances that exist, within the reach. */
   async #existing(ids: readonly string[], reach: NameReach): Promise<readonly InstanceListItem[]> {
-    const { queries } = this.#options;
-    const items: InstanceListItem[] = [];
-    for (const id of ids) {
-      try {
-        const item = await queries.read(id, listItem);
-        if (reaches(reach, item.definitionId)) items.push(item);
-      } catch (error) {
-        if (!(error instanceof AppError) || error.code !== 'workflow_not_found') throw error;
-      }
+    const found = new Map<string, InstanceListItem>();
+    for (const summary of await this.#options.store.getSummaries(ids)) {
+      if (reaches(reach, summary.definitionId)) found.set(summary.id, listItem(summary));
     }
-    return items;
+    return ids.flatMap((id) => found.get(id) ?? []);
   }
 
   #within(ms: number, promise: Promise<void>): Promise<void> {

@@ -1,7 +1,7 @@
 /** Reads events, and the instances that wait for them. */
 import { readJson } from '../../engine/values/exact-json.js';
 import { AppError } from '../../base/errors.js';
-import { FAR_FUTURE_MS, type Store } from '../../store/store.js';
+import type { Store } from '../../store/store.js';
 import type { EventListItem, EventRecord } from '../../store/records/events.js';
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../operations/paging.js';
 import { nameKeyOf, readExecutionKey } from '../../base/ids.js';
@@ -71,7 +71,7 @@ export class EventQueries {
     const list = `event-waiters ${nameKey}`;
     const afterId = decodeCursor(page.cursor, list)?.[0] ?? null;
     const limit = page.limit + 1;
-    const found = await this.#store.findSubscriptions(nameKey, FAR_FUTURE_MS, afterId, limit);
+    const found = await this.#store.listSubscriptions(nameKey, afterId, limit);
     const { items, nextCursor } = pageOf(found, page.limit, list, ({ id }) => [id]);
     const waiters = items.map(({ id, instanceId, effectiveAt }) => ({
       workflowId: instanceId,

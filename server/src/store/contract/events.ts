@@ -30,6 +30,12 @@ export interface EventStore {
     afterId: string | null,
     limit: number,
   ): Promise<readonly SubscriptionRecord[]>;
+  /** What waits for the name and key, whenever it began to: ordered by id, after `afterId`. For display. */
+  listSubscriptions(
+    nameKey: string,
+    afterId: string | null,
+    limit: number,
+  ): Promise<readonly SubscriptionRecord[]>;
   listEvents(page: EventPage): Promise<readonly EventListItem[]>;
   /** Never lowers a stored count. Returns the events of unconfirmed deliveries that missed a subscription: not marked. */
   markEventsDelivered(deliveries: readonly EventDelivery[]): Promise<readonly string[]>;

@@ -18,6 +18,7 @@ import type {
   ClaimInstance,
   IndexChange,
   InstanceRecord,
+  InstanceSummary,
   HistoryRecord,
   InstanceCommit,
   CommitOutcome,
@@ -38,6 +39,8 @@ export interface InstanceStore {
   getInstance(id: string): Promise<InstanceRecord | null>;
   /** The `input` with which the instance was inserted; null if there is no such instance, or it was inserted without one. */
   getInput(id: string): Promise<string | null>;
+  /** Those of the instances that exist, in any order. For display. */
+  getSummaries(ids: readonly string[]): Promise<readonly InstanceSummary[]>;
   /** The work of one call is bounded: see `InstanceList`. */
   listInstances(page: InstancePage): Promise<InstanceList>;
   /** The number of instances after the position, up to `max`, with the same bounded work. */

@@ -11,6 +11,7 @@ import {
   type InsertEventResult,
   type SubscriptionRecord,
 } from '../records/events.js';
+import { FAR_FUTURE_MS } from '../store.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData, StoredEvent } from './memory-data.js';
 import { postMessage } from './messages.js';
@@ -91,6 +92,13 @@ export function findSubscriptions(
     .filter((known) => afterId === null || compareText(known.id, afterId) > 0)
     .sort((left, right) => compareText(left.id, right.id))
     .slice(0, limit);
+}
+
+export function listSubscriptions(
+  data: MemoryData,
+  [nameKey, afterId, limit]: OperationArguments<'listSubscriptions'>,
+): readonly SubscriptionRecord[] {
+  return findSubscriptions(data, [nameKey, FAR_FUTURE_MS, afterId, limit]);
 }
 
 export function markEventsDelivered(

@@ -15,6 +15,13 @@ export function listInstances(
   return { items: found(data, search).slice(0, limit).map(summaryOf), searchedTo: null };
 }
 
+export function getSummaries(
+  data: MemoryData,
+  [ids]: OperationArguments<'getSummaries'>,
+): OperationResult<'getSummaries'> {
+  return ids.flatMap((id) => data.instances.get(id) ?? []).map(summaryOf);
+}
+
 export function countInstances(
   data: MemoryData,
   [{ max, ...search }]: OperationArguments<'countInstances'>,

@@ -12,7 +12,7 @@ import {
 } from '../records/events.js';
 import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
 import { compareText } from '../text-order.js';
-import { StoreUnavailableError } from '../store.js';
+import { FAR_FUTURE_MS, StoreUnavailableError } from '../store.js';
 import type { EventDocument, SubscriptionDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
@@ -133,6 +133,13 @@ export async function findSubscriptions(
     .limit(limit)
     .toArray();
   return found.map(subscriptionOf);
+}
+
+export function listSubscriptions(
+  context: MongoContext,
+  [nameKey, afterId, limit]: OperationArguments<'listSubscriptions'>,
+): Promise<readonly SubscriptionRecord[]> {
+  return findSubscriptions(context, [nameKey, FAR_FUTURE_MS, afterId, limit]);
 }
 
 export function subscriptionOf(document: SubscriptionDocument): SubscriptionRecord {

@@ -52,6 +52,16 @@ export async function listInstances(
   return { items: found.map(summaryOf), searchedTo: after };
 }
 
+export async function getSummaries(
+  { instances }: MongoContext,
+  [ids]: OperationArguments<'getSummaries'>,
+): Promise<OperationResult<'getSummaries'>> {
+  const filter = { _id: { $in: ids.map(encodeText) } };
+  return (await instances.find(filter, { projection: WITHOUT_LONG_FIELDS }).toArray()).map(
+    summaryOf,
+  );
+}
+
 export async function countInstances(
   context: MongoContext,
   [{ after: position, filter, max }]: OperationArguments<'countInstances'>,

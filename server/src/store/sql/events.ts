@@ -1,4 +1,5 @@
 /** Published events, and the subscriptions to them. */
+import type { OperationArguments } from '../store-operations.js';
 import {
   LISTED_DATA_LENGTH_MAX,
   LONG_EVENT_LENGTH,
@@ -8,7 +9,9 @@ import {
   type SubscriptionRecord,
 } from '../records/events.js';
 import { columnsOf, namesOf, readRecord, type RecordColumns } from './columns.js';
-import { select, selectOne, type SqlOperations } from './statements.js';
+
+import { FAR_FUTURE_MS } from '../store.js';
+import { select, selectOne, type SqlOperations, type SqlSteps } from './statements.js';
 import type { StoredRow } from './stored-row.js';
 
 const FOUND: RecordColumns<FoundEvent> = {
@@ -90,16 +93,10 @@ export const EVENT_OPERATIONS = {
     return rows.map(listItemOf);
   },
 
-  *findSubscriptions([nameKey, publishedAt, afterId, limit]) {
-    const rows = yield* select(
-      `SELECT ${namesOf(SUBSCRIPTION)} FROM @subscriptions INDEXED BY subscriptions_name
-        WHERE nameKey = ? AND id ${afterId === null ? '>=' : '>'} ? AND effectiveAt <= ? ORDER BY id LIMIT ?`,
-      nameKey,
-      afterId ?? '',
-      publishedAt,
-      limit,
-    );
-    return rows.map(subscriptionOf);
+  findSubscriptions,
+
+  *listSubscriptions([nameKey, afterId, limit]) {
+    return yield* findSubscriptions([nameKey, FAR_FUTURE_MS, afterId, limit]);
   },
 
   *findUndeliveredEvents([publishedBefore, limit]) {
@@ -108,6 +105,23 @@ export const EVENT_OPERATIONS = {
     return (yield* select(text, publishedBefore, limit)).map(foundOf);
   },
 } satisfies SqlOperations;
+
+function* findSubscriptions([
+  nameKey,
+  publishedAt,
+  afterId,
+  limit,
+]: OperationArguments<'findSubscriptions'>): SqlSteps<readonly SubscriptionRecord[]> {
+  const rows = yield* select(
+    `SELECT ${namesOf(SUBSCRIPTION)} FROM @subscriptions INDEXED BY subscriptions_name
+      WHERE nameKey = ? AND id ${afterId === null ? '>=' : '>'} ? AND effectiveAt <= ? ORDER BY id LIMIT ?`,
+    nameKey,
+    afterId ?? '',
+    publishedAt,
+    limit,
+  );
+  return rows.map(subscriptionOf);
+}
 
 export function eventOf(row: StoredRow): EventRecord {
   return readRecord(row, EVENT);

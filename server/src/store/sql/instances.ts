@@ -8,7 +8,7 @@ import type {
   InstanceStatus,
   InstanceSummary,
 } from '../records/instances.js';
-import { columnsOf, type Columns, type RecordColumns } from './columns.js';
+import { columnsOf, namesOf, type Columns, type RecordColumns } from './columns.js';
 import { select, type SqlOperations } from './statements.js';
 import type { StoredRow } from './stored-row.js';
 
@@ -61,7 +61,24 @@ export const HISTORY: RecordColumns<HistoryRecord> = {
 
 export const HISTORY_COLUMNS = columnsOf(HISTORY);
 
+/** The number of ids in one statement. */
+const SUMMARIES_AT_ONCE = 50;
+const SELECT_SUMMARIES = `SELECT ${namesOf(SUMMARY_COLUMNS)} FROM @instances
+  WHERE id IN (${Array.from({ length: SUMMARIES_AT_ONCE }, () => '?').join(', ')})`;
+
 export const INSTANCE_OPERATIONS = {
+  *getSummaries([ids]) {
+    const summaries: InstanceSummary[] = [];
+    for (let from = 0; from < ids.length; from += SUMMARIES_AT_ONCE) {
+      const some = ids.slice(from, from + SUMMARIES_AT_ONCE);
+      // One text for any number of ids, so that databases keep one statement.
+      const unused = Array.from({ length: SUMMARIES_AT_ONCE - some.length }, () => null);
+      const rows = yield* select(SELECT_SUMMARIES, ...some, ...unused);
+      summaries.push(...rows.map(summaryOf));
+    }
+    return summaries;
+  },
+
   *readHistory([instanceId, from, limit]) {
     const text = `SELECT sequence, body FROM @history WHERE instanceId = ? AND sequence >= ?::bigint
                    ORDER BY sequence LIMIT ?`;

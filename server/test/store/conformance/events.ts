@@ -293,6 +293,10 @@ export function describeEvents(test: StoreUnderTest): void {
       expect(await find(19, null)).toEqual(['b', 'c']);
       expect(await find(9, null)).toEqual([]);
       expect(await find(20, null, 2)).toEqual(['a', 'b']);
+      const list = (afterId: string | null, limit: number) =>
+        test.store.listSubscriptions('paid/7', afterId, limit);
+      expect((await list(null, 2)).map(({ id }) => id)).toEqual(['a', 'b']);
+      expect((await list('b', 9)).map(({ id }) => id)).toEqual(['c']);
       expect(await find(20, 'b')).toEqual(['c']);
     });
   });

@@ -12,6 +12,21 @@ import { callsOn } from './instance-calls.js';
 export function describeInstanceLists(test: StoreUnderTest): void {
   const { insert, get } = callsOn(test);
 
+  describe('getSummaries', () => {
+    it('returns the instances that exist, without state or inbox', async () => {
+      const ids = Array.from({ length: 120 }, (_, at) => `i${at}`);
+      for (const id of ids) await insert(id, { reference: 'r' });
+      const found = await test.store.getSummaries(['unknown', ...ids]);
+      expect(found.map(({ id }) => id).sort()).toEqual([...ids].sort());
+      const { items } = await test.store.listInstances({ filter: {}, after: null, limit: 5 });
+      expect(found.find(({ id }) => id === items[0]?.id)).toEqual(items[0]);
+    });
+
+    it('returns nothing for no ids', async () => {
+      expect(await test.store.getSummaries([])).toEqual([]);
+    });
+  });
+
   describe('listInstances', () => {
     const list = async (
       filter: InstanceFilter,

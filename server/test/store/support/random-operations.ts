@@ -1,4 +1,5 @@
 /** Random operations on a store, over few ids and times, so that they meet. */
+import { compareText } from '../../../src/store/text-order.js';
 import fc from 'fast-check';
 import type { NewActivityRecord } from '../../../src/store/records/activities.js';
 import type { InstanceRecord, SideRecords } from '../../../src/store/records/instances.js';
@@ -218,6 +219,10 @@ const instances: readonly fc.Arbitrary<Step>[] = [
         filter: { ...filter, ...search },
       }),
     ]),
+  fc.array(instanceId, { maxLength: 3 }).map((ids): Step => async (store) => {
+    const found = await store.getSummaries([...new Set(ids)]);
+    return found.toSorted((left, right) => compareText(left.id, right.id));
+  }),
   fc.tuple(instanceId, fc.dictionary(fieldName, optional(text), { maxKeys: 2 }), time).map(
     ([id, changes, at]): Step =>
       (store) =>
@@ -297,6 +302,11 @@ const others: readonly fc.Arbitrary<Step>[] = [
     (args): Step =>
       (store) =>
         store.findSubscriptions('paid/7', ...args),
+  ),
+  fc.tuple(optional(fc.constantFrom('s1', 's2')), limit).map(
+    (args): Step =>
+      (store) =>
+        store.listSubscriptions('paid/7', ...args),
   ),
   fc
     .record({
