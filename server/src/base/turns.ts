@@ -25,12 +25,22 @@ export class Turns {
   /** Waits for a turn. The returned function gives it back; further calls have no effect. */
   async take(instanceId: string, rootId: string): Promise<() => void> {
     if (instanceId === this.#alone) return () => undefined;
-    if (this.#free > 0 && this.#waitingAlone.length === 0) this.#free -= 1;
-    else {
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(rootId, resolve);
-      });
-    }
+    const free = this.tryTake();
+    if (free !== null) return free;
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(rootId, resolve);
+    });
+    return this.#taken();
+  }
+
+  /** Like `take`; null if no turn is free now. */
+  tryTake(): (() => void) | null {
+    if (this.#free === 0 || this.#waitingAlone.length > 0) return null;
+    this.#free -= 1;
+    return this.#taken();
+  }
+
+  #taken(): () => void {
     return once(() => {
       this.#free += 1;
       if (this.#waitingAlone.length > 0) this.#startAlone();

@@ -10,6 +10,7 @@
  *  GC4 The count and size of a group are limited, and so is the number of groups in flight. A group without a prompt
  *      response (its connection may be dead) no longer counts, so that it does not hold back the others.
  */
+import { runForServer } from '../base/limits/current-caller.js';
 import { StoreUnavailableError } from './store.js';
 
 /**
@@ -86,7 +87,7 @@ export class GroupCommit<Request, Outcome> {
       if (group.length === 0) return;
       this.#groupsInFlight += 1;
       for (const { key } of group) if (key !== null) this.#keysInFlight.add(key);
-      void this.#run(group);
+      void runForServer(() => this.#run(group));
     }
   }
 

@@ -1,5 +1,10 @@
-/** Opens and closes the pool of connections to a database. */
+/**
+ * The pool of connections to a database. Callers who wait for a connection alternate: a statement waits for one statement of
+ * each other caller, not for all statements of a caller who has many.
+ */
 import { Pool, type PoolClient } from 'pg';
+import { currentCaller } from '../../base/limits/current-caller.js';
+import { Turns } from '../../base/turns.js';
 import {
   ServerClient,
   type PostgresServers,
@@ -16,16 +21,25 @@ export interface ConnectOptions {
 
 const CLOSE_TIMEOUT_MS = 500;
 const IDLE_TIMEOUT_MS = 60_000;
+/** The caller of what the server does itself. */
+const SERVER = 'server';
+
+/** The database may well respond: it is this node that sends too much. */
+export class ConnectionsBusyError extends StoreUnavailableError {}
 
 export class Connections {
   readonly pool: Pool;
   readonly #servers: PostgresServers;
+  readonly #turns: Turns;
+  /** Ends the turn of each connection in use. */
+  readonly #inUse = new Map<PoolClient, () => void>();
   #isLost = false;
   #finding: Promise<void> | null = null;
 
   /** The servers must have been found before. */
   constructor({ poolMax, servers }: ConnectOptions) {
     this.#servers = servers;
+    this.#turns = new Turns(poolMax);
     this.pool = new Pool({
       Client: servers.clientClass(),
       max: poolMax,
@@ -35,6 +49,10 @@ export class Connections {
     });
     // A connection was lost while it was idle: the pool has already removed it.
     this.pool.on('error', () => undefined);
+    this.pool.on('release', (_error, client) => {
+      this.#inUse.get(client)?.();
+      this.#inUse.delete(client);
+    });
   }
 
   /** True after `lost`: another host may be the primary now, or the same host may have another server. */
@@ -57,12 +75,30 @@ export class Connections {
     return this.#servers.transactionLimits;
   }
 
-  /** A connection from the pool to the server that was found last. @throws Error of the driver */
+  /**
+   * A connection from the pool to the server that was found last.
+   * @throws Error of the driver; ConnectionsBusyError
+   */
   async take(): Promise<PoolClient> {
     for (;;) {
-      const client = await this.pool.connect();
+      const endTurn = this.#turns.tryTake() ?? (await this.#turn());
+      const client = await this.pool.connect().catch((error: unknown) => {
+        endTurn();
+        throw error;
+      });
+      this.#inUse.set(client, endTurn);
       if (!(client instanceof ServerClient) || this.#servers.isCurrent(client)) return client;
       client.release(true);
+    }
+  }
+
+  async #turn(): Promise<() => void> {
+    const turn = this.#turns.take('', currentCaller()?.key ?? SERVER);
+    try {
+      return await withinTime(turn, this.#servers.connectTimeoutMs);
+    } catch {
+      void turn.then((endTurn) => endTurn());
+      throw new ConnectionsBusyError('All connections to the database are in use');
     }
   }
 

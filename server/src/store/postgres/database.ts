@@ -19,7 +19,7 @@ import type { PoolClient } from 'pg';
 import type { Outage } from '../outage.js';
 import { GroupRolledBackError, type RepeatLimits } from '../group-commit.js';
 import { StoreUnavailableError } from '../store.js';
-import type { Connections } from './connect.js';
+import { ConnectionsBusyError, type Connections } from './connect.js';
 import {
   isConflict,
   isInterruption,
@@ -194,7 +194,7 @@ export class Database implements Statements {
       if (connections.isLost) await connections.find();
       return await connections.take();
     } catch (error) {
-      throw this.#noted(error, null);
+      throw error instanceof ConnectionsBusyError ? error : this.#noted(error, null);
     }
   }
 
