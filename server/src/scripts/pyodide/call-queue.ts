@@ -4,75 +4,20 @@
  * served in order of arrival. The queue is bounded.
  */
 
+import { AlternatingQueue } from '../../base/alternating-queue.js';
+
 /** `scripts` is also for expressions of an owner whose expressions took too long before. */
 export type CallKind = 'expressions' | 'scripts';
 
 /** How many calls of the other lane may overtake a waiting call of this lane. */
 const MAX_PASSED: Readonly<Record<CallKind, number>> = { expressions: 1, scripts: 16 };
 
-/** One lane: a list for each waiting owner. The owner whose turn is next comes first. */
-class FairLane<Call> {
-  #owners = new Map<string, Call[]>();
-  size = 0;
-
-  push(owner: string, calls: readonly Call[]): void {
-    const waiting = this.#owners.get(owner);
-    if (waiting === undefined) this.#owners.set(owner, [...calls]);
-    else waiting.push(...calls);
-    this.size += calls.length;
-  }
-
-  putFirst(owner: string, call: Call): void {
-    const waiting = this.#owners.get(owner) ?? [];
-    this.#owners.delete(owner);
-    this.#owners = new Map([[owner, [call, ...waiting]], ...this.#owners]);
-    this.size += 1;
-  }
-
-  shift(): Call | undefined {
-    for (const [owner, waiting] of this.#owners) {
-      const call = waiting.shift();
-      this.#owners.delete(owner);
-      if (waiting.length > 0) this.#owners.set(owner, waiting);
-      this.size -= 1;
-      return call;
-    }
-    return undefined;
-  }
-
-  remove(call: Call): boolean {
-    for (const [owner, waiting] of this.#owners) {
-      const index = waiting.indexOf(call);
-      if (index === -1) continue;
-      waiting.splice(index, 1);
-      if (waiting.length === 0) this.#owners.delete(owner);
-      this.size -= 1;
-      return true;
-    }
-    return false;
-  }
-
-  takeOwner(owner: string): Call[] {
-    const waiting = this.#owners.get(owner) ?? [];
-    this.#owners.delete(owner);
-    this.size -= waiting.length;
-    return waiting;
-  }
-
-  takeAll(): Call[] {
-    const all = [...this.#owners.values()].flat();
-    this.#owners.clear();
-    this.size = 0;
-    return all;
-  }
-}
-
 export class CallQueue<Call> {
   readonly #limit: number;
 
-  readonly #lanes: Readonly<Record<CallKind, FairLane<Call>>> = {
-    expressions: new FairLane(),
-    scripts: new FairLane(),
+  readonly #lanes: Readonly<Record<CallKind, AlternatingQueue<Call>>> = {
+    expressions: new AlternatingQueue(),
+    scripts: new AlternatingQueue(),
   };
   /** How many calls of the other lane have overtaken the first waiting call of this lane. */
   readonly #passed: Record<CallKind, number> = { expressions: 0, scripts: 0 };
@@ -82,19 +27,19 @@ export class CallQueue<Call> {
   }
 
   get size(): number {
-    return this.#lanes.expressions.size + this.#lanes.scripts.size;
+    return this.#lanes.expressions.length + this.#lanes.scripts.length;
   }
 
   /** @returns false if the queue is full */
   push(lane: CallKind, call: Call, owner = ''): boolean {
     if (this.size >= this.#limit) return false;
-    this.#lanes[lane].push(owner, [call]);
+    this.#lanes[lane].push(owner, call);
     return true;
   }
 
   /** Puts a call back to the head of its lane. It is never rejected, because it had a place before. */
   putBack(lane: CallKind, call: Call, owner = ''): void {
-    this.#lanes[lane].putFirst(owner, call);
+    this.#lanes[lane].pushFirst(owner, call);
   }
 
   /** @param lanes the lanes whose calls may run now */
@@ -103,14 +48,14 @@ export class CallQueue<Call> {
     if (lane === null) return undefined;
     const other: CallKind = lane === 'scripts' ? 'expressions' : 'scripts';
     this.#passed[lane] = 0;
-    this.#passed[other] = this.#lanes[other].size > 0 ? this.#passed[other] + 1 : 0;
+    this.#passed[other] = this.#lanes[other].length > 0 ? this.#passed[other] + 1 : 0;
     return this.#lanes[lane].shift();
   }
 
   /** Moves an owner's waiting expressions to the lane of the scripts. @returns the moved calls */
   demote(owner: string): readonly Call[] {
     const calls = this.#lanes.expressions.takeOwner(owner);
-    if (calls.length > 0) this.#lanes.scripts.push(owner, calls);
+    for (const call of calls) this.#lanes.scripts.push(owner, call);
     return calls;
   }
 
@@ -120,12 +65,12 @@ export class CallQueue<Call> {
   }
 
   /** Empties the queue. */
-  takeAll(): Call[] {
+  takeAll(): readonly Call[] {
     return [...this.#lanes.expressions.takeAll(), ...this.#lanes.scripts.takeAll()];
   }
 
   #chooseLane(lanes: readonly CallKind[]): CallKind | null {
-    const waiting = lanes.filter((lane) => this.#lanes[lane].size > 0);
+    const waiting = lanes.filter((lane) => this.#lanes[lane].length > 0);
     const overdue = waiting.find((lane) => this.#passed[lane] >= MAX_PASSED[lane]);
     return overdue ?? waiting[0] ?? null;
   }
