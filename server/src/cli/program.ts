@@ -1,4 +1,4 @@
-/** The tree of commands: what `--help` prints. Nothing runs here. */
+/** The command tree, which `--help` prints. */
 import { Command, Help, type Option } from 'commander';
 import { SERVER_VERSION } from '../base/version.js';
 import { addAccessCommands } from './arguments/access.js';
@@ -51,7 +51,7 @@ export function createProgram(): Command {
     .addHelpText('after', footer)
     .configureOutput({ writeErr: (text) => process.stderr.write(printable(text)) })
     .configureHelp({ optionDescription, minWidthToWrap: 20 })
-    // Options behind a command belong to it: --version is one of some commands, too.
+    // Options after a command belong to the command: some have their own --version.
     .enablePositionalOptions();
   // Commands inherit this only if it is set before they are added.
   program.exitOverride();
@@ -75,7 +75,7 @@ const FIRST_COMMANDS = [
 const SETTINGS =
   'Settings of the server are environment variables, such as PORT and DATA_DIR. Colors are used on a terminal, unless NO_COLOR is set.';
 
-/** What belongs to all commands. */
+/** Printed after the help of all commands. */
 function footer(): string {
   const help = new Help();
   help.prepareContext({ helpWidth: HELP_WIDTH });
@@ -96,7 +96,7 @@ function footer(): string {
   ].join('\n');
 }
 
-/** That something is off unless it is asked for needs no words. */
+/** Omits the default of options that are off by default. */
 function optionDescription(option: Option): string {
   return new Help().optionDescription(option).replace(/ \(default: false\)$/, '');
 }

@@ -5,7 +5,7 @@ import { plain } from './plain-text.js';
 
 export interface Column<Row> {
   readonly title: string;
-  /** @param now what times are relative to */
+  /** @param now the time that relative times start from */
   readonly text: (row: Row, now: number) => string;
   readonly style?: (row: Row) => Style | null;
   /** Ids must be complete because users copy them; long texts can be shortened. */
@@ -31,7 +31,7 @@ interface TableStyle {
   readonly paint: Paint;
   /** The width of the terminal; null for no limit. */
   readonly widthMax: number | null;
-  /** What times are relative to. */
+  /** The time that relative times start from. */
   readonly now: number;
 }
 

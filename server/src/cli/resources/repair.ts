@@ -115,7 +115,7 @@ export const restart = serverCommand({
   },
 });
 
-/** The options of all repairs, around those of one. */
+/** Adds the common options before and after the repair's own ones. */
 function withCommonOptions(
   command: Command,
   withOwn: (command: Command) => Command = (own) => own,

@@ -42,7 +42,7 @@ export interface ItemDescription<Item extends object, Row = Item> {
 
 interface Resource<Item extends object, Row> extends ItemDescription<Item, Row> {
   /**
-   * Its commands by name, in the order of `--help`: the description of a standard one, or a command of its own. Standard are
+   * The commands by name, in the order of `--help`: the description of a standard command, or a custom command. Standard are
    * `list`, `versions`, `show`, `put` and `remove`. Every other name, such as `pause`, is an action: `PUT <path>/<key>/<name>`.
    */
   readonly commands: Readonly<Record<string, string | AddCommand>>;

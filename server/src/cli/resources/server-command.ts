@@ -49,7 +49,7 @@ export function serverCommand<Options, Args extends readonly unknown[]>({
   return (parent, name) => {
     const command = declare(parent.command(name).description(description));
     withServerOptions(command).action(async (...given: unknown[]) => {
-      // Commander passes the arguments, the options and the command. Their types are those that `declare` has added.
+      // Commander passes the arguments, the options and the command. Their types follow from `declare`.
       const args = given.slice(0, -2) as unknown as Args;
       const options = given.at(-2) as Options & ServerCommandOptions;
       const output = new Output(options);
