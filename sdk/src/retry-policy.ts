@@ -1,4 +1,4 @@
-/** Decides whether a failed attempt is retried, and after what delay. */
+/** Decides whether a failed attempt is retried, and after which delay. */
 import { ApiError, NetworkError, TimeoutError } from './errors.js';
 import type { RetryOptions } from './options.js';
 
@@ -69,7 +69,7 @@ function mayRepeat(error: unknown, repeatable: Repeatable): boolean {
   if (error instanceof NetworkError) {
     return repeatable === 'always' || NO_CONNECTION_CODES.includes(error.code);
   }
-  // A call whose token expired meanwhile may have had an effect.
+  // A call whose token expired in the meantime may have had an effect.
   if (error instanceof TimeoutError || isEnded(error)) return repeatable === 'always';
   if (!(error instanceof ApiError) || !TEMPORARY_STATUSES.includes(error.status)) return false;
   return repeatable === 'always' || wasRefused(error);

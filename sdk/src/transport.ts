@@ -1,7 +1,8 @@
 /**
  * Makes one call of the API: URL, token, attempts, response.
  *
- * Owns: the attempts of a call and the delays between them. Must not know: the meaning of a call; the resources know it.
+ * Owns: the request and the options of a call. Must not know: how attempts are made (`attempts.ts`), nor the meaning of a call
+ * (the resources).
  *
  * Invariants:
  *  TR1 The path, query, body and response of a call have the types of the generated schema.
@@ -9,23 +10,14 @@
  *  TR3 No error contains the token of the client or of a work item.
  *  TR4 A response counts only when its whole body has arrived. A truncated response is a failed attempt.
  */
-import { attempt, refusal, valueOf, type PreparedCall } from './attempt.js';
-import { NetworkError, TimeoutError, type CallSubject, type FailedCall } from './errors.js';
+import { Attempts, refusal, valueOf, type PreparedCall } from './attempts.js';
+import { NetworkError, type CallSubject, type FailedCall } from './errors.js';
 import { writeJson, type LargeIntegers } from './exact-json.js';
 import type { CallOptions, ClientOptions, HeaderSource, TokenSource } from './options.js';
-import { pause } from './pause.js';
-import {
-  DEFAULT_RETRY,
-  mergeRetry,
-  pauseBeforeNext,
-  type Repeatable,
-  type RetrySettings,
-} from './retry-policy.js';
+import { DEFAULT_RETRY, mergeRetry, type Repeatable, type RetrySettings } from './retry-policy.js';
 import type { ApiMethod, ApiPath, CallAnswer, CallParts, MethodOf } from './schema-calls.js';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** The longest delay that `setTimeout` accepts. */
-const TIMER_MS_MAX = 2_147_483_647;
 
 /** Properties of a call that aren't in the schema. */
 interface CallNature {
@@ -83,45 +75,26 @@ export class Transport {
     return { status, value: value as CallAnswer<P, M> };
   }
 
-  /** Makes attempts until one succeeds, one fails permanently, or the time is up (TR2). */
   async #attempts(
     prepared: PreparedCall,
     about: Omit<FailedCall, 'attempts'>,
     { longPollMs = 0, repeatable }: CallNature,
     { signal, ...options }: CallOptions,
   ): Promise<{ readonly status: number; readonly value: unknown }> {
-    const began = performance.now();
-    const elapsedMs = (): number => performance.now() - began;
     const timeoutMs = readTimeout(options.timeoutMs ?? this.#timeoutMs + longPollMs);
-    const settings = mergeRetry(this.#retry, options.retry);
-    let cause: unknown;
-    for (let attempts = 1; ; attempts += 1) {
-      const failed = { ...about, attempts };
-      const attemptMs = Math.min(settings.attemptTimeoutMs + longPollMs, timeoutMs - elapsedMs());
-      try {
-        const answer = await attempt({
-          prepared,
-          authorize: (request) => this.#authorize(request),
-          fetch: this.#fetch,
-          timeoutMs: Math.max(0, Math.min(attemptMs, TIMER_MS_MAX)),
-          signal,
-          failed,
-        });
-        return { status: answer.status, value: valueOf(answer, failed, this.#integers) };
-      } catch (error) {
-        signal?.throwIfAborted();
-        const remainingMs = Math.max(0, timeoutMs - elapsedMs());
-        const pauseMs = pauseBeforeNext({ error, attempts, repeatable, remainingMs }, settings);
-        const isSilence = error instanceof TimeoutError;
-        // A timeout is less specific than the failure before it, so it doesn't replace that failure.
-        if (!isSilence) cause = error;
-        if (pauseMs === null && !isSilence) throw error;
-        if (pauseMs !== null) await pause(Math.min(pauseMs, remainingMs), signal);
-        signal?.throwIfAborted();
-        if (pauseMs !== null && elapsedMs() < timeoutMs) continue;
-        throw new TimeoutError({ ...failed, elapsedMs: Math.round(elapsedMs()), cause });
-      }
-    }
+    const retry = mergeRetry(this.#retry, options.retry);
+    const attempts = new Attempts({
+      prepared,
+      authorize: (request) => this.#authorize(request),
+      fetch: this.#fetch,
+      repeatable,
+      retry: { ...retry, attemptTimeoutMs: retry.attemptTimeoutMs + longPollMs },
+      timeoutMs,
+      signal,
+      about,
+    });
+    const answer = await attempts.run();
+    return { status: answer.status, value: valueOf(answer, attempts.failed, this.#integers) };
   }
 
   /** Opens a response that is streamed until the signal is aborted. Makes one attempt. */

@@ -77,6 +77,23 @@ describe('a retry', () => {
     expect(server.seen).toHaveLength(1);
   });
 
+  it('sends the same request again, after a failure and after a timeout', async () => {
+    const started = json(201, { workflowId: 'w' });
+    const { server, client } = await answering(reset, silence, halfAnAnswer, started);
+    const data = { text: 'ä'.repeat(100_000), big: 12345678901234567890n };
+    await client.workflows.start('x', data, { retry: { attemptTimeoutMs: 1000 } });
+    const sent = server.seen.map(({ body, headers, method, path }) => ({
+      body,
+      headers,
+      method,
+      path,
+    }));
+    const [first, ...others] = sent;
+    expect(JSON.parse(first!.body)).toMatchObject({ text: data.text });
+    expect(first!.body).toContain('12345678901234567890');
+    expect(others).toEqual([first, first, first]);
+  });
+
   it('follows an attempt that gets no response', async () => {
     const { server, client } = await answering(silence, ok);
     expect(await client.info({ retry: { attemptTimeoutMs: 1000 } })).toEqual(INFO);
@@ -246,6 +263,14 @@ describe('a header', () => {
     });
     await clientOf(server.url, { headers: { 'x-proxy': 'shop' } }).info();
     expect(server.seen.at(-1)?.headers['x-proxy']).toBe('shop');
+  });
+
+  it('is sent only in the attempts for which the function returns it', async () => {
+    const { server } = await answering(reset, ok);
+    let asked = 0;
+    const headers = (): Record<string, string> => ((asked += 1) === 1 ? { 'x-first': 'yes' } : {});
+    await clientOf(server.url, { headers }).info();
+    expect(server.seen.map((request) => request.headers['x-first'])).toEqual(['yes', undefined]);
   });
 
   it('fails the call immediately if its function fails', async () => {

@@ -1,10 +1,10 @@
-/** Ends a command: what is wrong, what to do about it, and the exit code. */
+/** Errors that end a command, with a hint and an exit code. */
 import { EXIT_CODES, type ExitCode } from './exit-codes.js';
 
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
   readonly exitCode: ExitCode;
-  /** What to do, in one sentence; empty if the message says it all. */
+  /** One sentence about the fix; empty if the message is sufficient. */
   readonly hint: string;
 
   constructor(message: string, hint = '', exitCode: ExitCode = EXIT_CODES.failed) {

@@ -1,6 +1,6 @@
 /**
- * The command `stepwright`. Each command loads its own code, so that `--help` is quick and the server holds nothing of the
- * others.
+ * The command `stepwright`. Commands that run a server or work on files load their code when they run, so that `--help` is
+ * quick and the server holds nothing of the others.
  */
 import { CommanderError } from 'commander';
 import { endWithLauncher } from '../end-with-launcher.js';
@@ -10,7 +10,7 @@ import { printNote } from './output/output.js';
 import { continued } from './output/plain-text.js';
 import { createProgram } from './program.js';
 
-// `stepwright list | head`: who reads has had enough.
+// `stepwright list | head`: the reader closes the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

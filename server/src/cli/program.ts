@@ -1,24 +1,39 @@
-/** The tree of commands: what `--help` prints. Nothing runs here. */
+/** The command tree, which `--help` prints. */
 import { Command, Help, type Option } from 'commander';
 import { SERVER_VERSION } from '../base/version.js';
 import { addAccessCommands } from './arguments/access.js';
-import { addActionCommands } from './arguments/actions.js';
-import { addAuditCommand } from './arguments/audit.js';
-import { addDefinitionCommands } from './arguments/definitions.js';
 import { addFileCommands } from './arguments/files.js';
-import { addKeyCommands } from './arguments/keys.js';
-import { addSecretCommands } from './arguments/secrets.js';
-import { addWebhookCommands } from './arguments/webhooks.js';
-import { addNotificationCommands } from './arguments/notifications.js';
-import { addEventAndActivityCommands } from './arguments/events-and-activities.js';
-import { addRunCommands } from './arguments/runs.js';
 import { addServerCommands } from './arguments/server.js';
 import { addTestCommand } from './arguments/tests.js';
-import { addTriggerCommands } from './arguments/triggers.js';
 import { EXIT_CODES, EXIT_CODE_MEANINGS } from './exit-codes.js';
 import { printable } from './output/plain-text.js';
+import { activities } from './resources/activities.js';
+import { audit } from './resources/audit.js';
+import { bulk } from './resources/bulk.js';
+import { resume, retry, suspend, terminate } from './resources/control.js';
+import { definitions } from './resources/definitions.js';
+import { events, publish } from './resources/events.js';
+import { explain } from './resources/explain.js';
+import { exportRun, types } from './resources/export.js';
+import { failures } from './resources/failures.js';
+import { find } from './resources/find.js';
+import { keys } from './resources/keys.js';
+import { notifications } from './resources/notifications.js';
+import { modify, rerun, restart } from './resources/repair.js';
+import { run } from './resources/run.js';
+import { list, show } from './resources/runs.js';
+import { scripts } from './resources/scripts.js';
+import { secrets } from './resources/secrets.js';
+import { addCommands } from './resources/server-command.js';
+import { steps } from './resources/steps.js';
+import { triggers } from './resources/triggers.js';
+import { webhooks } from './resources/webhooks.js';
 
 const ACCESS_AND_SHELL = 'Access, audit and shell:';
+/** In the order of `--help`. */
+const RUNS = { run, list, find, failures, show, steps, explain, export: exportRun };
+const CHANGES = { suspend, resume, retry, terminate, rerun, modify, restart, bulk };
+const OUTSIDE = { events, publish, activities, types, notifications, webhooks };
 /** Fits every terminal. */
 const HELP_WIDTH = 80;
 
@@ -36,23 +51,18 @@ export function createProgram(): Command {
     .addHelpText('after', footer)
     .configureOutput({ writeErr: (text) => process.stderr.write(printable(text)) })
     .configureHelp({ optionDescription, minWidthToWrap: 20 })
-    // Options behind a command belong to it: --version is one of some commands, too.
+    // Options after a command belong to the command: some have their own --version.
     .enablePositionalOptions();
   // Commands inherit this only if it is set before they are added.
   program.exitOverride();
   addServerCommands(program.commandsGroup('Servers:'));
   addFileCommands(program.commandsGroup('Definitions and scripts:'));
   addTestCommand(program);
-  addDefinitionCommands(program);
-  addTriggerCommands(program);
-  addRunCommands(program.commandsGroup('Runs:'));
-  addActionCommands(program.commandsGroup('Change runs:'));
-  addEventAndActivityCommands(program.commandsGroup('Events, activities, types and messages:'));
-  addNotificationCommands(program);
-  addWebhookCommands(program);
-  addKeyCommands(program.commandsGroup(ACCESS_AND_SHELL));
-  addSecretCommands(program);
-  addAuditCommand(program);
+  addCommands(program, { definitions, scripts, triggers });
+  addCommands(program.commandsGroup('Runs:'), RUNS);
+  addCommands(program.commandsGroup('Change runs:'), CHANGES);
+  addCommands(program.commandsGroup('Events, activities, types and messages:'), OUTSIDE);
+  addCommands(program.commandsGroup(ACCESS_AND_SHELL), { keys, secrets, audit });
   addAccessCommands(program);
   return program;
 }
@@ -65,7 +75,7 @@ const FIRST_COMMANDS = [
 const SETTINGS =
   'Settings of the server are environment variables, such as PORT and DATA_DIR. Colors are used on a terminal, unless NO_COLOR is set.';
 
-/** What belongs to all commands. */
+/** Printed after the help of all commands. */
 function footer(): string {
   const help = new Help();
   help.prepareContext({ helpWidth: HELP_WIDTH });
@@ -86,7 +96,7 @@ function footer(): string {
   ].join('\n');
 }
 
-/** That something is off unless it is asked for needs no words. */
+/** Omits the default of options that are off by default. */
 function optionDescription(option: Option): string {
   return new Help().optionDescription(option).replace(/ \(default: false\)$/, '');
 }

@@ -1,7 +1,7 @@
 /** Goal: who meets an unexpected error of the server sees the id with which its log names the reason. */
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
-import { createBulkJob } from '../../src/cli/commands/bulk.js';
 import { ServerClient } from '../../src/cli/connection/server-client.js';
+import { createProgram } from '../../src/cli/program.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import { observeStore } from '../../src/store/observed-store.js';
 import { Client } from '../behavior/support/client.js';
@@ -49,16 +49,11 @@ it('names the error id of a run in a bulk job', async () => {
     printed += String(text);
     return true;
   });
-  const options = {
-    url: server.url,
-    json: false,
-    dryRun: false,
-    wait: true,
-    all: false,
-    compensate: false,
-  };
-  const code = await createBulkJob('purge', { ...options, run: [id], reason: 'old' });
-  expect(code).toBe(1);
+  const before = process.exitCode;
+  onTestFinished(() => void (process.exitCode = before));
+  const args = ['bulk', 'create', 'purge', '--run', id, '--reason', 'old', '--wait'];
+  await createProgram().parseAsync([...args, '--url', server.url], { from: 'user' });
+  expect(process.exitCode).toBe(1);
   const [, errorId] = new RegExp(`^${id} .*\\n {2}errorId: (\\S+)$`, 'm').exec(printed) ?? [];
   expect(loggedIds(server), printed).toEqual([errorId]);
 });

@@ -80,7 +80,7 @@ describe('a text from outside', () => {
 
 describe('a table', () => {
   it('shortens only the columns that allow it, to the width of the terminal', () => {
-    const lines = tableOf(ROWS, COLUMNS, { paint: NO_PAINT, widthMax: 41 }).split('\n');
+    const lines = tableOf(ROWS, COLUMNS, { paint: NO_PAINT, now: 0, widthMax: 41 }).split('\n');
     expect(lines).toEqual([
       'ID                    TEXT',
       '01hx5v3x9t6k2m4n8p0q  short',
@@ -90,7 +90,7 @@ describe('a table', () => {
   });
 
   it('shortens nothing without a terminal', () => {
-    const text = tableOf(ROWS, COLUMNS, { paint: NO_PAINT, widthMax: null });
+    const text = tableOf(ROWS, COLUMNS, { paint: NO_PAINT, now: 0, widthMax: null });
     expect(text).toContain('漢字'.repeat(30));
   });
 
@@ -98,14 +98,14 @@ describe('a table', () => {
     const optional = { isOptional: true, text: () => 'x'.repeat(10) };
     const columns = [...COLUMNS, { ...optional, title: 'ONE' }, { ...optional, title: 'TWO' }];
     const titles = (widthMax: number): string =>
-      tableOf(ROWS, columns, { paint: NO_PAINT, widthMax }).split('\n')[0] ?? '';
+      tableOf(ROWS, columns, { paint: NO_PAINT, now: 0, widthMax }).split('\n')[0] ?? '';
     expect(titles(54)).toMatch(/^ID +TEXT +ONE +TWO$/);
     expect(titles(53)).toMatch(/^ID +TEXT +ONE$/);
     expect(titles(41)).toMatch(/^ID +TEXT$/);
   });
 
   it('keeps ids complete, even if they do not fit', () => {
-    const text = tableOf(ROWS, COLUMNS, { paint: NO_PAINT, widthMax: 10 });
+    const text = tableOf(ROWS, COLUMNS, { paint: NO_PAINT, now: 0, widthMax: 10 });
     expect(text).toContain('01hx5v3x9t6k2m4n8p0r');
   });
 });

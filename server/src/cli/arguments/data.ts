@@ -1,7 +1,6 @@
 /** Reads JSON from arguments: as text, from a file, from standard input, or as `name=value`. */
 import { readFile } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
-import { parse } from 'yaml';
 import { exactInteger, IntegerTooLong, readJson } from '../../engine/values/exact-json.js';
 import { isJsonObject, setField, type Json, type JsonObject } from '../../engine/values/json.js';
 import { withoutByteOrderMark } from '../../base/byte-order-mark.js';
@@ -42,6 +41,7 @@ async function readValueFile(file: string, option: string): Promise<Json> {
   const text = withoutByteOrderMark(read);
   const origin = `${option} (${file})`;
   if (!/\.ya?ml$/i.test(file)) return parsed(text, origin);
+  const { parse } = await import('yaml');
   try {
     // Large integers stay exact, as in JSON.
     const value: unknown = parse(

@@ -2,7 +2,8 @@
 import type { Command } from 'commander';
 import type { ApplyOptions, DiffOptions } from '../commands/apply.js';
 import type { FmtOptions } from '../commands/fmt.js';
-import { withOutput } from '../connection/options.js';
+import type { ValidateOptions } from '../commands/validate.js';
+import { addCommands, serverCommand, type Call } from '../resources/server-command.js';
 
 const PRUNE =
   'disable definitions that an earlier apply of the folder stored and that it no longer contains';
@@ -16,10 +17,9 @@ export function addFileCommands(program: Command): void {
     .option('--strict', 'treat warnings as errors', false)
     .option('--json', 'print the problems as JSON', false)
     .option('--github', 'print the problems as GitHub Actions annotations', false)
-    .action(async (paths: string[], options: ValidateArguments) => {
+    .action(async (paths: string[], options: ValidateOptions) => {
       const { validate } = await import('../commands/validate.js');
-      const format = options.json ? 'json' : options.github ? 'github' : 'text';
-      process.exitCode = await validate(paths, { format, strict: options.strict });
+      process.exitCode = await validate(paths, options);
     });
 
   program
@@ -33,36 +33,36 @@ export function addFileCommands(program: Command): void {
       process.exitCode = await fmt(paths, options);
     });
 
-  withOutput(
-    program
-      .command('diff')
-      .description('show what `apply` would change on a server')
-      .argument('[folder]', 'definitions (.yaml, .yml, .json) and custom step scripts (.py)', '.')
+  addCommands(program, { diff, apply });
+}
+
+const FOLDER = 'definitions (.yaml, .yml, .json) and custom step scripts (.py)';
+
+const diff = serverCommand({
+  description: 'show what `apply` would change on a server',
+  declare: (command) =>
+    command
+      .argument('[folder]', FOLDER, '.')
       .option('--exit-code', 'exit with 1 if there are differences', false)
       .option('--prune', PRUNE, false)
       .option('--origin <name>', ORIGIN),
-  ).action(async (folder: string, options: DiffOptions) => {
-    const { diff } = await import('../commands/apply.js');
-    process.exitCode = await diff(folder, options);
-  });
+  run: async (call: Call<DiffOptions>, folder: string) => {
+    const commands = await import('../commands/apply.js');
+    return commands.diff(folder, call.options, call.output);
+  },
+});
 
-  withOutput(
-    program
-      .command('apply')
-      .description('store the new and changed definitions and scripts of a folder on a server')
-      .argument('[folder]', 'definitions (.yaml, .yml, .json) and custom step scripts (.py)', '.')
+const apply = serverCommand({
+  description: 'store the new and changed definitions and scripts of a folder on a server',
+  declare: (command) =>
+    command
+      .argument('[folder]', FOLDER, '.')
       .option('--dry-run', 'check everything and change nothing', false)
       .option('--prune', PRUNE, false)
       .option('-y, --yes', 'with --prune: disable without asking', false)
       .option('--origin <name>', ORIGIN),
-  ).action(async (folder: string, options: ApplyOptions) => {
-    const { apply } = await import('../commands/apply.js');
-    process.exitCode = await apply(folder, options);
-  });
-}
-
-interface ValidateArguments {
-  readonly strict: boolean;
-  readonly json: boolean;
-  readonly github: boolean;
-}
+  run: async (call: Call<ApplyOptions>, folder: string) => {
+    const commands = await import('../commands/apply.js');
+    return commands.apply(folder, call.options, call.output);
+  },
+});

@@ -15,7 +15,7 @@ import { deploy, planOf, type Change } from '../files/deployment.js';
 import { findOrigin } from '../files/origin.js';
 import { definitionsOn, disabledAmong, staleAmong } from '../files/pruning.js';
 import { readWorkflowFiles, type WorkflowFile } from '../files/workflow-files.js';
-import { Output } from '../output/output.js';
+import type { Output } from '../output/output.js';
 import { plain, plainLines } from '../output/plain-text.js';
 import { asText, type FileProblems } from '../output/print-problems.js';
 
@@ -50,8 +50,11 @@ const STEP_NAMES_MAX = 10_000;
 const EDITS_MAX = 5000;
 
 /** @throws CommandFailure */
-export async function diff(folder: string, options: DiffOptions): Promise<ExitCode> {
-  const output = new Output();
+export async function diff(
+  folder: string,
+  options: DiffOptions,
+  output: Output,
+): Promise<ExitCode> {
   const server = await findServer(options);
   const files = await filesOf(folder);
   for (const { path, unreadable } of files) {
@@ -60,21 +63,22 @@ export async function diff(folder: string, options: DiffOptions): Promise<ExitCo
   const origin = await originOf(folder, options);
   const plan = await planFor(files, new ServerClient(server), origin, options);
   const { changes, stale } = plan;
-  if (options.json) {
-    const entries = changes.map((change) => ({ ...entryOf(change), before: change.before }));
-    output.json({ origin, changes: entries, ...pruned(plan, options) });
-  } else {
+  const entries = changes.map((change) => ({ ...entryOf(change), before: change.before }));
+  output.result({ origin, changes: entries, ...pruned(plan, options) }, () => {
     for (const change of changes) if (change.action !== 'unchanged') printPatch(output, change);
     for (const each of stale) output.line(output.paint('red', wouldDisable(each)));
     output.note(summaryOf(plan, options));
-  }
+  });
   const hasChanges = stale.length > 0 || changes.some(({ action }) => action !== 'unchanged');
   return options.exitCode && hasChanges ? EXIT_CODES.failed : EXIT_CODES.done;
 }
 
 /** Nothing is changed unless all files are valid. @throws CommandFailure */
-export async function apply(folder: string, options: ApplyOptions): Promise<ExitCode> {
-  const output = new Output();
+export async function apply(
+  folder: string,
+  options: ApplyOptions,
+  output: Output,
+): Promise<ExitCode> {
   const server = await findServer(options);
   const client = new ServerClient(server);
   const files = await filesOf(folder);
@@ -206,23 +210,21 @@ function printResult(
   options: ApplyOptions,
 ): void {
   const { changes, origin, stale } = plan;
-  const { dryRun, json } = options;
-  if (json) {
-    const entries = changes.map((change) => ({
-      ...entryOf(change),
-      version: versions.get(change.file.path) ?? null,
-    }));
-    output.json({ dryRun, origin, changes: entries, ...pruned(plan, options) });
-    return;
-  }
-  for (const { action, file } of changes) {
-    const version = versions.get(file.path);
-    if (dryRun && action !== 'unchanged') output.line(`${plain(file.path)}: would ${action}`);
-    else if (version !== undefined) output.line(`${plain(file.path)}: version ${version}`);
-  }
-  for (const each of stale)
-    output.line(dryRun ? wouldDisable(each) : `${plain(each.id)}: disabled`);
-  output.note(`${dryRun ? 'dry run: ' : ''}${summaryOf(plan, options)}`);
+  const { dryRun } = options;
+  const entries = changes.map((change) => ({
+    ...entryOf(change),
+    version: versions.get(change.file.path) ?? null,
+  }));
+  output.result({ dryRun, origin, changes: entries, ...pruned(plan, options) }, () => {
+    for (const { action, file } of changes) {
+      const version = versions.get(file.path);
+      if (dryRun && action !== 'unchanged') output.line(`${plain(file.path)}: would ${action}`);
+      else if (version !== undefined) output.line(`${plain(file.path)}: version ${version}`);
+    }
+    for (const each of stale)
+      output.line(dryRun ? wouldDisable(each) : `${plain(each.id)}: disabled`);
+    output.note(`${dryRun ? 'dry run: ' : ''}${summaryOf(plan, options)}`);
+  });
 }
 
 function summaryOf({ changes, origin, stale }: Plan, options: FolderOptions): string {

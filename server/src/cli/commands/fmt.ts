@@ -39,14 +39,15 @@ export async function fmt(
   }
   const results: Formatted[] = [];
   for (const file of files) results.push(await formatOne(file, check));
-  const output = new Output();
-  if (json) {
-    output.json({
-      files: results.map(({ file, problem, state }) => ({ file: file.path, state, problem })),
-    });
-  } else {
+  const output = new Output({ json });
+  const formatted = results.map(({ file, problem, state }) => ({
+    file: file.path,
+    state,
+    problem,
+  }));
+  output.result({ files: formatted }, () => {
     for (const result of results) printOne(output, result, check);
-  }
+  });
   const isBad = ({ state }: Formatted): boolean =>
     state === 'failed' || (check && state === 'formatted');
   return results.some(isBad) ? EXIT_CODES.failed : EXIT_CODES.done;

@@ -12,6 +12,7 @@ import {
 } from '../connection/profiles.js';
 import { misused } from '../failure.js';
 import { Output } from '../output/output.js';
+import type { Column } from '../output/table.js';
 import { relativeTime } from '../output/times.js';
 
 interface OutputOptions {
@@ -35,25 +36,28 @@ interface ListedProfile {
   readonly tokenExpiry: string | null;
 }
 
-export async function listProfiles({ json }: OutputOptions): Promise<void> {
+const COLUMNS: readonly Column<ListedProfile>[] = [
+  { title: 'PROFILE', text: ({ isCurrent, name }) => `${isCurrent ? '*' : ' '} ${name}` },
+  { title: 'SERVER', text: ({ url }) => url },
+  { title: 'TOKEN', text: tokenText },
+];
+
+/** @param change the message about a change, printed instead of the table; JSON is the new state of all profiles either way */
+export async function listProfiles(
+  options: OutputOptions,
+  change: string | null = null,
+): Promise<void> {
+  const output = new Output(options);
   const { current, profiles } = await readProfiles();
   const items = [...profiles].map(([name, { token, url }]): ListedProfile => {
     const isCurrent = name === current;
     return { name, url, isCurrent, hasToken: token !== null, tokenExpiry: expiryOf(token) };
   });
-  const output = new Output();
-  if (json) {
-    output.json({ items });
-    return;
-  }
-  if (items.length === 0) output.note('There are no profiles. Create one: stepwright profile set');
-  else {
-    output.table(items, [
-      { title: 'PROFILE', text: ({ isCurrent, name }) => `${isCurrent ? '*' : ' '} ${name}` },
-      { title: 'SERVER', text: ({ url }) => url },
-      { title: 'TOKEN', text: (profile) => tokenText(profile, output.now) },
-    ]);
-  }
+  output.result({ items }, () => {
+    if (change !== null) output.note(change);
+    else if (items.length > 0) output.table(items, COLUMNS);
+    else output.note('There are no profiles. Create one: stepwright profile set');
+  });
 }
 
 /** Creates or changes a profile. */
@@ -65,7 +69,7 @@ export async function setProfile(name: string, options: SetOptions): Promise<voi
   const profile = { url: checkedUrl(url, '--url'), token: await tokenFor(before, url, options) };
   const profiles = new Map([...stored.profiles, [name, profile]]);
   await writeProfiles({ current: options.use ? name : stored.current, profiles });
-  await say(`The profile ${name} is stored in ${profilesFile()}.`, options);
+  await listProfiles(options, `The profile ${name} is stored in ${profilesFile()}.`);
 }
 
 /** A token belongs to its server. After a server change, it must be given again. */
@@ -84,7 +88,7 @@ export async function useProfile(name: string, options: OutputOptions): Promise<
   const stored = await readProfiles();
   profileNamed(name, stored);
   await writeProfiles({ ...stored, current: name });
-  await say(`Commands now use the profile ${name}.`, options);
+  await listProfiles(options, `Commands now use the profile ${name}.`);
 }
 
 export async function removeProfile(name: string, options: OutputOptions): Promise<void> {
@@ -93,13 +97,7 @@ export async function removeProfile(name: string, options: OutputOptions): Promi
   const profiles = new Map(stored.profiles);
   profiles.delete(name);
   await writeProfiles({ current: stored.current === name ? null : stored.current, profiles });
-  await say(`The profile ${name} is removed.`, options);
-}
-
-/** With --json, all profiles are printed in their new state. */
-async function say(change: string, { json }: OutputOptions): Promise<void> {
-  if (json) await listProfiles({ json });
-  else new Output().note(change);
+  await listProfiles(options, `The profile ${name} is removed.`);
 }
 
 function tokenText({ hasToken, tokenExpiry }: ListedProfile, now: number): string {

@@ -58,22 +58,20 @@ async function runAll(
   pythons: TestPythons,
 ): Promise<number> {
   const began = performance.now();
-  const output = new Output();
+  const output = new Output(options);
   const reports: FileReport[] = [];
   for (const file of await readTestFiles(paths)) {
     const report = await runOne(file, options, pythons);
     reports.push(report);
-    if (!options.json) printReport(output, report);
+    output.extra(() => printReport(output, report));
   }
   const durationMs = performance.now() - began;
   const coverage = wantsCoverage(options) ? coverageOf(reports) : null;
-  if (options.json) {
-    const covered = coverage === null ? {} : { coverage: coverageJson(coverage) };
-    output.json({ ...resultsOf(reports, durationMs), ...covered });
-  } else {
+  const covered = coverage === null ? {} : { coverage: coverageJson(coverage) };
+  output.result({ ...resultsOf(reports, durationMs), ...covered }, () => {
     printSummary(output, reports, durationMs);
     if (coverage !== null) printCoverage(output, coverage);
-  }
+  });
   if (options.junit !== undefined) await writeOutput(options.junit, junitOf(reports));
   const count = reports.reduce(
     (sum, { cases, problems }) => sum + cases.length + problems.length,

@@ -45,9 +45,8 @@ interface MadeToken {
 
 export async function token(options: TokenOptions): Promise<void> {
   const made = await makeToken(options);
-  const output = new Output();
-  if (options.json) output.json(made);
-  else print(output, made, options);
+  const output = new Output(options);
+  output.result(made, () => print(output, made, options));
 }
 
 /** @throws CommandFailure */

@@ -5,12 +5,54 @@ import { painterFor, type Paint, type Style } from './paint.js';
 import { plain, plainLines, printable } from './plain-text.js';
 import { tableOf, type Column } from './table.js';
 
+/** `Status  Runnable`. Pairs with an empty value are omitted. */
+export type Pairs = readonly (readonly [name: string, value: string, style?: Style | null])[];
+
+/** One page of a list. */
+interface Listed<Row> {
+  readonly items: readonly Row[];
+  readonly nextCursor: string | null;
+}
+
 export class Output {
   readonly paint: Paint = painterFor(process.stdout);
   /** Null in a pipe, where nothing is shortened. */
   readonly widthMax: number | null = process.stdout.isTTY ? process.stdout.columns || 80 : null;
-  /** All times printed by one command are relative to the same moment. */
-  readonly now = Date.now();
+  readonly #json: boolean;
+  #now: number | null = null;
+
+  /** @param options `json`: whether results are printed as JSON */
+  constructor({ json = false }: { readonly json?: boolean } = {}) {
+    this.#json = json;
+  }
+
+  /** All times printed by one command are relative to the same moment, that of the first one. */
+  get now(): number {
+    return (this.#now ??= Date.now());
+  }
+
+  /** Prints the result of a command, as JSON or with `print`. Only this class decides which. */
+  result<Printed>(value: object, print: () => Printed): Printed | undefined {
+    if (!this.#json) return print();
+    this.json(value);
+    return undefined;
+  }
+
+  /** Prints one of several results: as JSON on one line, or with `print`. */
+  entry(value: object, print: () => void): void {
+    if (this.#json) this.line(jsonText(value));
+    else print();
+  }
+
+  /** Prints information that JSON output omits, such as progress. */
+  extra(print: () => void): void {
+    if (!this.#json) print();
+  }
+
+  /** A result for a file, in the selected format. */
+  fileText(value: object, text: string): string {
+    return this.#json ? `${jsonText(value, 2)}\n` : text;
+  }
 
   /** Callers must sanitize untrusted text with `plain` or `continued`, which also prevent forged lines and colors. */
   line(text = ''): void {
@@ -32,8 +74,22 @@ export class Output {
     this.line(tableOf(rows, columns, this));
   }
 
-  /** `Status  Runnable`: pairs without a value are left out. */
-  pairs(pairs: readonly (readonly [name: string, value: string, style?: Style | null])[]): void {
+  /** @param nouns the name of the items, such as `bulk jobs` */
+  page<Row>(
+    { items, nextCursor }: Listed<Row>,
+    columns: readonly Column<Row>[],
+    nouns: string,
+  ): void {
+    if (items.length === 0) this.note(`There are no ${nouns}.`);
+    else {
+      this.table(items, columns);
+      if (nextCursor !== null) {
+        this.note(`These are the first ${items.length} ${nouns}; --limit shows more.`);
+      }
+    }
+  }
+
+  pairs(pairs: Pairs): void {
     const shown = pairs.filter(([, value]) => value !== '');
     const width = Math.max(...shown.map(([name]) => name.length));
     for (const [name, value, style = null] of shown) {
@@ -43,24 +99,9 @@ export class Output {
     }
   }
 
-  /** Reports a removal, for which the API returns no JSON. */
-  removed(
-    kind: string,
-    which: Readonly<Record<string, string>>,
-    { json }: { readonly json: boolean },
-  ): void {
-    if (json) this.json({ ...which, removed: true });
-    else this.note(`Removed the ${kind} ${Object.values(which).map(plain).join(' ')}.`);
-  }
-
-  /** Prints an API value in full, as JSON. */
+  /** Prints a value in full, as JSON. */
   json(value: object | Json): void {
     this.line(jsonText(value, 2));
-  }
-
-  /** On one line, for a sequence of values. */
-  jsonLine(value: object | Json): void {
-    this.line(jsonText(value));
   }
 }
 

@@ -1,5 +1,4 @@
 /** Prints file problems as text, as JSON and for GitHub Actions. */
-import { jsonText } from './output.js';
 import type { Paint } from './paint.js';
 import { continued, plain, plainLines } from './plain-text.js';
 import type { Problem } from '../files/store-files.js';
@@ -41,11 +40,11 @@ function excerpt({ text }: WorkflowFile, { column = 1, line }: Problem, paint: P
 }
 
 /** One object per problem. */
-export function asJson(found: readonly FileProblems[]): string {
+export function jsonOf(found: readonly FileProblems[]): object {
   const items = found.flatMap(({ file, problems }) =>
     problems.map((problem) => ({ file: file.path, ...problem })),
   );
-  return jsonText({ files: found.length, problems: items }, 2);
+  return { files: found.length, problems: items };
 }
 
 /** One GitHub Actions workflow command per problem. */

@@ -1,28 +1,30 @@
 /** Formats step executions for tables and lines. */
 import type { StepExecution, StepWait } from '../../api/wire/models/step-execution.js';
 import type { Json } from '../../engine/values/json.js';
-import { jsonText, type Output } from './output.js';
+import { jsonText } from './output.js';
 import { styleOf } from './runs.js';
+import type { Column } from './table.js';
 import { duration, durationOf, relativeTime } from './times.js';
 
-export function printSteps(output: Output, steps: readonly StepExecution[]): void {
-  const { now } = output;
-  output.table(steps, [
-    { title: '#', text: ({ executionId }) => String(executionId), alignRight: true },
-    { title: 'STEP', text: nameOf, canShrink: true },
-    { title: 'TYPE', isOptional: true, text: ({ stepType }) => stepType, canShrink: true },
-    { title: 'STATUS', text: ({ status }) => status, style: ({ status }) => styleOf(status) },
-    {
-      title: 'ATTEMPT',
-      isOptional: true,
-      text: ({ attempt }) => (attempt > 1 ? String(attempt) : ''),
-      alignRight: true,
-    },
-    { title: 'STARTED', isOptional: true, text: ({ startTime }) => relativeTime(startTime, now) },
-    { title: 'TOOK', text: tookOf, alignRight: true },
-    { title: 'DETAIL', text: (step) => detailOf(step, now), canShrink: true },
-  ]);
-}
+export const STEP_COLUMNS: readonly Column<StepExecution>[] = [
+  { title: '#', text: ({ executionId }) => String(executionId), alignRight: true },
+  { title: 'STEP', text: nameOf, canShrink: true },
+  { title: 'TYPE', isOptional: true, text: ({ stepType }) => stepType, canShrink: true },
+  { title: 'STATUS', text: ({ status }) => status, style: ({ status }) => styleOf(status) },
+  {
+    title: 'ATTEMPT',
+    isOptional: true,
+    text: ({ attempt }) => (attempt > 1 ? String(attempt) : ''),
+    alignRight: true,
+  },
+  {
+    title: 'STARTED',
+    isOptional: true,
+    text: ({ startTime }, now) => relativeTime(startTime, now),
+  },
+  { title: 'TOOK', text: tookOf, alignRight: true },
+  { title: 'DETAIL', text: detailOf, canShrink: true },
+];
 
 /** `charge`, or `charge[2]` for the item with the index 2. */
 export function nameOf({ index, stepId }: StepExecution): string {

@@ -5,7 +5,8 @@ import { plain } from './plain-text.js';
 
 export interface Column<Row> {
   readonly title: string;
-  readonly text: (row: Row) => string;
+  /** @param now the time that relative times start from */
+  readonly text: (row: Row, now: number) => string;
   readonly style?: (row: Row) => Style | null;
   /** Ids must be complete because users copy them; long texts can be shortened. */
   readonly canShrink?: boolean;
@@ -26,15 +27,22 @@ const SHRUNK_WIDTH_MIN = 8;
 /** No terminal is wider. Avoids measuring huge texts. */
 const TEXT_LENGTH_MAX = 2000;
 
-/** @param widthMax the width of the terminal; null for no limit */
+interface TableStyle {
+  readonly paint: Paint;
+  /** The width of the terminal; null for no limit. */
+  readonly widthMax: number | null;
+  /** The time that relative times start from. */
+  readonly now: number;
+}
+
 export function tableOf<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { paint, widthMax }: { readonly paint: Paint; readonly widthMax: number | null },
+  { now, paint, widthMax }: TableStyle,
 ): string {
   const texts = columns.map(({ text, title }) => [
     title,
-    ...rows.map((row) => plain(text(row)).slice(0, TEXT_LENGTH_MAX)),
+    ...rows.map((row) => plain(text(row, now)).slice(0, TEXT_LENGTH_MAX)),
   ]);
   // Empty columns are omitted.
   const filled = columns

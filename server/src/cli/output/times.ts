@@ -27,7 +27,7 @@ export function relativeTime(time: string | null, now: number): string {
   return RELATIVE.format(Math.trunc(distance / ms), unit);
 }
 
-/** `2026-05-04 12:20:30` in the time zone of the user. */
+/** `2026-05-04 12:20:30` in the user's time zone. */
 export function localTime(time: string): string {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return time;

@@ -8,12 +8,11 @@ import { pathTo, type ServerClient } from '../connection/server-client.js';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.js';
 import type { Output } from '../output/output.js';
 import { plain } from '../output/plain-text.js';
-import { statusOf, styleOf } from '../output/runs.js';
+import { paintedStatus, styleOf } from '../output/runs.js';
 import { detailOf, nameOf, tookOf } from '../output/steps.js';
 import { localTime } from '../output/times.js';
 
-export interface FollowOptions {
-  readonly json: boolean;
+interface FollowOptions {
   /** Whether to print the steps. */
   readonly follow: boolean;
   readonly timeout?: number;
@@ -25,8 +24,21 @@ const PAGE_SIZE = 100;
 /** For a long run, only the newest steps are shown at the start. */
 const PAGES_MAX = 20;
 
-/** Waits until the run has ended or is suspended, or the wait has timed out. */
-export async function untilSettled(
+/** Waits until the run has ended or is suspended, or the wait has timed out. Prints its steps and result. */
+export async function followToEnd(
+  client: ServerClient,
+  workflowId: string,
+  output: Output,
+  options: FollowOptions,
+): Promise<ExitCode> {
+  const settled = await untilSettled(client, workflowId, output, options);
+  // After steps, the run is one more line of JSON.
+  if (options.follow) output.entry(settled, () => printSettled(output, settled));
+  else output.result(settled, () => printSettled(output, settled));
+  return exitCodeOf(settled);
+}
+
+async function untilSettled(
   client: ServerClient,
   workflowId: string,
   output: Output,
@@ -36,7 +48,7 @@ export async function untilSettled(
   const stop = new AbortController();
   const { timeout: timeoutMs } = options;
   const timer = timeoutMs === undefined ? null : setTimeout(() => stop.abort(), timeoutMs);
-  const steps = options.follow ? new StepLines(client, workflowId, output, options.json) : null;
+  const steps = options.follow ? new StepLines(client, workflowId, output) : null;
   const { signal } = stop;
   const read = (): Promise<Workflow> => client.get<Workflow>(path);
   try {
@@ -62,7 +74,7 @@ function isSettled({ outcome, status }: ChangedWorkflow): boolean {
 }
 
 /** The exit code of a command that has waited for a run. */
-export function exitCodeOf({ outcome, status }: ChangedWorkflow): ExitCode {
+function exitCodeOf({ outcome, status }: ChangedWorkflow): ExitCode {
   switch (outcome) {
     case 'Succeeded':
       return EXIT_CODES.done;
@@ -77,22 +89,14 @@ export function exitCodeOf({ outcome, status }: ChangedWorkflow): ExitCode {
   }
 }
 
-/** The result: the run as JSON, or its status on standard error and its data on standard output. */
-export function printSettled(output: Output, run: Workflow, { follow, json }: FollowOptions): void {
-  if (json) {
-    if (follow) output.jsonLine(run);
-    else output.json(run);
-    return;
-  }
+/** The status on standard error, and the data on standard output. */
+function printSettled(output: Output, run: Workflow): void {
   const { data, lastError, workflowId } = run;
-  const status = statusOf(run);
-  const style = styleOf(status);
-  const painted = style === null ? status : output.paint(style, status);
   const isOpen = run.outcome === null;
   const why = lastError === null ? '' : `: ${lastError.stepId}: ${lastError.message}`;
-  output.note(
-    `${workflowId}  ${isOpen && status === 'Runnable' ? 'still open' : painted}${plain(why)}`,
-  );
+  const status =
+    isOpen && run.status === 'Runnable' ? 'still open' : paintedStatus(run, output.paint);
+  output.note(`${workflowId}  ${status}${plain(why)}`);
   if (isOpen) output.note(`See why: stepwright explain ${workflowId}`);
   else output.json(data);
 }
@@ -111,16 +115,14 @@ class StepLines {
   readonly #client: ServerClient;
   readonly #path: string;
   readonly #output: Output;
-  readonly #json: boolean;
   /** The open executions, with the last line printed about each. */
   #open = new Map<number, string>();
   readonly #ended = new Set<number>();
 
-  constructor(client: ServerClient, workflowId: string, output: Output, json: boolean) {
+  constructor(client: ServerClient, workflowId: string, output: Output) {
     this.#client = client;
     this.#path = pathTo`/api/workflow/${workflowId}/steps`;
     this.#output = output;
-    this.#json = json;
   }
 
   /** Prints the changes. */
@@ -161,11 +163,11 @@ class StepLines {
   }
 
   #print(step: StepExecution): void {
+    this.#output.entry(step, () => this.#printLine(step));
+  }
+
+  #printLine(step: StepExecution): void {
     const output = this.#output;
-    if (this.#json) {
-      output.jsonLine(step);
-      return;
-    }
     const { attempt, endTime, startTime, status } = step;
     const detail = detailOf(step, Date.now());
     const parts = [tookOf(step), attempt > 1 ? `attempt ${attempt}` : '', detail].filter(Boolean);

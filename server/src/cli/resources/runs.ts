@@ -1,20 +1,32 @@
-/** `stepwright show`: shows a run with its data. */
-import type { Workflow } from '../../api/wire/models/workflow.js';
-import { connect } from '../connection/connect.js';
-import type { ServerCommandOptions } from '../connection/options.js';
+/** `stepwright list` and `stepwright show`: lists runs, and shows a run with its data. */
+import type { Workflow, WorkflowSummary } from '../../api/wire/models/workflow.js';
+import { filterOf, withFilter, type FilterOptions } from '../arguments/run-filter.js';
+import { withPage } from '../connection/options.js';
 import { pathTo } from '../connection/server-client.js';
-import { Output } from '../output/output.js';
+import type { Output } from '../output/output.js';
 import { continued } from '../output/plain-text.js';
-import { statusOf, styleOf, tagsText } from '../output/runs.js';
+import { RUN_COLUMNS, statusOf, styleOf, tagsText } from '../output/runs.js';
 import { durationOf, fullTime } from '../output/times.js';
+import { listCommand, serverCommand, type Call } from './server-command.js';
 
-export async function show(workflowId: string, options: ServerCommandOptions): Promise<void> {
-  const client = await connect(options);
-  const run = await client.get<Workflow>(pathTo`/api/workflow/${workflowId}`);
-  const output = new Output();
-  if (options.json) output.json(run);
-  else printRun(output, run);
-}
+export const list = listCommand<WorkflowSummary, FilterOptions>({
+  description: 'list runs, newest first',
+  declare: (command) => withFilter(withPage(command, 20)),
+  path: () => '/api/workflow',
+  query: filterOf,
+  columns: RUN_COLUMNS,
+  nouns: 'runs',
+});
+
+export const show = serverCommand({
+  description: 'show a run with its data',
+  declare: (command) => command.argument('<run>', 'the id of a run'),
+  run: async ({ connect, output }: Call, workflowId: string) => {
+    const client = await connect();
+    const run = await client.get<Workflow>(pathTo`/api/workflow/${workflowId}`);
+    output.result(run, () => printRun(output, run));
+  },
+});
 
 /** When it failed, and when it first failed in the same way. */
 function failureText(

@@ -1,26 +1,25 @@
 /** `stepwright explain`: explains why a run is waiting, and how to repair it. */
 import type { Explanation, RepairHint, WaitReason } from '../../api/wire/models/explanation.js';
-import { connect } from '../connection/connect.js';
-import type { ServerCommandOptions } from '../connection/options.js';
 import { pathTo } from '../connection/server-client.js';
-import { jsonText, Output } from '../output/output.js';
+import { jsonText, type Output } from '../output/output.js';
 import { plain, continued } from '../output/plain-text.js';
-import { statusOf, styleOf } from '../output/runs.js';
+import { paintedStatus } from '../output/runs.js';
 import { relativeTime } from '../output/times.js';
+import { serverCommand, type Call } from './server-command.js';
 
-export async function explain(workflowId: string, options: ServerCommandOptions): Promise<void> {
-  const client = await connect(options);
-  const explanation = await client.get<Explanation>(pathTo`/api/workflow/${workflowId}/explain`);
-  const output = new Output();
-  if (options.json) output.json(explanation);
-  else print(output, explanation);
-}
+export const explain = serverCommand({
+  description: 'explain why a run is waiting, and how to repair it',
+  declare: (command) => command.argument('<run>', 'the id of a run'),
+  run: async ({ connect, output }: Call, workflowId: string) => {
+    const client = await connect();
+    const explanation = await client.get<Explanation>(pathTo`/api/workflow/${workflowId}/explain`);
+    output.result(explanation, () => print(output, explanation));
+  },
+});
 
 function print(output: Output, explanation: Explanation): void {
   const { lastRepair, moreReasons, reasons, repairs, summary, workflowId } = explanation;
-  const status = statusOf(explanation);
-  const style = styleOf(status);
-  output.line(`${style === null ? status : output.paint(style, status)}: ${continued(summary)}`);
+  output.line(`${paintedStatus(explanation, output.paint)}: ${continued(summary)}`);
   if (reasons.length > 1 || reasons.some(({ stepId }) => stepId !== null)) {
     output.line();
     for (const reason of reasons) printReason(output, reason);

@@ -5,18 +5,14 @@ import type {
   WorkflowFindings,
   WorkflowMatch,
 } from '../../api/wire/models/find.js';
-import { connect } from '../connection/connect.js';
-import type { ServerCommandOptions } from '../connection/options.js';
+import type { WorkflowSummary } from '../../api/wire/models/workflow.js';
+import { withPage, type PageOptions } from '../connection/options.js';
 import type { ServerClient } from '../connection/server-client.js';
-import { Output } from '../output/output.js';
+import type { Output } from '../output/output.js';
 import { plain } from '../output/plain-text.js';
-import { printRuns } from '../output/runs.js';
+import { RUN_COLUMNS } from '../output/runs.js';
 import { fullTime } from '../output/times.js';
-
-export interface FindOptions extends ServerCommandOptions {
-  readonly limit: number;
-  readonly cursor?: string;
-}
+import { serverCommand, type Call } from './server-command.js';
 
 const PAGE_SIZE_MAX = 100;
 /** Each call takes the server up to 0.3 s. */
@@ -28,14 +24,20 @@ const RELATIONS: Readonly<Record<MatchRelation, string>> = {
   part: 'contains',
 };
 
-export async function find(text: string, options: FindOptions): Promise<void> {
-  const client = await connect(options);
-  const findings = await search(client, text, options);
-  const output = new Output();
-  if (options.json) {
-    output.json(findings);
-    return;
-  }
+export const find = serverCommand({
+  description: 'find runs by a text in their id, reference, tags or index fields',
+  declare: (command) =>
+    withPage(
+      command.argument('<text>', 'a value, its beginning, or a part of it; case-sensitive'),
+      20,
+    ),
+  run: async ({ connect, options, output }: Call<PageOptions>, text: string) => {
+    const findings = await search(await connect(), text, options);
+    output.result(findings, () => print(output, findings, text));
+  },
+});
+
+function print(output: Output, findings: WorkflowFindings, text: string): void {
   const { definitionId, items } = findings;
   const why = new Map(
     items.map(({ matches: [closest], workflow }) => [
@@ -44,8 +46,12 @@ export async function find(text: string, options: FindOptions): Promise<void> {
     ]),
   );
   if (items.length > 0) {
+    const found = ({ workflowId }: WorkflowSummary): string => why.get(workflowId) ?? '';
     const runs = items.map(({ workflow }) => workflow);
-    printRuns(output, runs, ({ workflowId }) => why.get(workflowId) ?? '');
+    output.table(
+      runs,
+      RUN_COLUMNS.toSpliced(1, 0, { title: 'FOUND', text: found, canShrink: true }),
+    );
   } else output.note('No runs were found.');
   if (definitionId !== null) {
     const id = plain(definitionId);
@@ -58,7 +64,7 @@ export async function find(text: string, options: FindOptions): Promise<void> {
 async function search(
   client: ServerClient,
   text: string,
-  { cursor, limit }: Pick<FindOptions, 'cursor' | 'limit'>,
+  { cursor, limit }: PageOptions,
 ): Promise<WorkflowFindings> {
   // A cursor belongs to its limit.
   const query = { text, limit: Math.min(limit, PAGE_SIZE_MAX) };

@@ -1,0 +1,121 @@
+/** `stepwright run`: starts a run and optionally waits for its end. */
+import { Option } from 'commander';
+import type {
+  ConflictScope,
+  ControlledWorkflow,
+  OnConflict,
+} from '../../api/wire/models/workflow.js';
+import { readObject } from '../arguments/data.js';
+import { collect, readDuration, readVersion } from '../arguments/values.js';
+import { jsonContent, pathTo, type Query } from '../connection/server-client.js';
+import { EXIT_CODES } from '../exit-codes.js';
+import { misused } from '../failure.js';
+import { plain } from '../output/plain-text.js';
+import { serverCommand, type Call } from './server-command.js';
+
+const ON_CONFLICT: readonly OnConflict[] = ['allow', 'fail', 'existing', 'terminate'];
+const CONFLICT_SCOPES: readonly ConflictScope[] = ['open', 'kept'];
+
+interface RunOptions {
+  readonly data?: readonly string[];
+  readonly reference?: string;
+  readonly tag?: readonly string[];
+  readonly version?: number;
+  readonly delay?: number;
+  readonly onConflict?: OnConflict;
+  readonly conflictScope?: ConflictScope;
+  readonly idempotencyKey?: string;
+  readonly wait: boolean;
+  readonly follow: boolean;
+  readonly timeout?: number;
+}
+
+export const run = serverCommand({
+  description: 'start a run',
+  declare: (command) =>
+    command
+      .argument('<definition>', 'the id of a definition')
+      .option('-d, --data <data>', 'JSON, @file, @- or name=value; repeatable', collect)
+      .option('--reference <reference>', 'a name for finding the run')
+      .option('--tag <name=value>', 'repeatable', collect)
+      .option('--version <number>', 'the version of the definition', readVersion)
+      .option('--delay <duration>', 'when the first step runs, such as 2h30m', readDuration)
+      .addOption(
+        new Option('--on-conflict <action>', 'if another run has the same reference').choices(
+          ON_CONFLICT,
+        ),
+      )
+      .addOption(
+        new Option(
+          '--conflict-scope <scope>',
+          'which other runs count: open runs, or all kept runs',
+        ).choices(CONFLICT_SCOPES),
+      )
+      .option('--idempotency-key <key>', 'repeated calls with the same key start only one run')
+      .option('--wait', 'wait for the end, print the data, and exit with its status code', false)
+      .option('--follow', 'like --wait, and print the steps as they run', false)
+      .option('--timeout <duration>', 'the maximum time to wait', readDuration),
+  run: async (call: Call<RunOptions>, definitionId: string) => {
+    const { options, output } = call;
+    const data = await readObject(options.data ?? [], '--data');
+    const client = await call.connect();
+    const { status, value: started } = await client.sendForStatus<ControlledWorkflow>(
+      'POST',
+      pathTo`/api/workflow/${definitionId}`,
+      {
+        query: startQuery(options),
+        body: jsonContent(data),
+        idempotencyKey: options.idempotencyKey,
+      },
+    );
+    const { workflowId } = started;
+    const named = `${started.definitionId}, version ${started.version}`;
+    if (!options.wait && !options.follow) {
+      output.result(started, () => {
+        output.line(workflowId);
+        const what = isJoined(status) ? joinedRun(started) : plain(`Started ${named}.`);
+        output.note(`${what} Show its progress: stepwright show ${workflowId}`);
+      });
+      return EXIT_CODES.done;
+    }
+    output.extra(() =>
+      output.note(isJoined(status) ? joinedRun(started) : plain(`${workflowId}  started ${named}`)),
+    );
+    const { followToEnd } = await import('./follow.js');
+    return followToEnd(client, workflowId, output, options);
+  },
+});
+
+function startQuery(options: RunOptions): Query {
+  const { conflictScope, delay, onConflict, reference, tag, version } = options;
+  return {
+    onConflict,
+    conflictScope,
+    reference,
+    version,
+    tag: tag?.map(tagParameter),
+    delay: delay === undefined ? undefined : delay / 1000,
+  };
+}
+
+/** Whether a start returned an existing run, which may have ended. */
+export function isJoined(status: number): boolean {
+  return status === 200;
+}
+
+/** The human-readable output. */
+export function joinedRun(run: ControlledWorkflow): string {
+  const { definitionId, reference, status, workflowId } = run;
+  return plain(
+    `Joined run ${workflowId} (${status}) of ${definitionId}, which has the reference ${reference ?? ''}.`,
+  );
+}
+
+/** `team=billing`, which the API writes with a colon. */
+function tagParameter(text: string): string {
+  const [, name, value] = /^([^=:]+)[=:](.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) {
+    throw misused(`--tag must be <name>=<value>, not ${text}`);
+  }
+  return `${name}:${value}`;
+}
