@@ -1,13 +1,12 @@
 /** The paths to the instances of a list, as queries: see search-plan.ts. */
-import { ANY_VALUE, termConditionOf } from '../index-terms.js';
+import { ANY_VALUE, termConditionOf, prefixRanges } from '../index-terms.js';
 import type { IndexCondition } from '../records/index-conditions.js';
 import type { InstanceFilter } from '../records/instance-lists.js';
-import { prefixRanges } from '../prefix-conditions.js';
 import { pathsFor, type PathSection, type SearchPath } from '../search-plan.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import { AFTER_ENCODED, partOfJson } from '../text-search.js';
+import { CHANGE_SPAN_MS } from './instance-rows.js';
 import type { Parameters } from './parameters.js';
-import { CHANGE_SPAN_MS } from './scans.js';
 import { withoutNul } from './text-search.js';
 
 export interface ListPath extends SearchPath {

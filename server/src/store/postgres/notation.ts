@@ -1,6 +1,6 @@
 /** Translates the notation that the SQL stores share (SQL2) to that of PostgreSQL. */
-import { cached } from '../sql/cached.js';
 import type { SqlValue } from '../sql/columns.js';
+import { cached } from '../sql/statements.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 
 /** `startTime` is `start_time`. */

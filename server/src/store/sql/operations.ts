@@ -1,11 +1,11 @@
 /** The operations that SQLite and PostgreSQL share. All others are in the stores. */
 import type { StoreOperation } from '../store-operations.js';
-import { ACTIVITY_LIST_OPERATIONS } from './activity-lists.js';
+import { ACTIVITY_LIST_OPERATIONS } from './activity-queue.js';
 import { BULK_JOB_OPERATIONS } from './bulk-jobs.js';
 import { DEFINITION_OPERATIONS } from './definitions.js';
 import { EVENT_OPERATIONS } from './events.js';
+import { NODE_OPERATIONS } from './housekeeping.js';
 import { INSTANCE_OPERATIONS } from './instances.js';
-import { NODE_OPERATIONS } from './nodes.js';
 import { NOTIFICATION_OPERATIONS } from './notifications.js';
 import { RESOURCE_OPERATIONS } from './resources.js';
 import type { SqlOperations } from './statements.js';

@@ -102,3 +102,19 @@ export function* removeSome(
   const { changes } = yield { kind: 'remove', table, text, values };
   return changes;
 }
+
+const RESULTS_MAX = 1000;
+
+/** Keeps the results of a function, such as a translation of the notation. Drops all of them if there are too many different texts. */
+export function cached(compute: (text: string) => string): (text: string) => string {
+  const results = new Map<string, string>();
+  return (text) => {
+    let result = results.get(text);
+    if (result === undefined) {
+      result = compute(text);
+      if (results.size === RESULTS_MAX) results.clear();
+      results.set(text, result);
+    }
+    return result;
+  };
+}

@@ -1,7 +1,7 @@
 /** Translates the notation that the SQL stores share (SQL2) to that of SQLite. */
 import type { SQLInputValue } from 'node:sqlite';
-import { cached } from '../sql/cached.js';
 import type { SqlValue } from '../sql/columns.js';
+import { cached } from '../sql/statements.js';
 import { encodeText } from '../text-codec.js';
 
 export function encodeValue(value: SqlValue): SQLInputValue {

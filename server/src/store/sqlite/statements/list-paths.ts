@@ -1,9 +1,8 @@
 /** The paths to the instances of a list, as queries: see search-plan.ts. */
 import type { SQLInputValue } from 'node:sqlite';
-import { ANY_VALUE, termConditionOf, type TermCondition } from '../../index-terms.js';
+import { ANY_VALUE, termConditionOf, type TermCondition, prefixRanges } from '../../index-terms.js';
 import type { IndexCondition } from '../../records/index-conditions.js';
 import type { InstanceFilter, InstancePosition } from '../../records/instance-lists.js';
-import { prefixRanges } from '../../prefix-conditions.js';
 import { pathsFor, type PathSection, type SearchPath } from '../../search-plan.js';
 import { encodeText } from '../../text-codec.js';
 import { AFTER_ENCODED, partOfJson } from '../../text-search.js';

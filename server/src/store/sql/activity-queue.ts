@@ -1,4 +1,4 @@
-/** The queues of activities as operators see them. */
+/** The activity queue: lists for operators. */
 import type { ActivityListItem, ActivityQueue } from '../records/activities.js';
 import { readRecord, type RecordColumns } from './columns.js';
 import { select, type SqlOperations } from './statements.js';
