@@ -8,7 +8,7 @@ import type {
   InstanceStatus,
   InstanceSummary,
 } from '../records/instances.js';
-import { columnsOf, type Columns, type RecordColumns } from './columns.js';
+import { columnsOf, namesOf, type Columns, type RecordColumns } from './columns.js';
 import { select, type SqlOperations } from './statements.js';
 import type { StoredRow } from './stored-row.js';
 
@@ -46,6 +46,8 @@ export const SUMMARY_COLUMNS: Columns<InstanceSummary> = {
   retentionMs: ['number', ({ retentionMs }) => retentionMs],
   startedBy: ['text', ({ startedBy }) => startedBy],
 };
+
+export const SUMMARY_NAMES = namesOf(SUMMARY_COLUMNS);
 
 /** The columns of an instance, except its inbox. */
 export const INSTANCE_COLUMNS: Columns<InstanceRecord> = {

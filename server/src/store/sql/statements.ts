@@ -9,29 +9,33 @@
  *       decodes them.
  *  SQL2 Texts are written in one notation, and each database translates it. `?` stands for a value, `@instances` for the
  *       table, and columns have the names of the record's members: PostgreSQL's are `start_time` where these are `startTime`.
- *       `INDEXED BY` is for SQLite, which has no statistics to choose an index by. Casts (`?::bigint`) are for PostgreSQL,
- *       which needs them where it would infer a smaller type. `= TRUE` and `= FALSE` are 1 and 0 in SQLite.
+ *       `INDEXED BY` is for SQLite, which has no statistics to choose an index by, and so is `{AND endTime IS NOT NULL}`: it
+ *       doesn't infer the predicate of a partial index from another condition. Casts (`?::bigint`) are for PostgreSQL,
+ *       which needs them where it would infer a smaller type. `= TRUE` and `= FALSE` are 1 and 0 in SQLite, and `instr` is
+ *       `strpos` in PostgreSQL.
  *  SQL3 An operation is correct if other writers work between two of its statements: only SQLite has a transaction around
  *       it. Operations for which one store needs another form stay in the stores.
  */
 import type { OperationArguments, OperationResult, StoreOperation } from '../store-operations.js';
-import { namesOf, type Columns, type SqlValue } from './columns.js';
+import { namesOf, type Columns, type SqlParameter } from './columns.js';
+import type { Sql } from './conditions.js';
 import type { StoredRow } from './stored-row.js';
 
 export interface SqlStatement {
   /**
    * - `select`: returns rows.
+   * - `search`: a `select` whose best plan depends on the values. SQLite returns its rows one by one, as they are needed.
    * - `change`: returns only the number of changed rows.
    * - `remove`: deletes the rows of `table`, which has a column `id`, that `text` selects: the part of a query after FROM.
    */
-  readonly kind: 'select' | 'change' | 'remove';
+  readonly kind: 'select' | 'search' | 'change' | 'remove';
   readonly text: string;
-  readonly values: readonly SqlValue[];
+  readonly values: readonly SqlParameter[];
   readonly table?: string;
 }
 
 export interface SqlResult {
-  readonly rows: readonly StoredRow[];
+  readonly rows: Iterable<StoredRow>;
   /** Only of statements that do not return rows. */
   readonly changes: number;
 }
@@ -47,21 +51,33 @@ export type SqlOperations = {
 
 export function* select(
   text: string,
-  ...values: readonly SqlValue[]
+  ...values: readonly SqlParameter[]
 ): SqlSteps<readonly StoredRow[]> {
   const { rows } = yield { kind: 'select', text, values };
-  return rows;
+  // Only a search returns its rows one by one.
+  return rows as readonly StoredRow[];
 }
 
 export function* selectOne(
   text: string,
-  ...values: readonly SqlValue[]
+  ...values: readonly SqlParameter[]
 ): SqlSteps<StoredRow | null> {
-  const { rows } = yield { kind: 'select', text, values };
-  return rows[0] ?? null;
+  const [row] = yield* select(text, ...values);
+  return row ?? null;
 }
 
-export function* change(text: string, ...values: readonly SqlValue[]): SqlSteps<number> {
+/** The rows must have been read before the next statement. */
+export function* search({ text, values }: Sql): SqlSteps<Iterable<StoredRow>> {
+  const { rows } = yield { kind: 'search', text, values };
+  return rows;
+}
+
+export function* searchOne(statement: Sql): SqlSteps<StoredRow | null> {
+  const [row] = yield* search(statement);
+  return row ?? null;
+}
+
+export function* change(text: string, ...values: readonly SqlParameter[]): SqlSteps<number> {
   const { changes } = yield { kind: 'change', text, values };
   return changes;
 }
@@ -97,7 +113,7 @@ function valuesPart(columns: Columns<never>): string {
 export function* removeSome(
   table: string,
   text: string,
-  ...values: readonly SqlValue[]
+  ...values: readonly SqlParameter[]
 ): SqlSteps<number> {
   const { changes } = yield { kind: 'remove', table, text, values };
   return changes;

@@ -8,7 +8,7 @@ import {
   type InstanceSummary,
 } from '../../records/instances.js';
 import { JOINED_START_COLUMNS } from '../../sql/archive-tables.js';
-import { summaryOf } from '../../sql/instances.js';
+import { SUMMARY_NAMES, summaryOf } from '../../sql/instances.js';
 import { insert } from '../../sql/statements.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { encodeText } from '../../text-codec.js';
@@ -16,7 +16,7 @@ import type { Database } from '../database.js';
 import { runSteps } from '../shared-operations.js';
 import { controlInstance } from './control.js';
 import { hasNoEvents } from './events.js';
-import { insertInstanceRow, readInput, readInstance, SUMMARY_NAMES } from './instance-rows.js';
+import { insertInstanceRow, readInput, readInstance } from './instance-rows.js';
 import { insertDeliveries } from './notifications.js';
 import { insertSideRecords } from './side-records.js';
 
