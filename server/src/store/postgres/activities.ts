@@ -35,49 +35,6 @@ export async function getActivities(
   return rows.map(activityOf);
 }
 
-export async function takeOverActivity(
-  { database }: PostgresContext,
-  [activityId, { leaseExpiresAt, tokenHash, workerId }]: OperationArguments<'takeOverActivity'>,
-): Promise<ActivityRecord | null> {
-  const [row] = await database.query(
-    `UPDATE @activities
-        SET available_at = $2::bigint, deferred = false, attempt = attempt + 1, token_hash = $3, worker_id = $4
-      WHERE id = $1 AND NOT done RETURNING *`,
-    [
-      encodeTextWithoutNul(activityId),
-      leaseExpiresAt,
-      encodeTextWithoutNul(tokenHash),
-      encodeTextWithoutNul(workerId),
-    ],
-  );
-  return row === undefined ? null : activityOf(row);
-}
-
-export async function extendActivity(
-  { database }: PostgresContext,
-  [activityId, tokenHash, leaseExpiresAt]: OperationArguments<'extendActivity'>,
-): Promise<OperationResult<'extendActivity'>> {
-  const [row] = await database.query(
-    `UPDATE @activities SET available_at = $3::bigint, deferred = false
-      WHERE id = $1 AND token_hash = $2 AND NOT done RETURNING name, settled`,
-    [encodeTextWithoutNul(activityId), encodeTextWithoutNul(tokenHash), leaseExpiresAt],
-  );
-  return row === undefined ? null : { name: row.text('name'), withdrawn: row.boolean('settled') };
-}
-
-export async function releaseActivity(
-  { database }: PostgresContext,
-  [activityId, tokenHash, countsAttempt = true]: OperationArguments<'releaseActivity'>,
-): Promise<string | null> {
-  const [row] = await database.query(
-    `UPDATE @activities
-        SET available_at = created_at, deferred = false, token_hash = NULL, worker_id = NULL, attempt = attempt - $3::integer
-      WHERE id = $1 AND token_hash = $2 AND NOT done AND NOT settled RETURNING name`,
-    [encodeTextWithoutNul(activityId), encodeTextWithoutNul(tokenHash), countsAttempt ? 0 : 1],
-  );
-  return row?.text('name') ?? null;
-}
-
 /**
  * Waits for claims that are taking some of these items, so that the answer shows them. Items that others lock at the same
  * time are locked in the order of their ids.

@@ -266,14 +266,6 @@ export function claimInstance(
   return groups.claims.submit(claim);
 }
 
-export async function setCrashes(
-  { database }: PostgresContext,
-  [id, epoch, crashes]: OperationArguments<'setCrashes'>,
-): Promise<boolean> {
-  const text = 'UPDATE @instances SET crashes = $3 WHERE id = $1 AND epoch = $2';
-  return (await database.execute(text, [encodeTextWithoutNul(id), epoch, crashes])) > 0;
-}
-
 async function claimAll(
   database: Database,
   claims: readonly Claim[],

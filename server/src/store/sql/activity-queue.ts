@@ -27,7 +27,7 @@ const ITEM: RecordColumns<ActivityListItem> = {
   reference: 'text?',
 };
 
-export const ACTIVITY_LIST_OPERATIONS = {
+export const ACTIVITY_QUEUE_OPERATIONS = {
   *listActivityQueues([now, limit]) {
     const rows = yield* select(
       `SELECT name, COUNT(*) FILTER (WHERE NOT isHeld) AS waiting, COUNT(*) FILTER (WHERE isHeld) AS held,

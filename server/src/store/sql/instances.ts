@@ -9,7 +9,7 @@ import type {
   InstanceSummary,
 } from '../records/instances.js';
 import { columnsOf, namesOf, type Columns, type RecordColumns } from './columns.js';
-import { select, type SqlOperations } from './statements.js';
+import { change, select, type SqlOperations } from './statements.js';
 import type { StoredRow } from './stored-row.js';
 
 /** The columns of an instance in a list. */
@@ -64,6 +64,11 @@ export const HISTORY: RecordColumns<HistoryRecord> = {
 export const HISTORY_COLUMNS = columnsOf(HISTORY);
 
 export const INSTANCE_OPERATIONS = {
+  *setCrashes([id, epoch, crashes]) {
+    const text = 'UPDATE @instances SET crashes = ? WHERE id = ? AND epoch = ?';
+    return (yield* change(text, crashes, id, epoch)) > 0;
+  },
+
   *readHistory([instanceId, from, limit]) {
     const text = `SELECT sequence, body FROM @history WHERE instanceId = ? AND sequence >= ?::bigint
                    ORDER BY sequence LIMIT ?`;

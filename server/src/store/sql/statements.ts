@@ -96,6 +96,24 @@ export function* insert<Item>(
   return yield* change(`INSERT INTO @${table} ${valuesPart(columns)} ${ending}`, ...values);
 }
 
+/** Inserts the record if `expected` is null, or replaces the one with this revision. False: another writer was faster. */
+export function* saveRevision<Item>(
+  table: string,
+  columns: Columns<Item>,
+  { expected, item, keys }: { keys: readonly string[]; item: Item; expected: number | null },
+): SqlSteps<boolean> {
+  if (expected === null) {
+    return (yield* insert(table, columns, item, `ON CONFLICT (${keys.join(', ')}) DO NOTHING`)) > 0;
+  }
+  const cells = Object.entries(columns).map(([name, [, cellOf]]) => ({ name, cell: cellOf(item) }));
+  const changed = cells.filter(({ name }) => !keys.includes(name));
+  const fixed = cells.filter(({ name }) => keys.includes(name));
+  const compared = (some: typeof cells): readonly string[] => some.map(({ name }) => `${name} = ?`);
+  const text = `UPDATE @${table} SET ${compared(changed).join(', ')}
+                 WHERE ${compared(fixed).join(' AND ')} AND revision = ?`;
+  return (yield* change(text, ...[...changed, ...fixed].map(({ cell }) => cell), expected)) > 0;
+}
+
 /** Kept, because an instance has many columns. */
 const valuesParts = new WeakMap<object, string>();
 

@@ -11,7 +11,8 @@ import type { HistoryRecord } from '../../records/instances.js';
 import { decodeText, encodeOptional, encodeText } from '../../text-codec.js';
 import { activityOf, resultOf } from '../activity-documents.js';
 import { chunkDocumentOf } from '../bulk-jobs.js';
-import { definitionOf, originMember, sourceOf, versionDocument } from '../definitions.js';
+import { definitionOf, originMember, sourceOf } from '../definitions.js';
+import { versionDocument } from '../versioned-documents.js';
 import type {
   ActivityDocument,
   BulkIdsDocument,

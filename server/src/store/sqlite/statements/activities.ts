@@ -4,7 +4,7 @@ import { activityOf, activityResultOf } from '../../sql/activities.js';
 import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
-import { readActivity, take } from './activity-rows.js';
+import { readActivity } from './activity-rows.js';
 import { postMessage } from './messages.js';
 
 export function getActivities(
@@ -45,45 +45,6 @@ export function completeActivity(
     message,
     posted,
   };
-}
-
-export function takeOverActivity(
-  database: Database,
-  [activityId, claim]: OperationArguments<'takeOverActivity'>,
-): ActivityRecord | null {
-  const item = readActivity(database, activityId);
-  return item === null || item.done ? null : take(database, item, claim);
-}
-
-export function extendActivity(
-  database: Database,
-  [activityId, tokenHash, leaseExpiresAt]: OperationArguments<'extendActivity'>,
-): OperationResult<'extendActivity'> {
-  const extended = database.get(
-    `UPDATE activities SET availableAt = ?, deferred = 0 WHERE id = ? AND tokenHash = ? AND done = 0
-      RETURNING name, settled`,
-    leaseExpiresAt,
-    encodeText(activityId),
-    encodeText(tokenHash),
-  );
-  if (extended === null) return null;
-  return { name: extended.text('name'), withdrawn: extended.boolean('settled') };
-}
-
-export function releaseActivity(
-  database: Database,
-  [activityId, tokenHash, countsAttempt = true]: OperationArguments<'releaseActivity'>,
-): string | null {
-  const released = database.get(
-    `UPDATE activities
-        SET availableAt = createdAt, deferred = 0, tokenHash = NULL, workerId = NULL, attempt = attempt - ?
-      WHERE id = ? AND tokenHash = ? AND done = 0 AND settled = 0
-      RETURNING name`,
-    countsAttempt ? 0 : 1,
-    encodeText(activityId),
-    encodeText(tokenHash),
-  );
-  return released === null ? null : released.text('name');
 }
 
 export function withdrawActivities(

@@ -1,10 +1,9 @@
 /** The activity queue: claims of its items. */
-import type { ClaimedActivity } from '../../records/activities.js';
+import type { ClaimedActivity, ActivityRecord } from '../../records/activities.js';
 import { activityOf } from '../../sql/activities.js';
 import type { OperationArguments } from '../../store-operations.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
-import { take } from './activity-rows.js';
 
 const OLDEST_AVAILABLE = `
 SELECT activities.id, activities.instanceId, activities.name, activities.createdAt, activities.availableAt,
@@ -61,4 +60,21 @@ export function findAvailableActivities(
         now,
       ) !== null,
   );
+}
+
+function take(
+  database: Database,
+  item: ActivityRecord,
+  { tokenHash, workerId, leaseExpiresAt }: OperationArguments<'claimActivity'>[0]['claim'],
+): ActivityRecord {
+  const attempt = item.attempt + 1;
+  database.run(
+    'UPDATE activities SET availableAt = ?, deferred = 0, attempt = ?, tokenHash = ?, workerId = ? WHERE id = ?',
+    leaseExpiresAt,
+    attempt,
+    encodeText(tokenHash),
+    encodeText(workerId),
+    encodeText(item.id),
+  );
+  return { ...item, availableAt: leaseExpiresAt, attempt, tokenHash, workerId };
 }

@@ -1,7 +1,6 @@
 /** Activities as rows: inserting, reading, and the changes that follow from changes of their instance. */
 import type { ActivityRecord, NewActivityRecord } from '../../records/activities.js';
 import { activityOf } from '../../sql/activities.js';
-import type { OperationArguments } from '../../store-operations.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 
@@ -76,21 +75,4 @@ export function makeDeferredAvailable(database: Database, instanceId: string): v
     'UPDATE activities SET availableAt = createdAt, deferred = 0 WHERE instanceId = ? AND deferred = 1',
     encodeText(instanceId),
   );
-}
-
-export function take(
-  database: Database,
-  item: ActivityRecord,
-  { tokenHash, workerId, leaseExpiresAt }: OperationArguments<'claimActivity'>[0]['claim'],
-): ActivityRecord {
-  const attempt = item.attempt + 1;
-  database.run(
-    'UPDATE activities SET availableAt = ?, deferred = 0, attempt = ?, tokenHash = ?, workerId = ? WHERE id = ?',
-    leaseExpiresAt,
-    attempt,
-    encodeText(tokenHash),
-    encodeText(workerId),
-    encodeText(item.id),
-  );
-  return { ...item, availableAt: leaseExpiresAt, attempt, tokenHash, workerId };
 }

@@ -109,14 +109,6 @@ export function claimInstance(
   return changed === 0 ? null : readInstance(database, claim.id);
 }
 
-export function setCrashes(
-  database: Database,
-  [id, epoch, crashes]: OperationArguments<'setCrashes'>,
-): boolean {
-  const update = 'UPDATE instances SET crashes = ? WHERE id = ? AND epoch = ?';
-  return database.run(update, crashes, encodeText(id), epoch) > 0;
-}
-
 export function findDueInstances(
   database: Database,
   [dueBefore, limit, after]: OperationArguments<'findDueInstances'>,
