@@ -4,8 +4,8 @@
  *
  * The name of a term tells a tag (`t`) from a field (`f`); term-values.ts describes the values.
  */
-import { elementsOf, type IndexFields, type IndexValue } from '../engine/values/index-fields.js';
 import type { Tags } from '../engine/model/tags.js';
+import { elementsOf, type IndexFields, type IndexValue } from '../engine/values/index-fields.js';
 import type { IndexCondition } from './records/index-conditions.js';
 import { storableText, termValue } from './term-values.js';
 import { compareText } from './text-order.js';
@@ -124,4 +124,13 @@ export function afterPrefix(prefix: string): string | null {
     const next = code === 0xd7ff ? 0xe000 : code + 1;
     return characters.join('') + String.fromCodePoint(next);
   }
+}
+
+/** @param prefixes without lone surrogates and U+0000 */
+export function prefixRanges(prefixes: readonly string[]): readonly TermRange[] {
+  return prefixes.map((prefix) => ({
+    from: prefix,
+    // Nothing but the highest character has no successor.
+    to: afterPrefix(prefix) ?? `${prefix}\u{10ffff}`,
+  }));
 }

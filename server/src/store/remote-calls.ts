@@ -2,6 +2,8 @@
  * Calls of operations on a database server: each ends in time (rule S5), and hardly any is tried while the server is
  * unreachable.
  */
+import type { Outage } from './outage.js';
+import { isLongActivity } from './records/activities.js';
 import {
   STORE_OPERATION_KINDS,
   type AsynchronousOperations,
@@ -9,10 +11,7 @@ import {
   type OperationResult,
   type StoreOperation,
 } from './store-operations.js';
-import type { Outage } from './outage.js';
-import { isLongActivity } from './records/activities.js';
 import { StoreUnavailableError } from './store.js';
-import { withinTime } from './within-time.js';
 
 /** What the operations use while the store is started. */
 export interface RemoteContexts<Context> {
@@ -95,4 +94,40 @@ function releaseWhenClaimed(
       await release({ id: item.id, tokenHash: item.tokenHash, createdAt: item.createdAt });
     })
     .catch(() => undefined);
+}
+
+/** The operation itself goes on. @throws StoreUnavailableError */
+export async function withinTime<Result>(
+  operation: Promise<Result>,
+  timeoutMs: number,
+): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      const message = `The database did not respond within ${timeoutMs} ms`;
+      reject(new StoreUnavailableError(message));
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([operation, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const SEARCH_SHARE = 0.3;
+
+/** 0: the pool is too small to be divided. */
+export function searchConnectionsOf(poolMax: number): number {
+  return Math.floor(poolMax * SEARCH_SHARE);
+}
+
+/**
+ * The share of the time of an operation after which the database itself ends a search: the answer arrives before the caller
+ * gives up, so the connection can be used again, and no abandoned search goes on.
+ */
+const TIME_SHARE = 0.9;
+
+export function searchTimeoutOf(operationTimeoutMs: number): number {
+  return Math.floor(operationTimeoutMs * TIME_SHARE);
 }

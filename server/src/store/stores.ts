@@ -5,11 +5,11 @@
  */
 import path from 'node:path';
 import { byScheme } from '../base/by-scheme.js';
-import { closeToOthers, isOpenToOthers, makePrivateDirectory } from '../base/private-files.js';
 import type { Logger } from '../base/logger.js';
+import { closeToOthers, isOpenToOthers, makePrivateDirectory } from '../base/private-files.js';
 import { POSTGRES_SCHEMES } from '../postgres/address.js';
 import type { StoreArchive } from './archive.js';
-import { searchConnectionsOf } from './search-connections.js';
+import { searchConnectionsOf } from './remote-calls.js';
 import type { Store } from './store.js';
 
 export interface StoreOptions {

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readPostgresAddress } from '../../src/postgres/address.js';
 import { PostgresServers } from '../../src/postgres/servers.js';
 import { Outage } from '../../src/store/outage.js';
-import { createActivityClaimGroup } from '../../src/store/postgres/activity-claims.js';
+import { createActivityClaimGroup } from '../../src/store/postgres/activity-queue.js';
 import { Connections } from '../../src/store/postgres/connect.js';
 import { Database } from '../../src/store/postgres/database.js';
 import { migrate } from '../../src/store/postgres/migrate.js';

@@ -35,6 +35,11 @@ class RecordingDatabase extends Database {
     return super.get(sql, ...values);
   }
 
+  override each(sql: string, ...values: readonly SQLInputValue[]): Generator<Row> {
+    recorded.add(sql);
+    return super.each(sql, ...values);
+  }
+
   override all(sql: string, ...values: readonly SQLInputValue[]): readonly Row[] {
     recorded.add(sql);
     return super.all(sql, ...values);
@@ -49,7 +54,7 @@ const BOUNDED_SORTS = [
   /UNION ALL/,
   /FROM inbox/,
   /DISTINCT startTime AS entryTime/,
-  /entryTime, id AS entryId FROM instances {2}WHERE id IN/,
+  /entryTime, id AS entryId FROM instances WHERE id IN/,
   /INDEXED BY instances_ended .* ORDER BY entryTime/,
 ];
 const FILTERS: readonly InstanceFilter[] = [

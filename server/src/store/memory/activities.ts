@@ -1,12 +1,11 @@
-/** The queue of activities: claims, results, leases. */
-import type { OperationArguments, OperationResult } from '../store-operations.js';
+/** Activities: inserts and removals with their instances, results, leases and takeovers. */
 import type {
   ActivityClaim,
   ActivityPosition,
   ActivityRecord,
-  ClaimedActivity,
   NewActivityRecord,
 } from '../records/activities.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { compareText } from '../text-order.js';
 import type { MemoryData, StoredActivity } from './memory-data.js';
 import { postMessage } from './messages.js';
@@ -52,61 +51,11 @@ export function makeDeferredAvailable(data: MemoryData, instanceId: string): voi
   }
 }
 
-export function claimActivity(
-  data: MemoryData,
-  [request]: OperationArguments<'claimActivity'>,
-): ClaimedActivity {
-  const candidates = [...data.activities.values()]
-    .filter((item) => item.record.name === request.name && isAvailable(item, request.now))
-    .sort(oldestFirst);
-  const passedOver = new Set<string>();
-  let claimed: ClaimedActivity = null;
-  for (const candidate of candidates) {
-    const { instanceId } = candidate.record;
-    if (data.instances.get(instanceId)?.status !== 'Runnable') {
-      passedOver.add(instanceId);
-    } else {
-      claimed = claimCandidate(data, candidate, request);
-      break;
-    }
-  }
-  const availableAt = request.now + request.deferMs;
-  for (const candidate of candidates) {
-    if (!passedOver.has(candidate.record.instanceId)) continue;
-    const record = { ...candidate.record, availableAt };
-    data.activities.set(record.id, { ...candidate, record, deferred: true });
-  }
-  return claimed;
-}
-
-function claimCandidate(
-  data: MemoryData,
-  candidate: StoredActivity,
-  { claim, lengthMax = Infinity }: OperationArguments<'claimActivity'>[0],
-): ClaimedActivity {
-  const { length } = candidate.record.parameters;
-  if (length > lengthMax) return { parametersLength: length };
-  const claimed = held(candidate, claim);
-  data.activities.set(candidate.record.id, claimed);
-  return claimed.record;
-}
-
 export function getActivities(
   data: MemoryData,
   [ids]: OperationArguments<'getActivities'>,
 ): readonly ActivityRecord[] {
   return ids.flatMap((id) => data.activities.get(id)?.record ?? []);
-}
-
-export function findAvailableActivities(
-  data: MemoryData,
-  [names, now]: OperationArguments<'findAvailableActivities'>,
-): readonly string[] {
-  const available = new Set<string>();
-  for (const item of data.activities.values()) {
-    if (isAvailable(item, now)) available.add(item.record.name);
-  }
-  return names.filter((name) => available.has(name));
 }
 
 export function completeActivity(
@@ -230,7 +179,7 @@ function freshActivity(item: NewActivityRecord): StoredActivity {
   return claim === undefined ? waiting : held(waiting, claim);
 }
 
-function held(item: StoredActivity, claim: ActivityClaim): StoredActivity {
+export function held(item: StoredActivity, claim: ActivityClaim): StoredActivity {
   const record: ActivityRecord = {
     ...item.record,
     availableAt: claim.leaseExpiresAt,
@@ -250,11 +199,11 @@ function isWaiting(item: StoredActivity): boolean {
   return !item.record.done && !item.record.withdrawn && item.record.tokenHash === null;
 }
 
-function isAvailable(item: StoredActivity, now: number): boolean {
+export function isAvailable(item: StoredActivity, now: number): boolean {
   return !item.record.done && !item.record.withdrawn && item.record.availableAt <= now;
 }
 
-function oldestFirst(left: StoredActivity, right: StoredActivity): number {
+export function oldestFirst(left: StoredActivity, right: StoredActivity): number {
   return (
     left.record.availableAt - right.record.availableAt ||
     compareText(left.record.id, right.record.id)

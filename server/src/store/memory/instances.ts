@@ -1,18 +1,16 @@
-/** Instances: compare-and-set, messages, control and lists. */
-import { NEXT_STATUS } from '../records/control.js';
-import type { OperationArguments, OperationResult } from '../store-operations.js';
+/** Instances: reads, commits, takeovers, and searches for instances that need a node. */
+import type { InstancePosition } from '../records/instance-lists.js';
 import type {
   DueInstance,
   InstanceClaim,
   HistoryRecord,
   InstanceRecord,
 } from '../records/instances.js';
-import type { InstancePosition } from '../records/instance-lists.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { compareText } from '../text-order.js';
-import { makeDeferredAvailable, settleAllOf } from './activities.js';
-import { noteAction } from './audit.js';
+import { settleAllOf } from './activities.js';
 import { oldestFirst } from './instance-lists.js';
-import { isLive, type MemoryData } from './memory-data.js';
+import { noteAction, isLive, type MemoryData } from './memory-data.js';
 import { insertDeliveries } from './notifications.js';
 import { insertSideRecords, removeSideRecords } from './side-records.js';
 
@@ -129,31 +127,6 @@ export function findChangedInstances(
     .sort((left, right) => oldestFirst(positionOf(left), positionOf(right)))
     .slice(0, limit)
     .map(claimOf);
-}
-
-export function controlInstance(
-  data: MemoryData,
-  [id, action, at, audit, message]: OperationArguments<'controlInstance'>,
-): OperationResult<'controlInstance'> {
-  const current = data.instances.get(id);
-  if (current === undefined) return { outcome: 'missing' };
-  const { from, to } = NEXT_STATUS[action];
-  const isTold = current.inbox.some((known) => known.id === message?.id);
-  if (isTold || !from.includes(current.status)) return { outcome: 'refused', record: current };
-  const record: InstanceRecord = {
-    ...current,
-    status: to,
-    ...(action === 'terminate' && { endTime: at, outcome: 'Terminated', failure: null }),
-    lastChangeAt: at,
-    inSeq: current.inSeq + 1,
-    inbox: message === undefined ? current.inbox : [...current.inbox, message],
-    wakeAt: 0,
-  };
-  data.instances.set(id, record);
-  noteAction(data, id, audit);
-  if (to === 'Runnable') makeDeferredAvailable(data, id);
-  if (action === 'terminate') settleAllOf(data, id);
-  return { outcome: 'done', record };
 }
 
 export function readHistory(

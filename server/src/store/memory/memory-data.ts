@@ -1,7 +1,7 @@
 /** The contents of the memory store. Records are never changed in place: a change puts a new record into the map. */
 import type { ActivityRecord, ActivityResult } from '../records/activities.js';
 import type { BulkJobRecord } from '../records/bulk-jobs.js';
-import type { AuditEntry } from '../records/control.js';
+import { type AuditEntry, AUDIT_ENTRIES_MAX } from '../records/control.js';
 import type {
   DefinitionRecord,
   IdempotencyStamp,
@@ -99,4 +99,16 @@ export function emptyMemoryData(): MemoryData {
 
 export function isLive(status: InstanceStatus): boolean {
   return status === 'Runnable' || status === 'Suspended';
+}
+
+/** Records an action on an instance. */
+export function noteAction(
+  data: MemoryData,
+  instanceId: string,
+  entry: AuditEntry | undefined,
+): void {
+  if (entry === undefined) return;
+  const { time, actor, action, detail } = entry;
+  const entries = [...(data.actions.get(instanceId) ?? []), { time, actor, action, detail }];
+  data.actions.set(instanceId, entries.slice(-AUDIT_ENTRIES_MAX));
 }

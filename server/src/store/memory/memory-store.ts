@@ -16,44 +16,42 @@ import {
 } from '../store-operations.js';
 import type { Store } from '../store.js';
 import * as activities from './activities.js';
-import * as activityLists from './activity-lists.js';
-import * as audit from './audit.js';
+import * as activityQueue from './activity-queue.js';
 import * as bulkJobs from './bulk-jobs.js';
+import * as control from './control.js';
 import * as definitions from './definitions.js';
 import * as events from './events.js';
 import * as failures from './failures.js';
 import * as housekeeping from './housekeeping.js';
 import * as instanceLists from './instance-lists.js';
-import { findInstancesByText } from './text-search.js';
-import * as instanceTerms from './instance-terms.js';
-import * as starts from './starts.js';
 import * as instances from './instances.js';
 import { emptyMemoryData, type MemoryData } from './memory-data.js';
-import { postMessages } from './messages.js';
+import * as messages from './messages.js';
 import * as notifications from './notifications.js';
 import * as resources from './resources.js';
+import * as starts from './starts.js';
+import * as textSearch from './text-search.js';
 import * as triggers from './triggers.js';
 
 const OPERATIONS: SynchronousOperations<MemoryData> = {
   ping: () => undefined,
   // There is a single thread, and operations never wait: nothing can happen between a comparison and its change.
   probeAtomicity: () => true,
-  postMessages,
   ...activities,
-  ...activityLists,
-  ...audit,
+  ...activityQueue,
   ...bulkJobs,
-  ...notifications,
+  ...control,
   ...definitions,
   ...events,
   ...failures,
   ...housekeeping,
   ...instanceLists,
-  findInstancesByText,
-  ...instanceTerms,
-  ...starts,
   ...instances,
+  ...messages,
+  ...notifications,
   ...resources,
+  ...starts,
+  ...textSearch,
   ...triggers,
 };
 

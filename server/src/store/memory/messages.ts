@@ -1,13 +1,12 @@
 /** Messages to instances: appended to the inbox once, as long as the instance has not ended and the inbox is not full. */
-import type { OperationArguments, OperationResult } from '../store-operations.js';
 import {
   INBOX_BYTES_MAX,
   inboxBytes,
   OVERFLOW_MESSAGE,
   type PostedMessage,
 } from '../records/messages.js';
-import { noteAction } from './audit.js';
-import { isLive, type MemoryData } from './memory-data.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
+import { noteAction, isLive, type MemoryData } from './memory-data.js';
 
 export function postMessages(
   data: MemoryData,

@@ -1,5 +1,5 @@
 /** Starts of instances: what they are refused for, and what they keep. */
-import type { OperationArguments, OperationResult } from '../store-operations.js';
+import { isBeingRemoved } from '../records/housekeeping.js';
 import {
   TERMINATED_PER_INSERT,
   terminationOf,
@@ -7,10 +7,10 @@ import {
   type InsertInstance,
   type InstanceRecord,
 } from '../records/instances.js';
-import { isBeingRemoved } from '../records/housekeeping.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
+import { controlInstance } from './control.js';
 import { hasNoEvents } from './events.js';
 import { newestFirst, summaryOf } from './instance-lists.js';
-import { controlInstance } from './instances.js';
 import { isLive, type MemoryData } from './memory-data.js';
 import { insertDeliveries } from './notifications.js';
 import { insertSideRecords } from './side-records.js';

@@ -1,29 +1,14 @@
-/** Claimed activities: results, leases. */
+/** Claimed activities: results, leases, takeovers, and completed items that their instances haven't settled. */
 import type { Filter } from 'mongodb';
-import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { ActivityPosition, ActivityRecord } from '../records/activities.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import { activityOf, claimUpdate, resultOf } from './activity-documents.js';
 import { makeDeferredAvailable } from './activity-queue.js';
 import type { ActivityDocument } from './documents.js';
-import type { MongoContext } from './mongo-context.js';
 import { postMessage } from './messages.js';
+import type { MongoContext } from './mongo-context.js';
 import { packText } from './packed-text.js';
-
-export async function findAvailableActivities(
-  { activities }: MongoContext,
-  [names, now]: OperationArguments<'findAvailableActivities'>,
-): Promise<readonly string[]> {
-  const found = await Promise.all(
-    names.map((name) =>
-      activities.findOne(
-        { name: encodeText(name), done: false, settled: false, availableAt: { $lte: now } },
-        { projection: { _id: 1 } },
-      ),
-    ),
-  );
-  return names.filter((_name, index) => found[index] !== null);
-}
 
 export async function completeActivity(
   context: MongoContext,

@@ -14,11 +14,16 @@ import {
 import { GroupCommit } from '../group-commit.js';
 import type { AuditEntry } from '../records/control.js';
 import { StoreUnavailableError } from '../store.js';
-import { auditPush } from './audit-documents.js';
 import type { Collections } from './collections.js';
 import type { InstanceDocument } from './documents.js';
-import { resultOf, type GroupedOutcome } from './grouped-outcome.js';
-import { groupErrorOf, writeFailuresIn, type WriteFailure } from './mongo-errors.js';
+import { auditPush } from './instance-documents.js';
+import {
+  resultOf,
+  type GroupedOutcome,
+  groupErrorOf,
+  writeFailuresIn,
+  type WriteFailure,
+} from './mongo-errors.js';
 import { packedLength, type PackedText } from './packed-text.js';
 
 /** Expected values, and the update; `attemptId` is unique to this attempt. */

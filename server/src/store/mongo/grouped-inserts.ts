@@ -4,8 +4,14 @@
  */
 import { MongoServerError, type Collection } from 'mongodb';
 import { GroupCommit } from '../group-commit.js';
-import { resultOf, type GroupedOutcome } from './grouped-outcome.js';
-import { DUPLICATE_KEY, groupErrorOf, writeFailuresIn, type WriteFailure } from './mongo-errors.js';
+import {
+  resultOf,
+  type GroupedOutcome,
+  DUPLICATE_KEY,
+  groupErrorOf,
+  writeFailuresIn,
+  type WriteFailure,
+} from './mongo-errors.js';
 import { packedLength, type PackedText } from './packed-text.js';
 
 /** Positions, among the documents of one caller, of those that exist already. */

@@ -7,28 +7,13 @@
  *  IN2 A start that is refused removes its input. If its process died, `sweepInputs` does.
  */
 import { randomUUID } from 'node:crypto';
-import type { OperationArguments } from '../store-operations.js';
 import type { InsertInstance } from '../records/instances.js';
-import { encodeText } from '../text-codec.js';
 import type { InputDocument, InstanceDocument } from './documents.js';
 import { instanceDocumentOf, isLongInput } from './instance-documents.js';
-import type { MongoContext } from './mongo-context.js';
-import { packText, unpackText } from './packed-text.js';
-import type { SweepPosition } from './sweep-position.js';
+import type { MongoContext, SweepPosition } from './mongo-context.js';
+import { packText } from './packed-text.js';
 
-type InputContext = Pick<MongoContext, 'inputs' | 'instances'>;
-
-export async function getInput(
-  { inputs, instances }: InputContext,
-  [id]: OperationArguments<'getInput'>,
-): Promise<string | null> {
-  const _id = encodeText(id);
-  const document = await instances.findOne({ _id }, { projection: { input: 1, inputId: 1 } });
-  if (document === null) return null;
-  if (document.input !== undefined) return unpackText(document.input);
-  const long = await inputs.findOne({ _id: inputIdOf(document) });
-  return long === null ? null : unpackText(long.body);
-}
+export type InputContext = Pick<MongoContext, 'inputs' | 'instances'>;
 
 /** The id of a long input. An imported one has that of its instance. */
 export function inputIdOf({ _id, inputId }: Pick<InstanceDocument, '_id' | 'inputId'>): string {

@@ -1,6 +1,8 @@
 /** Instances as documents. */
 import { failingSinceIn } from '../failing-since.js';
+import type { JoinedStart } from '../joined-starts.js';
 import { failureIn, failureText } from '../json-columns.js';
+import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../records/control.js';
 import type {
   InstanceFailure,
   InstanceOutcome,
@@ -9,7 +11,7 @@ import type {
 } from '../records/instances.js';
 import { inboxBytes } from '../records/messages.js';
 import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
-import type { InstanceDocument } from './documents.js';
+import type { InstanceDocument, AuditDocument, JoinedStartDocument } from './documents.js';
 import { decodeOptional, packText, unpackText } from './packed-text.js';
 import { indexOf, tagFieldsOf, tagsOf, valueFieldsOf } from './term-fields.js';
 
@@ -173,4 +175,43 @@ export function outcomeOf({
   if (status === 'Complete') return 'Succeeded';
   const byAnyone = audit?.some(({ action }) => action === 'terminate') === true;
   return errorAt === undefined || byAnyone ? 'Terminated' : 'Failed';
+}
+
+/** The part of the update that records the actions: its `$push`. Empty without an entry. */
+export function auditPush(...entries: readonly (AuditEntry | undefined)[]): {
+  readonly audit?: { readonly $each: AuditDocument[]; readonly $slice: number };
+} {
+  const added = entries.filter((entry) => entry !== undefined).map(auditDocumentOf);
+  if (added.length === 0) return {};
+  return { audit: { $each: added, $slice: -AUDIT_ENTRIES_MAX } };
+}
+
+export function auditDocumentOf({ action, actor, detail, time }: AuditEntry): AuditDocument {
+  return { time, action, actor: encodeText(actor), detail: encodeOptional(detail) };
+}
+
+export function auditEntryOf({ action, actor, detail, time }: AuditDocument): AuditEntry {
+  return { time, action, actor: decodeText(actor), detail: decodeOptional(detail) };
+}
+
+export function joinedStartOf(document: JoinedStartDocument): JoinedStart {
+  const { _id, body, instanceId, joinedAt = 0, requestHash } = document;
+  return {
+    id: decodeText(_id),
+    requestHash: decodeText(requestHash),
+    instanceId: decodeText(instanceId),
+    joinedAt,
+    body: body === undefined ? null : unpackText(body),
+  };
+}
+
+export function joinedStartDocumentOf(record: JoinedStart): JoinedStartDocument {
+  const { body, id, instanceId, joinedAt, requestHash } = record;
+  return {
+    _id: encodeText(id),
+    requestHash: encodeText(requestHash),
+    instanceId: encodeText(instanceId),
+    joinedAt,
+    ...(body !== null && { body: packText(body) }),
+  };
 }

@@ -1,8 +1,7 @@
 /** Lists of instances, and counting them: see search-plan.ts. */
 import type { Document, Filter } from 'mongodb';
-import type { OperationArguments, OperationResult } from '../store-operations.js';
+import { prefixRanges } from '../index-terms.js';
 import type { InstanceFilter, InstancePosition } from '../records/instance-lists.js';
-import { prefixRanges } from '../prefix-conditions.js';
 import {
   COUNTED_AT_ONCE_MAX,
   pathsFor,
@@ -13,6 +12,7 @@ import {
   type PathSection,
   type SearchPath,
 } from '../search-plan.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { decodeText, encodeOptional, encodeText } from '../text-codec.js';
 import { AFTER_ENCODED, partOfJson } from '../text-search.js';
 import type { InstanceDocument } from './documents.js';

@@ -1,11 +1,7 @@
-/**
- * Instances: compare-and-set by filtered updates of single documents, control and lists.
- */
+/** Instances: reads, commits and takeovers as filtered updates of single documents, and searches for instances that need a node. */
+import type { Filter } from 'mongodb';
 import type { CountOpenDescendants } from '../counted-inserts.js';
-import { NEXT_STATUS, type AuditEntry, type ControlAction } from '../records/control.js';
-import type { Filter, PushOperator, UpdateFilter } from 'mongodb';
-import type { OperationArguments, OperationResult } from '../store-operations.js';
-import { StoreUnavailableError } from '../store.js';
+import type { InstancePosition } from '../records/instance-lists.js';
 import type {
   DueInstance,
   InstanceClaim,
@@ -13,11 +9,8 @@ import type {
   HistoryRecord,
   InstanceRecord,
 } from '../records/instances.js';
-import { messageBytes, type InboxMessage } from '../records/messages.js';
-import type { InstancePosition } from '../records/instance-lists.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeText, decodeText } from '../text-codec.js';
-import { makeDeferredAvailable } from './activity-queue.js';
-import { auditPush } from './audit-documents.js';
 import type { InstanceDocument } from './documents.js';
 import { changeFieldsOf, instanceOf } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
@@ -27,9 +20,6 @@ import { valueFieldsOf } from './term-fields.js';
 
 /** Running an instance does not need its audit and its input. */
 export const WITHOUT_KEPT = { audit: 0, input: 0 } as const;
-
-/** How often other writers may change an instance between our update and our check why it had no effect. */
-const CONTROL_ATTEMPTS_MAX = 10;
 
 /** Reads no more than `max` entries of the index. */
 export function openDescendantsIn({
@@ -161,64 +151,6 @@ export function findChangedInstances(
   return findClaims(context, { filter, sort: { openChangedAt: 1, _id: 1 }, limit });
 }
 
-interface ControlChange {
-  readonly at: number;
-  readonly audit?: AuditEntry | undefined;
-  readonly message?: InboxMessage | undefined;
-}
-
-export async function controlInstance(
-  context: MongoContext,
-  [id, action, at, audit, message]: OperationArguments<'controlInstance'>,
-): Promise<OperationResult<'controlInstance'>> {
-  const { from, to } = NEXT_STATUS[action];
-  const [filter, update] = controlUpdate(encodeText(id), action, { at, audit, message });
-  for (let attempt = 0; attempt < CONTROL_ATTEMPTS_MAX; attempt += 1) {
-    const changed = await context.instances.findOneAndUpdate(filter, update, {
-      returnDocument: 'after',
-      projection: WITHOUT_KEPT,
-    });
-    if (changed !== null) {
-      if (to === 'Runnable') {
-        await makeDeferredAvailable(context, { instanceId: encodeText(id) });
-      }
-      return { outcome: 'done', record: instanceOf(changed) };
-    }
-    const record = await getInstance(context, [id]);
-    if (record === null) return { outcome: 'missing' };
-    const isTold = record.inbox.some((known) => known.id === message?.id);
-    if (isTold || !from.includes(record.status)) return { outcome: 'refused', record };
-  }
-  throw new StoreUnavailableError(`The instance ${id} has too many concurrent writers`);
-}
-
-/** Matches the instance while the action is possible. */
-export function controlUpdate(
-  _id: string,
-  action: ControlAction,
-  { at, audit, message }: ControlChange,
-): [Filter<InstanceDocument>, UpdateFilter<InstanceDocument>] {
-  const { from, to } = NEXT_STATUS[action];
-  const isEnd = action === 'terminate';
-  return [
-    { _id, status: { $in: [...from] }, ...notYetTold(message) },
-    {
-      $set: {
-        status: to,
-        wakeAt: 0,
-        lastChangeAt: at,
-        ...(isEnd ? { endTime: at, outcome: 'Terminated' } : { openChangedAt: at }),
-      },
-      ...(isEnd && { $unset: { openChangedAt: '', failureKey: '', failure: '' } }),
-      ...pushing({ ...auditPush(audit), ...inboxPush(message) }),
-      $inc: {
-        inSeq: 1,
-        ...(message !== undefined && { inboxBytes: messageBytes(message) }),
-      },
-    },
-  ];
-}
-
 export async function readHistory(
   { history }: MongoContext,
   [instanceId, from, limit]: OperationArguments<'readHistory'>,
@@ -229,20 +161,6 @@ export async function readHistory(
     .limit(limit)
     .toArray();
   return found.map(({ sequence, body }) => ({ instanceId, sequence, body: unpackText(body) }));
-}
-
-function notYetTold(message: InboxMessage | undefined): Filter<InstanceDocument> {
-  return message === undefined ? {} : { 'inbox.id': { $ne: encodeText(message.id) } };
-}
-
-function inboxPush(message: InboxMessage | undefined): PushOperator<InstanceDocument> {
-  if (message === undefined) return {};
-  return { inbox: { id: encodeText(message.id), body: packText(message.body) } };
-}
-
-/** Older servers refuse a `$push` of nothing. */
-function pushing(push: PushOperator<InstanceDocument>): UpdateFilter<InstanceDocument> {
-  return Object.keys(push).length === 0 ? {} : { $push: push };
 }
 
 /** The first condition bounds the index; the second skips items of the previous page with the same time. */

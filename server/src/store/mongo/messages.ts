@@ -1,6 +1,5 @@
 /** Messages to instances: one filtered update appends, counts and wakes (rules S3 and S8). */
 import type { Filter, UpdateFilter } from 'mongodb';
-import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { InstanceStatus } from '../records/instances.js';
 import {
   INBOX_BYTES_MAX,
@@ -8,10 +7,11 @@ import {
   OVERFLOW_MESSAGE,
   type PostedMessage,
 } from '../records/messages.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeText } from '../text-codec.js';
-import { auditPush } from './audit-documents.js';
 import type { InstanceDocument } from './documents.js';
+import { auditPush } from './instance-documents.js';
 import type { MongoContext } from './mongo-context.js';
 import { decodeOptional, packText } from './packed-text.js';
 

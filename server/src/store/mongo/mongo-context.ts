@@ -5,7 +5,6 @@ import type { CandidateFinder } from './candidate-finder.js';
 import type { Collections } from './collections.js';
 import type { DisabledDefinitions } from './disabled-definitions.js';
 import type { GroupedWrites } from './grouped-writes.js';
-import type { SweepPosition } from './sweep-position.js';
 import type { LazyWrites } from './lazy-writes.js';
 
 export interface MongoContext extends Collections {
@@ -20,4 +19,9 @@ export interface MongoContext extends Collections {
   readonly claimSweep: SweepPosition<number>;
   /** Reads the server's time, for nodes that use its clock. */
   readonly readServerTime: () => Promise<void>;
+}
+
+/** The position at which the next step of a sweep over a collection continues; null: the beginning. */
+export interface SweepPosition<Key = string> {
+  after: Key | null;
 }

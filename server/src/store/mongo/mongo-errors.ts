@@ -139,3 +139,11 @@ const CLIENT_ERRORS: ReadonlySet<string> = new Set([
   'MongoOperationTimeoutError',
   'MongoExpiredSessionError',
 ]);
+
+export type GroupedOutcome<Result> = { readonly result: Result } | { readonly error: Error };
+
+/** @throws the error of this request */
+export function resultOf<Result>(outcome: GroupedOutcome<Result>): Result {
+  if ('error' in outcome) throw outcome.error;
+  return outcome.result;
+}

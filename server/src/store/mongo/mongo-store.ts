@@ -11,21 +11,19 @@
  */
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { CountedInserts } from '../counted-inserts.js';
-import { storeMethods, type CallOperation } from '../store-operations.js';
-import { ReferenceTurns } from '../reference-turns.js';
 import { Outage } from '../outage.js';
-import { remoteCall, type RemoteContexts } from '../remote-calls.js';
-import { searchTimeoutOf } from '../search-connections.js';
+import { ReferenceTurns } from '../reference-turns.js';
+import { remoteCall, type RemoteContexts, withinTime, searchTimeoutOf } from '../remote-calls.js';
+import { storeMethods, type CallOperation } from '../store-operations.js';
 import type { Store } from '../store.js';
-import { withinTime } from '../within-time.js';
 import { encodeText } from '../text-codec.js';
-import { CandidateFinder } from './candidate-finder.js';
 import { addMissingFields } from './backfill.js';
+import { CandidateFinder } from './candidate-finder.js';
 import { collectionsOf, ensureIndexes } from './collections.js';
 import { DisabledDefinitions } from './disabled-definitions.js';
 import { groupedWritesOf } from './grouped-writes.js';
-import { LazyWrites } from './lazy-writes.js';
 import { openDescendantsIn } from './instances.js';
+import { LazyWrites } from './lazy-writes.js';
 import type { MongoContext } from './mongo-context.js';
 import { storeErrorOf } from './mongo-errors.js';
 import { MONGO_OPERATIONS } from './operation-table.js';

@@ -1,25 +1,22 @@
 /** Every operation of the contract, on one database. */
+import { randomUUID } from 'node:crypto';
 import type { AsynchronousOperations } from '../store-operations.js';
 import * as activities from './activities.js';
-import * as activityLists from './activity-lists.js';
-import { claimActivity } from './activity-queue.js';
-import { probeAtomicity } from './atomicity-probe.js';
-import * as audit from './audit.js';
+import * as activityQueue from './activity-queue.js';
 import * as bulkJobs from './bulk-jobs.js';
+import * as control from './control.js';
 import * as definitions from './definitions.js';
 import * as events from './events.js';
 import * as failures from './failures.js';
 import * as housekeeping from './housekeeping.js';
-import { getInput } from './inputs.js';
 import * as instanceLists from './instance-lists.js';
-import { findInstancesByText } from './text-search.js';
-import * as instanceTerms from './instance-terms.js';
 import * as instances from './instances.js';
-import { postMessages } from './messages.js';
-import * as notifications from './notifications.js';
+import * as messages from './messages.js';
 import type { MongoContext } from './mongo-context.js';
-import * as starts from './starts.js';
+import * as notifications from './notifications.js';
 import * as resources from './resources.js';
+import * as starts from './starts.js';
+import * as textSearch from './text-search.js';
 import * as triggers from './triggers.js';
 
 export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
@@ -27,23 +24,46 @@ export const MONGO_OPERATIONS: AsynchronousOperations<MongoContext> = {
     await nodes.findOne({}, { projection: { _id: 1 } });
   },
   probeAtomicity,
-  postMessages,
-  claimActivity,
-  getInput,
   ...activities,
-  ...activityLists,
-  ...audit,
+  ...activityQueue,
   ...bulkJobs,
-  ...notifications,
+  ...control,
   ...definitions,
   ...events,
   ...failures,
   ...housekeeping,
   ...instanceLists,
-  findInstancesByText,
-  ...instanceTerms,
   ...instances,
-  ...starts,
+  ...messages,
+  ...notifications,
   ...resources,
+  ...starts,
+  ...textSearch,
   ...triggers,
 };
+
+const ROUNDS = 3;
+const WRITERS = 8;
+
+/**
+ * Tests whether compare-and-set is really atomic on this server. Some servers that speak MongoDB's protocol read,
+ * change and write back without checking again, so that several nodes would believe that they own the same instance.
+ */
+async function probeAtomicity({ probes }: MongoContext): Promise<boolean> {
+  const _id = randomUUID();
+  await probes.insertOne({ _id, round: 0, wins: 0 });
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const results = await Promise.all(
+        Array.from({ length: WRITERS }, () =>
+          probes.updateOne({ _id, round }, { $set: { round: round + 1 }, $inc: { wins: 1 } }),
+        ),
+      );
+      const winners = results.reduce((sum, { modifiedCount }) => sum + modifiedCount, 0);
+      if (winners !== 1) return false;
+    }
+    return (await probes.findOne({ _id }))?.wins === ROUNDS;
+  } finally {
+    await probes.deleteOne({ _id });
+  }
+}

@@ -14,9 +14,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { InstanceDocument, ReferenceClaimDocument } from './documents.js';
-import type { MongoContext } from './mongo-context.js';
+import type { MongoContext, SweepPosition } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
-import type { SweepPosition } from './sweep-position.js';
 
 type ClaimContext = Pick<MongoContext, 'instances' | 'referenceClaims'>;
 

@@ -4,25 +4,14 @@ import type { ResourceKind, ResourceRecord } from '../records/resources.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { ResourceDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
-import { isDuplicateKey } from './mongo-errors.js';
 import { packText, unpackText } from './packed-text.js';
+import { saveRevision } from './versioned-documents.js';
 
 export async function saveResource(
   { resources }: MongoContext,
   [resource, expected]: OperationArguments<'saveResource'>,
 ): Promise<boolean> {
-  const document = resourceDocumentOf(resource);
-  if (expected !== null) {
-    const filter = { _id: document._id, revision: expected };
-    return (await resources.replaceOne(filter, document)).matchedCount > 0;
-  }
-  try {
-    await resources.insertOne(document);
-    return true;
-  } catch (error) {
-    if (isDuplicateKey(error)) return false;
-    throw error;
-  }
+  return saveRevision(resources, resourceDocumentOf(resource), expected);
 }
 
 export async function removeResource(

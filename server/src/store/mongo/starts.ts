@@ -1,6 +1,6 @@
 /** Starts of instances: what they are refused for, and what they keep. */
 import type { Filter, FindCursor } from 'mongodb';
-import type { OperationArguments, OperationResult } from '../store-operations.js';
+import { joinedStartOf, recordIn, type JoinedStart } from '../joined-starts.js';
 import {
   TERMINATED_PER_INSERT,
   terminationOf,
@@ -9,16 +9,16 @@ import {
   type InstanceSummary,
   type TerminationEntry,
 } from '../records/instances.js';
-import { joinedStartOf, recordIn, type JoinedStart } from '../joined-starts.js';
 import { referenceKeyOf } from '../reference-turns.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
 import { decodeText, encodeText } from '../text-codec.js';
+import { controlUpdate } from './control.js';
 import type { InstanceDocument } from './documents.js';
-import { takeBackInput, withInput } from './inputs.js';
-import { instanceOf, summaryOf } from './instance-documents.js';
-import { joinedStartDocumentOf } from './joined-start-documents.js';
+import { takeBackInput, withInput, type InputContext, inputIdOf } from './inputs.js';
+import { instanceOf, summaryOf, joinedStartDocumentOf } from './instance-documents.js';
 import { WITHOUT_LONG_FIELDS } from './instance-lists.js';
-import { controlUpdate, getInstance, WITHOUT_KEPT } from './instances.js';
+import { getInstance, WITHOUT_KEPT } from './instances.js';
 import type { MongoContext } from './mongo-context.js';
 import { isDuplicateKey } from './mongo-errors.js';
 import { unpackText } from './packed-text.js';
@@ -277,4 +277,16 @@ export function keptOf(
 
 function namedBy({ definitionId, reference }: NamedInstances): Filter<InstanceDocument> {
   return { reference: encodeText(reference), definitionId: encodeText(definitionId) };
+}
+
+export async function getInput(
+  { inputs, instances }: InputContext,
+  [id]: OperationArguments<'getInput'>,
+): Promise<string | null> {
+  const _id = encodeText(id);
+  const document = await instances.findOne({ _id }, { projection: { input: 1, inputId: 1 } });
+  if (document === null) return null;
+  if (document.input !== undefined) return unpackText(document.input);
+  const long = await inputs.findOne({ _id: inputIdOf(document) });
+  return long === null ? null : unpackText(long.body);
 }

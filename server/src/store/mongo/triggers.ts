@@ -4,25 +4,14 @@ import type { TriggerRecord } from '../records/triggers.js';
 import { decodeText, encodeText } from '../text-codec.js';
 import type { TriggerDocument } from './documents.js';
 import type { MongoContext } from './mongo-context.js';
-import { isDuplicateKey } from './mongo-errors.js';
 import { packText, unpackText } from './packed-text.js';
+import { saveRevision } from './versioned-documents.js';
 
 export async function saveTrigger(
   { triggers }: MongoContext,
   [trigger, expected]: OperationArguments<'saveTrigger'>,
 ): Promise<boolean> {
-  const document = triggerDocumentOf(trigger);
-  if (expected !== null) {
-    const filter = { _id: document._id, revision: expected };
-    return (await triggers.replaceOne(filter, document)).matchedCount > 0;
-  }
-  try {
-    await triggers.insertOne(document);
-    return true;
-  } catch (error) {
-    if (isDuplicateKey(error)) return false;
-    throw error;
-  }
+  return saveRevision(triggers, triggerDocumentOf(trigger), expected);
 }
 
 export async function removeTrigger(

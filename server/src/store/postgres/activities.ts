@@ -1,9 +1,29 @@
-/** Activities after they were handed out: leases, take-overs, and completed ones whose instances have not settled them. */
-import type { OperationArguments, OperationResult } from '../store-operations.js';
+/**
+ * Claimed activities: results, leases, takeovers, and completed items that their instances haven't settled.
+ *
+ * One statement completes the items of all results that arrive at the same moment, and adds the messages to their instances.
+ * Like a commit, it first locks the instances and then the items, each in the order of their ids (PG6, lock order). Its
+ * decisions depend on the rows as they are once they are locked.
+ */
+import { GroupCommit } from '../group-commit.js';
 import type { ActivityRecord } from '../records/activities.js';
-import { encodeTextWithoutNul } from '../text-codec.js';
-import type { PostgresContext } from './postgres-context.js';
+import { INBOX_BYTES_MAX, messageBytes } from '../records/messages.js';
 import { activityOf, activityResultOf } from '../sql/activities.js';
+import type { Columns } from '../sql/columns.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
+import { encodeTextWithoutNul } from '../text-codec.js';
+import type { Database } from './database.js';
+import {
+  appendedAudit,
+  auditBodyOf,
+  HAS_OVERFLOWED,
+  OVERFLOW_BODY,
+  OVERFLOW_ID,
+  wakesOf,
+} from './instance-rows.js';
+import { Parameters, withParts } from './parameters.js';
+import type { PostgresContext, ActivityCompletion, Groups } from './postgres-context.js';
+import type { Row } from './row.js';
 
 export async function getActivities(
   { database }: PostgresContext,
@@ -13,65 +33,6 @@ export async function getActivities(
     ids.map(encodeTextWithoutNul),
   ]);
   return rows.map(activityOf);
-}
-
-export async function findAvailableActivities(
-  { database }: PostgresContext,
-  [names, now]: OperationArguments<'findAvailableActivities'>,
-): Promise<readonly string[]> {
-  const rows = await database.query(
-    `SELECT asked.name FROM unnest($1::text[]) AS asked (name)
-      WHERE EXISTS (
-        SELECT FROM @activities AS queued
-         WHERE queued.name = asked.name AND NOT queued.done AND NOT queued.settled
-           AND queued.available_at <= $2::bigint)`,
-    [names.map(encodeTextWithoutNul), now],
-  );
-  const available = new Set(rows.map((row) => row.text('name')));
-  return names.filter((name) => available.has(name));
-}
-
-export async function takeOverActivity(
-  { database }: PostgresContext,
-  [activityId, { leaseExpiresAt, tokenHash, workerId }]: OperationArguments<'takeOverActivity'>,
-): Promise<ActivityRecord | null> {
-  const [row] = await database.query(
-    `UPDATE @activities
-        SET available_at = $2::bigint, deferred = false, attempt = attempt + 1, token_hash = $3, worker_id = $4
-      WHERE id = $1 AND NOT done RETURNING *`,
-    [
-      encodeTextWithoutNul(activityId),
-      leaseExpiresAt,
-      encodeTextWithoutNul(tokenHash),
-      encodeTextWithoutNul(workerId),
-    ],
-  );
-  return row === undefined ? null : activityOf(row);
-}
-
-export async function extendActivity(
-  { database }: PostgresContext,
-  [activityId, tokenHash, leaseExpiresAt]: OperationArguments<'extendActivity'>,
-): Promise<OperationResult<'extendActivity'>> {
-  const [row] = await database.query(
-    `UPDATE @activities SET available_at = $3::bigint, deferred = false
-      WHERE id = $1 AND token_hash = $2 AND NOT done RETURNING name, settled`,
-    [encodeTextWithoutNul(activityId), encodeTextWithoutNul(tokenHash), leaseExpiresAt],
-  );
-  return row === undefined ? null : { name: row.text('name'), withdrawn: row.boolean('settled') };
-}
-
-export async function releaseActivity(
-  { database }: PostgresContext,
-  [activityId, tokenHash, countsAttempt = true]: OperationArguments<'releaseActivity'>,
-): Promise<string | null> {
-  const [row] = await database.query(
-    `UPDATE @activities
-        SET available_at = created_at, deferred = false, token_hash = NULL, worker_id = NULL, attempt = attempt - $3::integer
-      WHERE id = $1 AND token_hash = $2 AND NOT done AND NOT settled RETURNING name`,
-    [encodeTextWithoutNul(activityId), encodeTextWithoutNul(tokenHash), countsAttempt ? 0 : 1],
-  );
-  return row?.text('name') ?? null;
 }
 
 /**
@@ -131,4 +92,167 @@ export async function findUnsettledActivities(
     doneAt: row.number('done_at'),
     result: activityResultOf(row),
   }));
+}
+
+type Outcome = OperationResult<'completeActivity'>;
+type Placed = readonly [completion: ActivityCompletion, position: number];
+
+const COMPLETIONS: Columns<Placed> = {
+  position: ['number', ([, position]) => position],
+  id: ['text', ([{ activityId }]) => activityId],
+  token_hash: ['text', ([{ tokenHash }]) => tokenHash],
+  now: ['number', ([{ now }]) => now],
+  succeeded: ['boolean', ([{ result }]) => result.succeeded],
+  result_hash: ['text', ([{ result }]) => result.hash],
+  result_data: ['text', ([{ result }]) => result.data],
+  message_id: ['text', ([{ message }]) => message.id],
+  body: ['text', ([{ message }]) => message.body],
+  bytes: ['number', ([{ message }]) => messageBytes(message)],
+  audit: ['text', ([{ audit }]) => (audit === undefined ? null : auditBodyOf(audit))],
+};
+
+const IS_HELD = 'a.token_hash = g.token_hash AND NOT a.done';
+
+const LOCKED_INSTANCES = `locked AS MATERIALIZED (
+  SELECT i.id, i.status IN ('Runnable', 'Suspended') AS is_live, i.inbox_ids, i.inbox_bytes, i.in_seq, i.epoch, i.owner,
+         ${HAS_OVERFLOWED} AS has_overflowed
+    FROM @instances AS i
+   WHERE i.id IN (SELECT a.instance_id FROM @activities AS a JOIN given AS g ON g.id = a.id WHERE ${IS_HELD})
+   ORDER BY i.id FOR UPDATE
+)`;
+
+/** The condition on `locked` is always true; it makes the server lock the instances first. */
+const LOCKED_ITEMS = `item AS MATERIALIZED (
+  SELECT a.id, a.instance_id, g.position FROM @activities AS a JOIN given AS g ON g.id = a.id
+   WHERE ${IS_HELD} AND (SELECT count(*) FROM locked) >= 0
+   ORDER BY a.id FOR UPDATE OF a
+)`;
+
+/** The messages that their instances do not have yet. Each fits unless earlier ones have filled the inbox (rule S8). */
+const FRESH = `lacked AS MATERIALIZED (
+  SELECT item.instance_id, g.position, g.message_id, g.body, g.bytes, g.audit, NOT locked.has_overflowed AS is_first,
+         locked.inbox_bytes + sum(g.bytes) OVER (PARTITION BY item.instance_id ORDER BY g.position) - g.bytes
+           < ${INBOX_BYTES_MAX} AS fits
+    FROM item JOIN given AS g USING (position) JOIN locked ON locked.id = item.instance_id
+   WHERE locked.is_live AND NOT g.message_id = ANY (locked.inbox_ids)
+), fresh AS MATERIALIZED (
+  SELECT *, NOT fits AND is_first AS overflows,
+         count(*) FILTER (WHERE fits) OVER (PARTITION BY instance_id ORDER BY position) + (NOT fits AND is_first)::int AS added
+    FROM lacked
+)`;
+
+const POSTED = `posted AS (
+  UPDATE @instances AS i SET
+         inbox_ids = i.inbox_ids || m.ids || CASE WHEN m.overflows THEN ARRAY[${OVERFLOW_ID}] ELSE '{}' END,
+         inbox_bodies = i.inbox_bodies || m.bodies || CASE WHEN m.overflows THEN ARRAY[${OVERFLOW_BODY}] ELSE '{}' END,
+         inbox_bytes = i.inbox_bytes + m.bytes, in_seq = i.in_seq + m.added,
+         wake_at = CASE WHEN m.added > 0 THEN 0 ELSE i.wake_at END,
+         audit = CASE WHEN m.audit IS NULL THEN i.audit ELSE ${appendedAudit('i.audit', 'm.audit')} END
+    FROM (
+      SELECT instance_id, max(added) AS added, bool_or(overflows) AS overflows,
+             coalesce(sum(bytes) FILTER (WHERE fits), 0) AS bytes,
+             coalesce(array_agg(message_id ORDER BY position) FILTER (WHERE fits), '{}') AS ids,
+             coalesce(array_agg(body ORDER BY position) FILTER (WHERE fits), '{}') AS bodies,
+             array_agg(audit ORDER BY position) FILTER (WHERE audit IS NOT NULL) AS audit
+        FROM fresh GROUP BY instance_id
+    ) AS m
+   WHERE i.id = m.instance_id AND (m.added > 0 OR m.audit IS NOT NULL)
+  RETURNING i.id, i.in_seq, i.epoch, i.owner, i.wake_at, i.under_way
+)`;
+
+const COMPLETED = `completed AS (
+  UPDATE @activities AS a SET
+         done = true, done_at = g.now, settled = locked.is_live IS NOT TRUE, deferred = false,
+         succeeded = g.succeeded, result_hash = g.result_hash, result_data = g.result_data
+    FROM item JOIN given AS g USING (position) LEFT JOIN locked ON locked.id = item.instance_id
+   WHERE a.id = item.id
+  RETURNING a.*, g.position, locked.is_live
+)`;
+
+const RESULT = `
+SELECT completed.*, locked.epoch, locked.owner, locked.in_seq + coalesce(fresh.added, 0) AS in_seq,
+       fresh.fits IS FALSE AS overflowed
+  FROM completed LEFT JOIN fresh ON fresh.position = completed.position LEFT JOIN locked ON locked.id = completed.instance_id`;
+
+export function createCompletionGroup(database: Database): Groups['completions'] {
+  return new GroupCommit<ActivityCompletion, Outcome>({
+    keyOf: ({ activityId }) => activityId,
+    sizeOf: ({ message, result }) => message.body.length + result.data.length,
+    repeatLimits: database.repeatLimits,
+    send: (completions) => completeAll(database, completions),
+  });
+}
+
+export function completeActivity(
+  { groups }: PostgresContext,
+  [completion]: OperationArguments<'completeActivity'>,
+): Promise<Outcome> {
+  return groups.completions.submit(completion);
+}
+
+async function completeAll(
+  database: Database,
+  completions: readonly ActivityCompletion[],
+): Promise<readonly Outcome[]> {
+  const parameters = new Parameters();
+  const placed = completions.map((completion, position) => [completion, position] as const);
+  const given = `given AS MATERIALIZED (SELECT * FROM ${parameters.oneOrRows('g', placed, COMPLETIONS)})`;
+  const parts = [
+    given,
+    LOCKED_INSTANCES,
+    LOCKED_ITEMS,
+    FRESH,
+    POSTED,
+    wakesOf('posted'),
+    COMPLETED,
+  ];
+  const rows = await database.queryGroup(withParts(parts, RESULT), parameters.values);
+  const outcomes = new Map<number, Outcome>();
+  for (const row of rows) {
+    const position = row.number('position');
+    const [completion] = placed[position] ?? [];
+    if (completion !== undefined) outcomes.set(position, acceptedOf(row, completion));
+  }
+  const rejected = placed.filter(([, position]) => !outcomes.has(position));
+  const known = await findKnown(database, rejected);
+  return placed.map(
+    ([, position]) => outcomes.get(position) ?? { outcome: known.get(position) ?? 'stale' },
+  );
+}
+
+function acceptedOf(row: Row, { message }: ActivityCompletion): Outcome {
+  const activity = activityOf(row);
+  const { instanceId } = activity;
+  const posted =
+    row.booleanOrNull('is_live') === true
+      ? {
+          instanceId,
+          inSeq: row.number('in_seq'),
+          epoch: row.number('epoch'),
+          owner: row.textOrNull('owner'),
+          ...(row.boolean('overflowed') && { overflowed: true as const }),
+        }
+      : null;
+  return { outcome: 'accepted', activity, message, posted };
+}
+
+/** The positions of items whose result had already been accepted, or that were removed after they had been withdrawn. */
+async function findKnown(
+  database: Database,
+  rejected: readonly Placed[],
+): Promise<ReadonlyMap<number, 'repeated' | 'cancelled'>> {
+  if (rejected.length === 0) return new Map();
+  const parameters = new Parameters();
+  const rows = await database.query(
+    `SELECT g.position, a.result_hash FROM ${parameters.rows('g', rejected, COMPLETIONS)} JOIN @activities AS a ON a.id = g.id
+      WHERE a.token_hash = g.token_hash AND a.done
+        AND (a.result_hash = g.result_hash OR (a.result_hash IS NULL AND a.settled))`,
+    parameters.values,
+  );
+  return new Map(
+    rows.map((row) => [
+      row.number('position'),
+      row.textOrNull('result_hash') === null ? 'cancelled' : 'repeated',
+    ]),
+  );
 }

@@ -10,8 +10,8 @@ import {
   type PostgresServers,
   type StatementLimits,
 } from '../../postgres/servers.js';
+import { withinTime } from '../remote-calls.js';
 import { StoreUnavailableError } from '../store.js';
-import { withinTime } from '../within-time.js';
 import { storeErrorOf } from './postgres-errors.js';
 
 export interface ConnectOptions {

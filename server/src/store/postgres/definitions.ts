@@ -30,6 +30,7 @@ import type { Row } from './row.js';
 import { runSteps } from './shared-operations.js';
 
 const COLUMNS = translate(DEFINITION_NAMES);
+const IS_DISABLED = disabledColumn('newest.id');
 
 /** How many times other writers may be faster before the insert fails. */
 const ATTEMPTS_MAX = 200;
@@ -76,17 +77,18 @@ export async function insertDefinition(
   return { outcome: 'inserted', record: { id, version, description, body, createdAt } };
 }
 
-/** Every definition has a version 1, which selects the page of ids; the latest version of each follows. */
 export async function listDefinitions(
   { database }: PostgresContext,
   [afterId, limit]: OperationArguments<'listDefinitions'>,
 ): Promise<readonly StoredDefinition[]> {
   const rows = await database.query(
-    `SELECT ${COLUMNS}, ${disabledColumn('newest.id')} FROM (
-       SELECT id AS name FROM @definitions WHERE version = 1 AND id ${nameComparison(afterId)} $1 ORDER BY id LIMIT $2::bigint
-     ) AS first CROSS JOIN LATERAL (
-       SELECT ${COLUMNS} FROM @definitions AS each WHERE each.id = first.name ORDER BY each.version DESC LIMIT 1
-     ) AS newest ORDER BY newest.id`,
+    newestOfEach({
+      table: 'definitions',
+      key: 'id',
+      columns: COLUMNS,
+      after: afterId,
+      more: `, ${IS_DISABLED}`,
+    }),
     [encodeTextWithoutNul(afterId ?? ''), limit],
   );
   return rows.map(storedDefinitionOf);
@@ -109,14 +111,32 @@ export async function listStepScripts(
   [after, limit]: OperationArguments<'listStepScripts'>,
 ): Promise<readonly StepScriptRecord[]> {
   const rows = await database.query(
-    `SELECT newest.* FROM (
-       SELECT name FROM @step_scripts WHERE version = 1 AND name ${nameComparison(after)} $1 ORDER BY name LIMIT $2::bigint
-     ) AS first CROSS JOIN LATERAL (
-       SELECT * FROM @step_scripts AS each WHERE each.name = first.name ORDER BY each.version DESC LIMIT 1
-     ) AS newest ORDER BY newest.name`,
+    newestOfEach({ table: 'step_scripts', key: 'name', columns: '*', after }),
     [encodeTextWithoutNul(after ?? ''), limit],
   );
   return rows.map(stepScriptOf);
+}
+
+/** Every name has a version 1, which selects the page of names; the latest version of each follows. */
+function newestOfEach({
+  after,
+  columns,
+  key,
+  more = '',
+  table,
+}: {
+  readonly table: string;
+  readonly key: string;
+  readonly columns: string;
+  readonly after: string | null;
+  /** Columns that are not in the table. */
+  readonly more?: string;
+}): string {
+  return `SELECT newest.*${more} FROM (
+       SELECT ${key} AS name FROM @${table} WHERE version = 1 AND ${key} ${nameComparison(after)} $1 ORDER BY ${key} LIMIT $2::bigint
+     ) AS first CROSS JOIN LATERAL (
+       SELECT ${columns} FROM @${table} AS each WHERE each.${key} = first.name ORDER BY each.version DESC LIMIT 1
+     ) AS newest ORDER BY newest.${key}`;
 }
 
 /** Returns the version. */

@@ -1,15 +1,31 @@
-/** Event deliveries: what PostgreSQL does in one statement, and SQLite in several. */
+/**
+ * Events: one statement inserts the events that arrive at the same moment, and posts them to the instances that have
+ * subscribed to them. SQLite takes several statements for this, and for marking deliveries.
+ *
+ * The statement doesn't see a subscription that is committed while it runs, and the instance may not see the event yet. So
+ * the delivery is unconfirmed until `markEventsDelivered` has searched the subscriptions again.
+ */
+import { GroupCommit } from '../group-commit.js';
+import type { EventDelivery, InsertEventResult } from '../records/events.js';
+import { messageBytes, type InboxMessage, type PostedMessage } from '../records/messages.js';
+import { type Columns, columnsWithin } from '../sql/columns.js';
+import { EVENT_COLUMNS, EVENT_OPERATIONS } from '../sql/events.js';
 import type { OperationArguments, OperationResult } from '../store-operations.js';
-import type { EventDelivery } from '../records/events.js';
-import type { Columns } from '../sql/columns.js';
+import { StoreUnavailableError } from '../store.js';
+import type { Database } from './database.js';
+import { wakesOf } from './instance-rows.js';
+import { postedOf, postedPart } from './messages.js';
 import { inLockOrder, Parameters, withParts } from './parameters.js';
-import type { PostgresContext } from './postgres-context.js';
+import type { PostgresContext, DeliveredEvent, EventInsert, Groups } from './postgres-context.js';
+import type { Row } from './row.js';
+import { runSteps } from './shared-operations.js';
 
 const DELIVERIES: Columns<EventDelivery> = {
   id: ['text', ({ id }) => id],
   delivered_to: ['number', ({ deliveredTo }) => deliveredTo],
   is_confirmed: ['boolean', ({ isConfirmed }) => isConfirmed],
 };
+
 const TAKERS: Columns<readonly [eventId: string, instanceId: string, position: number]> = {
   event_id: ['text', ([eventId]) => eventId],
   instance_id: ['text', ([, instanceId]) => instanceId],
@@ -51,4 +67,102 @@ export async function markEventsDelivered(
   );
   const missing = await database.query(text, parameters.values);
   return missing.map((row) => row.text('id'));
+}
+
+/** How often an event with the same id may be removed between the insert and the read. */
+const ATTEMPTS_MAX = 3;
+/** Subscriptions that are served in the same statement: few, so that its plan suits any number of subscriptions. */
+const SUBSCRIPTIONS_MAX = 8;
+const EVENTS_PER_STATEMENT = 50;
+
+const PUBLISHED: Columns<EventInsert> = {
+  ...columnsWithin(EVENT_COLUMNS, ([event]: EventInsert) => event),
+  message_id: ['text', ([, message]) => (message ? message.id : null)],
+  body: ['text', ([, message]) => (message ? message.body : null)],
+  bytes: ['number', ([, message]) => (message ? messageBytes(message) : null)],
+};
+
+export function createEventGroup(database: Database): Groups['events'] {
+  return new GroupCommit({
+    keyOf: ([{ id }]) => id,
+    sizeOf: ([{ data, key, name }, message]) =>
+      data.length + key.length + name.length + (message?.body.length ?? 0),
+    countMax: EVENTS_PER_STATEMENT,
+    repeatLimits: database.repeatLimits,
+    send: (inserts) => insertAll(database, inserts),
+  });
+}
+
+export async function insertEvent(
+  context: PostgresContext,
+  insert: OperationArguments<'insertEvent'>,
+): Promise<InsertEventResult> {
+  const [{ id }] = insert;
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const delivered = await context.groups.events.submit(insert);
+    if (delivered !== null) return { outcome: 'inserted', ...delivered };
+    const event = await runSteps(context.database, EVENT_OPERATIONS.getEvent([id]));
+    if (event !== null) return { outcome: 'exists', event };
+  }
+  throw new StoreUnavailableError(`The event ${id} was removed while it was inserted`);
+}
+
+/** For each event how it was delivered, or null if it exists. */
+async function insertAll(
+  database: Database,
+  inserts: readonly EventInsert[],
+): Promise<readonly (DeliveredEvent | null)[]> {
+  const parameters = new Parameters();
+  const sorted = inserts.toSorted(([a], [b]) => (a.id < b.id ? -1 : 1));
+  const given = parameters.oneOrRows('g', sorted, PUBLISHED);
+  const text = withParts(
+    [
+      `given AS (SELECT * FROM ${given})`,
+      `added AS (
+  INSERT INTO @events (id, name_key, name, key, published_at, delivered_to, request_hash, data)
+  SELECT id, name_key, name, key, published_at, delivered_to, request_hash, data FROM given
+  ON CONFLICT (id) DO NOTHING RETURNING id
+)`,
+      `told AS (
+  SELECT s.instance_id, s.subscriptions, g.id AS event_id, g.message_id, g.body, g.bytes, g.id COLLATE "C" AS position
+    FROM added AS a JOIN given AS g ON g.id = a.id CROSS JOIN LATERAL (
+      SELECT instance_id, count(*) AS subscriptions FROM (
+        SELECT instance_id FROM @subscriptions
+         WHERE name_key = g.name_key AND effective_at <= g.published_at ORDER BY id LIMIT ${SUBSCRIPTIONS_MAX}
+      ) AS oldest GROUP BY instance_id
+    ) AS s
+   WHERE g.message_id IS NOT NULL
+)`,
+      postedPart('told', false),
+      wakesOf('posted'),
+    ],
+    `SELECT a.id AS event_id, count(t.instance_id) AS instances, coalesce(sum(t.subscriptions), 0)::bigint AS subscriptions,
+            NULL AS id, NULL::bigint AS in_seq, NULL::bigint AS epoch, NULL AS owner, NULL::text[] AS ids
+       FROM added AS a LEFT JOIN told AS t ON t.event_id = a.id GROUP BY a.id
+      UNION ALL SELECT NULL, NULL, NULL, id, in_seq, epoch, owner, ids FROM posted`,
+  );
+  const rows = await database.queryGroup(text, parameters.values);
+  const added = new Map(rows.map((row) => [row.textOrNull('event_id'), row]));
+  const changed = rows.filter((row) => row.textOrNull('event_id') === null);
+  return inserts.map(([{ id }, message]) => {
+    const row = added.get(id);
+    if (row === undefined) return null;
+    if (message === undefined) return { posted: [], delivery: 'partial' };
+    const posted = postedWith(message, changed);
+    // An instance that was found but not changed may have a full inbox.
+    const isToAll =
+      row.number('subscriptions') < SUBSCRIPTIONS_MAX && posted.length === row.number('instances');
+    return { posted, delivery: isToAll ? 'unconfirmed' : 'partial' };
+  });
+}
+
+/** The instances that have received the message, each with the counter of its inbox right after it. */
+function postedWith(message: InboxMessage, changed: readonly Row[]): readonly PostedMessage[] {
+  return changed.flatMap((row) => {
+    const ids = row.texts('ids');
+    const index = ids.indexOf(message.id);
+    if (index === -1) return [];
+    const answer = postedOf(row);
+    return [{ ...answer, inSeq: answer.inSeq - (ids.length - 1 - index) }];
+  });
 }

@@ -1,8 +1,6 @@
 /** Nodes, retention and statistics. */
-import type { OperationArguments, OperationResult } from '../store-operations.js';
-import { indexIn, tagsIn } from '../json-columns.js';
 import { termsOf } from '../index-terms.js';
-import type { InstanceRecord, InstanceStatus } from '../records/instances.js';
+import { indexIn, tagsIn } from '../json-columns.js';
 import {
   isBeingRemoved,
   REMOVAL_OFFSET,
@@ -13,12 +11,13 @@ import {
   type PurgeRequest,
   type StoreStatistics,
 } from '../records/housekeeping.js';
+import type { InstanceRecord, InstanceStatus } from '../records/instances.js';
+import type { Columns } from '../sql/columns.js';
+import { purgeRows, NODE_COLUMNS, REPLACE_NODE } from '../sql/housekeeping.js';
+import { insert } from '../sql/statements.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database } from './database.js';
-import type { Columns } from '../sql/columns.js';
-import { purgeRows } from '../sql/housekeeping.js';
-import { NODE_COLUMNS, REPLACE_NODE } from '../sql/nodes.js';
-import { insert } from '../sql/statements.js';
 import { Parameters, withParts } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
 import { runSteps } from './shared-operations.js';

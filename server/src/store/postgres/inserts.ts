@@ -1,9 +1,12 @@
 /** Starts: one statement inserts the instances that arrive at the same moment, together with their side records. */
+import type { CountOpenDescendants } from '../counted-inserts.js';
 import { GroupCommit } from '../group-commit.js';
 import { recordIn } from '../joined-starts.js';
-import type { OperationArguments, OperationResult } from '../store-operations.js';
 import type { InsertInstance, InstanceRecord } from '../records/instances.js';
 import { messageBytes } from '../records/messages.js';
+import { columnsWithin, type Columns } from '../sql/columns.js';
+import { INSTANCE_COLUMNS } from '../sql/instances.js';
+import type { OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 import type { Database, Statements } from './database.js';
@@ -11,8 +14,6 @@ import { instanceOf, RECORD_NAMES, wakesOf } from './instance-rows.js';
 import { getInstance } from './instances.js';
 import { unlessJoined } from './key-locks.js';
 import { insertDeliveriesParts, lengthOfDeliveries } from './notifications.js';
-import { columnsWithin, type Columns } from '../sql/columns.js';
-import { INSTANCE_COLUMNS } from '../sql/instances.js';
 import { columnNames, Parameters, withParts } from './parameters.js';
 import type { Groups, PostgresContext } from './postgres-context.js';
 import { insertSideParts } from './side-records.js';
@@ -38,6 +39,7 @@ const COLUMNS: Columns<InsertInstance> = {
   ...columnsWithin(INSTANCE_COLUMNS, ({ record }: InsertInstance) => record),
   input: ['text', ({ input }) => input ?? null],
 };
+
 const COLUMN_NAMES = columnNames(COLUMNS);
 
 export function createInsertGroup(database: Database): Groups['inserts'] {
@@ -102,16 +104,6 @@ export async function findById(statements: Statements, id: string): Promise<Inst
     encodeTextWithoutNul(id),
   ]);
   return row === undefined ? null : instanceOf(row);
-}
-
-export async function getInput(
-  { database }: PostgresContext,
-  [id]: OperationArguments<'getInput'>,
-): Promise<string | null> {
-  const [row] = await database.query('SELECT input FROM @instances WHERE id = $1', [
-    encodeTextWithoutNul(id),
-  ]);
-  return row?.textOrNull('input') ?? null;
 }
 
 /**
@@ -193,5 +185,18 @@ function inboxPart(
     columns:
       `, ${list('message_id')}, ${list('body')}, ` +
       'COALESCE((SELECT sum(m.bytes) FROM messages AS m WHERE m.instance_id = w.id), 0)',
+  };
+}
+
+/** Reads at most `max` entries of the index. */
+export function countOpenDescendants(database: Database): CountOpenDescendants {
+  return async (rootId, max) => {
+    const [row] = await database.query(
+      `SELECT count(*) AS open FROM (
+         SELECT 1 FROM @instances WHERE root_id = $1 AND status IN ('Runnable', 'Suspended') LIMIT $2::bigint
+       ) AS descendants`,
+      [encodeTextWithoutNul(rootId), max],
+    );
+    return row?.number('open') ?? 0;
   };
 }

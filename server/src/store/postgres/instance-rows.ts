@@ -1,4 +1,5 @@
 /** Instances as rows. */
+import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../records/control.js';
 import type { InstanceRecord } from '../records/instances.js';
 import { OVERFLOW_MESSAGE } from '../records/messages.js';
 import { SUMMARY_COLUMNS, summaryOf } from '../sql/instances.js';
@@ -38,3 +39,16 @@ export function wakesOf(source: string): string {
 export const OVERFLOW_ID = `'${OVERFLOW_MESSAGE.id}'::text`;
 export const OVERFLOW_BODY = `'${OVERFLOW_MESSAGE.body}'::text`;
 export const HAS_OVERFLOWED = `${OVERFLOW_ID} = ANY(i.inbox_ids)`;
+
+/** The same step as in the column `change_span`. */
+export const CHANGE_SPAN_MS = 8000;
+
+export function auditBodyOf({ action, actor, detail, time }: AuditEntry): string {
+  return encodeTextWithoutNul(JSON.stringify({ time, actor, action, detail }));
+}
+
+/** An SQL expression: the entries with others appended (null: none), without the oldest beyond the limit. */
+export function appendedAudit(entries: string, added: string): string {
+  const all = `(${entries} || ${added}::text[])`;
+  return `${all}[greatest(1, cardinality(${all}) - ${AUDIT_ENTRIES_MAX - 1}):]`;
+}

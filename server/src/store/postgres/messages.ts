@@ -3,14 +3,20 @@
  * moment.
  */
 import { GroupCommit } from '../group-commit.js';
-import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { INBOX_BYTES_MAX, messageBytes, type PostedMessage } from '../records/messages.js';
+import type { Columns } from '../sql/columns.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
-import { appendedAudit, auditBodyOf } from './audit.js';
 import type { Database } from './database.js';
-import { HAS_OVERFLOWED, OVERFLOW_BODY, OVERFLOW_ID, wakesOf } from './instance-rows.js';
-import type { Columns } from '../sql/columns.js';
+import {
+  appendedAudit,
+  auditBodyOf,
+  HAS_OVERFLOWED,
+  OVERFLOW_BODY,
+  OVERFLOW_ID,
+  wakesOf,
+} from './instance-rows.js';
 import { Parameters, withParts } from './parameters.js';
 import type { Groups, Message, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';

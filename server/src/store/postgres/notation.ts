@@ -1,6 +1,6 @@
 /** Translates the notation that the SQL stores share (SQL2) to that of PostgreSQL. */
-import { cached } from '../sql/cached.js';
-import type { SqlValue } from '../sql/columns.js';
+import { StorableText, type SqlParameter, type SqlValue } from '../sql/columns.js';
+import { cached } from '../sql/statements.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
 
 /** `startTime` is `start_time`. */
@@ -12,11 +12,18 @@ export const columnName = cached((member) =>
 export const translate = cached((text) => {
   let count = 0;
   return text
-    .replaceAll(/ INDEXED BY [a-z_]+/g, '')
+    .replaceAll(/ INDEXED BY [a-z_]+| \{AND [^}]*\}/g, '')
+    .replaceAll('instr(', 'strpos(')
     .replaceAll(/\b[a-z]+(?:[A-Z][a-z]*)+\b/g, columnName)
     .replaceAll('?', () => `$${(count += 1)}`);
 });
 
-export function encodeValue(value: SqlValue): SqlValue {
+export function encodeValue(value: SqlParameter): SqlValue {
+  // No value may contain U+0000, but a text that is searched for may.
+  if (value instanceof StorableText) return withoutNul(value.text);
   return typeof value === 'string' ? encodeTextWithoutNul(value) : value;
+}
+
+export function withoutNul(text: string): string {
+  return text.replaceAll('\0', '\u0001');
 }

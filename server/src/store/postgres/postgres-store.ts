@@ -18,19 +18,28 @@ import { readPostgresAddress, type PostgresAddress } from '../../postgres/addres
 import { NOTIFY_STATEMENT } from '../../postgres/notify.js';
 import { PostgresServers } from '../../postgres/servers.js';
 import { CountedInserts } from '../counted-inserts.js';
-import { storeMethods, type CallOperation } from '../store-operations.js';
-import { ReferenceTurns } from '../reference-turns.js';
 import { Outage } from '../outage.js';
-import { LONG_OPERATION_TIMEOUT_MS, remoteCall, type RemoteContexts } from '../remote-calls.js';
-import { searchConnectionsOf, searchTimeoutOf } from '../search-connections.js';
+import { ReferenceTurns } from '../reference-turns.js';
+import {
+  LONG_OPERATION_TIMEOUT_MS,
+  remoteCall,
+  type RemoteContexts,
+  searchConnectionsOf,
+  searchTimeoutOf,
+} from '../remote-calls.js';
+import { storeMethods, type CallOperation } from '../store-operations.js';
 import { StoreUnavailableError, type Store } from '../store.js';
+import { createCompletionGroup } from './activities.js';
+import { createActivityClaimGroup } from './activity-queue.js';
 import { Connections } from './connect.js';
 import { Database, type Value } from './database.js';
-import { createGroups } from './groups.js';
-import { countOpenDescendants } from './instances.js';
+import { createEventGroup } from './events.js';
+import { countOpenDescendants, createInsertGroup } from './inserts.js';
+import { createClaimGroup, createCommitGroup } from './instances.js';
+import { createMessageGroup } from './messages.js';
 import { migrate } from './migrate.js';
 import { POSTGRES_OPERATIONS } from './operation-table.js';
-import type { PostgresContext } from './postgres-context.js';
+import type { PostgresContext, Groups } from './postgres-context.js';
 import { storeErrorOf } from './postgres-errors.js';
 
 export interface PostgresStoreOptions {
@@ -216,4 +225,17 @@ class PostgresStore {
 
 async function closeAll(pools: readonly Connections[]): Promise<void> {
   await Promise.all(pools.map((pool) => pool.close()));
+}
+
+/** A group commit for each frequent operation. */
+function createGroups(database: Database): Groups {
+  return {
+    inserts: createInsertGroup(database),
+    commits: createCommitGroup(database),
+    messages: createMessageGroup(database),
+    claims: createClaimGroup(database),
+    activityClaims: createActivityClaimGroup(database),
+    completions: createCompletionGroup(database),
+    events: createEventGroup(database),
+  };
 }

@@ -35,6 +35,8 @@ async function run(
   switch (kind) {
     case 'select':
       return { rows: await database.query(translate(text), encoded), changes: 0 };
+    case 'search':
+      return { rows: await database.queryByValues(translate(text), encoded), changes: 0 };
     case 'change':
       return { rows: [], changes: await database.execute(translate(text), encoded) };
     case 'remove': {

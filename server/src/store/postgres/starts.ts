@@ -3,7 +3,7 @@
  * The lock ends with the transaction, so a node that dies blocks nobody.
  */
 import { createHash } from 'node:crypto';
-import type { OperationArguments, OperationResult } from '../store-operations.js';
+import { joinedStartOf, type JoinedStart } from '../joined-starts.js';
 import {
   TERMINATED_PER_INSERT,
   terminationOf,
@@ -13,13 +13,16 @@ import {
   type InstanceSummary,
   type TerminationEntry,
 } from '../records/instances.js';
-import { joinedStartOf, type JoinedStart } from '../joined-starts.js';
 import { referenceKeyOf } from '../reference-turns.js';
+import type { Columns } from '../sql/columns.js';
+import { summaryOf } from '../sql/instances.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
-import { appendedAudit, auditBodyOf } from './audit.js';
 import type { Statements } from './database.js';
 import { findById, insertAll, insertFreely, isDisabled, joinedBefore } from './inserts.js';
 import {
+  appendedAudit,
+  auditBodyOf,
   encodeOptional,
   instanceOf,
   RECORD_NAMES,
@@ -27,9 +30,7 @@ import {
   wakesOf,
 } from './instance-rows.js';
 import { joinLockOf } from './key-locks.js';
-import type { Columns } from '../sql/columns.js';
 import { Parameters, withParts } from './parameters.js';
-import { summaryOf } from '../sql/instances.js';
 import type { PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
 import { settleAllPart } from './side-records.js';
@@ -226,4 +227,14 @@ async function terminateOpen(
   );
   const changed = await statements.query(text, parameters.values);
   return { summaries: changed.map(summaryOf), isCut: found.length > TERMINATED_PER_INSERT };
+}
+
+export async function getInput(
+  { database }: PostgresContext,
+  [id]: OperationArguments<'getInput'>,
+): Promise<string | null> {
+  const [row] = await database.query('SELECT input FROM @instances WHERE id = $1', [
+    encodeTextWithoutNul(id),
+  ]);
+  return row?.textOrNull('input') ?? null;
 }

@@ -13,6 +13,7 @@ import {
 import type { Database } from './database.js';
 import { SUMMARY_NAMES } from './instance-rows.js';
 import { summaryOf } from '../sql/instances.js';
+import { withoutNul } from './notation.js';
 import { Parameters } from './parameters.js';
 import type { PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
@@ -34,9 +35,6 @@ export async function findInstancesByText(
   );
   return findingsOf(best, rows.map(summaryOf), hasAllNames);
 }
-
-/** No value may contain U+0000, but a text that is sought may. */
-export const withoutNul = (text: string): string => text.replaceAll('\0', '\u0001');
 
 async function columnEntries(
   database: Database,

@@ -2,6 +2,7 @@
 import type { ArchivedActivity } from '../archive.js';
 import type { ActivityRecord, ActivityResult } from '../records/activities.js';
 import type { Columns } from './columns.js';
+import { selectOne, type SqlOperations } from './statements.js';
 import type { StoredRow } from './stored-row.js';
 
 export const ACTIVITY_COLUMNS: Columns<ArchivedActivity> = {
@@ -22,6 +23,31 @@ export const ACTIVITY_COLUMNS: Columns<ArchivedActivity> = {
   parameters: ['text', ({ parameters }) => parameters],
   resultData: ['text', ({ result }) => result?.data ?? null],
 };
+
+export const ACTIVITY_OPERATIONS = {
+  *takeOverActivity([activityId, { leaseExpiresAt, tokenHash, workerId }]) {
+    const text = `UPDATE @activities
+                     SET availableAt = ?, deferred = FALSE, attempt = attempt + 1, tokenHash = ?, workerId = ?
+                   WHERE id = ? AND done = FALSE RETURNING *`;
+    const row = yield* selectOne(text, leaseExpiresAt, tokenHash, workerId, activityId);
+    return row === null ? null : activityOf(row);
+  },
+
+  *extendActivity([activityId, tokenHash, leaseExpiresAt]) {
+    const text = `UPDATE @activities SET availableAt = ?, deferred = FALSE
+                   WHERE id = ? AND tokenHash = ? AND done = FALSE RETURNING name, settled`;
+    const row = yield* selectOne(text, leaseExpiresAt, activityId, tokenHash);
+    return row === null ? null : { name: row.text('name'), withdrawn: row.boolean('settled') };
+  },
+
+  *releaseActivity([activityId, tokenHash, countsAttempt = true]) {
+    const text = `UPDATE @activities
+                     SET availableAt = createdAt, deferred = FALSE, tokenHash = NULL, workerId = NULL, attempt = attempt - ?::integer
+                   WHERE id = ? AND tokenHash = ? AND done = FALSE AND settled = FALSE RETURNING name`;
+    const row = yield* selectOne(text, countsAttempt ? 0 : 1, activityId, tokenHash);
+    return row?.text('name') ?? null;
+  },
+} satisfies SqlOperations;
 
 export function activityOf(row: StoredRow): ActivityRecord {
   return {

@@ -7,8 +7,8 @@ import { BULK_IDS_COLUMNS, BULK_JOB_COLUMNS, bulkIdsOf, bulkJobOf } from './bulk
 import { columnsOf, readRecord, type Columns, type RecordColumns } from './columns.js';
 import { STEP_SCRIPT_COLUMNS, stepScriptOf } from './definitions.js';
 import { eventOf, SUBSCRIPTION_COLUMNS, subscriptionOf } from './events.js';
+import { NODE_COLUMNS, nodeOf } from './housekeeping.js';
 import { HISTORY, HISTORY_COLUMNS } from './instances.js';
-import { NODE_COLUMNS, nodeOf } from './nodes.js';
 import {
   DELIVERY_COLUMNS,
   deliveryOf,

@@ -4,6 +4,17 @@ import type { StoredRow } from './stored-row.js';
 /** A value as it is in a record. */
 export type SqlValue = string | number | boolean | null;
 
+/** Text that is compared with stored text as it is, without the encoding of records (text-codec.ts), such as the end of a range. */
+export class StorableText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export type SqlParameter = SqlValue | StorableText;
+
 /** A number is a whole one. */
 export type CellType = 'text' | 'number' | 'boolean';
 

@@ -1,16 +1,97 @@
-/** Failed instances as rows. Each store counts them in a statement of its own, for which it has an index of its own. */
-import type { FailedEntry } from '../failure-counts.js';
+/** Counts of failed instances: see records/failures.ts. Each database groups them in a statement of its own. */
+import { countEntries, type FailedEntry } from '../failure-counts.js';
 import { failureIn } from '../json-columns.js';
-import type { FailureCount } from '../records/failures.js';
+import { sectionMaxOf, type FailureCount, type FailureFilter } from '../records/failures.js';
+import type { IndexCondition } from '../records/index-conditions.js';
+import type { InstancePosition } from '../records/instance-lists.js';
 import type { InstanceFailure } from '../records/instances.js';
+import type { OperationArguments, OperationResult } from '../store-operations.js';
+import {
+  comparison,
+  definitionConditions,
+  fulfillsAll,
+  joined,
+  sql,
+  whereOf,
+  type Sql,
+} from './conditions.js';
 import { failingSinceOf, statusOf } from './instances.js';
+import { search, searchOne, type SqlSteps } from './statements.js';
 import type { StoredRow } from './stored-row.js';
 
-/** The columns of `failedEntryOf`, and those of conditions. */
-export const FAILED_ENTRY_NAMES =
+const FROM = 'FROM @instances INDEXED BY instances_failed';
+const NEWEST_FIRST = 'ORDER BY errorAt DESC, id DESC';
+
+/** The columns of `entryOf`, and those of conditions. */
+const ENTRY_NAMES =
   'id, definitionId, status, errorAt, failingSince, failingErrorAt, failureKey, failure, tags, fields';
 
-export function failedEntryOf(row: StoredRow): FailedEntry {
+/** @param grouped the statement that counts the instances which a `FROM` clause finds, with the columns of `countOf` */
+export function* countFailures(
+  grouped: (from: Sql, now: number) => Sql,
+  [{ after, filter, now }]: OperationArguments<'countFailures'>,
+): SqlSteps<OperationResult<'countFailures'>> {
+  const countedTo = yield* sectionEnd(filter, after);
+  const where = whereOf([
+    ...timeConditions(filter, after),
+    ...(countedTo === null ? [] : [position('>=', countedTo)]),
+    ...groupConditions(filter),
+  ]);
+  const from = joined([sql(FROM), where, sql(NEWEST_FIRST)]);
+  if (filter.where !== undefined) {
+    const rows = yield* search(joined([sql(`SELECT ${ENTRY_NAMES}`), from]));
+    return { counts: countEntries(matching(rows, filter.where), now), countedTo };
+  }
+  const rows = yield* search(grouped(joined([sql(FROM), where]), now));
+  return { counts: Array.from(rows, countOf), countedTo };
+}
+
+function* matching(
+  rows: Iterable<StoredRow>,
+  where: readonly IndexCondition[],
+): Generator<FailedEntry> {
+  for (const row of rows) if (fulfillsAll(row, where)) yield entryOf(row);
+}
+
+/** Null: fewer entries are left than one call counts. */
+function* sectionEnd(
+  filter: FailureFilter,
+  after: InstancePosition | null,
+): SqlSteps<InstancePosition | null> {
+  const last = sql(`${NEWEST_FIRST} LIMIT 1 OFFSET ${sectionMaxOf(filter) - 1}`);
+  const row = yield* searchOne(
+    joined([sql(`SELECT errorAt, id ${FROM}`), whereOf(timeConditions(filter, after)), last]),
+  );
+  return row === null ? null : { time: row.number('errorAt'), id: row.text('id') };
+}
+
+function timeConditions(
+  { failedFrom, failedTo }: FailureFilter,
+  after: InstancePosition | null,
+): readonly Sql[] {
+  return [
+    sql('errorAt IS NOT NULL'),
+    ...comparison('errorAt >= ?::bigint', failedFrom),
+    ...comparison('errorAt < ?::bigint', failedTo),
+    ...(after === null ? [] : [position('<', after)]),
+  ];
+}
+
+function position(operator: '<' | '>=', { id, time }: InstancePosition): Sql {
+  return sql(`(errorAt, id) ${operator} (?::bigint, ?::text)`, time, id);
+}
+
+function groupConditions(filter: FailureFilter): readonly Sql[] {
+  const { keyPrefix, status } = filter;
+  return [
+    sql('failureKey IS NOT NULL'),
+    ...definitionConditions(filter),
+    ...comparison(`substr(failureKey, 1, ${keyPrefix?.length ?? 0}) = ?::text`, keyPrefix),
+    ...comparison('status = ?::text', status),
+  ];
+}
+
+function entryOf(row: StoredRow): FailedEntry {
   return {
     definitionId: row.text('definitionId'),
     failure: failureOf(row),
@@ -21,7 +102,7 @@ export function failedEntryOf(row: StoredRow): FailedEntry {
   };
 }
 
-export function failureCountOf(row: StoredRow): FailureCount {
+function countOf(row: StoredRow): FailureCount {
   return {
     definitionId: row.text('definitionId'),
     failure: failureOf(row),

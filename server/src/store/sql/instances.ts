@@ -9,7 +9,7 @@ import type {
   InstanceSummary,
 } from '../records/instances.js';
 import { columnsOf, namesOf, type Columns, type RecordColumns } from './columns.js';
-import { select, type SqlOperations } from './statements.js';
+import { change, select, type SqlOperations } from './statements.js';
 import type { StoredRow } from './stored-row.js';
 
 /** The columns of an instance in a list. */
@@ -47,6 +47,8 @@ export const SUMMARY_COLUMNS: Columns<InstanceSummary> = {
   startedBy: ['text', ({ startedBy }) => startedBy],
 };
 
+export const SUMMARY_NAMES = namesOf(SUMMARY_COLUMNS);
+
 /** The columns of an instance, except its inbox. */
 export const INSTANCE_COLUMNS: Columns<InstanceRecord> = {
   ...SUMMARY_COLUMNS,
@@ -77,6 +79,11 @@ export const INSTANCE_OPERATIONS = {
       summaries.push(...rows.map(summaryOf));
     }
     return summaries;
+  },
+
+  *setCrashes([id, epoch, crashes]) {
+    const text = 'UPDATE @instances SET crashes = ? WHERE id = ? AND epoch = ?';
+    return (yield* change(text, crashes, id, epoch)) > 0;
   },
 
   *readHistory([instanceId, from, limit]) {

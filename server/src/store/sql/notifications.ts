@@ -36,6 +36,7 @@ export const NOTIFICATION_COLUMNS = columnsOf(NOTIFICATION);
 export const DELIVERY_COLUMNS = columnsOf(DELIVERY);
 
 export const NOTIFICATION_OPERATIONS = {
+  // Unlike resources and triggers, notifications are stored without a revision: the last writer wins.
   *putNotification([notification]) {
     const update = 'DO UPDATE SET paused = excluded.paused, settings = excluded.settings';
     const ending = `ON CONFLICT (name) ${update}`;

@@ -1,18 +1,20 @@
 /** The operations that SQLite and PostgreSQL share. All others are in the stores. */
 import type { StoreOperation } from '../store-operations.js';
-import { ACTIVITY_LIST_OPERATIONS } from './activity-lists.js';
+import { ACTIVITY_OPERATIONS } from './activities.js';
+import { ACTIVITY_QUEUE_OPERATIONS } from './activity-queue.js';
 import { BULK_JOB_OPERATIONS } from './bulk-jobs.js';
 import { DEFINITION_OPERATIONS } from './definitions.js';
 import { EVENT_OPERATIONS } from './events.js';
+import { NODE_OPERATIONS } from './housekeeping.js';
 import { INSTANCE_OPERATIONS } from './instances.js';
-import { NODE_OPERATIONS } from './nodes.js';
 import { NOTIFICATION_OPERATIONS } from './notifications.js';
 import { RESOURCE_OPERATIONS } from './resources.js';
 import type { SqlOperations } from './statements.js';
 import { TRIGGER_OPERATIONS } from './triggers.js';
 
 export const SQL_OPERATIONS = {
-  ...ACTIVITY_LIST_OPERATIONS,
+  ...ACTIVITY_OPERATIONS,
+  ...ACTIVITY_QUEUE_OPERATIONS,
   ...BULK_JOB_OPERATIONS,
   ...DEFINITION_OPERATIONS,
   ...EVENT_OPERATIONS,

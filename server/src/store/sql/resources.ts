@@ -1,7 +1,7 @@
 /** Resources: what people have set up, and notes that expire. */
 import type { ResourceRecord } from '../records/resources.js';
 import { columnsOf, readRecord, type RecordColumns } from './columns.js';
-import { change, insert, select, selectOne, type SqlOperations } from './statements.js';
+import { change, saveRevision, select, selectOne, type SqlOperations } from './statements.js';
 import type { StoredRow } from './stored-row.js';
 
 const RECORD: RecordColumns<ResourceRecord> = {
@@ -16,14 +16,8 @@ export const RESOURCE_COLUMNS = columnsOf(RECORD);
 
 export const RESOURCE_OPERATIONS = {
   *saveResource([resource, expected]) {
-    const { body, expiresAt, kind, name, revision } = resource;
-    if (expected === null) {
-      const ending = 'ON CONFLICT (kind, name) DO NOTHING';
-      return (yield* insert('resources', RESOURCE_COLUMNS, resource, ending)) > 0;
-    }
-    const text = `UPDATE @resources SET revision = ?, expiresAt = ?, body = ?
-                   WHERE kind = ? AND name = ? AND revision = ?`;
-    return (yield* change(text, revision, expiresAt, body, kind, name, expected)) > 0;
+    const revision = { keys: ['kind', 'name'], item: resource, expected };
+    return yield* saveRevision('resources', RESOURCE_COLUMNS, revision);
   },
 
   *removeResource([kind, name]) {

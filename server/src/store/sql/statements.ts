@@ -9,29 +9,33 @@
  *       decodes them.
  *  SQL2 Texts are written in one notation, and each database translates it. `?` stands for a value, `@instances` for the
  *       table, and columns have the names of the record's members: PostgreSQL's are `start_time` where these are `startTime`.
- *       `INDEXED BY` is for SQLite, which has no statistics to choose an index by. Casts (`?::bigint`) are for PostgreSQL,
- *       which needs them where it would infer a smaller type. `= TRUE` and `= FALSE` are 1 and 0 in SQLite.
+ *       `INDEXED BY` is for SQLite, which has no statistics to choose an index by, and so is `{AND endTime IS NOT NULL}`: it
+ *       doesn't infer the predicate of a partial index from another condition. Casts (`?::bigint`) are for PostgreSQL,
+ *       which needs them where it would infer a smaller type. `= TRUE` and `= FALSE` are 1 and 0 in SQLite, and `instr` is
+ *       `strpos` in PostgreSQL.
  *  SQL3 An operation is correct if other writers work between two of its statements: only SQLite has a transaction around
  *       it. Operations for which one store needs another form stay in the stores.
  */
 import type { OperationArguments, OperationResult, StoreOperation } from '../store-operations.js';
-import { namesOf, type Columns, type SqlValue } from './columns.js';
+import { namesOf, type Columns, type SqlParameter } from './columns.js';
+import type { Sql } from './conditions.js';
 import type { StoredRow } from './stored-row.js';
 
 export interface SqlStatement {
   /**
    * - `select`: returns rows.
+   * - `search`: a `select` whose best plan depends on the values. SQLite returns its rows one by one, as they are needed.
    * - `change`: returns only the number of changed rows.
    * - `remove`: deletes the rows of `table`, which has a column `id`, that `text` selects: the part of a query after FROM.
    */
-  readonly kind: 'select' | 'change' | 'remove';
+  readonly kind: 'select' | 'search' | 'change' | 'remove';
   readonly text: string;
-  readonly values: readonly SqlValue[];
+  readonly values: readonly SqlParameter[];
   readonly table?: string;
 }
 
 export interface SqlResult {
-  readonly rows: readonly StoredRow[];
+  readonly rows: Iterable<StoredRow>;
   /** Only of statements that do not return rows. */
   readonly changes: number;
 }
@@ -47,21 +51,33 @@ export type SqlOperations = {
 
 export function* select(
   text: string,
-  ...values: readonly SqlValue[]
+  ...values: readonly SqlParameter[]
 ): SqlSteps<readonly StoredRow[]> {
   const { rows } = yield { kind: 'select', text, values };
-  return rows;
+  // Only a search returns its rows one by one.
+  return rows as readonly StoredRow[];
 }
 
 export function* selectOne(
   text: string,
-  ...values: readonly SqlValue[]
+  ...values: readonly SqlParameter[]
 ): SqlSteps<StoredRow | null> {
-  const { rows } = yield { kind: 'select', text, values };
-  return rows[0] ?? null;
+  const [row] = yield* select(text, ...values);
+  return row ?? null;
 }
 
-export function* change(text: string, ...values: readonly SqlValue[]): SqlSteps<number> {
+/** The rows must have been read before the next statement. */
+export function* search({ text, values }: Sql): SqlSteps<Iterable<StoredRow>> {
+  const { rows } = yield { kind: 'search', text, values };
+  return rows;
+}
+
+export function* searchOne(statement: Sql): SqlSteps<StoredRow | null> {
+  const [row] = yield* search(statement);
+  return row ?? null;
+}
+
+export function* change(text: string, ...values: readonly SqlParameter[]): SqlSteps<number> {
   const { changes } = yield { kind: 'change', text, values };
   return changes;
 }
@@ -78,6 +94,24 @@ export function* insert<Item>(
 ): SqlSteps<number> {
   const values = Object.values(columns).map(([, cellOf]) => cellOf(item));
   return yield* change(`INSERT INTO @${table} ${valuesPart(columns)} ${ending}`, ...values);
+}
+
+/** Inserts the record if `expected` is null, or replaces the one with this revision. False: another writer was faster. */
+export function* saveRevision<Item>(
+  table: string,
+  columns: Columns<Item>,
+  { expected, item, keys }: { keys: readonly string[]; item: Item; expected: number | null },
+): SqlSteps<boolean> {
+  if (expected === null) {
+    return (yield* insert(table, columns, item, `ON CONFLICT (${keys.join(', ')}) DO NOTHING`)) > 0;
+  }
+  const cells = Object.entries(columns).map(([name, [, cellOf]]) => ({ name, cell: cellOf(item) }));
+  const changed = cells.filter(({ name }) => !keys.includes(name));
+  const fixed = cells.filter(({ name }) => keys.includes(name));
+  const compared = (some: typeof cells): readonly string[] => some.map(({ name }) => `${name} = ?`);
+  const text = `UPDATE @${table} SET ${compared(changed).join(', ')}
+                 WHERE ${compared(fixed).join(' AND ')} AND revision = ?`;
+  return (yield* change(text, ...[...changed, ...fixed].map(({ cell }) => cell), expected)) > 0;
 }
 
 /** Kept, because an instance has many columns. */
@@ -97,8 +131,24 @@ function valuesPart(columns: Columns<never>): string {
 export function* removeSome(
   table: string,
   text: string,
-  ...values: readonly SqlValue[]
+  ...values: readonly SqlParameter[]
 ): SqlSteps<number> {
   const { changes } = yield { kind: 'remove', table, text, values };
   return changes;
+}
+
+const RESULTS_MAX = 1000;
+
+/** Keeps the results of a function, such as a translation of the notation. Drops all of them if there are too many different texts. */
+export function cached(compute: (text: string) => string): (text: string) => string {
+  const results = new Map<string, string>();
+  return (text) => {
+    let result = results.get(text);
+    if (result === undefined) {
+      result = compute(text);
+      if (results.size === RESULTS_MAX) results.clear();
+      results.set(text, result);
+    }
+    return result;
+  };
 }

@@ -1,7 +1,7 @@
 /** Triggers of definitions. */
 import type { TriggerRecord } from '../records/triggers.js';
 import { columnsOf, readRecord, type RecordColumns } from './columns.js';
-import { change, insert, select, selectOne, type SqlOperations } from './statements.js';
+import { change, saveRevision, select, selectOne, type SqlOperations } from './statements.js';
 import type { StoredRow } from './stored-row.js';
 
 const RECORD: RecordColumns<TriggerRecord> = {
@@ -17,15 +17,11 @@ export const TRIGGER_COLUMNS = columnsOf(RECORD);
 
 export const TRIGGER_OPERATIONS = {
   *saveTrigger([trigger, expected]) {
-    const { body, definitionId, dueAt, eventHash, id, revision } = trigger;
-    if (expected === null) {
-      const ending = 'ON CONFLICT (id) DO NOTHING';
-      return (yield* insert('triggers', TRIGGER_COLUMNS, trigger, ending)) > 0;
-    }
-    const text = `UPDATE @triggers SET definitionId = ?, dueAt = ?, eventHash = ?, revision = ?, body = ?
-                   WHERE id = ? AND revision = ?`;
-    const values = [definitionId, dueAt, eventHash, revision, body, id, expected];
-    return (yield* change(text, ...values)) > 0;
+    return yield* saveRevision('triggers', TRIGGER_COLUMNS, {
+      keys: ['id'],
+      item: trigger,
+      expected,
+    });
   },
 
   *removeTrigger([id, revision]) {

@@ -6,10 +6,9 @@
  * writes of the batch fail at once, and reads are retried individually.
  */
 import { STORE_OPERATION_KINDS, type StoreOperation } from '../store-operations.js';
-import type { Database } from './database.js';
-import { SQLITE_OPERATIONS } from './statements/operation-table.js';
-import { retryWhileBusy } from './retry-while-busy.js';
+import { type Database, retryWhileBusy } from './database.js';
 import { isTooBig, unavailableMessage } from './sqlite-errors.js';
+import { SQLITE_OPERATIONS } from './statements/operation-table.js';
 import type { ThreadFailure, ThreadReply, ThreadRequest } from './thread-protocol.js';
 
 export function runBatch(

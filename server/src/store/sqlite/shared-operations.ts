@@ -25,6 +25,8 @@ function run(database: Database, { kind, table = '', text, values }: SqlStatemen
   switch (kind) {
     case 'select':
       return { rows: database.all(translate(text), ...encoded), changes: 0 };
+    case 'search':
+      return { rows: database.each(translate(text), ...encoded), changes: 0 };
     case 'change':
       return { rows: [], changes: database.run(translate(text), ...encoded) };
     case 'remove': {

@@ -6,23 +6,23 @@ import type {
   ArchivedRecords,
   RecordKind,
 } from '../../archive.js';
+import { BULK_CHUNK } from '../../records/bulk-jobs.js';
 import { bulkJobDocumentOf, bulkJobOf } from '../bulk-jobs.js';
+import type { Collections } from '../collections.js';
+import { stepScriptOf } from '../definitions.js';
+import type { BulkIdsDocument, Provenance, VersionDocument } from '../documents.js';
+import { subscriptionOf } from '../events.js';
+import { nodeDocumentOf, nodeOf } from '../housekeeping.js';
+import { inputIdOf } from '../inputs.js';
+import { joinedStartDocumentOf, joinedStartOf } from '../instance-documents.js';
 import {
   deliveryDocumentOf,
   deliveryOf,
   notificationDocumentOf,
   notificationOf,
 } from '../notifications.js';
-import type { Collections } from '../collections.js';
-import type { BulkIdsDocument, Provenance, VersionDocument } from '../documents.js';
-import { stepScriptOf } from '../definitions.js';
-import { subscriptionOf } from '../events.js';
-import { inputIdOf } from '../inputs.js';
-import { joinedStartDocumentOf, joinedStartOf } from '../joined-start-documents.js';
-import { nodeDocumentOf, nodeOf } from '../housekeeping.js';
-import { historyDocumentOf, subscriptionDocumentOf } from '../side-records.js';
-import { BULK_CHUNK } from '../../records/bulk-jobs.js';
 import { resourceDocumentOf, resourceOf } from '../resources.js';
+import { historyDocumentOf, subscriptionDocumentOf } from '../side-records.js';
 import { triggerDocumentOf, triggerOf } from '../triggers.js';
 import * as records from './records.js';
 

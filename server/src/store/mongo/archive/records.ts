@@ -5,13 +5,14 @@ import type {
   ArchivedEvent,
   ArchivedInstance,
 } from '../../archive.js';
-import type { StepScriptRecord } from '../../records/definitions.js';
 import type { BulkIdsRecord } from '../../records/bulk-jobs.js';
+import type { StepScriptRecord } from '../../records/definitions.js';
 import type { HistoryRecord } from '../../records/instances.js';
 import { decodeText, encodeOptional, encodeText } from '../../text-codec.js';
 import { activityOf, resultOf } from '../activity-documents.js';
-import { auditDocumentOf, auditEntryOf } from '../audit-documents.js';
 import { chunkDocumentOf } from '../bulk-jobs.js';
+import { definitionOf, originMember, sourceOf } from '../definitions.js';
+import { versionDocument } from '../versioned-documents.js';
 import type {
   ActivityDocument,
   BulkIdsDocument,
@@ -23,9 +24,14 @@ import type {
   StampDocument,
   VersionDocument,
 } from '../documents.js';
-import { definitionOf, originMember, sourceOf, versionDocument } from '../definitions.js';
 import { eventDocumentOf, eventOf } from '../events.js';
-import { instanceDocumentOf, instanceOf, isLongInput } from '../instance-documents.js';
+import {
+  auditDocumentOf,
+  auditEntryOf,
+  instanceDocumentOf,
+  instanceOf,
+  isLongInput,
+} from '../instance-documents.js';
 import { packOptional, packText, unpackText, type PackedText } from '../packed-text.js';
 import { activityDocumentOf, attemptOf } from '../side-records.js';
 

@@ -12,9 +12,9 @@ import {
   type RecordKind,
   type StoreArchive,
 } from '../../archive.js';
-import { TABLES } from '../../sql/archive-tables.js';
-import { NODE_OPERATIONS } from '../../sql/nodes.js';
 import { Outage } from '../../outage.js';
+import { TABLES } from '../../sql/archive-tables.js';
+import { NODE_OPERATIONS } from '../../sql/housekeeping.js';
 import { Connections } from '../connect.js';
 import { Database } from '../database.js';
 import { migrate, UNFINISHED_IMPORT } from '../migrate.js';

@@ -5,9 +5,9 @@ import type { Columns } from '../../sql/columns.js';
 import { DEFINITION_COLUMNS, DEFINITION_OPERATIONS, STAMP_COLUMNS } from '../../sql/definitions.js';
 import { EVENT_COLUMNS } from '../../sql/events.js';
 import { encodeTextWithoutNul } from '../../text-codec.js';
-import { auditBodyOf } from '../audit.js';
 import type { Database } from '../database.js';
 import { insertAll } from '../inserts.js';
+import { auditBodyOf } from '../instance-rows.js';
 import { columnNames, Parameters } from '../parameters.js';
 import { runSteps } from '../shared-operations.js';
 

@@ -6,7 +6,7 @@ import { summaryOf } from '../../sql/instances.js';
 import type { Database } from '../database.js';
 import { translate } from '../notation.js';
 import type { Row } from '../row.js';
-import { listAudit } from '../statements/audit.js';
+import { listAudit } from '../statements/control.js';
 import { readInput } from '../statements/instance-rows.js';
 import { readInbox } from '../statements/messages.js';
 

@@ -16,7 +16,7 @@ import {
   type StoreArchive,
 } from '../../archive.js';
 import { TABLES } from '../../sql/archive-tables.js';
-import { NODE_OPERATIONS } from '../../sql/nodes.js';
+import { NODE_OPERATIONS } from '../../sql/housekeeping.js';
 import { Database } from '../database.js';
 import { runSteps } from '../shared-operations.js';
 import { importFileOf } from '../unfinished-import.js';

@@ -2,12 +2,12 @@
 import type { ArchivedRecords, RecordKind } from '../../archive.js';
 import { ROW_COLUMNS, TABLES, type RowKind } from '../../sql/archive-tables.js';
 import { DEFINITION_COLUMNS, DEFINITION_OPERATIONS, STAMP_COLUMNS } from '../../sql/definitions.js';
-import type { Database } from '../database.js';
 import { insert } from '../../sql/statements.js';
+import type { Database } from '../database.js';
 import { runSteps } from '../shared-operations.js';
-import { noteAction } from '../statements/audit.js';
 import { STORED_EVENT_COLUMNS } from '../statements/events.js';
 import { insertInstanceRow } from '../statements/instance-rows.js';
+import { noteAction } from '../statements/side-records.js';
 
 type Write<Kind extends RecordKind> = (database: Database, record: ArchivedRecords[Kind]) => void;
 

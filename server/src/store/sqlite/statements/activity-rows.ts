@@ -1,8 +1,8 @@
 /** Activities as rows: inserting, reading, and the changes that follow from changes of their instance. */
 import type { ActivityRecord, NewActivityRecord } from '../../records/activities.js';
+import { activityOf } from '../../sql/activities.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
-import { activityOf } from '../../sql/activities.js';
 
 /**
  * An existing item with the same content keeps its position and its holder; if nobody holds it, the claim of the new

@@ -20,7 +20,17 @@ import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { translate } from '../notation.js';
 import { insert } from '../../sql/statements.js';
+import type { Row } from '../row.js';
 import { runSteps } from '../shared-operations.js';
+
+/** A table of versions, and the column of their names. */
+interface Versions {
+  readonly table: string;
+  readonly key: string;
+}
+
+const DEFINITIONS: Versions = { table: 'definitions', key: 'id' };
+const STEP_SCRIPTS: Versions = { table: 'step_scripts', key: 'name' };
 
 const IS_DISABLED = translate(disabledColumn('definitions.id'));
 
@@ -37,11 +47,7 @@ export function insertDefinition(
     }
   }
   const { id, description, body, createdAt, source } = definition;
-  const version = nextVersion(
-    database,
-    'SELECT MAX(version) AS n FROM definitions WHERE id = ?',
-    id,
-  );
+  const version = nextVersion(database, DEFINITIONS, id);
   const record = { id, version, description, body, createdAt };
   runSteps(
     database,
@@ -58,16 +64,10 @@ export function listDefinitions(
   database: Database,
   [afterId, limit]: OperationArguments<'listDefinitions'>,
 ): readonly StoredDefinition[] {
-  return database
-    .all(
-      `WITH newest AS (
-         SELECT id, MAX(version) AS version FROM definitions WHERE id ${nameComparison(afterId)} ? GROUP BY id ORDER BY id LIMIT ?
-       )
-       SELECT ${DEFINITION_NAMES}, ${IS_DISABLED} FROM newest JOIN definitions USING (id, version) ORDER BY id`,
-      encodeText(afterId ?? ''),
-      limit,
-    )
-    .map(storedDefinitionOf);
+  const selected = `${DEFINITION_NAMES}, ${IS_DISABLED}`;
+  return newestOfEach(database, { ...DEFINITIONS, selected }, [afterId, limit]).map(
+    storedDefinitionOf,
+  );
 }
 
 export function insertStepScript(
@@ -75,11 +75,7 @@ export function insertStepScript(
   [script]: OperationArguments<'insertStepScript'>,
 ): StepScriptRecord {
   const { name, source, createdAt } = script;
-  const version = nextVersion(
-    database,
-    'SELECT MAX(version) AS n FROM step_scripts WHERE name = ?',
-    name,
-  );
+  const version = nextVersion(database, STEP_SCRIPTS, name);
   const record = { name, version, source, createdAt };
   runSteps(database, insert('step_scripts', STEP_SCRIPT_COLUMNS, record));
   return record;
@@ -89,16 +85,8 @@ export function listStepScripts(
   database: Database,
   [after, limit]: OperationArguments<'listStepScripts'>,
 ): readonly StepScriptRecord[] {
-  return database
-    .all(
-      `WITH newest AS (
-         SELECT name, MAX(version) AS version FROM step_scripts WHERE name ${nameComparison(after)} ? GROUP BY name ORDER BY name LIMIT ?
-       )
-       SELECT step_scripts.* FROM newest JOIN step_scripts USING (name, version) ORDER BY name`,
-      encodeText(after ?? ''),
-      limit,
-    )
-    .map(stepScriptOf);
+  const selected = 'step_scripts.*';
+  return newestOfEach(database, { ...STEP_SCRIPTS, selected }, [after, limit]).map(stepScriptOf);
 }
 
 function findStamp(
@@ -115,6 +103,23 @@ function findStamp(
   return row === null ? null : { requestHash: row.text('requestHash'), record: definitionOf(row) };
 }
 
-function nextVersion(database: Database, sql: string, name: string): number {
-  return (database.get(sql, encodeText(name))?.numberOrNull('n') ?? 0) + 1;
+function nextVersion(database: Database, { key, table }: Versions, name: string): number {
+  const text = `SELECT MAX(version) AS n FROM ${table} WHERE ${key} = ?`;
+  return (database.get(text, encodeText(name))?.numberOrNull('n') ?? 0) + 1;
+}
+
+/** Apart from PostgreSQL, which finds the names by their version 1, and the newest of each with a lateral join. */
+function newestOfEach(
+  database: Database,
+  { key, selected, table }: Versions & { readonly selected: string },
+  [after, limit]: readonly [after: string | null, limit: number],
+): readonly Row[] {
+  return database.all(
+    `WITH newest AS (
+       SELECT ${key}, MAX(version) AS version FROM ${table} WHERE ${key} ${nameComparison(after)} ? GROUP BY ${key} ORDER BY ${key} LIMIT ?
+     )
+     SELECT ${selected} FROM newest JOIN ${table} USING (${key}, version) ORDER BY ${key}`,
+    encodeText(after ?? ''),
+    limit,
+  );
 }

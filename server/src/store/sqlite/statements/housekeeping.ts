@@ -1,19 +1,18 @@
 /** Nodes, retention and statistics. */
-import type { OperationArguments, OperationResult } from '../../store-operations.js';
-import type { InstanceStatus } from '../../records/instances.js';
+import { indexIn, tagsIn } from '../../json-columns.js';
 import {
   REMOVED_FIELDS,
   removalRevision,
   type EndedInstance,
   type StoreStatistics,
 } from '../../records/housekeeping.js';
-import { indexIn, tagsIn } from '../../json-columns.js';
-import { purgeRows } from '../../sql/housekeeping.js';
+import type { InstanceStatus } from '../../records/instances.js';
+import { purgeRows, NODE_COLUMNS, REPLACE_NODE } from '../../sql/housekeeping.js';
 import { statusOf } from '../../sql/instances.js';
-import { NODE_COLUMNS, REPLACE_NODE } from '../../sql/nodes.js';
+import { insert } from '../../sql/statements.js';
+import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
-import { insert } from '../../sql/statements.js';
 import { runSteps } from '../shared-operations.js';
 import { removeTerms } from './terms.js';
 

@@ -1,158 +1,134 @@
-/** Lists of instances, and counting them: see search-plan.ts. */
-import type { OperationArguments, OperationResult } from '../../store-operations.js';
-import type { IndexCondition } from '../../records/index-conditions.js';
-import type { InstanceFilter, InstancePosition } from '../../records/instance-lists.js';
-import type { InstanceSummary } from '../../records/instances.js';
-import { fulfillsAll } from '../../sql/row-conditions.js';
+/**
+ * Lists of instances on SQLite: see sql/instance-lists.ts.
+ *
+ * SQLite has no statistics to choose an index by, so each statement names one. A path along the instances applies only the
+ * conditions that its index serves: so the number of entries bounds the number of rows that are read.
+ */
+import type { InstanceFilter } from '../../records/instance-lists.js';
 import {
-  SECTION_MAX,
-  SHORT_PATH_MAX,
-  shortestPath,
-  walkSteps,
-  type PathSection,
-} from '../../search-plan.js';
-import { summaryOf } from '../../sql/instances.js';
-import type { Database } from '../database.js';
-import { SUMMARY_NAMES } from './instance-rows.js';
-import {
-  columnConditions,
-  constant,
+  comparison,
+  failureCondition,
+  IS_NO_SUCCESS,
+  IS_ROOT,
   joined,
-  type ListPath,
-  orderOf,
-  pathsOf,
-  type Sql,
-  unservedConditions,
+  otherConditions,
+  servedConditions,
+  startConditions,
+  timeConditions,
   whereOf,
-} from './list-paths.js';
+  type Sql,
+} from '../../sql/conditions.js';
+import * as lists from '../../sql/instance-lists.js';
+import { SUMMARY_NAMES } from '../../sql/instances.js';
+import { entryOrder, inRange, type InstanceWalk, type ListDialect } from '../../sql/list-paths.js';
+import type { OperationArguments, OperationResult } from '../../store-operations.js';
+import type { Database } from '../database.js';
+import { runSteps } from '../shared-operations.js';
+
+export const LIST_DIALECT: ListDialect = {
+  served: (filter) => indexedConditions(filter, indexOf(filter)),
+  unserved(filter) {
+    const served = new Set(indexedConditions(filter, indexOf(filter)).map(keyOf));
+    const all = [...servedConditions(filter), ...otherConditions(filter)];
+    return all.filter((condition) => !served.has(keyOf(condition)));
+  },
+  index: indexOf,
+  changeSpanMs: null,
+  apart: (entries) => entries,
+  union: (parts, filter, range) =>
+    joined([joined(parts, ' UNION '), inRange(entryOrder(filter), range)]),
+  isAmong: ({ text, values }) => ({ text: `id IN (${text})`, values }),
+  instancesOf,
+  // The join keeps it.
+  ordered: (instances) => instances,
+  // No search keeps its thread for long.
+  countedAtOnceMax: 0,
+};
 
 export function listInstances(
   database: Database,
-  [{ after: position, filter, limit }]: OperationArguments<'listInstances'>,
+  args: OperationArguments<'listInstances'>,
 ): OperationResult<'listInstances'> {
-  const walk = planWalk(database, filter);
-  const isSearch = walk.where.length > 0 || walk.columns.length > 0;
-  const items: InstanceSummary[] = [];
-  let after = position;
-  for (const step of walkSteps(limit)) {
-    // The end of the section is fixed before it is read: other processes may write in between.
-    const until = isSearch ? sectionEnd(database, walk, after, step) : null;
-    const entriesMax = isSearch ? SECTION_MAX : limit;
-    const query = instancesOn(walk, { after, until }, entriesMax, SUMMARY_NAMES);
-    for (const row of database.each(query.text, ...query.values)) {
-      if (!fulfillsAll(row, walk.where)) continue;
-      items.push(summaryOf(row));
-      if (items.length === limit) return { items, searchedTo: null };
-    }
-    after = until;
-    if (after === null) return { items, searchedTo: null };
-  }
-  return { items, searchedTo: after };
+  return runSteps(database, lists.listInstances(LIST_DIALECT, args));
 }
 
 export function countInstances(
   database: Database,
-  [{ after: position, filter, max }]: OperationArguments<'countInstances'>,
+  args: OperationArguments<'countInstances'>,
 ): OperationResult<'countInstances'> {
-  const walk = planWalk(database, filter);
-  let count = 0;
-  let after = position;
-  for (const step of walkSteps(max)) {
-    const until = sectionEnd(database, walk, after, step);
-    count += countOn(database, walk, { after, until });
-    if (count >= max) return { count: max, searchedTo: null };
-    after = until;
-    if (after === null) break;
-  }
-  return { count, searchedTo: after };
+  return runSteps(database, lists.countInstances(LIST_DIALECT, args));
 }
 
-/** How the instances of a list are found. */
-interface Walk {
-  readonly filter: InstanceFilter;
-  readonly path: ListPath;
-  /** Whether the path goes through the instances, not through terms. */
-  readonly isDirect: boolean;
-  /** Conditions that not all instances on the path fulfill. */
-  readonly columns: readonly Sql[];
-  readonly where: readonly IndexCondition[];
-}
-
-function planWalk(database: Database, filter: InstanceFilter): Walk {
-  const paths = pathsOf(filter);
-  const path = shortestPath(paths, lengthsOf(database, paths));
-  const isDirect = path === paths.at(-1);
-  return {
-    filter,
-    path,
-    isDirect,
-    columns: isDirect ? unservedConditions(filter) : columnConditions(filter),
-    where: (filter.where ?? []).filter((condition) => condition !== path.covers),
-  };
-}
-
-/** Up to one more than a short path has. There is nothing to compare if there is only one. */
-function lengthsOf(database: Database, paths: readonly ListPath[]): readonly number[] {
-  if (paths.length === 1) return [0];
-  return paths.map(({ counted: { text, values } }) => {
-    const query = `SELECT COUNT(*) AS n FROM (${text} LIMIT ${SHORT_PATH_MAX + 1})`;
-    return database.get(query, ...values)?.number('n') ?? 0;
-  });
-}
-
-/** The instances of a section of the path that fulfill the conditions on columns. */
-function instancesOn(
-  { columns, filter, isDirect, path }: Walk,
-  section: PathSection,
-  entriesMax: number,
+function instancesOf(
+  { text, values }: Sql,
+  { columns, isDirect }: InstanceWalk,
   selected: string,
 ): Sql {
-  const entries = inOrder(path.entries(section), filter, entriesMax);
-  const from = isDirect
-    ? // Its rows are at hand; without the state, which may be long.
-      { ...entries, text: entries.text.replace(' AS entryId ', ` AS entryId, ${SUMMARY_NAMES} `) }
-    : entries;
-  return joined([
-    constant(`SELECT ${selected} FROM (`),
-    from,
-    constant(isDirect ? ')' : ') CROSS JOIN instances ON instances.id = entryId'),
-    whereOf(columns),
-  ]);
+  // The rows of a path along the instances are at hand; without the state, which may be long.
+  const entries = isDirect ? text.replace(' AS entryId ', ` AS entryId, ${SUMMARY_NAMES} `) : text;
+  const join = isDirect ? ')' : ') CROSS JOIN @instances ON instances.id = entryId';
+  return joined([{ text: `SELECT ${selected} FROM (${entries}${join}`, values }, whereOf(columns)]);
 }
 
-function countOn(database: Database, walk: Walk, section: PathSection): number {
-  if (walk.where.length > 0) {
-    const query = instancesOn(walk, section, SECTION_MAX, 'tags, fields');
-    let count = 0;
-    for (const row of database.each(query.text, ...query.values)) {
-      if (fulfillsAll(row, walk.where)) count += 1;
-    }
-    return count;
+function keyOf({ text, values }: Sql): string {
+  return JSON.stringify([text, values]);
+}
+
+function indexOf(filter: InstanceFilter): string {
+  if (filter.failedFrom !== undefined) return 'instances_failed';
+  return filter.unchangedSince === undefined ? startIndexOf(filter) : 'instances_unchanged';
+}
+
+/** The most selective index in the order of starts. */
+function startIndexOf({ failure, reference, parentId, ...filter }: InstanceFilter): string {
+  const { definitionId, outcome } = filter;
+  const status = outcome === 'Succeeded' ? 'Complete' : filter.status;
+  if (reference !== undefined) return 'instances_reference';
+  if (typeof parentId === 'string') return 'instances_parent';
+  if (failure !== undefined) return 'instances_failure';
+  // Few instances end with any other outcome, so this index selects the fewest.
+  if (outcome !== undefined && outcome !== 'Succeeded') return 'instances_outcome';
+  if (definitionId !== undefined) {
+    return status === undefined ? 'instances_definition' : 'instances_definition_status';
   }
-  const entries = inOrder(walk.path.entries(section), walk.filter, SECTION_MAX);
-  const query =
-    walk.columns.length === 0
-      ? { ...entries, text: `SELECT COUNT(*) AS n FROM (${entries.text})` }
-      : instancesOn(walk, section, SECTION_MAX, 'COUNT(*) AS n');
-  return database.get(query.text, ...query.values)?.number('n') ?? 0;
+  if (status !== undefined) return 'instances_status';
+  return parentId === null ? 'instances_roots' : 'instances_started';
 }
 
-/** The position of the last of the next entries; null: there are fewer. */
-function sectionEnd(
-  database: Database,
-  { filter, path }: Walk,
-  after: InstancePosition | null,
-  step: number,
-): InstancePosition | null {
-  const { text, values } = inOrder(path.entries({ after, until: null }), filter, 1);
-  const row = database.get(`${text} OFFSET ?`, ...values, step - 1);
-  return row === null ? null : { time: row.number('entryTime'), id: row.text('entryId') };
+/** The conditions that the index serves without reading a row. */
+function indexedConditions(filter: InstanceFilter, index: string): readonly Sql[] {
+  const { definitionId, failure, outcome, parentId, reference } = filter;
+  const started = startConditions(filter);
+  const definition = comparison('definitionId = ?', definitionId);
+  const status = comparison('status = ?', outcome === 'Succeeded' ? 'Complete' : filter.status);
+  switch (index) {
+    case 'instances_reference':
+      return [...comparison('reference = ?', reference), ...started];
+    case 'instances_parent':
+      return [...comparison('parentId = ?', parentId ?? undefined), ...started];
+    case 'instances_failure':
+      return [...failureCondition(failure), ...started];
+    case 'instances_outcome':
+      return [...comparison('outcome = ?', outcome), IS_NO_SUCCESS, ...started];
+    case 'instances_definition':
+      return [...definition, ...started];
+    case 'instances_definition_status':
+      return [...definition, ...status, ...started];
+    case 'instances_status':
+      return [...status, ...started];
+    case 'instances_roots':
+      return [IS_ROOT, ...started];
+    case 'instances_started':
+      return started;
+    default:
+      // The time that determines the order.
+      return timeConditions(timeOf(filter));
+  }
 }
 
-function inOrder(entries: Sql, filter: InstanceFilter, limit: number): Sql {
-  const { direction } = orderOf(filter);
+function timeOf({ failedFrom, unchangedSince }: InstanceFilter): InstanceFilter {
   return {
-    text: `${entries.text} ORDER BY entryTime ${direction}, entryId ${direction} LIMIT ?`,
-    values: [...entries.values, limit],
+    ...(failedFrom !== undefined && { failedFrom }),
+    ...(unchangedSince !== undefined && { unchangedSince }),
   };
 }

@@ -1,16 +1,14 @@
 /** Instances as rows: reading and writing them as a whole. */
 import type { InstanceRecord } from '../../records/instances.js';
 import { inboxBytes } from '../../records/messages.js';
-import { namesOf, type Columns } from '../../sql/columns.js';
-import { INSTANCE_COLUMNS, SUMMARY_COLUMNS, summaryOf } from '../../sql/instances.js';
+import type { Columns } from '../../sql/columns.js';
+import { INSTANCE_COLUMNS, summaryOf } from '../../sql/instances.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import { insert } from '../../sql/statements.js';
 import { runSteps } from '../shared-operations.js';
 import { insertTerms } from './terms.js';
 import { insertInbox, readInbox } from './messages.js';
-
-export const SUMMARY_NAMES = namesOf(SUMMARY_COLUMNS);
 
 interface InsertedInstance extends InstanceRecord {
   readonly input: string | null;

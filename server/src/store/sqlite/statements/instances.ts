@@ -1,6 +1,6 @@
-/** Instances: compare-and-set, control and lists. Each function runs in a write transaction, or reads. */
-import { NEXT_STATUS } from '../../records/control.js';
-import type { OperationArguments, OperationResult } from '../../store-operations.js';
+/** Instances: reads, commits, takeovers, and searches for instances that need a node. Each write runs in a transaction. */
+import { storedFailingSince } from '../../failing-since.js';
+import { failureText, indexText } from '../../json-columns.js';
 import type {
   DueInstance,
   InstanceClaim,
@@ -8,19 +8,16 @@ import type {
   IndexChange,
   InstanceRecord,
 } from '../../records/instances.js';
-import { messageBytes } from '../../records/messages.js';
-import { storedFailingSince } from '../../failing-since.js';
-import { failureText, indexText } from '../../json-columns.js';
+import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { encodeOptional, encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
 import type { Row } from '../row.js';
-import { makeDeferredAvailable, settleAllOf } from './activity-rows.js';
-import { noteAction } from './audit.js';
+import { settleAllOf } from './activity-rows.js';
 import { readInstance } from './instance-rows.js';
-import { changeFieldTerms } from './terms.js';
-import { appendToInbox, clearInbox } from './messages.js';
+import { clearInbox } from './messages.js';
 import { insertDeliveries } from './notifications.js';
-import { insertSideRecords, removeSideRecords } from './side-records.js';
+import { noteAction, insertSideRecords, removeSideRecords } from './side-records.js';
+import { changeFieldTerms } from './terms.js';
 
 export function getInstance(
   database: Database,
@@ -112,14 +109,6 @@ export function claimInstance(
   return changed === 0 ? null : readInstance(database, claim.id);
 }
 
-export function setCrashes(
-  database: Database,
-  [id, epoch, crashes]: OperationArguments<'setCrashes'>,
-): boolean {
-  const update = 'UPDATE instances SET crashes = ? WHERE id = ? AND epoch = ?';
-  return database.run(update, crashes, encodeText(id), epoch) > 0;
-}
-
 export function findDueInstances(
   database: Database,
   [dueBefore, limit, after]: OperationArguments<'findDueInstances'>,
@@ -166,50 +155,6 @@ export function findChangedInstances(
       limit,
     )
     .map(claimOf);
-}
-
-export function controlInstance(
-  database: Database,
-  [id, action, at, audit, message]: OperationArguments<'controlInstance'>,
-): OperationResult<'controlInstance'> {
-  const current = readInstance(database, id);
-  if (current === null) return { outcome: 'missing' };
-  const { from, to } = NEXT_STATUS[action];
-  const isTold = current.inbox.some((known) => known.id === message?.id);
-  if (isTold || !from.includes(current.status)) return { outcome: 'refused', record: current };
-  const isEnd = action === 'terminate';
-  const endTime = isEnd ? at : current.endTime;
-  const outcome = isEnd ? 'Terminated' : current.outcome;
-  const inSeq = current.inSeq + 1;
-  database.run(
-    `UPDATE instances SET status = ?, endTime = ?, outcome = ?, lastChangeAt = ?, inSeq = ?, wakeAt = 0,
-            inboxBytes = inboxBytes + ?${isEnd ? ', failureKey = NULL, failure = NULL' : ''}
-      WHERE id = ?`,
-    to,
-    endTime,
-    outcome,
-    at,
-    inSeq,
-    message === undefined ? 0 : messageBytes(message),
-    encodeText(id),
-  );
-  if (message !== undefined) appendToInbox(database, id, message, inSeq);
-  noteAction(database, id, audit);
-  if (to === 'Runnable') makeDeferredAvailable(database, id);
-  if (isEnd) settleAllOf(database, id);
-  const inbox = message === undefined ? current.inbox : [...current.inbox, message];
-  const failure = isEnd ? null : current.failure;
-  const changes = {
-    status: to,
-    failure,
-    endTime,
-    outcome,
-    lastChangeAt: at,
-    inSeq,
-    inbox,
-    wakeAt: 0,
-  };
-  return { outcome: 'done', record: { ...current, ...changes } };
 }
 
 const CLAIM_COLUMNS = 'id, owner, epoch, wakeAt, underWay, crashes, lastChangeAt, schemaVersion';

@@ -1,5 +1,4 @@
 /** Messages to instances: a row in the inbox, plus the instance's `inSeq`, `wakeAt` and `inboxBytes` (rules S3 and S8). */
-import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import {
   INBOX_BYTES_MAX,
   messageBytes,
@@ -7,9 +6,10 @@ import {
   type InboxMessage,
   type PostedMessage,
 } from '../../records/messages.js';
+import type { OperationArguments, OperationResult } from '../../store-operations.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
-import { noteAction } from './audit.js';
+import { noteAction } from './side-records.js';
 
 export function postMessages(
   database: Database,

@@ -2,6 +2,7 @@
  * The side records that a commit or an insert adds and removes. Everything happens in one transaction, so the order
  * does not matter.
  */
+import { AUDIT_ENTRIES_MAX, type AuditEntry } from '../../records/control.js';
 import type { InstanceCommit, SideRecords } from '../../records/instances.js';
 import { encodeText } from '../../text-codec.js';
 import type { Database } from '../database.js';
@@ -34,4 +35,28 @@ export function removeSideRecords(database: Database, commit: InstanceCommit): v
   }
   for (const id of commit.removeActivities) removeActivity(database, id, commit.lastChangeAt);
   for (const id of commit.settleActivities) settleActivity(database, id);
+}
+
+/** Runs in the transaction that performs the recorded action. */
+export function noteAction(
+  database: Database,
+  instanceId: string,
+  entry: AuditEntry | undefined,
+): void {
+  if (entry === undefined) return;
+  const id = encodeText(instanceId);
+  const last = database.get('SELECT MAX(sequence) AS n FROM actions WHERE instanceId = ?', id);
+  const sequence = (last?.numberOrNull('n') ?? 0) + 1;
+  const { time, actor, action, detail } = entry;
+  database.run(
+    'INSERT INTO actions (instanceId, sequence, body) VALUES (?, ?, ?)',
+    id,
+    sequence,
+    encodeText(JSON.stringify({ time, actor, action, detail })),
+  );
+  database.run(
+    'DELETE FROM actions WHERE instanceId = ? AND sequence <= ?',
+    id,
+    sequence - AUDIT_ENTRIES_MAX,
+  );
 }

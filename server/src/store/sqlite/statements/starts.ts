@@ -1,5 +1,5 @@
 /** Starts of instances: what they are refused for, and what they keep. Each insert runs in a write transaction. */
-import type { OperationArguments, OperationResult } from '../../store-operations.js';
+import { joinedStartOf, recordIn } from '../../joined-starts.js';
 import {
   TERMINATED_PER_INSERT,
   terminationOf,
@@ -7,16 +7,16 @@ import {
   type InstanceRecord,
   type InstanceSummary,
 } from '../../records/instances.js';
-import { joinedStartOf, recordIn } from '../../joined-starts.js';
 import { JOINED_START_COLUMNS } from '../../sql/archive-tables.js';
-import { encodeText } from '../../text-codec.js';
-import { summaryOf } from '../../sql/instances.js';
-import type { Database } from '../database.js';
+import { SUMMARY_NAMES, summaryOf } from '../../sql/instances.js';
 import { insert } from '../../sql/statements.js';
+import type { OperationArguments, OperationResult } from '../../store-operations.js';
+import { encodeText } from '../../text-codec.js';
+import type { Database } from '../database.js';
 import { runSteps } from '../shared-operations.js';
+import { controlInstance } from './control.js';
 import { hasNoEvents } from './events.js';
-import { insertInstanceRow, readInput, readInstance, SUMMARY_NAMES } from './instance-rows.js';
-import { controlInstance } from './instances.js';
+import { insertInstanceRow, readInput, readInstance } from './instance-rows.js';
 import { insertDeliveries } from './notifications.js';
 import { insertSideRecords } from './side-records.js';
 

@@ -12,9 +12,8 @@ import {
   type SoughtText,
   type TextEntry,
 } from '../../text-search.js';
-import { summaryOf } from '../../sql/instances.js';
+import { SUMMARY_NAMES, summaryOf } from '../../sql/instances.js';
 import type { Database } from '../database.js';
-import { SUMMARY_NAMES } from './instance-rows.js';
 
 export function findInstancesByText(
   database: Database,

@@ -1,4 +1,4 @@
-/** The queues of activities as operators see them. */
+/** The activity queue: lists for operators. */
 import type { ActivityListItem, ActivityQueue } from '../records/activities.js';
 import { readRecord, type RecordColumns } from './columns.js';
 import { select, type SqlOperations } from './statements.js';
@@ -27,7 +27,7 @@ const ITEM: RecordColumns<ActivityListItem> = {
   reference: 'text?',
 };
 
-export const ACTIVITY_LIST_OPERATIONS = {
+export const ACTIVITY_QUEUE_OPERATIONS = {
   *listActivityQueues([now, limit]) {
     const rows = yield* select(
       `SELECT name, COUNT(*) FILTER (WHERE NOT isHeld) AS waiting, COUNT(*) FILTER (WHERE isHeld) AS held,

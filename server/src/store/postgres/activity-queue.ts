@@ -1,20 +1,19 @@
 /**
- * Hands out activities: all claims that arrive at the same moment share one statement.
+ * The activity queue: claims of its items. All claims that arrive at the same moment share one statement.
  *
  * The statement takes the oldest items of each name that no other claim is taking (SKIP LOCKED), so it never waits. It
- * also defers items of instances that are not Runnable, and the claims that are left without an item try again. The
- * statement sees each instance as it was when the statement began, so no item is handed out whose instance was
- * suspended before.
+ * also defers items whose instances aren't Runnable, and claims without an item try again. The statement sees each instance
+ * as it was when the statement began, so it claims no item whose instance was suspended before.
  */
 import { GroupCommit } from '../group-commit.js';
-import type { OperationArguments } from '../store-operations.js';
 import type { ClaimedActivity } from '../records/activities.js';
+import { activityOf } from '../sql/activities.js';
+import type { Columns } from '../sql/columns.js';
+import type { OperationArguments } from '../store-operations.js';
 import { StoreUnavailableError } from '../store.js';
 import { encodeTextWithoutNul } from '../text-codec.js';
-import { activityOf } from '../sql/activities.js';
 import type { Database } from './database.js';
 import { LostClaims } from './lost-claims.js';
-import type { Columns } from '../sql/columns.js';
 import { Parameters, withParts } from './parameters.js';
 import type { ActivityClaimRequest, Groups, PostgresContext } from './postgres-context.js';
 import type { Row } from './row.js';
@@ -33,7 +32,7 @@ interface OpenRequest {
   readonly extra: number;
 }
 
-const COLUMNS: Columns<OpenRequest> = {
+const REQUESTS: Columns<OpenRequest> = {
   position: ['number', ({ position }) => position],
   name: ['text', ({ request: { name } }) => name],
   now: ['number', ({ request: { now } }) => now],
@@ -155,7 +154,23 @@ function claimOnce(database: Database, open: readonly OpenRequest[]): Promise<re
   const parameters = new Parameters();
   const requests = `requests AS MATERIALIZED (
   SELECT *, row_number() OVER (PARTITION BY name ORDER BY position) AS rank
-    FROM ${parameters.oneOrRows('request', open, COLUMNS)}
+    FROM ${parameters.oneOrRows('request', open, REQUESTS)}
 )`;
   return database.query(withParts([requests, CLAIMED], RESULT), parameters.values);
+}
+
+export async function findAvailableActivities(
+  { database }: PostgresContext,
+  [names, now]: OperationArguments<'findAvailableActivities'>,
+): Promise<readonly string[]> {
+  const rows = await database.query(
+    `SELECT asked.name FROM unnest($1::text[]) AS asked (name)
+      WHERE EXISTS (
+        SELECT FROM @activities AS queued
+         WHERE queued.name = asked.name AND NOT queued.done AND NOT queued.settled
+           AND queued.available_at <= $2::bigint)`,
+    [names.map(encodeTextWithoutNul), now],
+  );
+  const available = new Set(rows.map((row) => row.text('name')));
+  return names.filter((name) => available.has(name));
 }

@@ -1,8 +1,64 @@
-/** The queues of activities as operators see them. */
+/** The activity queue: claims of its items, and lists for operators. */
+import type {
+  ClaimedActivity,
+  ActivityListItem,
+  ActivityQueue,
+  ActivityRecord,
+} from '../records/activities.js';
 import type { OperationArguments } from '../store-operations.js';
-import type { ActivityListItem, ActivityQueue, ActivityRecord } from '../records/activities.js';
 import { compareText } from '../text-order.js';
-import type { MemoryData } from './memory-data.js';
+import { isAvailable, oldestFirst, held } from './activities.js';
+import type { MemoryData, StoredActivity } from './memory-data.js';
+
+export function claimActivity(
+  data: MemoryData,
+  [request]: OperationArguments<'claimActivity'>,
+): ClaimedActivity {
+  const candidates = [...data.activities.values()]
+    .filter((item) => item.record.name === request.name && isAvailable(item, request.now))
+    .sort(oldestFirst);
+  const passedOver = new Set<string>();
+  let claimed: ClaimedActivity = null;
+  for (const candidate of candidates) {
+    const { instanceId } = candidate.record;
+    if (data.instances.get(instanceId)?.status !== 'Runnable') {
+      passedOver.add(instanceId);
+    } else {
+      claimed = claimCandidate(data, candidate, request);
+      break;
+    }
+  }
+  const availableAt = request.now + request.deferMs;
+  for (const candidate of candidates) {
+    if (!passedOver.has(candidate.record.instanceId)) continue;
+    const record = { ...candidate.record, availableAt };
+    data.activities.set(record.id, { ...candidate, record, deferred: true });
+  }
+  return claimed;
+}
+
+function claimCandidate(
+  data: MemoryData,
+  candidate: StoredActivity,
+  { claim, lengthMax = Infinity }: OperationArguments<'claimActivity'>[0],
+): ClaimedActivity {
+  const { length } = candidate.record.parameters;
+  if (length > lengthMax) return { parametersLength: length };
+  const claimed = held(candidate, claim);
+  data.activities.set(candidate.record.id, claimed);
+  return claimed.record;
+}
+
+export function findAvailableActivities(
+  data: MemoryData,
+  [names, now]: OperationArguments<'findAvailableActivities'>,
+): readonly string[] {
+  const available = new Set<string>();
+  for (const item of data.activities.values()) {
+    if (isAvailable(item, now)) available.add(item.record.name);
+  }
+  return names.filter((name) => available.has(name));
+}
 
 export function listActivityQueues(
   data: MemoryData,
