@@ -1,21 +1,21 @@
 /**
- * The running server without HTTP: one node, and the areas of it that the API calls.
+ * The running server without HTTP: one node, and the areas that the API calls.
  *
- * Owns: the order in which services start and stop, the reaction to hints from other nodes, and which service methods
- * clients can call. Must not know: HTTP, which store, backplane or Python it was given.
+ * Owns: the order in which services start and stop, the reaction to hints from other nodes, and the service methods that
+ * clients can call. Must not know: HTTP, and the kind of its store, backplane or Python.
  *
- * Callers' arguments are checked by type but not by value: validating lengths, casing and formats is the API's job. Times
- * are milliseconds since 1970. Every call may throw AppError. Each method documents the codes that are specific to it; any
- * method can also throw `store_unavailable`, `overloaded` or `stopping`.
+ * Callers' arguments are checked by type but not by value: validating lengths, casing and formats is the API's job. Times are
+ * milliseconds since 1970. Every call may throw AppError. Each method documents the codes that are specific to it; any method
+ * can also throw `store_unavailable`, `overloaded` or `stopping`.
  */
 import type { Hint } from '../backplane/backplane.js';
 import type { Service } from '../base/service.js';
 import { SharedWork } from '../base/shared-work.js';
 import type { ChangeFeed } from './changes/change-feed.js';
-import { showFiguresAge, showGauges } from './fleet/host-gauges.js';
+import { showStatisticsAge, showGauges } from './fleet/host-gauges.js';
 import { NOT_ATOMIC, ONE_NODE_ONLY } from './fleet/node-registry.js';
 import { EventTakers } from './events/event-takers.js';
-import { StoreFigures } from './fleet/store-figures.js';
+import { StatisticsCache } from './fleet/statistics-cache.js';
 import type { Readiness, ServerInfo } from './fleet/node-types.js';
 import type { NodeServicesOptions } from './node-options.js';
 import { NodeServices } from './node-services.js';
@@ -58,7 +58,7 @@ function areasOf(services: NodeServices, { clock, store }: Pick<HostOptions, 'cl
     },
     audit: {
       ...gate.before(services.access.auditLog, 'list'),
-      // What has been done is recorded even while the server stops.
+      // Completed changes are recorded even while the server stops.
       record: services.access.auditLog.record.bind(services.access.auditLog),
     },
     nodes: gate.before(services.nodeQueries, 'list'),
@@ -153,7 +153,7 @@ function notificationCalls({ gate, notifications }: NodeServices) {
 
 type Areas = ReturnType<typeof areasOf>;
 
-/** In Prometheus' text format. */
+/** In Prometheus text format. */
 export interface MetricsText {
   readonly text: string;
   readonly contentType: string;
@@ -178,7 +178,7 @@ export class Host implements Service {
   readonly changes: Pick<ChangeFeed, 'watch'>;
   readonly #options: HostOptions;
   readonly #services: NodeServices;
-  readonly #figures: StoreFigures;
+  readonly #statistics: StatisticsCache;
   readonly #metrics = new SharedWork<MetricsText>();
   readonly #startTime: number;
 
@@ -209,8 +209,8 @@ export class Host implements Service {
     );
     showGauges(metrics, this.#services, scripts);
     const { nodes } = this.#services;
-    this.#figures = new StoreFigures({ store, clock, nodes: () => nodes.others.length + 1 });
-    showFiguresAge(metrics, this.#figures);
+    this.#statistics = new StatisticsCache({ store, clock, nodes: () => nodes.others.length + 1 });
+    showStatisticsAge(metrics, this.#statistics);
     this.overview = this.#createOverview();
   }
 
@@ -231,7 +231,7 @@ export class Host implements Service {
     this.#services.gate.open();
   }
 
-  /** Drains: accepts no new work and finishes the current work. Other nodes may take over immediately. */
+  /** Drains: rejects new work and finishes the current work. Other nodes may take over immediately. */
   async stop(): Promise<void> {
     const { gate } = this.#services;
     if (gate.state === 'stopping') return;
@@ -277,7 +277,7 @@ export class Host implements Service {
     return { ready: reasons.length === 0, reasons };
   }
 
-  /** Computed once for callers who ask at the same time. */
+  /** Computed once for concurrent callers. */
   metrics(): Promise<MetricsText> {
     return this.#metrics.get('all', async (begins) => {
       begins();
@@ -287,7 +287,7 @@ export class Host implements Service {
 
   async #readMetrics(): Promise<MetricsText> {
     const { clock, metrics } = this.#options;
-    const statistics = await this.#figures.read();
+    const statistics = await this.#statistics.read();
     if (statistics !== null) metrics.showStore(statistics, clock.now());
     const { registry } = metrics;
     return { text: await registry.metrics(), contentType: registry.contentType };
@@ -300,7 +300,7 @@ export class Host implements Service {
       history,
       nodes,
       activities: activityQueries,
-      figures: this.#figures,
+      statisticsCache: this.#statistics,
       startTime: this.#startTime,
     });
     return gate.before(queries, 'overview');
@@ -311,7 +311,7 @@ export class Host implements Service {
     return this.#services.runner.memory.used;
   }
 
-  /** @throws Error if other nodes use a store that cannot keep nodes apart */
+  /** @throws Error if other nodes use a store that supports only one node */
   async #refuseFleet(): Promise<void> {
     const { backplane, logger } = this.#options;
     if (backplane.kind === 'redis') {

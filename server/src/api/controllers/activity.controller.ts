@@ -19,8 +19,8 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { AppError } from '../../base/errors.js';
-import { reaches } from '../../base/name-reach.js';
-import { callerReach } from '../access/authentication.js';
+import { allowsName } from '../../base/allowed-names.js';
+import { allowedNames } from '../access/authentication.js';
 import type { ReportedResult } from '../../runtime/activities/activity-results.js';
 import { PAGE_SIZE_DEFAULT } from '../http/api-limits.js';
 import { asJson, nullableBody } from '../http/body-reader.js';
@@ -188,8 +188,8 @@ export class ActivityController extends Controller {
     @Request() request: HttpRequest,
     @Query() lease?: number,
   ): Promise<ExtendedLease> {
-    const { guesses, host } = this.#services;
-    const extended = await guesses.guard(addressOf(request), () =>
+    const { workTokenFailures, host } = this.#services;
+    const extended = await workTokenFailures.guard(addressOf(request), () =>
       host.activities.extend(token, lease === undefined ? null : this.#leaseMs(lease)),
     );
     return toExtendedLease(extended);
@@ -210,8 +210,8 @@ export class ActivityController extends Controller {
   )
   @Security('bearer', ['conductor:worker'])
   async releaseActivity(@Path() id: string, @Request() request: HttpRequest): Promise<void> {
-    const { guesses, host } = this.#services;
-    await guesses.guard(addressOf(request), () => host.activities.release(id));
+    const { workTokenFailures, host } = this.#services;
+    await workTokenFailures.guard(addressOf(request), () => host.activities.release(id));
   }
 
   /**
@@ -250,14 +250,16 @@ export class ActivityController extends Controller {
     const name = checkedName(id, 'activity name');
     const page = toPageRequest(limit, cursor);
     const found = await this.#services.host.activities.listItems(name, page);
-    const reach = await callerReach(request, 'conductor:viewer');
-    const items = found.items.filter(({ definitionId }) => reaches(reach, definitionId ?? ''));
+    const allowed = await allowedNames(request, 'conductor:viewer');
+    const items = found.items.filter(({ definitionId }) => allowsName(allowed, definitionId ?? ''));
     return toWirePage({ ...found, items }, toActivityItem);
   }
 
   async #complete(request: HttpRequest, token: string, result: ReportedResult): Promise<void> {
-    const { guesses, host } = this.#services;
-    await guesses.guard(addressOf(request), () => host.activities.complete(token, result));
+    const { workTokenFailures, host } = this.#services;
+    await workTokenFailures.guard(addressOf(request), () =>
+      host.activities.complete(token, result),
+    );
   }
 
   #leaseMs(leaseSeconds: number): number {

@@ -2,7 +2,7 @@
  * Resolves references within a schema: `#`, `#/$defs/address`, `#anchor`, and the `$id` of a schema inside it.
  *
  *  RR1 Nothing is loaded: a reference to a document that is not part of the schema is foreign.
- *  RR2 A schema with an `$id` is a resource of its own: anchors belong to it, and fragments start at it.
+ *  RR2 A schema with an `$id` is a separate resource: anchors belong to it, and fragments start at it.
  */
 import { valueAt } from './json-pointer.js';
 import { schemaPositions } from './schema-positions.js';
@@ -28,7 +28,7 @@ export class SchemaReferences {
   readonly #bySchema = new Map<JsonObject, OpenResource>();
   readonly #root: OpenResource;
 
-  /** Use `SchemaReferences.of`, which keeps the index. */
+  /** Use `SchemaReferences.of`, which caches the index. */
   constructor(root: JsonObject) {
     this.#root = resourceAt(root, '');
     for (const { parent, schema } of schemaPositions(root)) {
@@ -41,7 +41,7 @@ export class SchemaReferences {
     }
   }
 
-  /** The index of a schema, which is made once. */
+  /** The cached index of a schema. */
   static of(root: JsonObject): SchemaReferences {
     let index = indexes.get(root);
     if (index === undefined) {

@@ -23,7 +23,7 @@ function anyInput({ input }: WorkflowDefinition): string {
   return input === false ? 'never' : '{\n  [name: string]: unknown;\n}';
 }
 
-/** What Outputs write replaces or adds to the start data, with values of unknown types. */
+/** Outputs replace or add fields of the start data, with values of unknown types. */
 function dataType({ input, steps }: WorkflowDefinition): string {
   const properties = isJsonObject(input) ? input['properties'] : undefined;
   const given = new Set(
@@ -35,7 +35,7 @@ function dataType({ input, steps }: WorkflowDefinition): string {
   const added = [...written].filter((key) => !given.has(key));
   const members = added.map((key) => `  ${memberName(key)}?: unknown;\n`).join('');
   const type = members === '' ? 'Input' : `Input & {\n${members}}`;
-  return `/** The data of a run: the start data, and what the Outputs of steps add. */\nexport type Data = ${type};\n`;
+  return `/** The data of a run: the start data, and the fields that Outputs add. */\nexport type Data = ${type};\n`;
 }
 
 /** The parameters of each activity with a literal name. */

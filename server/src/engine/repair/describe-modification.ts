@@ -1,9 +1,9 @@
-/** What a modification did, in one line for the audit. */
+/** Describes an applied modification in one line for the audit. */
 import type { AppliedModification, Execution, Modification } from './modification.js';
 
-/** Maximum number of steps that are named; of the others, the text has only the number. */
+/** Maximum number of steps that are named; the others are only counted. */
 const NAMED_MAX = 5;
-/** Longer ids are cut, so that the line has room for them. */
+/** Longer ids are truncated to fit the line. */
 const NAME_LENGTH_MAX = 20;
 const LENGTH_MAX = 800;
 
@@ -23,7 +23,7 @@ export function describeModification(
   // The reason comes first, so that it is never cut: it may begin with the mark of a bulk job.
   const parts = [
     `reason: ${modification.reason}`,
-    ...(cancelled.length > 0 ? [`cancelled ${namesOf(cancelled)}`] : []),
+    ...(cancelled.length > 0 ? [`canceled ${namesOf(cancelled)}`] : []),
     ...(modification.data === null ? [] : ['changed data']),
     ...(from === to ? [] : [`moved from version ${from} to ${to}`]),
     ...(started.length > 0 ? [`started ${namesOf(started)}`] : []),

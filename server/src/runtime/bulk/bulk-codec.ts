@@ -1,5 +1,5 @@
-/** The texts of bulk jobs in the store. */
-import type { NameReach } from '../../base/name-reach.js';
+/** The stored texts of bulk jobs. */
+import type { AllowedNames } from '../../base/allowed-names.js';
 import { readJson, writeJson } from '../../engine/values/exact-json.js';
 import type { BulkJobRecord, BulkJobSummary } from '../../store/records/bulk-jobs.js';
 import type { InstancePosition } from '../../store/records/instance-lists.js';
@@ -16,12 +16,12 @@ import type {
 export interface BulkAbout {
   readonly action: BulkAction;
   readonly actor: string;
-  /** Of the caller who created it; null: none. */
+  /** The API key of the caller that created it; null: none. */
   readonly apiKeyId: string | null;
   readonly reason: string;
   readonly perSecond: number;
-  /** Of the caller who created it. */
-  readonly reach: NameReach;
+  /** The definitions that the job's creator was allowed to act on. The name is stored. */
+  readonly reach: AllowedNames;
 }
 
 export interface BulkTask {
@@ -38,13 +38,13 @@ export const writeFailures = (failures: readonly BulkFailure[]): string => write
 export const writePosition = (position: InstancePosition): string => write(position);
 
 // Each text was written by the function above.
-/** Jobs of older versions have no reach and no key. */
+/** Jobs of older versions have no `reach` and no key. */
 export const readAbout = (text: string): BulkAbout => {
   type Stored = Omit<BulkAbout, 'reach' | 'apiKeyId'> & Partial<BulkAbout>;
   const { apiKeyId = null, reach = 'all', ...about } = read(text) as Stored;
   return { ...about, apiKeyId, reach };
 };
-/** Jobs of older versions do not say whether to compensate. */
+/** Jobs of older versions don't have `compensate`. */
 export const readTask = (text: string): BulkTask => {
   const task = read(text) as Omit<BulkTask, 'compensate'> & Partial<BulkTask>;
   return { ...task, compensate: task.compensate ?? false };
@@ -54,12 +54,12 @@ export const readFailures = (text: string): readonly BulkFailure[] =>
   read(text) as readonly BulkFailure[];
 export const readPosition = (text: string): InstancePosition => read(text) as InstancePosition;
 
-/** @param apiKey what is known of the key of its creator */
+/** @param apiKey its creator's key */
 export function bulkJobItem(job: BulkJobSummary, apiKey: BulkJobKey | null): BulkJobListItem {
   const { done, endTime, failed, id, isCollected, matched, skipped, startTime, state } = job;
   const counts = { matched, exact: isCollected, done, skipped, failed };
   const { action, actor, perSecond, reach, reason } = readAbout(job.about);
-  const about = { action, actor, apiKey, perSecond, reach, reason };
+  const about = { action, actor, apiKey, perSecond, allowed: reach, reason };
   return { id, ...about, state, ...counts, startTime, endTime };
 }
 
@@ -68,7 +68,7 @@ export function viewBulkJob(job: BulkJobRecord, apiKey: BulkJobKey | null): Bulk
 }
 
 function write(value: object): string {
-  // Its members are JSON values; those that are undefined are left out.
+  // Its members are JSON values; undefined ones are omitted.
   return writeJson(value);
 }
 

@@ -2,7 +2,12 @@
 import { sleep, type Clock } from '../../base/clock.js';
 import { AppError, type ErrorCode } from '../../base/errors.js';
 import { hashOf, type Ids } from '../../base/ids.js';
-import { definitionsWithin, reaches, reachesAllOf, type NameReach } from '../../base/name-reach.js';
+import {
+  definitionsWithin,
+  allowsName,
+  allowsAllNames,
+  type AllowedNames,
+} from '../../base/allowed-names.js';
 import type { Logger } from '../../base/logger.js';
 import {
   BULK_CHUNK,
@@ -47,12 +52,12 @@ import {
   type BulkRequest,
 } from './bulk-types.js';
 
-/** How long a request waits until all ids have been stored. */
+/** How long a request waits for all ids to be stored. */
 const COLLECT_WAIT_MS = 5000;
-/** A preview counts up to so many instances, for so long. */
+/** Limits of the count in a preview. */
 const COUNT_LIMITS = { max: 1_000_000, ms: 3000 };
 const PREVIEWED = 20;
-/** What a modification that was tried says of the run. */
+/** Errors of a dry run that show an obstacle of the instance. */
 const OBSTACLES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'modification_impossible',
   'invalid_data',
@@ -80,8 +85,8 @@ export class BulkJobs {
   }
 
   /**
-   * Stores a job and begins with it. It answers when all ids have been stored, or after `COLLECT_WAIT_MS`; what was answered
-   * is continued on any node.
+   * Stores and starts a job. Resolves when all ids have been stored, or after `COLLECT_WAIT_MS`; from then on, the job survives
+   * this node.
    *
    * @throws AppError `invalid_request`, `too_many_bulk_jobs`, `idempotency_conflict`
    */
@@ -101,13 +106,13 @@ export class BulkJobs {
     return { id: job.id, ...inserted.run.matched };
   }
 
-  /** What a job would act on, and what would prevent it. @throws AppError `invalid_request` */
+  /** Previews the instances that a job would act on, with obstacles. @throws AppError `invalid_request` */
   async preview(request: BulkRequest): Promise<BulkPreview> {
     const matches = await this.#matchesOf(request);
     return { ...matches, obstacles: await this.#obstaclesOf(request, matches.instances) };
   }
 
-  /** Only a modification can be tried without changing anything. */
+  /** Only modifications support a dry run. */
   async #obstaclesOf(
     { actor, modification, reason }: BulkRequest,
     instances: readonly InstanceListItem[],
@@ -119,7 +124,7 @@ export class BulkJobs {
         await this.#options.repairs.modify(id, { ...modification, reason, dryRun: true }, actor);
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        // Anything else says nothing about the run: the job itself would try again.
+        // Other errors say nothing about the run: the job itself would retry.
         if (OBSTACLES.has(error.code)) obstacles.push(bulkFailure(id, error));
       }
     }
@@ -127,13 +132,13 @@ export class BulkJobs {
   }
 
   async #matchesOf(request: BulkRequest): Promise<Omit<BulkPreview, 'obstacles'>> {
-    const { reach, selection } = request;
+    const { allowed, selection } = request;
     if (!('filter' in selection)) {
       const ids = [...new Set(selection.workflowIds)];
       return {
         matched: ids.length,
         exact: true,
-        instances: await this.#existing(ids.slice(0, PREVIEWED), reach),
+        instances: await this.#existing(ids.slice(0, PREVIEWED), allowed),
       };
     }
     const filter = toInstanceFilter(filterOf(request) ?? {});
@@ -146,18 +151,22 @@ export class BulkJobs {
     return { matched: count, exact, instances: items };
   }
 
-  /** @throws AppError `bulk_job_not_found`, also if the job may act on instances outside the reach */
-  async get(id: string, reach: NameReach): Promise<BulkJobView> {
-    return this.#view(await this.#load(id, reach));
+  /** @throws AppError `bulk_job_not_found`, even if the job may act on instances that the caller may not see */
+  async get(id: string, allowed: AllowedNames): Promise<BulkJobView> {
+    return this.#view(await this.#load(id, allowed));
   }
 
   /**
-   * The instances of the job as they are now, in the order in which it takes them. Removed ones are left out.
+   * The current state of the job's instances, in processing order. Removed ones are omitted.
    * @throws AppError `bulk_job_not_found`, `invalid_request` for a cursor of another list
    */
-  async listRuns(id: string, page: PageRequest, reach: NameReach): Promise<Page<InstanceListItem>> {
+  async listRuns(
+    id: string,
+    page: PageRequest,
+    allowed: AllowedNames,
+  ): Promise<Page<InstanceListItem>> {
     const { store } = this.#options;
-    const job = await this.#load(id, reach);
+    const job = await this.#load(id, allowed);
     const list = `bulk-runs ${id}`;
     const from = Number(decodeCursor(page.cursor, list)?.[0] ?? 0);
     const to = Math.min(from + page.limit, job.matched);
@@ -172,16 +181,19 @@ export class BulkJobs {
     }
     const hasMore = ids.length > 0 && to < job.matched;
     return {
-      items: await this.#existing(ids, reach),
+      items: await this.#existing(ids, allowed),
       nextCursor: hasMore ? encodeCursor(list, [String(to)]) : null,
     };
   }
 
   /**
-   * The newest first, without those that may act on instances outside the reach.
+   * Newest first, without jobs that may act on instances that the caller may not see.
    * @throws AppError `invalid_request` for a cursor of another list
    */
-  async list({ cursor, limit }: PageRequest, reach: NameReach): Promise<Page<BulkJobListItem>> {
+  async list(
+    { cursor, limit }: PageRequest,
+    allowed: AllowedNames,
+  ): Promise<Page<BulkJobListItem>> {
     const position = decodeCursor(cursor, LIST);
     const after = position === null ? null : { time: Number(position[0]), id: position[1] ?? '' };
     const jobs = await this.#options.store.listBulkJobs(after, limit + 1);
@@ -189,13 +201,13 @@ export class BulkJobs {
       jobs.map(async (job) => bulkJobItem(job, await this.#keyOf(job))),
     );
     const page = pageOf(items, limit, LIST, ({ id, startTime }) => [String(startTime), id]);
-    return { ...page, items: page.items.filter((job) => reachesAllOf(reach, job.reach)) };
+    return { ...page, items: page.items.filter((job) => allowsAllNames(allowed, job.allowed)) };
   }
 
-  /** Actions in progress still end. A job that has ended stays as it is. @throws AppError `bulk_job_not_found` */
-  async stop(id: string, actor: string, reach: NameReach): Promise<BulkJobView> {
+  /** Actions in progress still end. An ended job doesn't change. @throws AppError `bulk_job_not_found` */
+  async stop(id: string, actor: string, allowed: AllowedNames): Promise<BulkJobView> {
     const { clock, logger, runner, store } = this.#options;
-    if (reach !== 'all') await this.#load(id, reach);
+    if (allowed !== 'all') await this.#load(id, allowed);
     const job = await store.stopBulkJob(id, clock.now());
     if (job === null) throw notFound(id);
     if (job.state === 'Stopped') {
@@ -215,7 +227,7 @@ export class BulkJobs {
   }
 
   #newJob(request: BulkRequest): BulkJobRecord {
-    const { action, actor, apiKeyId, perSecond, reach, reason } = request;
+    const { action, actor, apiKeyId, perSecond, allowed, reason } = request;
     const { compensate, idempotency, modification } = request;
     const startTime = this.#options.clock.now();
     const ids = idsOf(request);
@@ -231,7 +243,7 @@ export class BulkJobs {
         apiKeyId,
         reason,
         perSecond: perSecond ?? PER_SECOND,
-        reach,
+        reach: allowed,
       }),
       task: writeTask({ filter: filterOf(request), modification, compensate }),
       state: 'Running',
@@ -269,17 +281,20 @@ export class BulkJobs {
     );
   }
 
-  async #load(id: string, reach: NameReach): Promise<BulkJobRecord> {
+  async #load(id: string, allowed: AllowedNames): Promise<BulkJobRecord> {
     const job = await this.#options.store.getBulkJob(id);
-    if (job === null || !reachesAllOf(reach, readAbout(job.about).reach)) throw notFound(id);
+    if (job === null || !allowsAllNames(allowed, readAbout(job.about).reach)) throw notFound(id);
     return job;
   }
 
-  /** Those of the instances that exist, within the reach. */
-  async #existing(ids: readonly string[], reach: NameReach): Promise<readonly InstanceListItem[]> {
+  /** The instances that exist and whose definition is allowed. */
+  async #existing(
+    ids: readonly string[],
+    allowed: AllowedNames,
+  ): Promise<readonly InstanceListItem[]> {
     const found = new Map<string, InstanceListItem>();
     for (const summary of await this.#options.store.getSummaries(ids)) {
-      if (reaches(reach, summary.definitionId)) found.set(summary.id, listItem(summary));
+      if (allowsName(allowed, summary.definitionId)) found.set(summary.id, listItem(summary));
     }
     return ids.flatMap((id) => found.get(id) ?? []);
   }
@@ -292,10 +307,10 @@ export class BulkJobs {
   }
 }
 
-/** Null: the ids were given. */
-function filterOf({ reach, selection }: BulkRequest): BulkFilter | null {
+/** Null: the request lists ids. */
+function filterOf({ allowed, selection }: BulkRequest): BulkFilter | null {
   if (!('filter' in selection)) return null;
-  return { ...selection.filter, ...definitionsWithin(reach) };
+  return { ...selection.filter, ...definitionsWithin(allowed) };
 }
 
 /** Null: the job collects them. */

@@ -2,12 +2,12 @@
  * Reports changes to listeners as they happen: instances after each commit and control action, definitions when they get a
  * version.
  *
- * Owns: the listeners of this node, and what other nodes have asked to be notified of. Must not know: HTTP, the store. It
+ * Owns: the listeners of this node, and the notifications that other nodes have requested. Must not know: HTTP, the store. It
  * is a feed, not a log: listeners recover from losses (of a hint, or by a slow listener) by reading the lists again.
  *
- *  F1 While nobody listens, here or elsewhere, a commit costs one comparison and nothing is sent.
- *  F2 Each listener uses bounded memory, whatever it does; a slow one is told that it missed changes.
- *  F3 A change costs the same, however many listeners have the same filter. One caller can't take all places.
+ *  F1 Without listeners on any node, a commit costs one comparison and nothing is sent.
+ *  F2 Each listener uses bounded memory; a slow listener is notified that it missed changes.
+ *  F3 A change costs the same, however many listeners have the same filter. One caller can't take all permits.
  */
 import {
   CHANGES_PER_HINT_MAX,
@@ -22,7 +22,7 @@ import type { InstanceSummary } from '../../store/records/instances.js';
 import { ChangeBuffer } from './change-buffer.js';
 import { ChangeChannel, channelKey, type ChangeFilter } from './change-channel.js';
 import { ChangeWatch, type ChangeListener } from './change-watch.js';
-import { WatchPlaces } from './watch-places.js';
+import { ListenerLimits } from './listener-limits.js';
 import type { Clock } from '../../base/clock.js';
 import type { InstanceListItem } from '../operations/instance-types.js';
 import { committedItem, listItem } from '../operations/instance-views.js';
@@ -42,9 +42,9 @@ const TELL_INTERVAL_MS = 200;
 
 export class ChangeFeed {
   readonly #options: ChangeFeedOptions;
-  /** Of the filters that listeners have. */
+  /** The channels of the listeners' filters. */
   readonly #channels = new Map<string, ChangeChannel>();
-  readonly #places = new WatchPlaces();
+  readonly #limits = new ListenerLimits();
   readonly #forOthers = new ChangeBuffer();
   #othersListenUntil = 0;
   #cancelTelling: (() => void) | null = null;
@@ -56,7 +56,7 @@ export class ChangeFeed {
   }
 
   get listeners(): number {
-    return this.#places.taken;
+    return this.#limits.taken;
   }
 
   /**
@@ -67,16 +67,16 @@ export class ChangeFeed {
     if (this.#isClosed) {
       throw new AppError('stopping', 'The server is stopping', { retryAfterSeconds: 1 });
     }
-    const leavePlace = this.#places.take(currentCaller());
+    const release = this.#limits.take(currentCaller());
     const { clock } = this.#options;
     const key = channelKey(filter);
     const channel = this.#channels.get(key) ?? new ChangeChannel(clock, filter);
     this.#channels.set(key, channel);
-    if (this.#places.taken === 1) this.#announceInterest();
+    if (this.#limits.taken === 1) this.#announceInterest();
     return new ChangeWatch(clock, channel, () => {
-      leavePlace();
+      release();
       if (channel.watches.size === 0) this.#channels.delete(key);
-      if (this.#places.taken === 0) this.#cancelBeat();
+      if (this.#limits.taken === 0) this.#cancelBeat();
     });
   }
 
@@ -92,13 +92,13 @@ export class ChangeFeed {
 
   // -- changes on this node
 
-  /** A commit of this instance is durable. */
+  /** Called when a commit of this instance is durable. */
   committed(instance: Instance): void {
     if (!this.#isWanted) return;
     this.#changed(changeOf(committedItem(instance, this.#options.clock.now())));
   }
 
-  /** The status of an instance was changed in the store. */
+  /** Called when the status of an instance was changed in the store. */
   controlled(record: InstanceSummary): void {
     if (!this.#isWanted) return;
     this.#changed(changeOf(listItem(record)));
@@ -164,7 +164,7 @@ export class ChangeFeed {
     }
   }
 
-  /** While there are listeners here, asks other nodes for notifications; if that is impossible, listeners are told. */
+  /** While there are listeners here, asks other nodes for notifications; if that is impossible, listeners are notified. */
   #announceInterest(): void {
     const { clock, mayBeStale, publish } = this.#options;
     publish({ kind: 'interest' });
@@ -175,7 +175,7 @@ export class ChangeFeed {
   }
 }
 
-/** Without what may be long. */
+/** The change without members that may be long. */
 function changeOf(item: InstanceListItem): ChangedInstance {
   const { id, definitionId, version, reference, status, outcome, parent } = item;
   const { startTime, endTime, lastChangeTime, failureTime, failingSince } = item;

@@ -1,4 +1,4 @@
-/** Notifications and deliveries between their stored form and what clients see. */
+/** Converts notifications and deliveries between their stored form and the client view. */
 import type { IndexCondition } from '../../store/records/index-conditions.js';
 import type { DeliverySummary, NotificationRecord } from '../../store/records/notifications.js';
 import { readStoredConditions } from '../operations/parse-condition.js';
@@ -27,7 +27,7 @@ export function writeSettings(settings: StoredSettings): string {
   return JSON.stringify(settings);
 }
 
-/** Null if the settings cannot be read, such as those of a later version of the server. */
+/** Null if the settings can't be read, for example because a later server version wrote them. */
 export function readNotification({
   name,
   paused,

@@ -1,6 +1,6 @@
 /** Lets clients wait for the end of an instance. */
 import type { Clock } from '../../base/clock.js';
-import { NotWantedError } from '../../base/slices.js';
+import { CanceledError } from '../../base/slices.js';
 import type { EndWait, EndWaiters } from '../instances/end-waiters.js';
 import type { InstanceRunner } from '../instances/instance-runner.js';
 import type { RequestGate } from '../request-gate.js';
@@ -27,7 +27,7 @@ export class InstanceEnds {
     this.#options = options;
   }
 
-  /** Notices the end of an instance that is about to be started; see `wait`. */
+  /** Begins to wait for the end of an instance that is about to be started; see `wait`. */
   begin(id: string, { signal, timeoutMs }: StartWait): EndWait {
     const { clock, endWaiters, isShared } = this.#options;
     const wakeAt = clock.now() + (isShared() ? Math.min(timeoutMs, END_RECHECK_MS) : timeoutMs);
@@ -37,7 +37,7 @@ export class InstanceEnds {
   /**
    * Resolves when the instance has ended or the time is up.
    * @param begun a wait that began before the instance was started: its first end needs no read
-   * @throws AppError `workflow_not_found`; NotWantedError when the signal fires
+   * @throws AppError `workflow_not_found`; CanceledError when the signal fires
    */
   async wait(
     id: string,
@@ -50,7 +50,7 @@ export class InstanceEnds {
     const known = begun === null ? null : await begun.over;
     if (known !== null) return known;
     for (;;) {
-      if (signal.aborted) throw new NotWantedError();
+      if (signal.aborted) throw new CanceledError();
       const isLocal = !isShared();
       const recent = isLocal && gate.state === 'open' ? endWaiters.recent(id) : null;
       if (recent !== null) return recent;
@@ -59,7 +59,7 @@ export class InstanceEnds {
       const wait = endWaiters.wait(id, (wake) => clock.at(wakeAt, wake), signal);
       try {
         const isOver = clock.now() >= deadline || gate.state !== 'open';
-        // An instance that runs on the only node ends there, and has not ended yet: no read is needed.
+        // An instance that is running on the only node has not ended, and will end here: no read is needed.
         const isKnown = !isOver && isLocal && runner.isRunning(id);
         const view = isKnown ? null : await gate.pass(() => this.#view(id, isOver));
         if (view !== null) return view;

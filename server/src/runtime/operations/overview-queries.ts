@@ -1,13 +1,13 @@
 /**
- * The state of the whole fleet in numbers: runs by status and definition, starts and ends of the last hour and day, work
- * without workers, nodes.
+ * Statistics of the whole fleet: runs by status and definition, starts and ends of the last hour and day, work without workers,
+ * nodes.
  *
  * Everything is bounded and shared by concurrent callers, so that any number of open pages costs the same.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.js';
 import { runForServer } from '../../base/limits/current-caller.js';
-import { reaches, type NameReach } from '../../base/name-reach.js';
+import { allowsName, type AllowedNames } from '../../base/allowed-names.js';
 import type { InstanceStatus } from '../../store/records/instances.js';
 import type { NodeRecord } from '../../store/records/nodes.js';
 import type { Store } from '../../store/store.js';
@@ -26,12 +26,12 @@ import {
   type RunHistory,
   type RunHistoryReport,
 } from '../fleet/run-history.js';
-import type { StoreFigures } from '../fleet/store-figures.js';
+import type { StatisticsCache } from '../fleet/statistics-cache.js';
 import { searches } from './bounded-search.js';
 
-/** An answer is kept this long. */
+/** How long an answer is cached. */
 const KEPT_MS = 3000;
-/** Callers with different prefixes whose answers are kept. */
+/** Maximum number of cached answers for callers with different prefixes. */
 const REACHES_MAX = 100;
 const DEFINITIONS_MAX = 100;
 /** Open runs of a definition and status are counted up to this number. */
@@ -43,7 +43,7 @@ export interface OverviewQueriesOptions {
   readonly clock: Clock;
   readonly startTime: number;
   readonly history: RunHistory;
-  readonly figures: StoreFigures;
+  readonly statisticsCache: StatisticsCache;
   readonly nodes: Pick<NodeRegistry, 'id' | 'looksAlive'>;
   readonly activities: Pick<ActivityQueries, 'listQueues'>;
 }
@@ -58,19 +58,19 @@ export interface OpenRuns {
 
 export interface OverviewView {
   readonly time: number;
-  /** The earliest start of a live node: nothing older is in the history. */
+  /** The earliest start of a live node: the history has no older counts. */
   readonly countedSince: number;
-  /** Null if the store cannot count now, or for a caller who may not see all runs. */
+  /** Null if the store can't count now, or the caller may not see all runs. */
   readonly byStatus: Readonly<Record<InstanceStatus, number>> | null;
   readonly byStatusTime: number;
-  /** Definitions with open runs, those with the most first. */
+  /** Definitions with open runs, most runs first. */
   readonly definitions: readonly OpenRuns[];
-  /** False: there are definitions that were not looked at. */
+  /** False: some definitions were not counted. */
   readonly definitionsExact: boolean;
-  /** Empty for a caller who may not see all runs; `hours` and `queues`, too. */
+  /** Empty if the caller may not see all runs, like `hours` and `queues`. */
   readonly minutes: readonly RunBucket[];
   readonly hours: readonly RunBucket[];
-  /** Queues with waiting items, the one with the oldest item first. */
+  /** Queues with waiting items, ordered by oldest item. */
   readonly queues: readonly ActivityQueueView[];
   readonly unattendedQueues: number;
   readonly nodes: { readonly alive: number; readonly dead: number };
@@ -82,7 +82,7 @@ export class OverviewQueries {
   readonly #options: OverviewQueriesOptions;
   #newest: OverviewView | null = null;
   #reading: Promise<OverviewView> | null = null;
-  /** By the prefixes of the callers. */
+  /** Keyed by the callers' prefixes. */
   readonly #narrow = new LRUCache<
     string,
     { readonly time: number; readonly open: Promise<OpenList> }
@@ -95,26 +95,26 @@ export class OverviewQueries {
   }
 
   /** At most a few seconds old. */
-  async overview(reach: NameReach): Promise<OverviewView> {
+  async overview(allowed: AllowedNames): Promise<OverviewView> {
     const view = await this.#whole();
-    if (reach === 'all') return view;
+    if (allowed === 'all') return view;
     return within(
       view,
-      view.definitionsExact ? listed(reach, view) : await this.#openWithin(reach),
+      view.definitionsExact ? listed(allowed, view) : await this.#openWithin(allowed),
     );
   }
 
-  /** The definitions within the prefixes may all follow those that the whole view has looked at. */
-  #openWithin(reach: readonly string[]): Promise<OpenList> {
+  /** Definitions within the prefixes may all sort after the ones that the whole view has counted. */
+  #openWithin(allowed: readonly string[]): Promise<OpenList> {
     const { clock, store } = this.#options;
-    const key = reach.toSorted().join('\n');
+    const key = allowed.toSorted().join('\n');
     const kept = this.#narrow.get(key);
     const time = clock.now();
     if (kept !== undefined && time - kept.time < KEPT_MS) return kept.open;
     const limit = DEFINITIONS_MAX + 1;
-    // Others share the result.
+    // Other callers share the result.
     const open = runForServer(async () =>
-      this.#openRuns(await listSummaries(store, { after: null, limit, reach })),
+      this.#openRuns(await listSummaries(store, { after: null, limit, allowed })),
     );
     this.#narrow.set(key, { time, open });
     // The next caller tries again.
@@ -132,16 +132,16 @@ export class OverviewQueries {
   }
 
   async #read(): Promise<OverviewView> {
-    const { activities, clock, figures, store } = this.#options;
+    const { activities, clock, statisticsCache, store } = this.#options;
     const time = clock.now();
-    const statistics = await figures.read();
+    const statistics = await statisticsCache.read();
     const waiting = (await activities.listQueues()).filter((queue) => queue.waiting > 0);
     const view: OverviewView = {
       time,
       byStatus: statistics?.instances ?? null,
-      byStatusTime: time - figures.ageMs,
+      byStatusTime: time - statisticsCache.ageMs,
       ...(await this.#openRuns(
-        await listSummaries(store, { after: null, limit: DEFINITIONS_MAX + 1, reach: 'all' }),
+        await listSummaries(store, { after: null, limit: DEFINITIONS_MAX + 1, allowed: 'all' }),
       )),
       ...this.#fleet(await store.listNodes(), time),
       queues: waiting.sort(byAge).slice(0, QUEUES_MAX),
@@ -151,7 +151,7 @@ export class OverviewQueries {
     return view;
   }
 
-  /** @param found one more than are looked at, if there are so many */
+  /** @param found one more than are counted, if there are that many */
   async #openRuns(found: readonly { readonly id: string }[]): Promise<OpenList> {
     const { clock } = this.#options;
     const left = found.slice(0, DEFINITIONS_MAX).map(({ id }) => id);
@@ -186,7 +186,7 @@ export class OverviewQueries {
     };
   }
 
-  /** What the nodes counted, also those that died lately; this node's own numbers are newer than its record. */
+  /** The nodes' counts, including nodes that died recently. This node's memory is newer than its record. */
   #fleet(records: readonly NodeRecord[], now: number) {
     const { history, nodes, startTime } = this.#options;
     const others = records.filter(({ id }) => id !== nodes.id);
@@ -211,7 +211,7 @@ export class OverviewQueries {
   }
 }
 
-/** Counts of all runs together are left out: they would say something of those outside the reach. */
+/** Omits totals over all runs, which would reveal runs of other definitions. */
 function within(view: OverviewView, open: OpenList): OverviewView {
   return {
     ...view,
@@ -224,8 +224,8 @@ function within(view: OverviewView, open: OpenList): OverviewView {
   };
 }
 
-function listed(reach: NameReach, { definitions }: OverviewView): OpenList {
-  const inside = definitions.filter(({ definitionId }) => reaches(reach, definitionId));
+function listed(allowed: AllowedNames, { definitions }: OverviewView): OpenList {
+  const inside = definitions.filter(({ definitionId }) => allowsName(allowed, definitionId));
   return { definitions: inside, definitionsExact: true };
 }
 

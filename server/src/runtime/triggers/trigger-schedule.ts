@@ -1,6 +1,6 @@
-/** What cron triggers fire in the near future, over all definitions. */
+/** Lists the cron triggers, over all definitions, that fire in the near future. */
 import type { Clock } from '../../base/clock.js';
-import { reaches } from '../../base/name-reach.js';
+import { allowsName } from '../../base/allowed-names.js';
 import { scheduleOf } from '../../schedules/trigger-times.js';
 import type { TriggerRecord } from '../../store/records/triggers.js';
 import type { Store } from '../../store/store.js';
@@ -8,9 +8,9 @@ import type { DefinitionCatalog } from '../definitions/definition-catalog.js';
 import { isRegistration, readTriggerState } from './trigger-state.js';
 import type { Schedule, ScheduledTrigger, ScheduleRequest } from './trigger-types.js';
 
-/** How many times of a trigger are listed. The cost of a request is bounded by this and the number of triggers. */
+/** Maximum number of times listed per trigger. The cost of a request is bounded by this and the number of triggers. */
 const TIMES_MAX = 24;
-/** How many triggers are read for a caller who may not see all of them. */
+/** Maximum number of triggers read for a caller who may not see all of them. */
 const NARROWED_MAX = 10_000;
 
 export interface TriggerScheduleOptions {
@@ -19,16 +19,16 @@ export interface TriggerScheduleOptions {
   readonly catalog: Pick<DefinitionCatalog, 'find'>;
 }
 
-/** Omits triggers that are paused or whose definition is disabled: they start nothing. */
+/** Omits triggers that are paused or whose definition is disabled: they don't fire. */
 export async function readSchedule(
   options: TriggerScheduleOptions,
-  { limit, periodMs, reach }: ScheduleRequest,
+  { limit, periodMs, allowed }: ScheduleRequest,
 ): Promise<Schedule> {
   const from = options.clock.now();
   const to = from + periodMs;
-  const max = reach === 'all' ? limit + 1 : NARROWED_MAX;
+  const max = allowed === 'all' ? limit + 1 : NARROWED_MAX;
   const due = await options.store.findDueTriggers(to, max);
-  const found = due.filter(({ definitionId }) => reaches(reach, definitionId));
+  const found = due.filter(({ definitionId }) => allowsName(allowed, definitionId));
   const disabled = new Map<string, boolean>();
   const items: ScheduledTrigger[] = [];
   for (const record of found.slice(0, limit)) {

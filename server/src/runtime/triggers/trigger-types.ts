@@ -1,5 +1,5 @@
 /** The calls of clients on triggers, and their results. Times are milliseconds since 1970. */
-import type { NameReach } from '../../base/name-reach.js';
+import type { AllowedNames } from '../../base/allowed-names.js';
 import type { LastFiring } from './trigger-state.js';
 
 export interface TriggerListItem {
@@ -10,15 +10,15 @@ export interface TriggerListItem {
   readonly eventName: string | null;
   readonly eventKey: string | null;
   readonly paused: boolean;
-  /** Of cron triggers, as if it were not paused. */
+  /** Cron triggers only; as if it were not paused. */
   readonly nextTimes: readonly number[];
   readonly last: LastFiring | null;
 }
 
 export interface BackfillRequest {
-  /** The first time that may be started. */
+  /** The start of the period, inclusive. */
   readonly from: number;
-  /** The first time that may not. */
+  /** The end of the period, exclusive. */
   readonly to: number;
 }
 
@@ -26,17 +26,17 @@ export interface ScheduleRequest {
   readonly periodMs: number;
   /** The maximum number of triggers. */
   readonly limit: number;
-  /** Of the ids of definitions. */
-  readonly reach: NameReach;
+  /** The definitions whose triggers are listed. */
+  readonly allowed: AllowedNames;
 }
 
 /** The triggers that fire from `from` to `to`. */
 export interface Schedule {
   readonly from: number;
   readonly to: number;
-  /** The one that fires first comes first. */
+  /** Ordered by next time. */
   readonly items: readonly ScheduledTrigger[];
-  /** Whether further triggers fire in the period. */
+  /** True if further triggers fire in the period. */
   readonly more: boolean;
 }
 
@@ -46,6 +46,6 @@ export interface ScheduledTrigger {
   readonly cron: string;
   readonly timeZone: string;
   readonly times: readonly number[];
-  /** Whether it fires more often in the period. */
+  /** True if it fires more often in the period. */
   readonly more: boolean;
 }

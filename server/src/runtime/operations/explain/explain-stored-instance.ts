@@ -1,13 +1,10 @@
-/**
- * Finds out why an instance does not advance: collects the facts for its explanation with bounded reads, none of which
- * searches through data.
- */
+/** Explains why an instance doesn't advance: collects the facts with bounded reads that don't search data. */
 import type { Instance } from '../../../engine/model/instance.js';
 import { executionKey, type Pointer } from '../../../engine/model/pointer.js';
 import { STATE_VERSION } from '../../../engine/model/snapshot.js';
 import { eventKey, isTaken } from '../../../engine/flow/taken-events.js';
 import { AppError } from '../../../base/errors.js';
-import { reaches, type NameReach } from '../../../base/name-reach.js';
+import { allowsName, type AllowedNames } from '../../../base/allowed-names.js';
 import type { ActivityRecord } from '../../../store/records/activities.js';
 import type { AuditAction, AuditEntry } from '../../../store/records/control.js';
 import type { InstanceRecord, InstanceStatus } from '../../../store/records/instances.js';
@@ -28,9 +25,9 @@ import type { Explanation, InstanceFacts, PointerFacts } from './explanation.js'
 const REASONS_MAX = 50;
 /** Maximum number of events searched on either side of a wait's effective date. */
 const EVENTS_MAX = 50;
-/** Children are read whole for one sentence each: maximum length of their states per explanation, in characters. */
+/** Maximum length of children's states per explanation, in characters: they are read as a whole for one sentence each. */
 const CHILDREN_LENGTH_MAX = 8 * 1024 * 1024;
-/** How far back to search for an event that came too early. */
+/** How far back to search for an event that was published too early. */
 const EARLY_MS = 60 * 60_000;
 
 export interface ExplainOptions {
@@ -40,31 +37,31 @@ export interface ExplainOptions {
   readonly nodes: NodeRegistry;
 }
 
-/** Shared by an explanation and those of its children. */
-interface Asked {
+/** Shared by an explanation and its children's explanations. */
+interface ExplainContext {
   readonly now: number;
   readonly nodes: readonly NodeRecord[];
-  /** The definitions whose runs, as children, are explained by their own waits; null: no children are, as in a child. */
-  readonly childrenWithin: NameReach | null;
+  /** Children of these definitions are explained by their own waits; null: none are, as inside a child. */
+  readonly childrenWithin: AllowedNames | null;
 }
 
-/** @param reach the definitions whose runs the caller may see: of other children, only the ids are shown */
+/** @param allowed the definitions whose runs the caller may see: for other children, only ids are shown */
 export async function explainStoredInstance(
   record: InstanceRecord,
   options: ExplainOptions,
-  reach: NameReach,
+  allowed: AllowedNames,
 ): Promise<Explanation> {
   return explain(record, options, {
     now: options.clock.now(),
     nodes: await options.store.listNodes(),
-    childrenWithin: reach,
+    childrenWithin: allowed,
   });
 }
 
 async function explain(
   record: InstanceRecord,
   options: ExplainOptions,
-  asked: Asked,
+  context: ExplainContext,
 ): Promise<Explanation> {
   const isNewer = record.schemaVersion > STATE_VERSION;
   const instance = isNewer ? null : await readInstance(record);
@@ -73,7 +70,7 @@ async function explain(
   // The newest first.
   const audit = (await options.store.listAudit(record.id)) ?? [];
   return explainInstance({
-    now: asked.now,
+    now: context.now,
     workflowId: record.id,
     status: record.status,
     outcome: record.outcome,
@@ -84,12 +81,12 @@ async function explain(
     instance,
     definition: await findDefinition(record, options),
     isNewer,
-    owner: ownerOf(record, options, asked),
+    owner: ownerOf(record, options, context),
     actor: actorOf(record, audit),
     lastRepair: audit.find(({ action }) => REPAIRS.has(action)) ?? null,
     leaves,
     moreLeaves: all.length - leaves.length,
-    of: instance === null ? new Map() : await factsOf(instance, leaves, options, asked),
+    of: instance === null ? new Map() : await factsOf(instance, leaves, options, context),
   });
 }
 
@@ -129,7 +126,7 @@ const CAUSE_OF: Partial<Record<InstanceStatus, AuditAction>> = {
   Terminated: 'terminate',
 };
 
-/** Other actions that change a status. */
+/** The actions that change a status. */
 const CONTROL_ACTIONS: ReadonlySet<AuditAction> = new Set(['suspend', 'resume', 'terminate']);
 
 const REPAIRS: ReadonlySet<AuditAction> = new Set(['modify', 'rerun', 'restart']);
@@ -144,7 +141,7 @@ function actorOf(
   const at = audit.findIndex(({ action }) => CONTROL_ACTIONS.has(action));
   const last = audit[at];
   if (last?.action !== cause) return null;
-  // After that, a repair opened it again, and it ended once more.
+  // A later repair reopened it, and it ended again.
   const reopens = ({ action, time }: AuditEntry): boolean =>
     endTime !== null && time <= endTime && (action === 'modify' || action === 'rerun');
   if (audit.slice(0, at).some(reopens)) return null;
@@ -158,10 +155,10 @@ function nameOf(actor: string): string {
 function ownerOf(
   { owner }: InstanceRecord,
   { nodes }: ExplainOptions,
-  asked: Asked,
+  context: ExplainContext,
 ): InstanceFacts['owner'] {
   if (owner === null) return null;
-  const record = asked.nodes.find(({ id }) => id === owner);
+  const record = context.nodes.find(({ id }) => id === owner);
   const isAlive = owner === nodes.id || (record !== undefined && nodes.looksAlive(record));
   return { id: owner, isAlive };
 }
@@ -170,21 +167,21 @@ async function factsOf(
   instance: Instance,
   leaves: readonly Pointer[],
   options: ExplainOptions,
-  asked: Asked,
+  context: ExplainContext,
 ): Promise<ReadonlyMap<number, PointerFacts>> {
   const ids = leaves
     .filter(({ state }) => state.kind === 'activity')
     .map((pointer) => executionKey(instance.id, pointer));
   const found = ids.length === 0 ? [] : await options.store.getActivities(ids);
   const activities = new Map(found.map((activity) => [activity.id, activity]));
-  const children = await factsOfChildren(leaves, options, asked);
+  const children = await factsOfChildren(leaves, options, context);
   const facts = await Promise.all(
     leaves.map(async (pointer): Promise<[number, PointerFacts | null]> => {
       const { state } = pointer;
       if (state.kind === 'event') return [pointer.id, await eventFacts(instance, state, options)];
       if (state.kind === 'child') return [pointer.id, children.get(pointer.id) ?? null];
       const activity = activities.get(executionKey(instance.id, pointer)) ?? null;
-      return [pointer.id, activityFacts(state, activity, { options, asked })];
+      return [pointer.id, activityFacts(state, activity, { options, context })];
     }),
   );
   return new Map(facts.filter((fact): fact is [number, PointerFacts] => fact[1] !== null));
@@ -193,10 +190,10 @@ async function factsOf(
 function activityFacts(
   state: Pointer['state'],
   record: ActivityRecord | null,
-  { asked, options }: { readonly asked: Asked; readonly options: ExplainOptions },
+  { context, options }: { readonly context: ExplainContext; readonly options: ExplainOptions },
 ): PointerFacts | null {
   if (state.kind !== 'activity') return null;
-  const polling = pollingOf(state.name, asked.nodes, options.nodes);
+  const polling = pollingOf(state.name, context.nodes, options.nodes);
   return { kind: 'activity', record, polling };
 }
 
@@ -219,14 +216,14 @@ async function eventFacts(
   };
 }
 
-/** One after the other, and only some if they are large; for the rest, the parent's knowledge is used. */
+/** One after another, and only some if they are large; for the rest, the parent's record is used. */
 async function factsOfChildren(
   leaves: readonly Pointer[],
   options: ExplainOptions,
-  asked: Asked,
+  context: ExplainContext,
 ): Promise<ReadonlyMap<number, PointerFacts>> {
   const facts = new Map<number, PointerFacts>();
-  const { childrenWithin } = asked;
+  const { childrenWithin } = context;
   if (childrenWithin === null) return facts;
   let left = CHILDREN_LENGTH_MAX;
   for (const { id, state } of leaves) {
@@ -234,9 +231,9 @@ async function factsOfChildren(
     const record = await options.store.getInstance(state.workflowId);
     left -= record?.state.length ?? 0;
     if (left < 0) break;
-    if (record !== null && !reaches(childrenWithin, record.definitionId)) continue;
+    if (record !== null && !allowsName(childrenWithin, record.definitionId)) continue;
     const child =
-      record === null ? null : await explain(record, options, { ...asked, childrenWithin: null });
+      record === null ? null : await explain(record, options, { ...context, childrenWithin: null });
     facts.set(id, { kind: 'child', child });
   }
   return facts;

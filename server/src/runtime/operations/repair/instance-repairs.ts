@@ -1,10 +1,10 @@
 /**
- * Repairs of instances: a person cancels and starts steps, changes data, or moves an instance to another version of its
+ * Repairs of instances: a user cancels and starts steps, changes data, or moves an instance to another version of its
  * definition.
  *
  * Every repair is planned on a copy first, which finds obstacles and answers dry runs. An open instance then gets a message,
- * which its actor applies together with everything that arrived before; the result is kept in its state (see `answers.ts`).
- * An ended instance has no actor: it is changed by one compare-and-set.
+ * which its actor applies after all earlier messages; the result is kept in its state (see `answers.ts`). An ended instance has
+ * no actor: it is changed by one compare-and-set.
  *
  *  RP1 A repair takes effect as a whole or not at all, once, whatever happens at the same time.
  *  RP2 The audit entry is part of the commit that contains the repair.
@@ -42,43 +42,46 @@ export interface InstanceRepairsOptions extends PlanOptions {
   readonly endWaiters: Pick<EndWaiters, 'changed'>;
   readonly metrics: Pick<RuntimeMetrics, 'instanceRepaired'>;
   readonly runner: Pick<InstanceRunner, 'controlled' | 'check' | 'postedByClient'>;
-  /** The status of an instance was changed in the store. */
+  /** Called when the status of an instance was changed in the store. */
   readonly controlled: (record: InstanceRecord, action: ControlAction) => Promise<void>;
 }
 
 /** How long a caller waits for the result. */
 const ANSWER_MS = 30_000;
-/** Another node may have the instance, and its commits are not always announced. */
+/** Another node may have the instance, and doesn't always announce its commits. */
 const RECHECK = { firstMs: 20, lastMs: 400 };
 
 const MODIFY_PREFIX = 'modify/';
-/** Maximum number and length of modifications of an instance that no commit has taken in. */
+/** Maximum number and length of an instance's modifications that haven't been committed. */
 const WAITING_MAX = 20;
 const WAITING_LENGTH_MAX = 2 * 1024 * 1024;
 
-/** One call, which may need several reads of the instance. */
-interface Asked {
+/** One request, which may need several reads of the instance. */
+interface PendingRepair {
   readonly id: string;
   readonly request: ModifyRequest;
   readonly repair: Repair;
   /** Null: starts the steps of the request. Otherwise: the step to start, or the first one. */
   readonly rerun: { readonly from: string | null } | null;
-  /** Of the message, or of the answer in an ended instance: the same in every attempt, which thus has no second effect. */
+  /**
+   * The id of the message, or of the answer in an ended instance. It is the same in every attempt, so a repetition has no
+   * effect.
+   */
   readonly messageId: string;
-  /** What was sent, or may have been. Null: the instance must be planned for. */
+  /** The message that was or may have been sent. Null: the repair must be planned first. */
   sent: Sent | null;
-  /** How often an ended instance dropped the message. */
+  /** How often the ended instance dropped the message. */
   drops: number;
 }
 
-/** Without the planned copy of the instance: many requests may wait for their answers at the same time. */
+/** Omits the planned copy of the instance: many requests may wait for their answers at the same time. */
 interface Sent {
   readonly forecast: Forecast;
   readonly resumes: boolean;
-  /** Null: an ended instance was to be changed, which takes no message. */
+  /** Null: the instance has ended, so it takes no message. */
   readonly message: InboxMessage | null;
   wasTried: boolean;
-  /** False as long as it is not known whether the store has it. */
+  /** False while it is unknown whether the store has it. */
   isCertain: boolean;
 }
 
@@ -91,7 +94,7 @@ export class InstanceRepairs {
     this.#waiters = new AnswerWaiters(options.environment.clock);
   }
 
-  /** A commit on this node contains these results of modifications. */
+  /** Called when a commit on this node contains these results of modifications. */
   answered(answers: readonly ModificationAnswer[]): void {
     this.#waiters.answered(answers);
   }
@@ -113,73 +116,77 @@ export class InstanceRepairs {
     return this.#apply(this.#ask({ id, request: modification, repair, rerun: { from } }));
   }
 
-  #ask(asked: Pick<Asked, 'id' | 'repair' | 'request' | 'rerun'>): Asked {
-    const { dryRun, idempotency } = asked.request;
+  #ask(pending: Pick<PendingRepair, 'id' | 'repair' | 'request' | 'rerun'>): PendingRepair {
+    const { dryRun, idempotency } = pending.request;
     const isKeyed = idempotency !== undefined && dryRun !== true;
     const id = isKeyed
       ? `k-${hashOf(idempotency.key)}`
       : this.#options.ids.newId(this.#options.environment.clock.now());
-    return { ...asked, messageId: `${MODIFY_PREFIX}${id}`, sent: null, drops: 0 };
+    return { ...pending, messageId: `${MODIFY_PREFIX}${id}`, sent: null, drops: 0 };
   }
 
-  async #apply(asked: Asked): Promise<RepairedInstance> {
+  async #apply(pending: PendingRepair): Promise<RepairedInstance> {
     const { environment, gate, queries } = this.#options;
     const { clock } = environment;
     const deadline = clock.now() + ANSWER_MS;
     /** Since the message was sent. */
     let rechecks = 1;
     for (;;) {
-      const wasSent = asked.sent !== null;
+      const wasSent = pending.sent !== null;
       const repaired = await gate
-        .pass(() => queries.read(asked.id, (record) => this.#advance(asked, record)))
+        .pass(() => queries.read(pending.id, (record) => this.#advance(pending, record)))
         .catch((error: unknown) => {
-          if (isRefusal(error) && asked.sent !== null) return null;
+          if (isRefusal(error) && pending.sent !== null) return null;
           throw error;
         });
       if (repaired !== null) return repaired;
       const now = clock.now();
-      if (now >= deadline || gate.state !== 'open') throw stillPending(asked);
+      if (now >= deadline || gate.state !== 'open') throw stillPending(pending);
       const until = Math.min(deadline, now + backOffMs(rechecks, RECHECK));
-      await this.#waiters.wait(asked.messageId, until);
+      await this.#waiters.wait(pending.messageId, until);
       rechecks = wasSent ? rechecks + 1 : 1;
     }
   }
 
-  /** Does what can be done now. Null: the instance must be read again later. */
-  async #advance(asked: Asked, record: InstanceRecord): Promise<RepairedInstance | null> {
+  /** Advances the request as far as possible. Null: the instance must be read again later. */
+  async #advance(pending: PendingRepair, record: InstanceRecord): Promise<RepairedInstance | null> {
     const { environment } = this.#options;
     const instance = await loadInstance(record);
-    const answer = answerTo(instance, asked.messageId);
-    if (answer !== null && isOf(asked, answer))
-      return answered(record, asked.sent?.forecast, answer);
-    assertFree(asked, record, answer);
-    if (isEnded(record)) return this.#repairEnded(asked, record);
-    const drops = dropsOf(instance, asked.messageId);
-    // It was ended and opened again before it took the message, which has no effect any more.
-    if (drops > asked.drops) asked.sent = null;
-    asked.drops = drops;
-    // The message was not added, because the inbox had one of another request with the same key. That one was impossible.
-    if (answer !== null && !record.inbox.some(({ id }) => id === asked.messageId))
-      asked.sent = null;
-    if (asked.sent?.isCertain === true) return null;
-    if (asked.sent?.message == null) {
-      const plan = await this.#plan(asked, record);
-      if (asked.request.dryRun === true) return foretold(plan, environment);
-      const message = messageFor(asked, record, plan);
-      asked.sent = { ...sentFor(plan), message, wasTried: false, isCertain: false };
+    const answer = answerTo(instance, pending.messageId);
+    if (answer !== null && isOf(pending, answer))
+      return answered(record, pending.sent?.forecast, answer);
+    assertFree(pending, record, answer);
+    if (isEnded(record)) return this.#repairEnded(pending, record);
+    const drops = dropsOf(instance, pending.messageId);
+    // The instance ended and was reopened before it took the message, which no longer has an effect.
+    if (drops > pending.drops) pending.sent = null;
+    pending.drops = drops;
+    // The message was not added, because the inbox had another request's message with the same key, which turned out
+    // impossible.
+    if (answer !== null && !record.inbox.some(({ id }) => id === pending.messageId))
+      pending.sent = null;
+    if (pending.sent?.isCertain === true) return null;
+    if (pending.sent?.message == null) {
+      const plan = await this.#plan(pending, record);
+      if (pending.request.dryRun === true) return planResult(plan, environment);
+      const message = messageFor(pending, record, plan);
+      pending.sent = { ...sentFor(plan), message, wasTried: false, isCertain: false };
     }
-    await this.#send(record, asked.sent);
-    if (asked.sent.isCertain) return null;
+    await this.#send(record, pending.sent);
+    if (pending.sent.isCertain) return null;
     // The store has refused it.
-    asked.sent = null;
+    pending.sent = null;
     return null;
   }
 
-  #plan({ messageId, repair, request, rerun }: Asked, record: InstanceRecord): Promise<RepairPlan> {
+  #plan(
+    { messageId, repair, request, rerun }: PendingRepair,
+    record: InstanceRecord,
+  ): Promise<RepairPlan> {
     return planRepair({ messageId, record, repair, request, rerun }, this.#options);
   }
 
-  /** Sends it for the first time, or again after an unknown outcome. @throws StoreUnavailableError */
+  /** Sends the message for the first time, or again after an unknown outcome. @throws StoreUnavailableError */
   async #send(record: InstanceRecord, sent: Sent): Promise<void> {
     const { controlled, environment, runner, store } = this.#options;
     const { id, inbox, status } = record;
@@ -198,39 +205,42 @@ export class InstanceRepairs {
     const [answer] = await store.postMessages([{ instanceId: id, message, toFullInbox: true }]);
     if (answer === null || answer === undefined) return;
     sent.isCertain = true;
-    // If it came with the resumption, the actor must take both: it reads the instance again.
+    // If it was stored together with the resumption, the actor must take both: it reads the instance again.
     if (!mayBeStored) runner.postedByClient(answer, message);
     else if (resumes) await controlled(record, 'resume');
     else runner.controlled(record);
   }
 
-  async #repairEnded(asked: Asked, record: InstanceRecord): Promise<RepairedInstance | null> {
+  async #repairEnded(
+    pending: PendingRepair,
+    record: InstanceRecord,
+  ): Promise<RepairedInstance | null> {
     const { endWaiters, environment, metrics, runner, store } = this.#options;
     if (isBeingRemoved(record)) throw notFound(record);
-    const isDryRun = asked.request.dryRun === true;
+    const isDryRun = pending.request.dryRun === true;
     if (!isDryRun && hasUnsentEnd(await loadInstance(record))) {
       // The runs that wait for its end are about to be notified.
       runner.check(record.id);
       return null;
     }
-    const plan = await this.#plan(asked, record);
-    if (isDryRun) return foretold(plan, environment);
-    asked.sent = { ...sentFor(plan), message: null, wasTried: true, isCertain: false };
+    const plan = await this.#plan(pending, record);
+    if (isDryRun) return planResult(plan, environment);
+    pending.sent = { ...sentFor(plan), message: null, wasTried: true, isCertain: false };
     const committed = await commitRepair(plan, { record, store, environment });
     if (committed === null) {
-      asked.sent = null;
+      pending.sent = null;
       return null;
     }
-    metrics.instanceRepaired(asked.repair.action);
+    metrics.instanceRepaired(pending.repair.action);
     endWaiters.changed(record.id);
     runner.controlled(committed);
-    return foretold(plan, environment);
+    return planResult(plan, environment);
   }
 }
 
-/** A later suspension remains: only the control action that is sent with the message resumes. */
+/** A later suspension remains in effect: only the control action that is sent with the message resumes. */
 function messageFor(
-  { messageId, repair }: Asked,
+  { messageId, repair }: PendingRepair,
   record: InstanceRecord,
   { keyed, modification, movesTo }: RepairPlan,
 ): InboxMessage {
@@ -248,10 +258,10 @@ function messageFor(
   return message;
 }
 
-/** What only the plan of a repair tells. */
+/** The parts of the result that only the plan contains. */
 type Forecast = Pick<RepairPlan, 'repeats' | 'warnings'>;
 
-/** Of an answer that was found, and not waited for. */
+/** The forecast of an answer that was found instead of awaited. */
 const NO_FORECAST: Forecast = { repeats: [], warnings: [] };
 
 function sentFor({
@@ -262,17 +272,21 @@ function sentFor({
   return { forecast: { repeats, warnings }, resumes: modification.resume };
 }
 
-/** Whether the answer is to this request, or to an earlier one that it repeats. */
-function isOf({ request }: Asked, { keyed }: Pick<KnownAnswer, 'keyed'>): boolean {
+/** True if the answer belongs to this request, or to an earlier one that it repeats. */
+function isOf({ request }: PendingRepair, { keyed }: Pick<KnownAnswer, 'keyed'>): boolean {
   return keyed?.requestHash === request.idempotency?.requestHash;
 }
 
 /** @throws AppError `idempotency_conflict` if another request with this key was applied, or is about to be */
-function assertFree(asked: Asked, { id, inbox }: InstanceRecord, answer: KnownAnswer | null): void {
-  const waiting = inbox.find((message) => message.id === asked.messageId);
+function assertFree(
+  pending: PendingRepair,
+  { id, inbox }: InstanceRecord,
+  answer: KnownAnswer | null,
+): void {
+  const waiting = inbox.find((message) => message.id === pending.messageId);
   const message = waiting === undefined ? null : readMessage(waiting.body);
   const isTaken =
-    answer?.result.outcome === 'applied' || (message?.kind === 'modify' && !isOf(asked, message));
+    answer?.result.outcome === 'applied' || (message?.kind === 'modify' && !isOf(pending, message));
   if (!isTaken) return;
   throw new AppError(
     'idempotency_conflict',
@@ -299,7 +313,7 @@ function answered(
 }
 
 /** The result of the plan itself. */
-async function foretold(
+async function planResult(
   { now, repeats, result, session, warnings }: RepairPlan,
   environment: PlanOptions['environment'],
 ): Promise<RepairedInstance> {
@@ -317,14 +331,14 @@ async function foretold(
   };
 }
 
-/** Such an error tells callers that they can repeat the request, which is wrong once the message was sent. */
+/** Such an error tells callers that they can repeat the request, which is wrong once the message has been sent. */
 function isRefusal(error: unknown): boolean {
   return error instanceof AppError && REFUSALS.has(error.code);
 }
 
 const REFUSALS: ReadonlySet<string> = new Set(['overloaded', 'stopping', 'store_unavailable']);
 
-/** A modification fits into a full inbox; so their number and length are limited. */
+/** Modifications are added even to a full inbox, so their number and length are limited. */
 function assertRoom({ id, inbox, status }: InstanceRecord, { body }: InboxMessage): void {
   const waiting = inbox.filter((message) => message.id.startsWith(MODIFY_PREFIX));
   const length = waiting.reduce((sum, message) => sum + message.body.length, body.length);
@@ -342,7 +356,7 @@ function notFound({ id }: InstanceRecord): AppError {
   return new AppError('workflow_not_found', message, { fields: { workflowId: id } });
 }
 
-function stillPending({ id, sent }: Asked): AppError {
+function stillPending({ id, sent }: PendingRepair): AppError {
   const seconds = ANSWER_MS / 1000;
   const message =
     sent === null

@@ -1,35 +1,35 @@
 /**
- * The figures of the store that /metrics shows. Counting reads an entry for every instance, so the figures of a large store are
- * kept for a while: all nodes together spend about one percent of the database's time on them, however often they are asked.
+ * The store's statistics for /metrics. Counting reads an entry for every instance, so the statistics of a large store are
+ * cached: all nodes together spend about one percent of the database's time on them, however often they are requested.
  */
 import type { Clock } from '../../base/clock.js';
 import { runForServer } from '../../base/limits/current-caller.js';
 import type { StoreStatistics } from '../../store/records/housekeeping.js';
 import type { Store } from '../../store/store.js';
 
-export interface StoreFiguresOptions {
+export interface StatisticsCacheOptions {
   readonly store: Pick<Store, 'statistics'>;
   readonly clock: Clock;
   /** Number of nodes that share the store. */
   readonly nodes: () => number;
 }
 
-/** Figures of fewer records are read for every call. */
+/** Statistics of fewer records are read on every call. */
 const SMALL_MAX = 20_000;
 /** A database counts a million records in about 0.2 s. */
 const KEPT_MS_PER_RECORD = 0.02;
 const KEPT_MS_MAX = 600_000;
 
-export class StoreFigures {
-  readonly #options: StoreFiguresOptions;
+export class StatisticsCache {
+  readonly #options: StatisticsCacheOptions;
   #newest: { readonly statistics: StoreStatistics; readonly readAt: number } | null = null;
   #reading: Promise<StoreStatistics | null> | null = null;
 
-  constructor(options: StoreFiguresOptions) {
+  constructor(options: StatisticsCacheOptions) {
     this.#options = options;
   }
 
-  /** Milliseconds since the newest figures were read; 0: there are none. */
+  /** Milliseconds since the newest statistics were read; 0: there are none. */
   get ageMs(): number {
     return this.#newest === null ? 0 : Math.max(0, this.#options.clock.now() - this.#newest.readAt);
   }
