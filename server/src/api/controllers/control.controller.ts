@@ -83,10 +83,8 @@ export class ControlController extends Controller {
   ): Promise<ControlAnswer> {
     const ids = body.workflowIds.map((id) => checkedName(id, 'workflow id'));
     const { instances } = this.#services.host;
-    const reached = await instances.within(
-      ids,
-      await allowedNames(request, 'conductor:controller'),
-    );
+    const allowed = await allowedNames(request, 'conductor:controller');
+    const reached = await instances.within(ids, allowed);
     const outcomes = await instances.controlMany(
       ids.filter((id) => reached.has(id)),
       toInstanceAction(body),
