@@ -4,7 +4,7 @@
  * the bytes become garbage at a rate that the garbage collector keeps up with.
  */
 import type { Request } from 'express';
-import { AlternatingQueue } from '../../base/alternating-queue.js';
+import { AlternatingQueue } from '../../base/limits/alternating-queue.js';
 
 const TURN_BYTES = 256 << 10;
 /** Node.js reads about this much of a connection at once. */

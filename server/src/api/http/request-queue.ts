@@ -3,7 +3,7 @@
  * request waits for the work of a few requests of a flood, not for all. A turn begins as many as fit into `TURN_MS`, judged
  * by the turns before: many cheap ones, whose writes share a commit, or one that works for long.
  */
-import { AlternatingQueue } from '../../base/alternating-queue.js';
+import { AlternatingQueue } from '../../base/limits/alternating-queue.js';
 
 /** How long the work of a turn should take. */
 const TURN_MS = 5;

@@ -6,7 +6,7 @@ import type { ParentLink, Instance } from '../../engine/model/instance.js';
 import type { Pointer } from '../../engine/model/pointer.js';
 import type { JsonObject } from '../../engine/values/json.js';
 import { AppError } from '../../base/errors.js';
-import { Turns } from '../../base/turns.js';
+import { FairSemaphore } from '../../base/limits/fair-semaphore.js';
 import type { RuntimeMetrics } from '../fleet/runtime-metrics.js';
 import { tooManyDescendants } from './descendants.js';
 
@@ -37,7 +37,7 @@ export interface ChildStartsOptions {
 
 export class ChildStarts {
   readonly #options: ChildStartsOptions;
-  readonly #turns = new Turns(UNDER_WAY_MAX);
+  readonly #turns = new FairSemaphore(UNDER_WAY_MAX);
 
   constructor(options: ChildStartsOptions) {
     this.#options = options;
@@ -53,7 +53,7 @@ export class ChildStarts {
     const { workflowId } = state;
     const root = rootOf(parent);
     const link = parentLinkOf(parent, pointer, state.wait);
-    const end = await this.#turns.take(workflowId, root);
+    const end = await this.#turns.acquire(root);
     try {
       const { trace } = parent;
       const child = { workflowId, parent: link, ...(trace !== undefined && { trace }) };

@@ -8,7 +8,7 @@ import { idempotencyKey, type Pointer } from '../../engine/model/pointer.js';
 import { stepOf, type Session } from '../../engine/flow/session.js';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
-import { Turns } from '../../base/turns.js';
+import { FairSemaphore } from '../../base/limits/fair-semaphore.js';
 import type { StepBodyContext } from '../../step-bodies/step-body.js';
 import type { StepBodies } from '../../step-bodies/step-bodies.js';
 import type { Store } from '../../store/store.js';
@@ -59,7 +59,7 @@ export class NodeEnvironment implements RunnerEnvironment {
   readonly metrics: RuntimeMetrics;
   readonly workers: WorkerReservations;
   readonly #bodies: StepBodies;
-  readonly #turns: Turns;
+  readonly #turns: FairSemaphore;
   readonly #childStarts: ChildStarts;
   readonly #announcer: ChangeAnnouncer;
   readonly #outbox: Outbox;
@@ -85,7 +85,7 @@ export class NodeEnvironment implements RunnerEnvironment {
     this.#indexPaths = options.indexPaths;
     this.#findDefinition = options.findDefinition;
     this.#tracing = options.tracing;
-    this.#turns = new Turns(options.limits.concurrencyMax);
+    this.#turns = new FairSemaphore(options.limits.concurrencyMax);
     this.#childStarts = new ChildStarts(options);
     this.#announcer = options.announcer;
     this.#outbox = new Outbox(options);
@@ -100,15 +100,15 @@ export class NodeEnvironment implements RunnerEnvironment {
 
   /** Number of instances waiting for a turn. */
   get queued(): number {
-    return this.#turns.queued;
+    return this.#turns.waiting;
   }
 
   takeTurn(instance: Instance): Promise<() => void> {
-    return this.#turns.take(instance.id, rootOf(instance));
+    return this.#turns.acquire(rootOf(instance), instance.id);
   }
 
   takeAllTurns(instanceId: string): Promise<() => void> {
-    return this.#turns.takeAll(instanceId);
+    return this.#turns.acquireAll(instanceId);
   }
 
   async runBody(

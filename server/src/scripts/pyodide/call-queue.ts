@@ -4,7 +4,7 @@
  * served in order of arrival. The queue is bounded.
  */
 
-import { AlternatingQueue } from '../../base/alternating-queue.js';
+import { AlternatingQueue } from '../../base/limits/alternating-queue.js';
 
 /** `scripts` is also for expressions of an owner whose expressions took too long before. */
 export type CallKind = 'expressions' | 'scripts';

@@ -4,7 +4,7 @@
  */
 import { Pool, type PoolClient } from 'pg';
 import { currentCaller } from '../../base/limits/current-caller.js';
-import { Turns } from '../../base/turns.js';
+import { FairSemaphore } from '../../base/limits/fair-semaphore.js';
 import {
   ServerClient,
   type PostgresServers,
@@ -30,8 +30,8 @@ export class ConnectionsBusyError extends StoreUnavailableError {}
 export class Connections {
   readonly pool: Pool;
   readonly #servers: PostgresServers;
-  readonly #turns: Turns;
-  /** Ends the turn of each connection in use. */
+  readonly #permits: FairSemaphore;
+  /** Returns the permit of each connection in use. */
   readonly #inUse = new Map<PoolClient, () => void>();
   #isLost = false;
   #finding: Promise<void> | null = null;
@@ -39,7 +39,7 @@ export class Connections {
   /** The servers must have been found before. */
   constructor({ poolMax, servers }: ConnectOptions) {
     this.#servers = servers;
-    this.#turns = new Turns(poolMax);
+    this.#permits = new FairSemaphore(poolMax);
     this.pool = new Pool({
       Client: servers.clientClass(),
       max: poolMax,
@@ -81,23 +81,23 @@ export class Connections {
    */
   async take(): Promise<PoolClient> {
     for (;;) {
-      const endTurn = this.#turns.tryTake() ?? (await this.#turn());
+      const release = this.#permits.tryAcquire() ?? (await this.#permit());
       const client = await this.pool.connect().catch((error: unknown) => {
-        endTurn();
+        release();
         throw error;
       });
-      this.#inUse.set(client, endTurn);
+      this.#inUse.set(client, release);
       if (!(client instanceof ServerClient) || this.#servers.isCurrent(client)) return client;
       client.release(true);
     }
   }
 
-  async #turn(): Promise<() => void> {
-    const turn = this.#turns.take('', currentCaller()?.key ?? SERVER);
+  async #permit(): Promise<() => void> {
+    const permit = this.#permits.acquire(currentCaller()?.key ?? SERVER);
     try {
-      return await withinTime(turn, this.#servers.connectTimeoutMs);
+      return await withinTime(permit, this.#servers.connectTimeoutMs);
     } catch {
-      void turn.then((endTurn) => endTurn());
+      void permit.then((release) => release());
       throw new ConnectionsBusyError('All connections to the database are in use');
     }
   }

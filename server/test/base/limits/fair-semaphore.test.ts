@@ -1,20 +1,20 @@
-/** Turns: limited, in order, and all of them for one instance on trial. */
+/** Permits: limited, in turn, and all of them for one instance on trial. */
 import { expect, it } from 'vitest';
-import { LoadGate } from '../../src/runtime/memory/load-gate.js';
-import { Turns } from '../../src/base/turns.js';
+import { LoadGate } from '../../../src/runtime/memory/load-gate.js';
+import { FairSemaphore } from '../../../src/base/limits/fair-semaphore.js';
 
 /** Lets settled promises run on. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-it('gives all turns to one instance by takeAll once no other holds one, while the others wait', async () => {
-  const turns = new Turns(2);
+it('gives all permits to one instance once no other holds one, while the others wait', async () => {
+  const permits = new FairSemaphore(2);
   const order: string[] = [];
-  const endFirst = await turns.take('a', 'a');
-  const alone = turns.takeAll('suspect').then((end) => {
+  const endFirst = await permits.acquire('a', 'a');
+  const alone = permits.acquireAll('suspect').then((end) => {
     order.push('suspect');
     return end;
   });
-  const later = turns.take('b', 'b').then((end) => {
+  const later = permits.acquire('b', 'b').then((end) => {
     order.push('b');
     return end;
   });
@@ -23,7 +23,7 @@ it('gives all turns to one instance by takeAll once no other holds one, while th
   endFirst();
   const endAlone = await alone;
   // Its own turns are part of the ones that it holds.
-  (await turns.take('suspect', 'suspect'))();
+  (await permits.acquire('suspect', 'suspect'))();
   await settle();
   expect(order).toEqual(['suspect']);
   endAlone();
@@ -32,14 +32,14 @@ it('gives all turns to one instance by takeAll once no other holds one, while th
 });
 
 it('lets other instances have theirs between two calls of takeAll', async () => {
-  const turns = new Turns(1);
+  const permits = new FairSemaphore(1);
   const order: string[] = [];
-  const endFirst = await turns.takeAll('one');
-  const second = turns.takeAll('two').then((end) => {
+  const endFirst = await permits.acquireAll('one');
+  const second = permits.acquireAll('two').then((end) => {
     order.push('two');
     end();
   });
-  const other = turns.take('b', 'b').then((end) => {
+  const other = permits.acquire('b', 'b').then((end) => {
     order.push('b');
     end();
   });
@@ -76,31 +76,31 @@ it('admits loads by number and by size, and always at least one, through the loa
 });
 
 it('serves the roots in rotation, in order within each root', async () => {
-  const turns = new Turns(1);
+  const permits = new FairSemaphore(1);
   const order: string[] = [];
-  const end = await turns.take('first', 'first');
+  const end = await permits.acquire('first', 'first');
   const take = async (id: string, root: string): Promise<void> => {
-    const endTurn = await turns.take(id, root);
+    const endTurn = await permits.acquire(root, id);
     order.push(id);
     endTurn();
   };
   const forked = Array.from({ length: 1000 }, (_, n) => take(`bomb ${n}`, 'bomb'));
   const others = [take('healthy 0', 'healthy'), take('healthy 1', 'healthy'), take('lone', 'lone')];
-  expect(turns.queued).toBe(1003);
+  expect(permits.waiting).toBe(1003);
   end();
   await Promise.all([...forked, ...others]);
-  expect(turns.queued).toBe(0);
+  expect(permits.waiting).toBe(0);
   expect(order.slice(0, 5)).toEqual(['bomb 0', 'healthy 0', 'lone', 'bomb 1', 'healthy 1']);
   expect(order.slice(5)).toEqual(Array.from({ length: 998 }, (_, n) => `bomb ${n + 2}`));
 });
 
-it('gives a root that requests turns all the time no more of them than another', async () => {
-  const turns = new Turns(1);
+it('gives a root that requests permits all the time no more of them than another', async () => {
+  const permits = new FairSemaphore(1);
   const served: string[] = [];
-  const end = await turns.take('first', 'first');
+  const end = await permits.acquire('first', 'first');
   const takeRepeatedly = async (root: string, times: number): Promise<void> => {
     for (let time = 0; time < times; time += 1) {
-      const endTurn = await turns.take(root, root);
+      const endTurn = await permits.acquire(root, root);
       served.push(root);
       endTurn();
     }

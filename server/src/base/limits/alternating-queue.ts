@@ -1,5 +1,5 @@
 /** Values of several owners, who alternate: the first of each, then the second of each. Adding and taking is constant time. */
-import { Queue } from './queue.js';
+import { Queue } from '../queue.js';
 
 export class AlternatingQueue<Value> {
   /** Owners that have a value here, starting with the one that is next. */
