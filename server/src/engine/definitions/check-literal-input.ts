@@ -93,7 +93,7 @@ function literalValue(value: InputValue): Json | undefined {
     case 'expression':
       return quotedText(value.source) ?? undefined;
     case 'graph':
-      // Whatever values the fields will have, this is an object, and no conversion checks more than that.
+      // This is an object whatever values its fields get, and no conversion checks more than that.
       return Object.fromEntries(value.fields.map(([key]) => [key, null]));
     case 'list':
       return value.items.map(() => null);

@@ -46,7 +46,7 @@ function warn(step: StepDefinition, { stepPointers, warnings }: LoopCheck): void
   warnings.add('loop_without_wait', stepPointers.get(step.id) ?? '', message);
 }
 
-/** Whether conditions that are true once stay true, and nothing waits between two evaluations. */
+/** True if conditions stay true once they are true, and nothing waits between two evaluations. */
 function isEndless(
   conditions: readonly InputValue[],
   inside: readonly StepDefinition[],
@@ -71,7 +71,7 @@ function isEndless(
   });
 }
 
-/** All steps reachable from these without leaving their container, and all steps inside those. */
+/** All steps reachable from the given ones without leaving their container, and all steps inside the reachable ones. */
 function insideOf(
   entries: readonly string[],
   { steps }: WorkflowDefinition,

@@ -1,4 +1,4 @@
-/** Checks that need all steps: the steps that are named must exist, and every step must be reachable. */
+/** Checks that need all steps: referenced steps must exist, and every step must be reachable. */
 import { quoteText } from '../values/convert-input.js';
 import type { StepDefinition } from '../model/definition.js';
 import type { ParseState } from './parse-state.js';
@@ -20,7 +20,7 @@ function normalize(id: string): string {
   return id.trim().toLowerCase();
 }
 
-/** Warns about unreachable steps; usually, a NextStepId was forgotten. */
+/** Warns about unreachable steps; usually, a NextStepId is missing. */
 export function checkReachability(entryStepId: string, state: ParseState): void {
   const reached = new Set<string>([entryStepId]);
   // Iterating over a set includes items that are added during the iteration.

@@ -12,14 +12,11 @@ interface Placed {
   readonly step: StepDefinition;
   readonly posted: PostedStep;
   readonly enclosing: readonly StepDefinition[];
-  /**
-   * Whether it is part of a CompensateWith. If so, what follows a failure depends on the step that is being
-   * compensated.
-   */
+  /** True if it is part of a CompensateWith. If so, the reaction to a failure depends on the step being compensated. */
   readonly undoes: boolean;
 }
 
-/** Defaults that the definition sets for all of its steps. */
+/** Defaults that the definition sets for all its steps. */
 export interface DefinitionDefaults {
   readonly errorBehavior: ErrorBehavior;
   readonly retryIntervalPointer: string | null;
@@ -110,7 +107,7 @@ function whyNotRetried(
 
 const ENDLESS_WAITS: ReadonlySet<string> = new Set(['WaitFor', 'Activity']);
 
-/** While a step in a saga waits, the work of the saga stays half done. */
+/** While a step in a saga waits, the saga's work stays half done. */
 function warnAboutWait(
   { enclosing, posted, step, undoes }: Placed,
   { warnings }: ParseState,

@@ -16,7 +16,7 @@ export interface ExpressionFacts {
   readonly reads: readonly ReadPath[];
   /** Calls that change a part of a variable in place, as written: `data.list.append`. */
   readonly changes: readonly string[];
-  /** Whether equal variables can give a different value the next time, because of the clock or random numbers. */
+  /** True if the same variables can give another value next time, because of the clock or random numbers. */
   readonly varies: boolean;
   /** The value, if it is a constant. */
   readonly constant?: Json;

@@ -1,4 +1,4 @@
-/** The fields of the data that `Input` and the Outputs of steps give, for warnings about others. */
+/** The known fields of the data, from `Input` and the steps' Outputs, for warnings about unknown fields. */
 import { quoteText } from '../values/convert-input.js';
 import { getField, isJsonObject, type Json, type JsonObject } from '../values/json.js';
 import type { InputSchema, WorkflowDefinition } from '../model/definition.js';
@@ -11,7 +11,7 @@ import { suggestedName } from './suggest-name.js';
 
 type Warnings = ProblemList<DocumentWarningCode>;
 
-/** Schemas that apply to one value, or may apply. */
+/** Schemas that apply or may apply to one value. */
 type Schemas = readonly Json[];
 
 interface MissingField {
@@ -27,18 +27,18 @@ const DICT_METHODS: ReadonlySet<string> = new Set(
 export class InputFields {
   readonly #schema: InputSchema;
   readonly #root: Schemas;
-  /** By the list of schemas: a large schema is walked once for all expressions. */
+  /** Keyed by the list of schemas: a large schema is walked once for all expressions. */
   readonly #known = new WeakMap<Schemas, ReadonlyMap<string, Schemas> | 'open'>();
   readonly #written: ReadonlySet<string>;
 
-  /** @param written the fields that Outputs set: their values are unknown */
+  /** @param written the fields that Outputs set, whose values are unknown */
   constructor(schema: InputSchema, written: ReadonlySet<string>) {
     this.#schema = schema;
     this.#root = [schema];
     this.#written = written;
   }
 
-  /** Null if all fields may be there. */
+  /** Null if all fields may exist. */
   missing(keys: readonly string[]): MissingField | null {
     const [first] = keys;
     if (first === undefined || this.#written.has(first)) return null;
@@ -57,7 +57,7 @@ export class InputFields {
     return null;
   }
 
-  /** The schemas of each member; null if there may be others than those that are named. */
+  /** The schemas of each member; null if members without a schema are allowed. */
   #membersOf(schemas: Schemas): ReadonlyMap<string, Schemas> | null {
     let members = this.#known.get(schemas);
     if (members === undefined) {
@@ -80,7 +80,7 @@ export class InputFields {
     return members.size === 0 ? null : members;
   }
 
-  /** These schemas, and those that they refer to or combine. */
+  /** These schemas, and the schemas that they reference or combine. */
   #allOf(schemas: Schemas): readonly JsonObject[] {
     const found = new Set<JsonObject>();
     const open = [...schemas];
@@ -128,7 +128,7 @@ export function warnAboutDataFields(
   }
 }
 
-/** Fields of the index that no data has. */
+/** Warns about index fields that the data can't have. */
 export function warnAboutIndex(
   { index }: WorkflowDefinition,
   pointer: string,
@@ -142,7 +142,7 @@ export function warnAboutIndex(
   }
 }
 
-/** Longer lists do not help. */
+/** Longer lists don't help authors. */
 const SHOWN_MAX = 10;
 const COMPARED_MAX = 200;
 

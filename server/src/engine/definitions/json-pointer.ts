@@ -14,7 +14,7 @@ export function valueAt(root: Json, pointer: string): Json | undefined {
   for (const segment of pointer.split('/').slice(1)) {
     if (typeof value !== 'object' || value === null) return undefined;
     const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
-    // Lists have own members for their items.
+    // List items are own properties of the list.
     value = Object.hasOwn(value, key) ? (value as JsonObject)[key] : undefined;
   }
   return value;

@@ -1,6 +1,6 @@
 /**
- * Problems that parsing alone cannot find: the server knows which custom steps exist, and the Python interpreter finds
- * syntax errors.
+ * Problems that parsing alone can't find: missing custom steps, which the server looks up, and syntax errors, which the Python
+ * interpreter reports.
  */
 import { quoteText } from '../values/convert-input.js';
 import type { DocumentProblem } from '../model/definition.js';
@@ -22,7 +22,7 @@ export interface PythonSyntaxError {
   readonly column: number | null;
 }
 
-/** @param isPython whether a text that would be suggested is correct */
+/** @param isPython checks whether a suggested text is valid Python */
 export function notPython(
   { pointer, source }: Pick<ExpressionSource, 'pointer' | 'source'>,
   syntaxError: PythonSyntaxError,
@@ -41,7 +41,7 @@ export function notPython(
   return { ...problem, message: `${said} ${message}`, ...(suggestion !== null && { suggestion }) };
 }
 
-/** What a line of a script has of another language, as an addition to an error. */
+/** A hint about another language's syntax in a script's line, to append to an error. */
 export function scriptHint(source: string, line: number | null): string {
   const text = line === null ? undefined : source.split('\n', line)[line - 1];
   const foreign = text === undefined ? null : findForeignSyntax(text.replace(/\r$/, ''));

@@ -1,6 +1,6 @@
 /**
- * Warnings about expressions: undefined names, literals that look like expressions, changes that are lost, constant
- * conditions. A reader of Python supplies the facts; this module supplies the messages.
+ * Warnings about expressions: undefined names, literals that look like expressions, changes that are lost, constant conditions.
+ * A Python analyzer supplies the facts; this module supplies the messages.
  */
 import { quoteText } from '../values/convert-input.js';
 import type { Json } from '../values/json.js';
@@ -39,10 +39,10 @@ const DICT_METHODS: ReadonlySet<string> = new Set(
   'clear copy fromkeys get items keys pop popitem setdefault update values'.split(' '),
 );
 
-/** `datetime.now()`, `date.today()`, `datetime.utcnow()`; such a name in a literal is rare enough. */
+/** `datetime.now()`, `date.today()`, `datetime.utcnow()`; such text is rare in literals. */
 const READS_CLOCK = /\.\s*(?:now|today|utcnow)\s*\(/;
 
-/** @param examine whether a text that would be suggested is correct */
+/** @param examine reads a suggested text, to check that it is valid Python */
 export function warnAboutExpression(
   expression: ExpressionSource,
   facts: ExpressionFacts,
@@ -70,8 +70,8 @@ export function warnAboutExpression(
 }
 
 /**
- * For a constant that is not written as `True`, which is the documented way to take several branches at once, and so
- * intentional. Any other constant hardly is.
+ * Warns about a constant condition other than `True`. `True` is the documented way to take several branches at once; other
+ * constants are rarely intentional.
  */
 export function warnAboutConstantCondition(value: Json, pointer: string, warnings: Warnings): void {
   const isFalse = value === null || value === false || value === 0 || value === '';
@@ -209,7 +209,7 @@ const FILE_NAME =
 /** Longer texts are not read as templates. */
 const TEMPLATE_LENGTH_MAX = 1000;
 
-/** A string under a key without `@` in which nobody replaces `{{ data.x }}`. */
+/** Warns about a string under a key without `@` that contains `{{ data.x }}`, which is never replaced. */
 export function warnAboutTemplate(
   { isListItem, pointer, text }: LiteralText,
   warnings: Warnings,
@@ -226,7 +226,7 @@ export function warnAboutTemplate(
   return true;
 }
 
-/** A string under a key without `@` that is an expression as a whole and reads a variable. */
+/** Warns about a string under a key without `@` that is an expression as a whole and reads a variable. */
 export function warnAboutLiteral(
   { isListItem, pointer, text }: LiteralText,
   facts: ExpressionFacts,

@@ -1,8 +1,8 @@
 /**
  * Reads the members of a definition or a step: matches names in any case, checks and converts values.
  *
- * Owns: which spelling stands for which member, and the canonical object that is built along the way. Must not know:
- * what a member means.
+ * Owns: the spellings of each member, and the canonical object that is built along the way. Must not know: the meaning of a
+ * member.
  *
  *  MR1 Every value that is read is also written to `canonical`, under the camelCase name and in reading order.
  *  MR2 A member that is null counts as absent.
@@ -20,7 +20,7 @@ import { suggestName } from './suggest-name.js';
 
 const MAX_NAME_LENGTH = 200;
 
-/** Control characters and unpaired surrogates: they cannot be told apart on a screen or put into a URL. */
+/** Control characters and unpaired surrogates: they are indistinguishable on screen and not allowed in URLs. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
 interface Member {
@@ -60,7 +60,7 @@ export class MemberReader<TName extends string> {
     return null;
   }
 
-  /** Numbers are accepted as strings: nobody quotes `Name: 5` in YAML. */
+  /** Numbers are accepted as strings: authors rarely quote `Name: 5` in YAML. */
   text(name: TName): string | null {
     const value = this.value(name);
     if (value === null) return null;
@@ -70,7 +70,7 @@ export class MemberReader<TName extends string> {
     return text;
   }
 
-  /** As it is written: `1.10` is another name than `1.1`. */
+  /** As written: `1.10` and `1.1` are different names. */
   #numberAsText(name: TName, value: number | bigint): string {
     const text = writeNumber(value);
     const pointer = this.pointerOf(name);
@@ -184,7 +184,7 @@ export function checkName(text: string, pointer: string, state: ParseState): voi
   }
 }
 
-/** The spelling of a member in messages, which is that of the documentation. */
+/** The spelling of a member in messages, as in the documentation. */
 export function label(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }

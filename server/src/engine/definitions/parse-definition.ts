@@ -1,8 +1,8 @@
 /**
  * Turns a posted document (parsed JSON or YAML) into the definition that the engine runs.
  *
- * Owns: what a document may look like, and every message about an invalid one. Must not know: bodies and media types,
- * Python's grammar, which scripts exist (a predicate is passed in), where definitions are stored.
+ * Owns: the form of a document, and every message about an invalid one. Must not know: bodies and media types, Python's
+ * grammar, which scripts exist (a predicate is passed in), where definitions are stored.
  *
  *  D1 Any JSON value is accepted, and none causes an exception: problems are returned as a list.
  *  D2 All problems are found, not only the first; the lists are bounded.

@@ -1,8 +1,8 @@
 /**
  * The member Input: the JSON Schema (draft 2020-12) of the start data.
  *
- * Checks the form of the schema here: its type, size and references. Whether its keywords are valid is checked when the
- * definition is posted (runtime/input-schemas/), which needs a schema compiler.
+ * Checks the schema's form: its type, size and references. Its keywords are checked when the definition is posted
+ * (runtime/input-schemas/), because that needs a schema compiler.
  */
 import { describeValue, quoteText } from '../values/convert-input.js';
 import { remainingBytes, TOO_DEEP } from '../values/json-length.js';

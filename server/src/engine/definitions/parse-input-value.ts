@@ -1,5 +1,5 @@
 /**
- * Input values: which parts of a document are Python expressions and which are literals.
+ * Input values: which parts of a document are Python expressions, and which are literals.
  *
  *  IV1 A string is an expression; a number, boolean, null or list is a constant. An empty string is a constant too.
  *  IV2 A map is literal except for keys that start with `@`: the `@` is removed, and their strings are expressions, at
@@ -19,7 +19,7 @@ const MAX_VALUE_DEPTH = 64;
 const NULL_VALUE: InputValue = { kind: 'constant', value: null };
 const EMPTY_TEXT: InputValue = { kind: 'constant', value: '' };
 
-/** The position of a value, and what its expressions are for. */
+/** The position of a value, and the use of its expressions. */
 export interface ValuePlace {
   readonly pointer: string;
   readonly use: ExpressionUse;

@@ -1,4 +1,4 @@
-/** The members by which runs are found: Index (fields of the data) and Tags. */
+/** The members that make runs searchable: Index (fields of the data) and Tags. */
 import { describeValue, quoteText } from '../values/convert-input.js';
 import { isJsonObject, setField, type JsonObject } from '../values/json.js';
 import { isLonger, tagNameProblem, TAGS_MAX, tagValueProblem, type Tags } from '../model/tags.js';

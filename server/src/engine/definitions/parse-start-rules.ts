@@ -1,4 +1,4 @@
-/** The members that say which runs of the definition are the same: Reference, OnConflict and ConflictScope. */
+/** The members that prevent duplicate runs: Reference, OnConflict and ConflictScope. */
 import type { WorkflowDefinition } from '../model/definition.js';
 import type { InputValue } from '../model/input-value.js';
 import { CONFLICT_SCOPE_NAMES, CONFLICT_SCOPES, ON_CONFLICT } from '../model/start-options.js';

@@ -25,9 +25,7 @@ export interface ExpressionSource {
   readonly use: ExpressionUse;
 }
 
-/**
- * The purpose of an expression, as far as it determines what the expression may read and what its value is used for.
- */
+/** The use of an expression, which determines the variables that it may read. */
 export interface ExpressionUse {
   /**
    * An input; an input that is a name, key or time; a condition of SelectNextStep; a CancelCondition; or any other value.
@@ -35,7 +33,7 @@ export interface ExpressionUse {
   readonly gives: 'input' | 'name' | 'selection' | 'cancellation' | 'value';
   /** Whether the variable `step` is defined. */
   readonly knowsStep: boolean;
-  /** Whether the variable `secrets` is defined: only in the inputs of calls. Default: it is not. */
+  /** True if the variable `secrets` is defined: only in the inputs of calls. Default: false. */
   readonly takesSecrets?: boolean;
   /** The type whose fields `step` has, if known. */
   readonly stepType: StepType | null;
@@ -56,7 +54,7 @@ export interface CustomStepUse {
 
 /** A cron expression, its time zone, and their positions in the document. */
 export interface CronUse {
-  /** Of the trigger. */
+  /** The trigger's name. */
   readonly name: string;
   readonly cron: string;
   readonly timeZone: string;

@@ -1,6 +1,5 @@
 /**
- * The member Triggers. What a cron expression and a time zone mean is checked by the server (`schedules/`), with the
- * positions that are collected here.
+ * The member Triggers. The server checks cron expressions and time zones (`schedules/`), using the positions collected here.
  */
 import type { InputValue } from '../model/input-value.js';
 import {
@@ -167,7 +166,7 @@ function parseEvent(reader: Reader): EventSource | null {
   return { kind: 'event', eventName, eventKey };
 }
 
-/** An event with another name or key can't be published. An earlier version has accepted such triggers. */
+/** An event with another name or key can't be published. Earlier versions of the server accepted such triggers. */
 function checkEvent(
   event: MemberReader<EventMember>,
   member: EventMember,
@@ -182,7 +181,7 @@ function checkEvent(
 function parseExpression(reader: Reader, name: 'data' | 'reference'): InputValue | null {
   const value = reader.value(name);
   if (value === null) return null;
-  // The parser below reports what is not JSON.
+  // The parser below reports values that aren't JSON.
   reader.keep(name, value as Json);
   const place = { pointer: reader.pointerOf(name), use: EXPRESSION_USE };
   return parseInputValue(value, place, reader.state);

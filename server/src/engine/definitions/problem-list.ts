@@ -28,7 +28,7 @@ export const DOCUMENT_ERROR_CODES = [
 ] as const;
 export type DocumentErrorCode = (typeof DOCUMENT_ERROR_CODES)[number];
 
-/** Questionable parts of a document that do not prevent it from being stored. */
+/** Questionable parts of a document, which is stored nevertheless. */
 export const DOCUMENT_WARNING_CODES = [
   'unknown_member',
   'unreachable_step',
@@ -98,7 +98,7 @@ export class ProblemList<TCode extends string> {
   }
 }
 
-/** Merges lists that were cut one by one, and cuts the result. Does not iterate further than it needs to. */
+/** Merges lists that were cut one by one, and cuts the result. Stops iterating once the list is full. */
 export function mergeProblems(
   first: readonly DocumentProblem[],
   others: Iterable<DocumentProblem>,

@@ -1,4 +1,4 @@
-/** Resolves relative references between the `$id`s of one schema (RFC 3986, 5.2). The engine has no `URL` of the platform. */
+/** Resolves relative references between the `$id`s of one schema (RFC 3986, 5.2). The engine can't use the platform's `URL`. */
 
 const URI =
   /^(?:(?<scheme>[a-z][a-z0-9+.-]*):)?(?:\/\/(?<authority>[^/?#]*))?(?<path>[^?#]*)(?<query>\?[^#]*)?/i;

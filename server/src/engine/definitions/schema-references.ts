@@ -28,7 +28,7 @@ export class SchemaReferences {
   readonly #bySchema = new Map<JsonObject, OpenResource>();
   readonly #root: OpenResource;
 
-  /** Use `SchemaReferences.of`, which keeps the index. */
+  /** Use `SchemaReferences.of`, which caches the index. */
   constructor(root: JsonObject) {
     this.#root = resourceAt(root, '');
     for (const { parent, schema } of schemaPositions(root)) {
@@ -41,7 +41,7 @@ export class SchemaReferences {
     }
   }
 
-  /** The index of a schema, which is made once. */
+  /** The cached index of a schema. */
   static of(root: JsonObject): SchemaReferences {
     let index = indexes.get(root);
     if (index === undefined) {

@@ -1,11 +1,11 @@
-/** Warnings about `secrets`: names that the server does not know, and expressions that cannot use them. */
+/** Warnings about `secrets`: unknown names, and expressions that can't use secrets. */
 import { quoteText } from '../values/convert-input.js';
 import type { ExpressionFacts } from './expression-facts.js';
 import type { ExpressionSource } from './parse-state.js';
 import type { DocumentWarningCode, ProblemList } from './problem-list.js';
 import { suggestName } from './suggest-name.js';
 
-/** @param known the names of secrets; null: nobody knows them here */
+/** @param known the names of secrets; null if unknown here */
 export function warnAboutSecrets(
   { pointer, use }: ExpressionSource,
   { reads }: ExpressionFacts,

@@ -1,8 +1,9 @@
 /**
  * The places of a step: the containers that it can run in.
  *
- * A step stands where its document has it. But NextStepId and SelectNextStep may name any step, also one in another container,
- * and a step runs where the one before it ran. So it can also run wherever a step stands from which a path leads to it.
+ * A step has a position in its document. But NextStepId and SelectNextStep may name any step, even in another container, and a
+ * step runs in the container in which its predecessor ran. So it can also run in the container of any step that a path to it
+ * starts from.
  */
 import type { StepDefinition, StepPlace, WorkflowDefinition } from '../model/definition.js';
 
@@ -13,12 +14,12 @@ type Predecessors = ReadonlyMap<string, readonly StepDefinition[]>;
 
 const cache = new WeakMap<WorkflowDefinition, Predecessors>();
 
-/** Where the step stands in the document, also if nothing leads to it: it may be meant for repairs. */
+/** The position of the step in the document, even if no path leads to it: it may be meant for repairs. */
 export function placeOfStep({ steps }: WorkflowDefinition, stepId: string): StepPlace {
   return steps.get(stepId)?.place ?? TOP_LEVEL;
 }
 
-/** Every place in which the step can run: first the one where it stands, then the others, the nearest first. */
+/** Every place in which the step can run: first its own position, then the others, nearest first. */
 export function placesOfStep(definition: WorkflowDefinition, stepId: string): readonly StepPlace[] {
   const predecessors = predecessorsIn(definition);
   const places = new Map<string, StepPlace>();
@@ -47,7 +48,7 @@ function predecessorsIn(definition: WorkflowDefinition): Predecessors {
   return found;
 }
 
-/** All steps that can run inside a container: those that stand in it, at any depth, and those that they lead to. */
+/** All steps that can run inside a container: the steps in it, at any depth, and their successors. */
 export function stepsInside(
   { steps }: WorkflowDefinition,
   containerId: string,

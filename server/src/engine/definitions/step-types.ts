@@ -1,8 +1,8 @@
 /**
  * The built-in step types: the one table behind the parser, the JSON Schema and the reference for authors.
  *
- * Owns: inputs, outputs and their one-sentence descriptions, and the traits that the rest of the server needs, so that
- * no other module tests for a type by its name. Must not know: how a step runs.
+ * Owns: inputs, outputs and their one-sentence descriptions, and the traits that the rest of the server needs, so that no other
+ * module checks for a type by its name. Must not know: how a step runs.
  */
 import { INSTANCE_OUTCOMES } from '../model/instance.js';
 import { CONFLICT_SCOPE_NAMES, ON_CONFLICT } from '../model/start-options.js';
@@ -41,18 +41,18 @@ export interface StepTypeOutput {
   readonly summary: string;
 }
 
-/** What the parts of the server that run a step need to know about its type. */
+/** The traits of a step type that the server needs to run its steps. */
 export interface StepTraits {
   /** The body that does the work outside the engine; null if the engine or another instance does it. */
   readonly body: 'http' | 'script' | null;
   readonly startsInstance: boolean;
   /** Whether its result reports an external side effect, so that it must be committed before anything else runs. */
   readonly hasSideEffects: boolean;
-  /** Whether it waits, or ends its path or the run, so that a loop that contains it is not an endless one. */
+  /** True if it waits, or ends its path or the run: a loop that contains it isn't endless. */
   readonly interruptsLoop: boolean;
   /** Whether it offers work to workers. */
   readonly offersWork: boolean;
-  /** The input that names the event for which it waits; null: it waits for none. */
+  /** The input that names the awaited event; null if it doesn't wait for one. */
   readonly eventNameInput: string | null;
   /** Whether its inputs go to a call, so that they may contain secrets. */
   readonly takesSecrets: boolean;

@@ -1,13 +1,13 @@
 /** Longer names are not compared: the cost grows with the product of both lengths. */
 const MAX_COMPARED_LENGTH = 40;
 
-/** ` Did you mean "X"?` for the candidate that could have been meant by a typo, otherwise an empty string. */
+/** ` Did you mean "X"?` for a candidate that differs only by a typo, otherwise an empty string. */
 export function suggestName(name: string, candidates: Iterable<string>): string {
   const best = suggestedName(name, candidates);
   return best === null ? '' : ` Did you mean "${best}"?`;
 }
 
-/** The candidate that could have been meant by a typo. */
+/** The candidate that differs only by a typo. */
 export function suggestedName(name: string, candidates: Iterable<string>): string | null {
   if (name.length > MAX_COMPARED_LENGTH) return null;
   const wanted = name.trim().toLowerCase();

@@ -23,7 +23,7 @@ function anyInput({ input }: WorkflowDefinition): string {
   return input === false ? 'never' : '{\n  [name: string]: unknown;\n}';
 }
 
-/** What Outputs write replaces or adds to the start data, with values of unknown types. */
+/** Outputs replace or add fields of the start data, with values of unknown types. */
 function dataType({ input, steps }: WorkflowDefinition): string {
   const properties = isJsonObject(input) ? input['properties'] : undefined;
   const given = new Set(

@@ -1,8 +1,8 @@
 /**
  * TypeScript types of a JSON Schema.
  *
- *  TT1 No text of the schema gets out of a comment or a string of the module, whatever it contains.
- *  TT2 The length is proportional to that of the schema: what is referred to becomes a named type.
+ *  TT1 No text of the schema can escape from a comment or string of the module.
+ *  TT2 The length is proportional to the schema's: each referenced schema becomes a named type.
  */
 import { getField, isJsonObject, type Json, type JsonObject } from '../values/json.js';
 import { resolveReference } from './schema-references.js';
@@ -18,7 +18,7 @@ const SCALARS: Readonly<Record<string, string>> = {
 
 export class TypesOfSchema {
   readonly #root: Json;
-  /** The names of the schemas that others refer to. */
+  /** The names of referenced schemas. */
   readonly #names = new Map<object, string>();
 
   /** @param rootName the type of the whole schema */
@@ -35,11 +35,11 @@ export class TypesOfSchema {
     }
   }
 
-  /** `export type …` for the root and all that is referred to. */
+  /** `export type …` for the root and all referenced schemas. */
   declarations(): readonly string[] {
     if (!isJsonObject(this.#root)) return [];
     return [...this.#names].map(([schema, name]) => {
-      // The names are those of schemas.
+      // Only objects have names here.
       const own = schema as JsonObject;
       const type = this.#isCircular(own) ? 'unknown' : this.#typeOf(own, '');
       return `${comment(getField(own, 'description'), '')}export type ${name} = ${type};\n`;
@@ -68,7 +68,7 @@ export class TypesOfSchema {
     return known.length === 1 ? (known[0] ?? 'unknown') : known.map(inParentheses).join(' & ');
   }
 
-  /** Without what the schema combines. */
+  /** The type without combined schemas. */
   #ownType(schema: JsonObject, indent: string): string {
     const constant = getField(schema, 'const');
     if (constant !== undefined) return literal(constant);
@@ -118,7 +118,7 @@ export class TypesOfSchema {
     return `[${items.join(', ')}${others === false ? '' : `, ...${rest}[]`}]`;
   }
 
-  /** Whether the type would be defined by itself, with no object or list in between. */
+  /** True if the type would refer to itself without an object or list in between. */
   #isCircular(schema: JsonObject): boolean {
     const seen = new Set<Json>();
     const open = this.#combinedBy(schema);
@@ -157,7 +157,7 @@ function impliedType(schema: JsonObject): string {
   return has(['items', 'prefixItems']) ? 'array' : 'unknown';
 }
 
-/** Members that are not named must be allowed explicitly: then the compiler finds misspelled ones. */
+/** Additional members must be allowed explicitly, so that the compiler finds misspelled ones. */
 function hasOthers(schema: JsonObject): boolean {
   const others = getField(schema, 'additionalProperties');
   const isAllowed = others !== undefined && others !== false;
@@ -191,7 +191,7 @@ export function memberName(name: string): string {
 }
 
 function textLiteral(text: string): string {
-  // Everything but plain ASCII is escaped, so that nothing ends the line or the string, or looks like something else.
+  // Everything but plain ASCII is escaped, so that no character ends the line or string, or looks like another one.
   return JSON.stringify(text).replaceAll(
     /[^ -~]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -200,7 +200,7 @@ function textLiteral(text: string): string {
 
 const COMMENT_LENGTH_MAX = 500;
 
-/** A comment of its own line; empty for anything but text. */
+/** A comment on its own line; empty if there is no text. */
 export function comment(text: Json | undefined, indent: string): string {
   if (typeof text !== 'string' || text.trim() === '') return '';
   const line = text
@@ -211,7 +211,7 @@ export function comment(text: Json | undefined, indent: string): string {
   return `${indent}/** ${line} */\n`;
 }
 
-/** A name for what a reference refers to, from its last part, in the form of type names. */
+/** A free type name for a reference, derived from its last part. */
 function freeName(reference: string, used: Set<string>): string {
   const last = reference.slice(reference.lastIndexOf('/') + 1).replace('#', '');
   const words = last.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');

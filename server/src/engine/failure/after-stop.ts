@@ -1,4 +1,4 @@
-/** What follows once everything in flight in a stopped pointer has ended, see `stop.ts`. */
+/** Continues after everything in flight in a stopped pointer has ended; see `stop.ts`. */
 import { begunOf } from './begun.js';
 import { noteEnded } from './completed-steps.js';
 import { runPlan } from './compensate.js';
@@ -24,7 +24,7 @@ export function afterStop(session: Session, pointer: Pointer, { then }: Stopping
   else reactToError(session, pointer, error, then.retryAfterMs);
 }
 
-/** Ends a cancelled step, in which nothing is open any more. */
+/** Ends a canceled step with nothing open inside it. */
 export function endCancellation(session: Session, pointer: Pointer): void {
   noteEnded(session, pointer, begunOf(session, pointer));
   pointer.completed = [];

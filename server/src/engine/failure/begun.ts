@@ -1,19 +1,19 @@
 /**
- * Which executions have begun, so that they may have had an effect: those are undone. Waits, delays and work items that
- * nobody ever held have not.
+ * Which executions have begun and therefore may have had an effect: those are undone. Waits, delays and work items that no
+ * worker has held have not begun.
  */
 import type { Pointer, UndoneError, UndoneOutcome } from '../model/pointer.js';
 import { isOver } from '../flow/pointer-states.js';
 import { stepOf, type Session } from '../flow/session.js';
 
-/** How an execution ended, for whatever undoes it. */
+/** How an execution ended, as shown to its compensation. */
 export interface Begun {
   readonly outcome: UndoneOutcome;
   /** Default: none. */
   readonly error?: UndoneError | null;
 }
 
-/** Errors after which nobody knows whether the step had its effect. */
+/** Errors that leave unknown whether the step had its effect. */
 const UNCERTAIN_ERRORS: ReadonlySet<string> = new Set([
   'Timeout',
   'HttpNoAnswer',
@@ -43,20 +43,20 @@ export function begunOf(session: Session, pointer: Pointer): Begun | null {
     case 'open':
       return earlierAttempt(pointer) ?? UNKNOWN;
     case 'compensating':
-      // Its plan has it.
+      // Its compensation plan already contains it.
       return null;
   }
 }
 
 const UNKNOWN: Begun = { outcome: 'Unknown' };
 
-/** What is known from the attempts that failed; null if none did. */
+/** How the failed attempts ended; null if none failed. */
 export function earlierAttempt({ error, isUncertain: isUnknown }: Pointer): Begun | null {
   if (isUnknown === true) return { outcome: 'Unknown', error };
   return error === null ? null : { outcome: 'Failed', error };
 }
 
-/** How a step ended whose attempt has just failed. If only its Outputs or selectors failed, it had its result. */
+/** How a step ended after a failed attempt. If only its Outputs or selectors failed, it had its result. */
 export function failedOf(pointer: Pointer): Begun {
   const { error, state } = pointer;
   if (state.kind === 'finishing' && !isOver(state)) return { outcome: 'Completed', error };
@@ -68,8 +68,8 @@ function isEnteredContainer(session: Session, pointer: Pointer): boolean {
 }
 
 /**
- * Whether the step itself is in flight: it has a result to apply, or something outside the engine may be at work on it. Of
- * an activity, only the store knows whether a worker holds it.
+ * Whether the step itself is in flight: it has a result to apply, or external work may be in progress. For an activity, only
+ * the store knows whether a worker holds its work item.
  * @param requested see `requestedOf`
  */
 export function isInFlight(
@@ -97,7 +97,7 @@ export function isInFlight(
   }
 }
 
-/** The pointers whose work is only requested: no commit contains it yet, so nobody has begun it. */
+/** The pointers whose work is only requested: no commit contains it yet, so it can't have begun. */
 export function requestedOf({ changes }: Session): ReadonlySet<number> {
   const offered = changes.activities.map(({ id }) => Number(id.split('/')[1]));
   return new Set([...offered, ...changes.effects]);

@@ -25,7 +25,7 @@ export interface HowCancelled {
   readonly recorded?: Pointer | null | undefined;
   /** Shown in the records. */
   readonly reason?: string;
-  /** Which of those that have begun are noted, so that they are undone; `others`: all but `recorded`. Default: none. */
+  /** Which of the begun executions are recorded for compensation; `others`: all but `recorded`. Default: none. */
   readonly undone?: 'all' | 'others';
 }
 

@@ -1,4 +1,4 @@
-/** Cancel conditions: which must be evaluated, and what happens when one is true. */
+/** Cancel conditions: selects the ones to evaluate, and cancels the steps whose condition is true. */
 import { cancelInside } from './cancel-inside.js';
 import { endCancellation } from './after-stop.js';
 import { hasCompensations, stopStep } from './stop.js';
@@ -41,7 +41,7 @@ export function recheckCancelConditions(session: Session, at: number): void {
 
 /** The step's cancel condition is true: ends the step and everything inside it. */
 export function cancelStep(session: Session, pointer: Pointer): void {
-  // A condition that was true at the same time may have ended or stopped it, with what is around it.
+  // Another condition that became true at the same time may have ended or stopped an enclosing step.
   if (!session.instance.pointers.has(pointer.id) || pointer.isEnding === true) return;
   const isStopped =
     mustStop(session, pointer) && stopStep(session, pointer, null, { kind: 'cancel' });
@@ -52,7 +52,7 @@ export function cancelStep(session: Session, pointer: Pointer): void {
   continueContainers(session);
 }
 
-/** Whether something in flight may have to be undone. A compensation itself is not undone. */
+/** True if work in flight may have to be compensated. Compensations themselves are never compensated. */
 function mustStop(session: Session, pointer: Pointer): boolean {
   return pointer.state.kind !== 'compensating' && hasCompensations(session, pointer);
 }

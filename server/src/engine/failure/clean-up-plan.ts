@@ -1,10 +1,10 @@
-/** The second part of a clean-up: nothing is open any more, and what has begun is undone, one chain after another. */
+/** The second part of a clean-up: nothing is open any more, and the compensation chains run one after another. */
 import { endInstance } from '../flow/end-instance.js';
 import { openPointer, itemOf } from '../flow/pointers.js';
 import { stepById, type Session } from '../flow/session.js';
 import type { CleanUp } from '../model/instance.js';
 
-/** Nothing is open: starts the next chain of the plan, or ends the instance. */
+/** Starts the next chain of the plan, or ends the instance. Call it when nothing is open. */
 export function nextCleanUp(session: Session, cleanUp: CleanUp): void {
   const { instance } = session;
   const plan = cleanUp.plan ?? instance.completed.toReversed();

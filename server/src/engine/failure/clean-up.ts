@@ -1,5 +1,5 @@
 /**
- * Termination with clean-up: what has begun in the instance is undone, newest first, and then it is Terminated.
+ * Termination with clean-up: compensates the begun steps of the instance, newest first, and then ends it as Terminated.
  *
  *   beginCleanUp --> what is in flight ends (`stop.ts`) --> the plan, one chain after another --> Terminated
  *
@@ -14,7 +14,7 @@ import type { Session } from '../flow/session.js';
 /**
  * Starts the clean-up, unless it has already started or the instance has ended.
  * @param status the stored status: the request takes precedence over an end or a suspension that was reached in memory
- * @param graceUntil when what is in flight is given up
+ * @param graceUntil when work in flight is given up
  */
 export function beginCleanUp(session: Session, status: InstanceStatus, graceUntil: number): void {
   const { instance } = session;
@@ -28,11 +28,11 @@ export function beginCleanUp(session: Session, status: InstanceStatus, graceUnti
   session.dirty = true;
 }
 
-/** Reopens an instance that has ended in memory only: nobody has learned of its end. */
+/** Reopens an instance that has ended in memory only: its end has not been announced. */
 function reopen({ instance }: Session): void {
   instance.endTime = null;
   instance.outcome = null;
-  // Kept as the lost error: no open pointer has it.
+  // Moved to the lost error, because no open pointer has it.
   instance.lastError = null;
   withdrawAnnouncement(instance);
 }

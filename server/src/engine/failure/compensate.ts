@@ -1,11 +1,11 @@
 /**
  * Compensation: undoing completed steps, and continuing.
  *
- * A failed step that can be compensated passes control to a handler: the nearest saga around it; without one, the nearest
- * step with CompensateWith, which may be the step itself. Everything else inside the handler is stopped (`stop.ts`), then
- * the handler runs a plan, one chain after another:
- *   - saga: the chains of what has begun inside it, the last one to end first (a container that was still open follows the
- *     steps that ran inside it), then the saga's own;
+ * A failed step that can be compensated passes control to a handler: the nearest saga around it; without one, the nearest step
+ * with CompensateWith, which may be the step itself. Everything else inside the handler is stopped (`stop.ts`), then the
+ * handler runs a plan, one chain after another:
+ *   - saga: the chains of the executions that have begun inside it, last ended first (a container that was still open follows
+ *     the steps that ran inside it), then the saga's own;
  *   - any other step: its own chain.
  * A failure inside a compensation does not affect anything outside it.
  */
@@ -46,14 +46,14 @@ export function compensate(session: Session, failed: Pointer, error: StepError):
     return;
   }
   const isStopped = stopStep(session, handler, failed, { kind: 'compensate' });
-  // A saga that is retried as a whole goes on failing, although each round runs its steps anew.
+  // A saga that is retried as a whole keeps failing, although each round runs its steps again.
   handler.error = continueFailing(handler, error);
   delete handler.hasRecovered;
   session.instance.lastError = { ...handler.error, pointerId: handler.id };
   if (!isStopped) runPlan(session, handler);
 }
 
-/** Nothing is open inside the handler any more: undoes what has begun in it. */
+/** Compensates the executions that have begun in the handler. Call it when nothing inside it is open. */
 export function runPlan(session: Session, handler: Pointer): void {
   const inside = stepOf(session, handler).saga ? handler.completed.toReversed() : [];
   const own = entryOf(handler, failedOf(handler));
@@ -96,7 +96,8 @@ function endCompensation(session: Session, handler: Pointer): void {
   handler.undone = (handler.undone ?? 0) + 1;
   delete handler.isUncertain;
   const retries = errorBehavior === 'Retry' || (errorBehavior === null && retriesFirst);
-  // A step that compensates because its retries are exhausted, or because none could succeed, is not retried here either.
+  // A step that compensates because its retries are exhausted, or because its error isn't retryable, is not retried here
+  // either.
   const mayRetry = retries && (error === null || isRetryable(step, error));
   if (mayRetry && tryRetry(session, handler) !== null) return;
   const exhausted = onRetriesExhausted ?? (errorBehavior === 'Retry' ? 'Suspend' : null);

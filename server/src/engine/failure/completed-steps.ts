@@ -1,10 +1,10 @@
 /**
- * What can be undone: the steps that have completed, and those that had begun when they failed or were stopped. They are
- * recorded for the saga around them, otherwise for the instance, which needs them when it is terminated with clean-up.
+ * The steps that can be compensated: completed steps, and steps that had begun when they failed or were stopped. They are
+ * recorded for the enclosing saga, or else for the instance, which needs them if it is terminated with clean-up.
  *
- * A list is in the order in which the executions ended; an open container counts as ended just before the oldest step
- * inside it, so that it is undone after them. A saga ends eventually, but an instance may loop forever: it keeps the newest
- * entries and only counts the others.
+ * Lists are ordered by the end of the executions. An open container counts as ended just before the oldest step inside it, so
+ * that it is undone after its steps. A saga ends eventually, but an instance may loop forever, so it keeps only the newest
+ * entries and counts the others.
  */
 import type { Instance } from '../model/instance.js';
 import { jsonLength } from '../values/json-length.js';
@@ -26,9 +26,9 @@ export function noteCompleted(session: Session, pointer: Pointer): void {
 }
 
 /**
- * Records how a step ended that may have to be undone, and what inside it can still be undone.
- * @param begun null: nothing of the step itself has to be undone
- * @param position of its record in the history; by default that of the next one
+ * Records the end of a step that may have to be compensated, and the steps inside it that can still be compensated.
+ * @param begun null: the step itself needs no compensation
+ * @param position of its record in the history; default: the position of the next record
  */
 export function noteEnded(
   session: Session,
@@ -57,7 +57,7 @@ export function lastPosition({ recent, spilled }: Instance): number {
   return spilled + recent.length - 1;
 }
 
-/** What undoes a step, wherever it ran. */
+/** The compensation entry of a step, wherever the step ran. */
 export function entryOf(pointer: Pointer, { error = null, outcome }: Begun): CompensationEntry {
   return {
     stepId: pointer.stepId,
@@ -70,7 +70,7 @@ export function entryOf(pointer: Pointer, { error = null, outcome }: Begun): Com
   };
 }
 
-/** A pointer is cancelled: the steps that completed inside it, and are not compensated yet, can still be compensated. */
+/** Called for a canceled pointer: passes on the steps that completed inside it, so that they can still be compensated. */
 export function passOnCompleted(session: Session, pointer: Pointer): void {
   noteEnded(session, pointer, null);
 }
@@ -81,11 +81,11 @@ function notUndone({ completed, state }: Pointer): readonly CompensationEntry[] 
   return state.plan.slice(Math.max(0, state.next - 1)).toReversed();
 }
 
-/** The pointer and the containers around it, innermost first, as far as errors propagate. */
+/** The pointer and its enclosing containers, innermost first, up to where errors stop propagating. */
 export function* withAncestors(session: Session, pointer: Pointer): Generator<Pointer> {
   for (let at: Pointer | null = pointer; at !== null; at = parentOf(session, at)) {
     yield at;
-    // Nothing that happens in a compensation propagates to the step that is being compensated.
+    // Nothing propagates from a compensation to the step that it compensates.
     if (parentOf(session, at)?.state.kind === 'compensating') return;
   }
 }
@@ -111,7 +111,7 @@ function isUndoing({ cleanUp }: Instance): boolean {
   return cleanUp !== null && cleanUp.plan !== null;
 }
 
-/** Nearly always at the end. */
+/** The position is nearly always at the end. */
 function insert(entries: CompensationEntry[], { entry, isOpen }: Noted): void {
   const position = positionOf(entry);
   let at = entries.length;
@@ -132,7 +132,7 @@ function keep(session: Session, noted: Noted): void {
   insert(instance.completed, noted);
   instance.completedItemsLength += length;
   session.grown += ENTRY_LENGTH + length;
-  // What is about to be undone is not forgotten any more.
+  // Once a clean-up has begun, no entry is dropped.
   while (instance.cleanUp === null && isOverfull(instance)) {
     const oldest = instance.completed.shift();
     if (oldest === undefined) return;

@@ -13,7 +13,7 @@ export function suspendOnError(session: Session, pointer: Pointer): void {
   restart(session, pointer, session.now);
 }
 
-/** Ends the instance with everything in it. `failed`, whose failure is the reason, already has its record. */
+/** Ends the instance with everything in it. The record of `failed`, the step that caused it, has already been written. */
 export function terminate(
   session: Session,
   at: number,

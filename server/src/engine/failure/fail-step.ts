@@ -43,7 +43,7 @@ export function failStep(session: Session, pointer: Pointer, failure: Failure): 
   continueContainers(session);
 }
 
-/** What it was stopped for stays the newest error of the instance. */
+/** The error that caused the stop stays the instance's newest error. */
 function failInFlight(session: Session, pointer: Pointer, error: StepError): void {
   writeRecord(session, pointer, 'Failed', { error });
   const isUndone = stepOf(session, pointer).compensateWith !== null;

@@ -1,6 +1,6 @@
 /**
- * The ends of what is in flight in something that was stopped, see `stop.ts`: with a failure, without an answer, or with the
- * end of the grace. A result is applied as always (`flow/step-work.ts`), without successors.
+ * How work in flight ends inside a stopped step (see `stop.ts`): with a failure, without an answer, or at the end of the grace.
+ * A result is applied as usual (`flow/step-work.ts`), but without successors.
  */
 import { dropPointer } from '../flow/end-path.js';
 import { setState, stopWaitingAnswered } from '../flow/pointer-states.js';
@@ -21,14 +21,14 @@ export function graceOf(session: Session, pointer: Pointer): number {
   return session.instance.cleanUp?.until ?? session.now;
 }
 
-/** Everything inside a container that was stopped with what is around it has ended. */
+/** Called when everything inside a container has ended that was stopped together with its surroundings. */
 export function endStopped(session: Session, container: Pointer): void {
   noteEnded(session, container, begunOf(session, container));
   writeRecord(session, container, 'Cancelled');
   dropPointer(session, container);
 }
 
-/** A step in flight has ended. One that was stopped for its own sake has been cancelled by its condition. */
+/** A step in flight has ended. If it was stopped by itself, its own condition canceled it. */
 function endInFlight(session: Session, pointer: Pointer): void {
   if (proceedsInFlight(session, pointer)) {
     leaveCancelled(session, pointer);
@@ -54,19 +54,19 @@ export function proceedsInFlight(session: Session, pointer: Pointer): boolean {
   return pointer.stopping !== undefined && proceedsOnCancel(session, pointer);
 }
 
-/** Whether the next steps run although this one was cancelled. */
+/** Whether the next steps run although this one was canceled. */
 export function proceedsOnCancel(session: Session, pointer: Pointer): boolean {
   return stepOf(session, pointer).proceedOnCancel && !pointer.inBackground;
 }
 
-/** Goes on after a cancelled step. Its record is written once its successors have been selected. */
+/** Continues after a canceled step. Its record is written once its successors have been selected. */
 export function leaveCancelled(session: Session, pointer: Pointer): void {
   delete pointer.stopping;
   delete pointer.isEnding;
   setState(session, pointer, { kind: 'finishing', result: {}, cancelled: true });
 }
 
-/** A step in flight has failed. Its record has been written; its error behavior does not act any more. */
+/** A step in flight has failed. Its record has been written; its error behavior no longer applies. */
 export function endFailedInFlight(session: Session, pointer: Pointer, error: StepError): void {
   const { outcome } = failedOf(pointer);
   if (isAwaited(pointer)) giveUp(session, pointer);
@@ -87,7 +87,7 @@ export function cutOff(session: Session, pointer: Pointer, because: string): voi
   endInFlight(session, pointer);
 }
 
-/** A step turns out not to be in flight: nobody has begun its current attempt. */
+/** A step turns out not to be in flight: its current attempt hasn't begun. */
 export function endNotBegun(session: Session, pointer: Pointer): void {
   noteEnded(session, pointer, earlierAttempt(pointer));
   giveUp(session, pointer);
@@ -95,7 +95,7 @@ export function endNotBegun(session: Session, pointer: Pointer): void {
   endInFlight(session, pointer);
 }
 
-/** Gives up the answer. A child that was told to clean up goes on by itself. */
+/** Stops waiting for the answer. A child that is cleaning up continues on its own. */
 function giveUp(session: Session, pointer: Pointer): void {
   const { changes, instance } = session;
   if (pointer.state.kind === 'activity') {
@@ -106,7 +106,7 @@ function giveUp(session: Session, pointer: Pointer): void {
   stopWaitingAnswered(session, pointer);
 }
 
-/** The grace has ended: whatever is still in flight has an unknown outcome. Compensations go on. */
+/** The grace has ended: work that is still in flight has an unknown outcome. Compensations continue. */
 export function endGrace(session: Session, scope: Pointer | null): void {
   if (scope?.stopping !== undefined) scope.stopping = { ...scope.stopping, until: null };
   const { cleanUp, pointers } = session.instance;
@@ -119,7 +119,7 @@ export function endGrace(session: Session, scope: Pointer | null): void {
   }
 }
 
-/** Whether a pointer waits for an answer that its stop allows for. */
+/** True if a stopped pointer may still wait for its answer. */
 export function isAwaited({ isEnding, state }: Pointer): boolean {
   if (isEnding !== true) return false;
   return state.kind === 'activity' || state.kind === 'effect' || state.kind === 'child';

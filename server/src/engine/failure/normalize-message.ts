@@ -1,13 +1,13 @@
 /**
- * Takes out of an error message what differs from run to run: numbers, ids, times, addresses of people. What is left tells
- * the causes of failures apart, so that failures with the same cause form a group.
+ * Normalizes error messages: removes the parts that vary from run to run, such as numbers, ids, times and email addresses. The
+ * remaining text identifies the cause, so that failures with the same cause form a group.
  *
- * The host of an address stays, because hosts fail for reasons of their own, and so do the words of its path: two endpoints
- * of one host are two causes. Quoted words stay, because they are usually names (`KeyError: 'total'`), and so do status codes: `answered 404` and
- * `answered 503` have different causes.
+ * The host of an address stays, because hosts fail for reasons of their own, and so do the words of its path, because two
+ * endpoints of one host are two causes. Quoted words stay, because they are usually names (`KeyError: 'total'`). Status codes
+ * stay: `answered 404` and `answered 503` have different causes.
  */
 
-/** The rest of a longer message does not matter. */
+/** The rest of a longer message is ignored. */
 const READ_MAX = 4096;
 /** Maximum length of a normalized message. */
 export const NORMALIZED_MAX = 200;
@@ -15,7 +15,7 @@ export const NORMALIZED_MAX = 200;
 /** Line breaks and all other control characters. */
 const BLANKS = /[\s\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-/** In a Unicode regular expression, this does not match half of a pair. */
+/** In a Unicode regular expression, this doesn't match half of a valid pair. */
 const LONE_SURROGATE = /\p{Surrogate}/gu;
 
 /** The alternatives, each with a name. No alternative can match in more than one way, so the time is linear. */
@@ -63,19 +63,19 @@ function normalizeUrl(url: string): string {
   return `${url.slice(0, hostAt)}${host}${path.split('/').map(normalizeSegment).join('/')}${url.slice(length)}`;
 }
 
-/** A name may end with a digit or two, as in `v2` and `oauth2`; what else contains digits is an id. */
+/** A name may end with a digit or two, as in `v2` and `oauth2`; anything else with digits is an id. */
 function normalizeSegment(segment: string): string {
   const text = segment.replaceAll(/%[0-9a-f]{2}/gi, '');
   if (!/[\d@]/.test(text)) return segment;
   return /^[a-z]{1,20}\d{1,2}$/.test(text) ? text.replace(/\d{1,2}$/, '#') : '#';
 }
 
-/** In a line without control characters. */
+/** Joins a text into one line without control characters. */
 export function oneLine(text: string): string {
   return text.replaceAll(BLANKS, ' ').trim().replaceAll(LONE_SURROGATE, '\ufffd');
 }
 
-/** Never cuts a character into halves. */
+/** Never splits a surrogate pair. */
 export function truncateText(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;
   const cut = text.slice(0, lengthMax - 1);

@@ -1,4 +1,7 @@
-/** What a termination with compensation would undo. Works on a copy of the instance, which is of no use afterwards. */
+/**
+ * Previews the steps that a termination with compensation would undo. Works on a copy of the instance, which must be discarded
+ * afterwards.
+ */
 import { completeIfDone, dropPointer } from '../flow/end-path.js';
 import type { Session } from '../flow/session.js';
 import { continueContainers } from '../flow/continue-containers.js';
@@ -9,18 +12,18 @@ import { endGrace, isAwaited } from './in-flight.js';
 import { applyWithdrawn, stepsToAskAbout, type WithdrawnItem } from './withdrawn-items.js';
 
 export interface UndoPreview {
-  /** What would be undone, in order. */
+  /** The executions to undo, in order. */
   readonly undo: readonly UndoneExecution[];
   readonly inFlight: readonly UndoneExecution[];
 }
 
 export interface UndoneExecution {
-  /** Null: it ended before the server recorded which execution a compensation undoes. */
+  /** Null: it ended before the server recorded the execution that each compensation undoes. */
   readonly executionId: number | null;
   readonly stepId: string;
 }
 
-/** @param itemOf what the store says about the work item of a step */
+/** @param itemOf returns the state of a step's work item in the store */
 export function previewCleanUp(
   session: Session,
   itemOf: (pointer: Pointer) => WithdrawnItem,
@@ -48,7 +51,7 @@ export function previewCleanUp(
   return { undo, inFlight: shown };
 }
 
-/** Only its outputs remain to be applied. */
+/** True if the step has its result, and only its outputs remain to be applied. */
 function hasResult({ isEnding, state }: Pointer): boolean {
   return isEnding === true && state.kind === 'finishing';
 }

@@ -1,4 +1,4 @@
-/** What follows a failed attempt: a retry, the suspension or the end of the instance, or compensation. */
+/** Reacts to a failed attempt: a retry, the suspension or the end of the instance, or compensation. */
 import { compensate, endFailed, findHandler } from './compensate.js';
 import { cancelInside } from './cancel-inside.js';
 import type { ErrorBehavior, ExhaustedBehavior } from '../model/definition.js';
@@ -10,8 +10,8 @@ import type { Pointer } from '../model/pointer.js';
 import { stepOf, type NextAction, type Session } from '../flow/session.js';
 
 /**
- * Applies the error behavior of a step whose attempt has failed, now or, for a container with something in flight that may
- * have to be undone, once that has ended.
+ * Applies the error behavior of a step whose attempt has failed. If the step is a container with work in flight that may have
+ * to be compensated, the behavior applies once that work has ended.
  * @param retryAfterMs a pause that the callee requested
  */
 export function reactToError(
@@ -24,7 +24,7 @@ export function reactToError(
   if (action !== null) session.changes.failedAttempts.push({ error, action });
 }
 
-/** Returns null if that is decided later. */
+/** Returns null if the decision must wait for work in flight. */
 function decide(
   session: Session,
   pointer: Pointer,
@@ -32,7 +32,7 @@ function decide(
   retryAfterMs?: number,
 ): NextAction | null {
   const step = stepOf(session, pointer);
-  // A step that is already cancelled is not retried: it would only be cancelled again.
+  // A step that is already canceled is not retried: it would only be canceled again.
   if (pointer.state.kind === 'finishing' && pointer.state.cancelled === true) {
     endFailed(session, pointer);
     return { kind: 'goes-on' };
@@ -57,7 +57,7 @@ function decide(
   return { kind: last === 'Suspend' ? 'suspended' : 'terminated' };
 }
 
-/** Empties a container that has failed. Returns false if something in it is in flight: the rest follows when it has ended. */
+/** Empties a container that has failed. Returns false if work inside it is in flight: the rest follows once that has ended. */
 function stopForFailure(session: Session, pointer: Pointer, retryAfterMs?: number): boolean {
   if (!hasCompensations(session, pointer)) {
     cancelInside(session, pointer);
@@ -86,7 +86,7 @@ function behaviorOfSurroundings(session: Session, pointer: Pointer): ErrorBehavi
     : 'Compensate';
 }
 
-/** The error behavior once retries are exhausted or could not succeed. */
+/** The error behavior after retries are exhausted or ruled out. */
 function behaviorPastRetries(session: Session, pointer: Pointer): ExhaustedBehavior {
   const { errorBehavior, onRetriesExhausted, retriesFirst } = stepOf(session, pointer);
   if (onRetriesExhausted !== null) return onRetriesExhausted;

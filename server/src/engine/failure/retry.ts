@@ -7,13 +7,13 @@ import { stepOf, type Session } from '../flow/session.js';
 
 /** Maximum pause of back-off. */
 const RETRY_INTERVAL_MS_MAX = 24 * 60 * 60 * 1000;
-/** Maximum number of consecutive retries at any interval that the definition sets … */
+/** Maximum number of consecutive retries at the interval that the definition sets … */
 const QUICK_RETRIES_MAX = 10;
 /** … and the minimum pause afterwards. Otherwise, a step that cannot succeed would keep a node busy forever. */
 const LATER_RETRY_INTERVAL_MS_MIN = 100;
 
 /**
- * Lets the step sleep until its next attempt, and returns when that is; returns null if its retries are exhausted.
+ * Puts the step to sleep until its next attempt, and returns the time of that attempt; null if retries are exhausted.
  * @param leastMs a pause that the callee requested; the longer of this and the step's own applies
  */
 export function tryRetry(session: Session, pointer: Pointer, leastMs = 0): number | null {
@@ -53,8 +53,8 @@ interface ErrorNature {
 }
 
 /**
- * The error types in the failure data of a worker: the worker SDK sends `name`, `type` where it is known, and the data of the
- * failure one level deeper, where a `type` means the same.
+ * The error types in the failure data of a worker: the worker SDK sends `name`, `type` if known, and the failure's own data one
+ * level deeper, where `type` means the same.
  */
 function reportedTypes(reported: Json | undefined): readonly string[] {
   if (reported === undefined || !isJsonObject(reported)) return [];
@@ -69,7 +69,7 @@ function drawOf(session: Session, pointer: Pointer): number {
   for (const letter of executionKey(session.instance.id, pointer)) {
     hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
   }
-  // The low bits of neighbouring keys differ too little; this mixes them into the high ones.
+  // Neighboring keys differ too little in their high bits; this mixes the low bits into them.
   hash = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b);
   return ((hash ^ (hash >>> 15)) >>> 0) / 2 ** 32;
 }

@@ -1,11 +1,11 @@
 /**
- * Stops a container, a step or the whole instance: nothing begins in it any more (E14).
+ * Stops a container, a step or the whole instance: nothing new begins in it (E14).
  *
- *   stop --> what only waits is cancelled at once
+ *   stop --> what only waits is canceled at once
  *        \-> what is in flight ends: with a result, a failure, or without a known outcome --> compensate | cancel | fail
  *
- * In flight are calls, work items that a worker holds, children, results that are not applied yet, and compensations, which
- * always run to their end. What is in flight ends at the end of the grace at the latest, with an unknown outcome.
+ * In flight are calls, work items that a worker holds, children, results that haven't been applied, and compensations, which
+ * always run to completion. Any other work in flight ends no later than the grace, with an unknown outcome.
  */
 import { placeOfStep } from '../definitions/step-places.js';
 import { pointersInside } from './inside.js';
@@ -18,11 +18,11 @@ import { failedOf, isInFlight, requestedOf } from './begun.js';
 import { cancelEach } from './cancel-inside.js';
 import { lastPosition, noteEnded } from './completed-steps.js';
 
-/** How long what is in flight is waited for, unless the saga's Grace or the caller says otherwise. */
+/** How long a stop waits for work in flight, unless the saga's Grace or the caller sets another duration. */
 export const GRACE_MS = 10 * 60_000;
 
 /**
- * Stops a step and everything inside it. Returns true if something is in flight: `then` follows when it has ended.
+ * Stops a step and everything inside it. Returns true if work is in flight: `then` follows once it has ended.
  * @param failed see `stopInside`
  */
 export function stopStep(
@@ -38,8 +38,8 @@ export function stopStep(
 }
 
 /**
- * Stops everything inside `scope`, and the step itself if it is at work; null: the whole instance. Returns false if nothing
- * is in flight: everything has been cancelled.
+ * Stops everything inside `scope`, and the step itself if it is working; null: the whole instance. Returns false if nothing is
+ * in flight and everything has been canceled.
  * @param failed the pointer whose failure is the reason: `scope` or one inside it; its record has been written
  */
 export function stopInside(
@@ -51,7 +51,7 @@ export function stopInside(
   const inside = pointersInside(session, scope);
   const requested = requestedOf(session);
   const { compensations, kept } = inFlightOf(session, inside, { scope, failed, requested });
-  // A step that failed ended before what is cancelled because of it. A container is recorded with what is inside it.
+  // A failed step ended before the steps that its failure cancels. A container is recorded together with its contents.
   const isLeaf = failed !== null && failed !== scope && failed.children === 0;
   if (isLeaf) noteEnded(session, failed, failedOf(failed), lastPosition(session.instance));
   for (const pointer of inside) if (kept.has(pointer.id)) markEnding(session, pointer, graceUntil);
@@ -66,7 +66,7 @@ export function stopInside(
   return scope.isEnding === true;
 }
 
-/** When the grace ends for what is in flight in a step: that of the saga around it counts. */
+/** When the grace for work in flight in a step ends: the enclosing saga sets it. */
 function graceUntil(session: Session, pointer: Pointer): number {
   for (let at: Pointer | null = pointer; at !== null; at = parentOf(session, at)) {
     const { graceMs, saga } = stepOf(session, at);
@@ -81,7 +81,7 @@ interface Stop {
   readonly requested: ReadonlySet<number>;
 }
 
-/** The pointers in flight with the containers around them, and everything inside the compensations among them. */
+/** The pointers in flight, their enclosing containers, and everything inside compensations. */
 function inFlightOf(
   session: Session,
   inside: readonly Pointer[],
@@ -112,11 +112,11 @@ function inFlightOf(
   return { kept, compensations };
 }
 
-/** The pointer ends as soon as it, and what is in flight inside it, has ended; nothing else happens to it. */
+/** Marks a pointer to end as soon as it and its work in flight have ended, without successors. */
 function markEnding(session: Session, pointer: Pointer, until: number): void {
   const wasEnding = pointer.isEnding === true;
   pointer.isEnding = true;
-  // Whatever it was stopped for by itself, what is around it decides now.
+  // The reason for its surroundings' stop replaces its own.
   delete pointer.stopping;
   if (pointer.state.kind === 'open') endWithInside(session, pointer);
   else if (!wasEnding) notifyChild(session, pointer, until);
@@ -131,7 +131,9 @@ function endWithInside(session: Session, pointer: Pointer): void {
   session.dirty = true;
 }
 
-/** A running child also cleans up, and its end is waited for. A child that is being started does so once it exists. */
+/**
+ * Asks a running child to clean up as well, and waits for its end. A child that is still being started is asked once it exists.
+ */
 export function notifyChild(session: Session, { joined, state }: Pointer, until: number): void {
   if (state.kind !== 'child' || !state.started || joined !== undefined) return;
   const { workflowId } = state;
@@ -145,7 +147,9 @@ export function notifyChild(session: Session, { joined, state }: Pointer, until:
 
 const cache = new WeakMap<WorkflowDefinition, ReadonlySet<string>>();
 
-/** Whether a step, or one inside it, can be compensated. Only then is it known how to undo what is in flight. */
+/**
+ * True if a step, or one inside it, can be compensated. Without a compensation, there is no reason to wait for work in flight.
+ */
 export function hasCompensations(session: Session, pointer: Pointer): boolean {
   let known = cache.get(session.definition);
   if (known === undefined) {

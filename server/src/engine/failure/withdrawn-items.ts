@@ -9,14 +9,14 @@ import type { Pointer } from '../model/pointer.js';
 import { cutOff, endNotBegun, isAwaited } from './in-flight.js';
 
 export type WithdrawnItem =
-  /** Nobody ever held it. */
+  /** No worker has held it. */
   | { readonly kind: 'not-begun' }
   /** A worker had it, and gave it back or lost its lease. */
   | { readonly kind: 'left' }
   /** Null: without a lease, or until its result arrives. */
   | { readonly kind: 'held'; readonly leaseUntil: number | null };
 
-/** The steps whose items the store must be asked about. */
+/** The steps whose work items must be looked up in the store. */
 export function stepsToAskAbout({ instance }: Session): readonly Pointer[] {
   return [...instance.pointers.values()].filter(
     (pointer) =>
@@ -26,7 +26,7 @@ export function stepsToAskAbout({ instance }: Session): readonly Pointer[] {
   );
 }
 
-/** Applies what the store has answered; nobody gets the item any more. */
+/** Applies the store's answer. No worker can get the item any more. */
 export function applyWithdrawn(session: Session, pointer: Pointer, item: WithdrawnItem): void {
   const { state } = pointer;
   if (state.kind !== 'activity') return;

@@ -1,6 +1,6 @@
 /**
- * Continues containers whose last path has ended, and opens items while there is room. Every entry into the engine ends
- * with this.
+ * Continues containers whose last path has ended, and opens items up to the limit. Every entry point of the engine ends with
+ * this.
  */
 import { nextCompensation } from '../failure/compensate.js';
 import { afterStop } from '../failure/after-stop.js';

@@ -3,7 +3,7 @@ import { isEnded, type InstanceOutcome, type JoinedBy, type Instance } from '../
 import { newerOf } from './pointers.js';
 import type { Session } from './session.js';
 
-/** Completes an instance that has nothing open any more. */
+/** Completes an instance that has nothing left open. */
 export function completeInstance(session: Session): void {
   const outcome = session.instance.isCompensated ? 'Compensated' : 'Succeeded';
   endInstance(session, { status: 'Complete', outcome, at: session.now });
@@ -20,7 +20,7 @@ export function endInstance(session: Session, { at, outcome, status }: InstanceE
   instance.status = status;
   instance.outcome = outcome;
   instance.endTime = at;
-  // While the instance was open, only errors of open steps mattered. Now every error counts that was not resolved.
+  // While the instance was open, only errors of open steps mattered. Now every unresolved error counts.
   instance.lastError = newerOf(instance.lostError, instance.lastError);
   withdrawAnnouncement(instance);
   if (instance.parent !== null) {
@@ -31,17 +31,17 @@ export function endInstance(session: Session, { at, outcome, status }: InstanceE
   session.dirty = true;
 }
 
-/** Withdraws an end that was not committed, because an external change took precedence: nobody may learn of it. */
+/** Withdraws an end that was not committed, because an external change took precedence: it must not be announced. */
 export function withdrawAnnouncement(instance: Instance): void {
   instance.outbox = instance.outbox.filter(
     (message) => message.kind !== 'child-ended' || message.joined === 'refused',
   );
 }
 
-/** Maximum number of steps that wait for the end of an instance that they have joined. */
+/** Maximum number of steps that may join one instance to wait for its end. */
 export const JOINED_BY_MAX = 1000;
 
-/** A step of another instance asks to be told about the end of this one. */
+/** Registers a step of another instance that waits for the end of this one. */
 export function joinInstance(session: Session, joiner: JoinedBy): void {
   const { instance } = session;
   const { attempt, pointerId, workflowId } = joiner;
@@ -56,7 +56,7 @@ export function joinInstance(session: Session, joiner: JoinedBy): void {
   if (isEnded(instance)) announceEnd(instance, joiner);
 }
 
-/** The step no longer waits for the end of this instance. */
+/** Removes a step that no longer waits for the end of this instance. */
 export function leaveInstance(session: Session, joiner: JoinedBy): void {
   const { instance } = session;
   const left = instance.joinedBy.filter((known) => !isSameStep(known, joiner));

@@ -1,4 +1,4 @@
-/** What happens when a pointer ends: its successors are opened, and a container whose last path has ended joins. */
+/** Ends a pointer: opens its successors, and joins the container if this was its last path. */
 import { nextCleanUp } from '../failure/clean-up-plan.js';
 import { completeInstance } from './end-instance.js';
 import type { StepRecordStatus } from '../model/step-record.js';

@@ -23,7 +23,7 @@ export interface StartOptions {
   readonly parent: ParentLink | null;
   /** Default: none. */
   readonly tags?: Tags;
-  /** The instance that this one is started again from. Default: none. */
+  /** The instance that this one restarts. Default: none. */
   readonly restartOf?: string;
   /** The trigger that starts it. Default: none. */
   readonly trigger?: TriggerStart;
@@ -98,7 +98,7 @@ export function restoreSession(
   return session;
 }
 
-/** Calls whose result was waited for have ended with the node that made them. */
+/** Ends the calls in flight of a stopped instance: they ended with the node that made them. */
 function endInterrupted(session: Session): void {
   if (isEnded(session.instance)) return;
   const interrupted = [...session.instance.pointers.values()].filter(
@@ -111,7 +111,7 @@ function endInterrupted(session: Session): void {
 /** Applies a status that was changed externally. It takes precedence over what the session reached itself. */
 export function applyStatus(session: Session, status: InstanceStatus, at: number): void {
   const { instance } = session;
-  // A step error that ended the instance stays: nothing remains that could be suspended or resumed.
+  // An instance that a step error has ended stays ended: nothing is left to suspend or resume.
   if (instance.status === 'Terminated' && status !== 'Terminated') return;
   switch (status) {
     case 'Suspended':

@@ -66,11 +66,11 @@ export interface RetryNowMessage {
 /** Terminates the instance with clean-up; see `clean-up.ts`. */
 export interface CleanUpMessage {
   readonly kind: 'clean-up';
-  /** When what is in flight is given up. Default: after the default grace. */
+  /** When work in flight is given up. Default: after the default grace. */
   readonly graceUntil?: number;
 }
 
-/** A step of another instance, which has not started this one, waits for its end. */
+/** A step of another instance, which did not start this one, waits for its end. */
 export interface JoinMessage {
   readonly kind: 'join';
   readonly workflowId: string;
@@ -92,7 +92,7 @@ export interface ModifyMessage {
   readonly modification: Modification;
   /** The version of the definition that applies afterwards; null: the instance's own. */
   readonly target: WorkflowDefinition | null;
-  /** The same request has resumed the instance, which is suspended again if the modification is impossible. */
+  /** True if the same request has resumed the instance. It is suspended again if the modification is impossible. */
   readonly hasResumed: boolean;
   readonly repair: Repair;
   /** Set if the request has an idempotency key. */
@@ -110,7 +110,7 @@ export type Message =
   | OverflowMessage;
 
 /**
- * Applies a message. A message that no step waits for is dropped: events can still be found in the store later.
+ * Applies a message. A message that no step waits for is dropped: events can be found in the store later.
  * @param status the stored status, which may differ from the one in memory
  */
 export function applyMessage(
@@ -152,10 +152,7 @@ export function applyMessage(
   continueContainers(session);
 }
 
-/**
- * An instance that was ended in the store is not opened again here: the caller notices the end, and modifies the ended
- * instance.
- */
+/** An instance that was ended in the store isn't reopened here: the caller sees the end, and modifies the ended instance. */
 function applyModification(session: Session, message: ModifyMessage, status: InstanceStatus): void {
   const { keyed } = message;
   // A repetition.
@@ -188,7 +185,7 @@ function applyEvent(session: Session, message: EventMessage): void {
     const { state } = pointer;
     if (state.kind !== 'event' || state.name !== message.name || state.key !== message.key)
       continue;
-    // The store may have older events for a wait that has not searched yet. The wait will find this one too, in its turn.
+    // The store may have older events for a wait that has not searched yet. Its search will find this one too.
     if (!state.looked || state.effectiveAt > message.publishedAt) continue;
     markTaken(session.instance, key, position);
     session.appliedSpan = message.traceparent ?? null;
@@ -199,7 +196,7 @@ function applyEvent(session: Session, message: EventMessage): void {
   }
 }
 
-/** Every wait searches the stored events again. Until it has, it takes no event from the inbox. */
+/** Makes every wait search the stored events again. Until then, it takes no events from the inbox. */
 function searchAgain(session: Session): void {
   for (const pointer of session.instance.pointers.values()) {
     const { state } = pointer;
@@ -264,7 +261,7 @@ function applyChild(session: Session, message: ChildMessage): void {
     });
     return;
   }
-  // The end may have overtaken the response to the start. That response must not count for the next attempt.
+  // The end may arrive before the response to the start. That response must not count for the next attempt.
   if (!pointer.state.started) session.changes.abortedEffects.push(pointer.id);
   stopWaitingAnswered(session, pointer);
   const error = message.error ?? null;
@@ -325,7 +322,7 @@ export type EffectResult =
   | { readonly ok: true; readonly values: JsonObject }
   | { readonly ok: false; readonly failure: Failure };
 
-/** Applies the result of an effect, unless its step was cancelled or retried meanwhile. */
+/** Applies the result of an effect, unless its step has since been canceled or retried. */
 export function applyEffect(
   session: Session,
   execution: { readonly pointerId: number; readonly attempt: number },
@@ -333,7 +330,7 @@ export function applyEffect(
 ): void {
   const pointer = session.instance.pointers.get(execution.pointerId);
   if (pointer?.attempt !== execution.attempt) return;
-  // Many failures occur before any external call was made: a loop of such failures never waits for anything.
+  // Many failures occur before an external call is made. A loop of such failures never waits for anything.
   if (result.ok) endWait(session);
   if (pointer.state.kind === 'effect') {
     applyBody(session, pointer, result);
@@ -371,7 +368,7 @@ function applyChildStarted(session: Session, pointer: Pointer, result: EffectRes
   } else finishWithoutWait(session, pointer, pointer.state.workflowId);
 }
 
-/** The reference belongs to another instance, which the step uses in place of a new one. */
+/** Called if another instance has the reference: the step uses that instance instead of a new one. */
 function applyJoined(session: Session, pointer: Pointer, workflowId: string): void {
   if (pointer.state.kind !== 'child') return;
   pointer.joined = workflowId;

@@ -1,4 +1,4 @@
-/** The state transitions of a pointer: it finishes, sleeps, restarts or gives up what it waits for. */
+/** The state transitions of a pointer: finish, sleep, restart, or stop waiting. */
 import {
   executionKey,
   type KeptResult,
@@ -37,8 +37,8 @@ export function sleep(session: Session, pointer: Pointer, until: number): void {
 }
 
 /**
- * Restarts the step at `at`, as the next attempt; see `beginAttempt`. A pointer that has its result keeps it (E9). Any
- * other starts as if it had just been reached.
+ * Restarts the step at `at`, as the next attempt; see `beginAttempt`. A pointer that has its result keeps it (E9). Any other
+ * pointer starts as if it had just been reached.
  */
 export function restart(session: Session, pointer: Pointer, at: number): void {
   const kept = resultOf(pointer);
@@ -68,7 +68,7 @@ export function waitsForStart(state: PointerState): boolean {
   return state.kind === 'sleeping' && state.isStart === true;
 }
 
-/** True if the pointer was cancelled or given up: only its successors remain to be decided. */
+/** True if the pointer was canceled or has failed for good: only its successors remain to be selected. */
 export function isOver(state: PointerState): boolean {
   return state.kind === 'finishing' && (state.cancelled === true || state.compensated === true);
 }
@@ -78,10 +78,7 @@ function resultOf({ attempt, state }: Pointer): KeptResult | null {
   return { result: state.result, bodyAttempt: state.bodyAttempt ?? attempt };
 }
 
-/**
- * Called when the pause before the next attempt has ended. The step's Timeout starts here, even if the instance was
- * suspended.
- */
+/** Begins an attempt when the pause before it has ended. The step's Timeout starts here, even if the instance was suspended. */
 export function beginAttempt(session: Session, pointer: Pointer): void {
   const { timeoutMs, cancelCondition } = stepOf(session, pointer);
   pointer.attemptStartedAt = session.now;
@@ -95,12 +92,12 @@ export function beginAttempt(session: Session, pointer: Pointer): void {
   );
 }
 
-/** Called when the response has arrived: the pointer has no external wait left to give up. */
+/** Called when the response has arrived: no external wait is left to cancel. */
 export function stopWaitingAnswered(session: Session, pointer: Pointer): void {
   setState(session, pointer, { kind: 'open' });
 }
 
-/** A child that this step started is no longer needed; one that it has joined must only forget the step. */
+/** Terminates a child that this step started; a child that it only joined removes the step from its joiners. */
 function leaveChild(instance: Instance, pointer: Pointer, workflowId: string): void {
   const { attempt, id: pointerId, joined } = pointer;
   instance.outbox.push(
@@ -110,7 +107,7 @@ function leaveChild(instance: Instance, pointer: Pointer, workflowId: string): v
   );
 }
 
-/** Gives up everything that the pointer waits for outside the engine. Idempotent. */
+/** Cancels everything external that the pointer waits for. Idempotent. */
 export function stopWaiting(session: Session, pointer: Pointer): void {
   const { changes, instance } = session;
   switch (pointer.state.kind) {
@@ -125,7 +122,7 @@ export function stopWaiting(session: Session, pointer: Pointer): void {
       break;
     case 'child':
       changes.abortedEffects.push(pointer.id);
-      // Without a wait, the child is independent as soon as it has started.
+      // If the step doesn't wait for it, the child is independent as soon as it has started.
       if (pointer.state.wait) leaveChild(instance, pointer, pointer.state.workflowId);
       break;
     case 'ready':

@@ -1,4 +1,4 @@
-/** Opens and removes pointers: which pointer is in which container, and what is kept of removed ones. */
+/** Opens and removes pointers: keeps track of containers, and of the errors of removed pointers. */
 import type { Instance } from '../model/instance.js';
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';

@@ -1,7 +1,7 @@
 /**
- * A session: the engine's work on an instance while a node has it in memory. It has the instance with its definition, the
- * queue of ready pointers, and the changes that it requests from outside the engine. It exists from the start or the loading
- * of the instance until its eviction.
+ * A session: the engine's work on an instance while a node has it in memory. It contains the instance with its definition, the
+ * queue of ready pointers, and the changes that it requests from outside the engine. It lasts from the start or load of the
+ * instance until its eviction.
  *
  * Owns: the queue of ready pointers, the list of changes. `pointers.ts` opens and ends pointers, and `pointer-states.ts`
  * changes their states. Must not know: what step types mean, how errors are handled, stores, Python.
@@ -66,10 +66,10 @@ export interface EndedAttempt {
 
 /** A wait of a traced instance that has ended. */
 export interface EndedWait {
-  /** As it was while it waited. */
+  /** In its state during the wait. */
   readonly pointer: Pointer;
   readonly until: number;
-  /** The span that published the event which ended the wait; null: unknown, or it waited for something else. */
+  /** The span that published the event that ended the wait; null if unknown, or if it waited for something else. */
   readonly endedBy: string | null;
 }
 
@@ -124,17 +124,17 @@ export interface Session {
   cancelRecheckAt: number | null;
   /** Approximate growth of the instance and its requests since the last commit, in bytes of JSON; never too low. */
   grown: number;
-  /** When every path was waiting last: timers due by then did not cause a wait. Advanced by the runner. */
+  /** The last time at which every path was waiting: timers due by then did not cause a wait. Advanced by the runner. */
   restingSince: number;
-  /** The span that published the event which is being applied; null if there is none. */
+  /** The span that published the event being applied; null if there is none. */
   appliedSpan: string | null;
-  /** Effects to be started that another node may have started before: perhaps they had their effect. */
+  /** Effects to start that another node may already have started: they may have had their effect. */
   readonly interrupted: Set<number>;
 }
 
 /**
- * Called when something arrives that a step waited for. It resets the count of steps without a wait, unless other paths
- * continued meanwhile.
+ * Called when an awaited message or result arrives. Resets the count of steps without a wait, unless other paths continued in
+ * the meantime.
  */
 export function endWait(session: Session): void {
   if (session.queue.size === 0) session.instance.stepsWithoutWait = 0;
@@ -163,7 +163,7 @@ export function canContinue(session: Session): boolean {
   return session.queue.size > 0 && session.instance.status === 'Runnable';
 }
 
-/** Creates the session of a new or stored instance: queues whatever is ready, and restarts interrupted effects. */
+/** Creates the session of a new or stored instance: queues the ready pointers, and restarts interrupted effects. */
 export function createSession(
   definition: WorkflowDefinition,
   instance: Instance,
@@ -192,7 +192,7 @@ export function createSession(
     const { kind } = pointer.state;
     if (hasWaitingItems(pointer)) session.opening.add(pointer.id);
     if (stepOf(session, pointer).cancelCondition !== null) session.cancellable.add(pointer.id);
-    // A pointer that was being worked on when the instance was stored has left the queue, and its turn has come.
+    // A pointer that was being processed when the instance was stored is no longer in the queue: it runs next.
     if (kind === 'ready' || kind === 'finishing') session.queue.add(pointer.id);
     if (isStartedAgain(pointer)) {
       session.changes.effects.push(pointer.id);
@@ -202,7 +202,7 @@ export function createSession(
   return session;
 }
 
-/** A call of something that is being stopped is not repeated. The start of a child is: only then can it be told. */
+/** Calls of a stopped step aren't repeated. The start of a child is, because only a started child can be stopped. */
 function isStartedAgain({ isEnding, state }: Pointer): boolean {
   if (state.kind === 'effect') return isEnding !== true;
   return state.kind === 'child' && !state.started;
@@ -218,12 +218,12 @@ export function stepById(session: Session, stepId: string): StepDefinition {
   return step;
 }
 
-/** Whether a parallel Foreach has items that are not opened yet. */
+/** True if a parallel Foreach has unopened items. */
 export function hasWaitingItems({ memo, state }: Pointer): boolean {
   return state.kind === 'open' && memo?.kind === 'items' && memo.parallel === true;
 }
 
-/** The next pointer to run, or null. It leaves the queue; its state says what it needs. */
+/** Removes and returns the next pointer to run, or null. Its state says which values it needs. */
 export function takeReady(session: Session): Pointer | null {
   let first = session.front.next();
   if (first.done === true) {
@@ -238,7 +238,7 @@ export function takeReady(session: Session): Pointer | null {
   return pointer;
 }
 
-/** Puts a pointer that was taken back, at the front of the queue. */
+/** Returns a taken pointer to the front of the queue. */
 export function putBackReady(session: Session, pointer: Pointer): void {
   const others = [...session.queue];
   session.queue.clear();

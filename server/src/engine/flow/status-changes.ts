@@ -1,8 +1,8 @@
-/** The changes of an instance that notifications announce, and those that a commit contains. */
+/** The status changes of an instance that notifications announce, and the ones that a commit contains. */
 import type { InstanceChange, AnnouncedStatus } from '../model/instance-change.js';
 import type { Instance } from '../model/instance.js';
 
-/** `failed`: an error ended it. `terminated`: a person or another run did. */
+/** `failed`: an error ended it. `terminated`: a user or another run ended it. */
 export function statusToAnnounce({
   outcome,
   status,

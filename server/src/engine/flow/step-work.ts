@@ -1,9 +1,9 @@
 /**
- * What the engine needs evaluated next, and what it does with the values.
+ * Selects the next expressions to evaluate, and applies their values.
  *
- * The engine never sees Python: it hands out the expressions of a step and receives values. A pointer in `ready` needs its
- * inputs and continues with `enterStep`. A pointer in `finishing` needs outputs and selectors and continues with
- * `leaveStep`. Failures go to `failStep`.
+ * The engine never runs Python: it returns the expressions of a step and receives their values. A pointer in `ready` needs its
+ * inputs and continues with `enterStep`. A pointer in `finishing` needs outputs and selectors and continues with `leaveStep`.
+ * Failures go to `failStep`.
  */
 import { traitsOf } from '../definitions/step-types.js';
 import type { StepDefinition } from '../model/definition.js';
@@ -39,7 +39,7 @@ export type StepWork =
     }
   | {
       /**
-       * The step failed permanently. Each condition is evaluated separately, without `step`; one that cannot be evaluated
+       * The step failed permanently. Each condition is evaluated separately, without `step`; if it can't be evaluated, it
        * counts as false.
        */
       readonly kind: 'selectors';
@@ -76,18 +76,20 @@ export function nextWork(session: Session): StepWork | null {
   };
 }
 
-/** Whether the step has successors. One that was stopped by its own condition has if it proceeds. */
+/** True if the step has successors. A step that its own condition stopped has them only with ProceedOnCancel. */
 function goesOn(session: Session, pointer: Pointer): boolean {
   return pointer.isEnding !== true || proceedsInFlight(session, pointer);
 }
 
-/** Returns work that could not be done now, as if it had never been handed out. It comes first the next time. */
+/** Puts back work that could not be done now. It is returned first the next time. */
 export function returnWork(session: Session, { pointer }: StepWork): void {
   session.instance.stepsWithoutWait -= 1;
   putBackReady(session, pointer);
 }
 
-/** The inputs of a step were evaluated: its primitive decides what happens. `shown` is what the history keeps of them. */
+/**
+ * Passes a step's evaluated inputs to its primitive, which decides what happens. `shown`: the inputs as kept in the history.
+ */
 export function enterStep(
   session: Session,
   pointer: Pointer,
@@ -114,11 +116,11 @@ function failureOf(error: unknown): Failure {
 export interface StepResult {
   readonly outputs: readonly (readonly [key: string, value: Json])[];
   readonly selected: readonly string[];
-  /** What the history keeps of the outputs. */
+  /** The outputs as kept in the history. */
   readonly shown: Json;
 }
 
-/** Outputs and selectors were evaluated: applies them together, and continues the path. */
+/** Applies evaluated outputs and selectors together, and continues the path. */
 export function leaveStep(session: Session, pointer: Pointer, result: StepResult): void {
   const step = stepOf(session, pointer);
   const cancelled = pointer.state.kind === 'finishing' && pointer.state.cancelled === true;
@@ -145,7 +147,7 @@ export function leaveStep(session: Session, pointer: Pointer, result: StepResult
   continueContainers(session);
 }
 
-/** The successors of a permanently failed step were selected. */
+/** Continues after a permanently failed step with the selected successors. */
 export function leaveCompensated(
   session: Session,
   pointer: Pointer,

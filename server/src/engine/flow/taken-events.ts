@@ -1,8 +1,8 @@
 /**
- * Which events an instance has taken: each at most once, oldest first.
+ * The events that an instance has taken: each at most once, oldest first.
  *
- * The newest ones are kept by id, because the clocks of two nodes may order them differently. Older ones are covered by a
- * floor, so that the state does not grow with a loop that takes events forever.
+ * The newest are kept by id, because two nodes' clocks may order them differently. A floor covers the older ones, so that the
+ * state doesn't grow in a loop that takes events forever.
  */
 import type { EventPosition, TakenEvents, Instance } from '../model/instance.js';
 

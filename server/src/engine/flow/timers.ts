@@ -1,4 +1,4 @@
-/** Timers: when an instance must be checked, and what happens then. */
+/** Timers: when an instance must be checked next, and which timers fire. */
 import { failStep } from '../failure/fail-step.js';
 import { executionKey, type Pointer, type PointerState } from '../model/pointer.js';
 import { primitiveOf } from '../primitives/primitives.js';
@@ -31,7 +31,7 @@ function graceEnd({ stopping }: Pointer): number | null {
   return stopping?.until ?? null;
 }
 
-/** The earliest deadline of a step and the steps around it, after which its work is no longer needed. */
+/** The earliest deadline of a step and its enclosing steps, after which its work is no longer needed. */
 export function deadlineAround(session: Session, pointer: Pointer): number | null {
   if (!isRunnable(session)) return null;
   let earliest: number | null = null;
@@ -92,7 +92,7 @@ function dueAt(pointer: Pointer): number | null {
   return earlier(graceEnd(pointer), waitEnd(pointer));
 }
 
-/** When the pointer is due, whatever it was stopped for. */
+/** When the wait of the pointer ends, whatever the reason for its stop. */
 function waitEnd(pointer: Pointer): number | null {
   const { state, deadline } = pointer;
   if (!canBeLate(pointer)) return null;
@@ -104,7 +104,7 @@ function leaseEnd(state: PointerState): number | null {
   return state.kind === 'activity' ? (state.leaseUntil ?? null) : null;
 }
 
-/** A pointer that has its result can no longer time out, nor can one that is being compensated. */
+/** A pointer that has its result, or is being compensated, can no longer time out. */
 function canBeLate({ state }: Pointer): boolean {
   return state.kind !== 'finishing' && state.kind !== 'compensating';
 }
@@ -127,7 +127,7 @@ function fire(session: Session, pointer: Pointer): void {
       return;
     }
   }
-  // If the check came late, both may have passed: the earlier one counts.
+  // If the check is late, both may have passed: the earlier one counts.
   if (deadline !== null && (until === null || deadline < until)) {
     failStep(session, pointer, {
       type: 'Timeout',

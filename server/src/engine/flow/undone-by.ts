@@ -1,4 +1,4 @@
-/** What a compensation step undoes. */
+/** Finds the execution that a compensation step undoes. */
 import type { Instance } from '../model/instance.js';
 import type { CompensationEntry, Pointer } from '../model/pointer.js';
 import type { JsonObject } from '../values/json.js';
@@ -12,7 +12,7 @@ export function undoneBy(
   let at = pointer;
   while (at.parentId !== null) {
     const parent = pointers.get(at.parentId);
-    // A container has a lower id than what is inside it. A stored state that is broken may say otherwise.
+    // A container has a lower id than the pointers inside it, except in a corrupt stored state.
     if (parent === undefined || parent.id >= at.id) return null;
     if (parent.state.kind === 'compensating') {
       return parent.state.plan[parent.state.next - 1] ?? null;
@@ -22,7 +22,7 @@ export function undoneBy(
   return cleanUp?.plan?.[cleanUp.next - 1] ?? null;
 }
 
-/** `context.Compensating` in expressions: what the step undoes; null if it is not part of a compensation. */
+/** `context.Compensating` in expressions: the execution that the step undoes; null if it isn't part of a compensation. */
 export function compensatingOf(
   run: { readonly instance: Pick<Instance, 'cleanUp' | 'pointers'> },
   pointer: Pointer,

@@ -1,10 +1,9 @@
 /**
- * Items of a parallel Foreach that are not opened yet.
+ * The unopened items of a parallel Foreach.
  *
- * All items run in parallel, but an item that could not run yet anyway is cheapest as an entry in a list: thousands of open
- * pointers would be written with every commit until each has had its turn. So a Foreach opens only as many items as can run
- * soon, and opens more when the queue runs low. A step that waits leaves the queue, so that in the end all items wait
- * together.
+ * All items run in parallel, but an item that can't run yet is cheapest as an entry in a list: thousands of open pointers would
+ * be written with every commit until each has run. So a Foreach opens only as many items as can run soon, and opens more when
+ * the queue runs low. Waiting steps leave the queue, so eventually all items wait at the same time.
  */
 import { invariant } from '../model/invariant.js';
 import type { Pointer } from '../model/pointer.js';
@@ -13,10 +12,10 @@ import { hasWaitingItems, stepOf, type Session } from './session.js';
 
 /** A Foreach opens items until this many pointers are ready to run … */
 const QUEUE_FULL = 256;
-/** … and again when no more than these are left. */
+/** … and opens more when this many or fewer are left. */
 const QUEUE_LOW = 64;
 
-/** Opens more items when the queue runs low, so that the instance does not rest while there are some. */
+/** Opens more items when the queue runs low, so that the instance doesn't rest while any are unopened. */
 export function refillQueue(session: Session): void {
   if (session.opening.size === 0 || session.queue.size > QUEUE_LOW) return;
   // In order of ids, which is the same after the instance was stored and loaded (E4).
@@ -28,7 +27,7 @@ export function refillQueue(session: Session): void {
   }
 }
 
-/** Opens items of this Foreach, at least one, until the queue is full or all are open. */
+/** Opens at least one item of this Foreach, and more until the queue is full or all are open. */
 export function openWaitingItems(session: Session, container: Pointer): void {
   const { memo } = container;
   invariant(memo?.kind === 'items', 'a Foreach remembers the items that wait');

@@ -25,7 +25,7 @@ export function parentLinkOf(
   return { workflowId: instance.id, pointerId, attempt, stepId, waiting, rootId: rootOf(instance) };
 }
 
-/** The root: the topmost instance, which a client started. If it was not recorded, the topmost known one. */
+/** The root: the topmost instance, which a client started. If it wasn't recorded, the topmost known instance. */
 export function rootOf({ id, parent }: Pick<Instance, 'id' | 'parent'>): string {
   return parent === null ? id : (parent.rootId ?? parent.workflowId);
 }
@@ -38,7 +38,7 @@ export function waitsAbove(parent: ParentLink | null): number {
 const FNV_OFFSET = 0x6c62272e07bb014262b821756295c58dn;
 const FNV_PRIME = 0x0000000001000000000000000000013bn;
 
-/** FNV-1a: pure, and wide enough for ids that are random at their root. */
+/** FNV-1a: pure, and wide enough, because root ids are random. */
 function hash128(text: string): string {
   let hash = FNV_OFFSET;
   for (const letter of text) {

@@ -59,7 +59,7 @@ export interface StepDefinition {
   /** The entry step id of the compensation chain. */
   readonly compensateWith: string | null;
   readonly saga: boolean;
-  /** How long what is in flight is waited for before it is undone; null: the default. */
+  /** How long a stop waits for work in flight before it compensates; null: the default. */
   readonly graceMs: number | null;
 }
 
@@ -73,18 +73,18 @@ export interface WorkflowDefinition {
   readonly defaultErrorBehavior: ErrorBehavior;
   /** The JSON Schema of the start data; null: any object is valid. */
   readonly input: InputSchema | null;
-  /** The fields by which instances are found: paths in the data, without the leading `data`. */
+  /** The fields that instances are indexed by: paths in the data, without the leading `data`. */
   readonly index: ReadonlyMap<string, readonly string[]>;
   /** Tags of every instance; a start may override them. */
   readonly tags: Tags;
-  /** The reference of instances whose start gives none, over the start data; null: they have none. */
+  /** The default reference, evaluated on the start data, for starts that don't set one; null: no reference. */
   readonly reference: InputValue | null;
-  /** For starts that do not say it themselves. */
+  /** The default for starts that don't set it. */
   readonly onConflict: OnConflict | null;
   readonly conflictScope: ConflictScope | null;
-  /** How long ended instances are kept; null: as long as the server says. */
+  /** How long ended instances are kept; null: the server's retention. */
   readonly retentionMs: number | null;
-  /** What starts runs by itself, in document order. */
+  /** The triggers, in document order. */
   readonly triggers: readonly TriggerDefinition[];
   readonly entryStepId: string;
   /** Every step by id, including nested and compensation steps. */

@@ -1,4 +1,7 @@
-/** The trace of an instance, if its server records traces: stored with it, so that every node continues the same trace. */
+/**
+ * An instance's trace, if its server records traces. It is stored with the instance, so that every node continues the same
+ * trace.
+ */
 export interface InstanceTrace {
   /** 32 hexadecimal digits. */
   readonly id: string;
@@ -6,8 +9,8 @@ export interface InstanceTrace {
   readonly start: string;
   /** False: no spans are recorded, but the ids are passed on. */
   readonly sampled: boolean;
-  /** The flag of the caller that its trace id is random. */
+  /** The caller's flag that its trace id is random. */
   readonly random?: true;
-  /** The `tracestate` of the caller, which is passed on. */
+  /** The caller's `tracestate`, which is passed on. */
   readonly state?: string;
 }

@@ -17,15 +17,15 @@ import type { StepError, StepRecord } from './step-record.js';
 
 export type InstanceStatus = 'Runnable' | 'Suspended' | 'Complete' | 'Terminated';
 
-/** How an instance ended; `status` alone does not say. */
+/** How an instance ended, which `status` alone doesn't tell. */
 export const INSTANCE_OUTCOMES = ['Succeeded', 'Compensated', 'Failed', 'Terminated'] as const;
 export type InstanceOutcome = (typeof INSTANCE_OUTCOMES)[number];
 
-/** The events of one name and key that an instance has already taken. */
+/** The events of one name and key that an instance has taken. */
 export interface TakenEvents {
   /** Every event up to and including this position counts as taken. */
   floor: EventPosition | null;
-  /** Taken events above the floor; they may arrive out of order if the clocks of nodes differ. */
+  /** Taken events above the floor; they may arrive out of order if the nodes' clocks differ. */
   recent: EventPosition[];
 }
 
@@ -39,13 +39,11 @@ export interface EventPosition {
 export interface CleanUp {
   /** Null until everything that was in flight has ended. */
   readonly plan: readonly CompensationEntry[] | null;
-  /** When the grace for what is in flight ends. Null or omitted: it has ended. */
+  /** When the grace for work in flight ends. Null or omitted: it has ended. */
   readonly until?: number | null;
-  /** `plan[next]` is the chain that starts when nothing is open any more. */
+  /** `plan[next]` is the chain that starts once nothing is open. */
   readonly next: number;
-  /**
-   * Number of completed steps that were dropped because there were too many: they aren't compensated. The name is stored.
-   */
+  /** Number of completed steps dropped because there were too many: they aren't compensated. The name is stored. */
   readonly forgotten: number;
 }
 
@@ -56,10 +54,10 @@ export type OutboxMessage =
       readonly parentId: string;
       readonly pointerId: number;
       readonly attempt: number;
-      /** The receiver did not start this instance, but joined it; `refused`: it could not. */
+      /** Set if the receiver joined this instance instead of starting it; `refused`: it could not join. */
       readonly joined?: 'ended' | 'refused';
     }
-  /** Asks an open instance to announce its end to a step of this one as well. */
+  /** Asks an open instance to also announce its end to a step of this one. */
   | {
       readonly kind: 'join';
       readonly workflowId: string;
@@ -73,10 +71,10 @@ export type OutboxMessage =
       readonly workflowId: string;
       /** Terminate with clean-up, and wait for the end. */
       readonly compensate?: true;
-      /** When the grace for what is in flight in the child ends. */
+      /** When the grace for the child's work in flight ends. */
       readonly graceUntil?: number;
     }
-  /** Tells these notifications about a change of this instance. */
+  /** Sends a change of this instance to these notifications. */
   | {
       readonly kind: 'notify';
       readonly change: InstanceChange;
@@ -93,8 +91,8 @@ export interface ParentLink {
   /** Omitted in instances that were started before it was recorded. */
   readonly stepId?: string;
   /**
-   * Number of waits for sub-workflows that depend on the end of this instance: 0 if nobody waits for it. Omitted in
-   * instances that were started before it was recorded.
+   * Number of waits for sub-workflows that depend on the end of this instance: 0 if no step waits for it. Omitted in instances
+   * that were started before it was recorded.
    */
   readonly waiting?: number;
   /** The root of all these instances, see `rootOf`. Omitted in instances that were started before it was recorded. */
@@ -113,28 +111,28 @@ export interface Instance {
   readonly definitionId: string;
   version: number;
   readonly reference: string | null;
-  /** As last read from the store: clients change them there. */
+  /** As last read from the store, where clients change them. */
   tags: Tags;
   /** As in the newest commit. */
   index: IndexFields;
-  /** The instance that this one was started again from. */
+  /** The instance that this one restarts. */
   readonly restartOf: string | null;
   /** The trigger that started it. */
   readonly trigger: TriggerStart | null;
   /** Omitted if traces were not recorded when it was started. */
   readonly trace?: InstanceTrace;
-  /** The newest instance that this one was started again as: as last read from the store. */
+  /** The newest restart of this instance, as last read from the store. */
   restartedAs: string | null;
   readonly startTime: number;
   readonly parent: ParentLink | null;
   status: InstanceStatus;
   endTime: number | null;
   /**
-   * Null while the instance is open. `Compensated`: a step failed permanently, and everything that could be compensated
-   * was. `Failed`: an error ended it. `Terminated`: a person or its parent did.
+   * Null while the instance is open. `Compensated`: a step failed permanently, and everything that could be compensated was.
+   * `Failed`: an error ended it. `Terminated`: a user or its parent ended it.
    */
   outcome: InstanceOutcome | null;
-  /** True if a failure was given up after its compensation, and no container around it was retried since. */
+  /** True if a failure was compensated for good, and no enclosing container has been retried since. */
   isCompensated: boolean;
   data: JsonObject;
   /** The open pointers, by id, oldest first. The history has the ended ones. */
@@ -148,7 +146,7 @@ export interface Instance {
   /** By event name and key, see `taken-events.ts`. */
   readonly taken: Map<string, TakenEvents>;
   /**
-   * The most recent step error while it is relevant: until its step succeeds, is cancelled or is superseded. For an ended
+   * The most recent step error while it is relevant: until its step succeeds, is canceled or is superseded. For an ended
    * instance, the most recent error that no later attempt of the same step has resolved.
    */
   lastError: StepError | null;
@@ -164,13 +162,13 @@ export interface Instance {
   outbox: OutboxMessage[];
   /** The last status that notifications could announce, as in the newest commit; `new`: none yet. The name is stored. */
   told: AnnouncedStatus;
-  /** Steps of other instances that joined this one and still wait. */
+  /** Steps of other instances that have joined this one and are still waiting. */
   joinedBy: JoinedBy[];
   /** The newest completed steps outside sagas that can be compensated, in order of completion. */
   completed: CompensationEntry[];
   /** Size of their items in bytes of JSON. */
   completedItemsLength: number;
-  /** Number of older ones that were dropped; see `CleanUp.forgotten`. */
+  /** Number of older steps that were dropped; see `CleanUp.forgotten`. */
   forgotten: number;
   /** Set while the instance compensates its completed steps, after which it is Terminated. */
   cleanUp: CleanUp | null;

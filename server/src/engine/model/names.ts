@@ -1,7 +1,7 @@
 /**
- * Validates names and keys: of activities, events, definitions, and references of runs. Every door uses these functions: calls,
- * inputs of steps, and the expressions of webhooks and triggers. What one of them accepts, a call can carry in its path, and every
- * store can store.
+ * Validates names and keys: of activities and events, of definitions, and references of runs. Calls, step inputs, and the
+ * expressions of webhooks and triggers all use these functions. Any accepted name can be part of a URL path, and every store
+ * can store it.
  */
 
 const NAME_LENGTH_MAX = 200;
@@ -20,12 +20,12 @@ export function nameProblem(text: string, lengthMax = NAME_LENGTH_MAX): string |
   return LONE_SURROGATE.test(text) ? 'contains an unpaired surrogate' : null;
 }
 
-/** A reference may be empty, unlike a name: nobody has to find it in a path. */
+/** Unlike a name, a reference may be empty: it is never part of a path. */
 export function referenceProblem(text: string): string | null {
   return text === '' ? null : nameProblem(text);
 }
 
-/** As `nameProblem`, for a name that a call has in its path: every client removes a segment that is `.` or `..`. */
+/** Like `nameProblem`, for a name in a URL path: HTTP clients remove the segments `.` and `..`. */
 export function pathNameProblem(text: string, lengthMax?: number): string | null {
   if (text === '.' || text === '..') return `is ${text}, which no client can put into a URL`;
   return nameProblem(text, lengthMax);

@@ -20,25 +20,25 @@
  *                                 `finishing`) | the same and the instance Suspended
  *                                 | instance Terminated
  *                                 | compensating --> (ended) or restart
- *                      cancelled --> (ended), or finishing with ProceedOnCancel
- *                      stopped   --> what is in flight ends, nothing new begins; then compensating, cancelled or failed
+ *                      canceled --> (ended), or finishing with ProceedOnCancel
+ *                      stopped   --> what is in flight ends, nothing new begins; then compensating, canceled or failed
  *
  * Invariants (property tests in test/engine/ cite them):
  *  E1 An open pointer's parent is open, and is in the state `open` or `compensating`.
  *  E2 `children` is the number of open pointers whose parent it is.
  *  E3 A pointer in `ready` or `finishing` is in the run queue exactly once.
- *  E4 Pointer ids come from a counter in the instance and the queue is part of it: the same inputs result in the same
- *     pointers, even if the instance was stored and loaded in between.
+ *  E4 Pointer ids come from a counter in the instance and the queue is part of it: the same inputs produce the same pointers,
+ *     even if the instance was stored and loaded in between.
  *  E5 A pointer ends once; its record is written when it ends, and one more for each earlier failed attempt.
- *  E6 An instance is Complete exactly when no pointer is open and nothing ended it before. An instance that is being
- *     cleaned up is then Terminated.
+ *  E6 An instance is Complete exactly when no pointer is open and nothing ended it before. An instance that is being cleaned up
+ *     is then Terminated.
  *  E7 Subscriptions and activities exist for exactly the pointers that are in `event` or `activity`.
- *  E8 Compensation steps of a saga run one after another, in reverse order of the ends of what they undo. An open container
+ *  E8 Compensation steps of a saga run one after another, in reverse order of the undone executions' ends. An open container
  *     counts as ended just before the oldest of the steps inside it.
  *  E9 A result is produced once: when outputs or selectors fail, a retry or a resume evaluates them again with the same result.
- *  E10 A clean-up compensates each step that has begun once, the newest first, one after another.
- *  E14 While something is stopped, nothing begins inside it. Each execution in it that had begun and has CompensateWith is
- *      in the plan, with its outcome.
+ *  E10 A clean-up compensates each begun step once, newest first, one after another.
+ *  E14 While something is stopped, nothing begins inside it. Each execution in it that had begun and has CompensateWith is in
+ *      the plan, with its outcome.
  */
 import type { StepError } from './step-record.js';
 import type { Json, JsonObject } from '../values/json.js';
@@ -59,8 +59,8 @@ export type PointerState =
       readonly bodyAttempt?: number;
     }
   /**
-   * A timer; `reason` says what for. `kept`: only outputs and selectors are retried. `isStart`: the first attempt, which
-   * begins at the start time that the caller chose. It is stored as a retry, so that earlier versions of the server begin it.
+   * A timer; `reason` says why. `kept`: only outputs and selectors are retried. `isStart`: the first attempt, which begins at
+   * the start time that the caller chose. It is stored as a retry, so that earlier versions of the server begin it.
    */
   | {
       readonly kind: 'sleeping';
@@ -107,13 +107,13 @@ export type PointerState =
       readonly next: number;
     };
 
-/** The result that a step had before its outputs or selectors failed: an event, a worker's result, a response. */
+/** The result of a step whose outputs or selectors then failed: an event, a worker's result, a response. */
 export interface KeptResult {
   readonly result: JsonObject;
   readonly bodyAttempt: number;
 }
 
-/** How an execution ended that is undone. `Unknown`: perhaps it had an effect, perhaps not. */
+/** How an undone execution ended. `Unknown`: it may or may not have had an effect. */
 export type UndoneOutcome = 'Completed' | 'Failed' | 'Unknown';
 
 /** A step whose CompensateWith chain must run, in the surroundings in which the step ran. */
@@ -133,9 +133,9 @@ export interface CompensationEntry {
 
 export type UndoneError = Pick<StepError, 'type' | 'message' | 'data'>;
 
-/** Nothing new begins in a pointer that is stopped. Once what is in flight in it has ended, it goes on. */
+/** The stop of a pointer: nothing new begins inside it, and `then` applies once its work in flight has ended. */
 export interface Stopping {
-  /** The end of the grace: what is in flight by then has an unknown outcome. Null: the grace has ended. */
+  /** The end of the grace: work still in flight then has an unknown outcome. Null: the grace has ended. */
   readonly until: number | null;
   readonly then: AfterStop;
 }
@@ -144,7 +144,7 @@ export type AfterStop =
   | { readonly kind: 'compensate' }
   /** Its CancelCondition was true. */
   | { readonly kind: 'cancel' }
-  /** The error behavior acts. */
+  /** The error behavior applies. */
   | { readonly kind: 'fail'; readonly retryAfterMs?: number };
 
 export interface Pointer {
@@ -167,7 +167,7 @@ export interface Pointer {
   deadline: number | null;
   /** Number of open pointers whose parent this is. */
   children: number;
-  /** What the primitive must remember between turns. */
+  /** The primitive's state between turns. */
   memo: Memo | null;
   /** True if the successors have been opened and only a background sequence is still running. */
   inBackground: boolean;
@@ -177,31 +177,33 @@ export interface Pointer {
   inputs: Json;
   /** Why the last attempt failed. */
   error: StepError | null;
-  /** What failed has succeeded since in a round of this loop: the next failure is a new one. */
+  /** True if the failed part has since succeeded in a round of this loop: the next failure is a new one. */
   hasRecovered?: true;
   /**
    * The most recent error of an execution that ended inside without succeeding later; absent if none. A new attempt of the
    * container resolves it, the container's own success does not.
    */
   lostError?: StepError | null;
-  /** True if a failure inside was given up after its compensation, in the current attempt. */
+  /** True if a failure inside was compensated for good in the current attempt. */
   isCompensated?: boolean;
   /** The reason of the modification that opened it; absent if a step did. */
   startedBecause?: string;
   /** The instance that this SubWorkflow step waits for without having started it; absent if it started one. */
   joined?: string;
-  /** It is stopped, or in something that is: it ends together with what is in flight inside it, and has no successors. */
+  /** It or an enclosing step is stopped: it ends once its work in flight has ended, without successors. */
   isEnding?: true;
-  /** Set if it was stopped for its own sake, not with something around it. */
+  /** Set if it was stopped itself, not together with an enclosing step. */
   stopping?: Stopping;
-  /** An attempt ended without a known outcome since the step was reached or compensated last. */
+  /** An attempt has ended with an unknown outcome since the step was last reached or compensated. */
   isUncertain?: true;
   /** The position in the history of the oldest step inside that can be compensated; absent if there is none. */
   oldestInside?: number;
 }
 
 export type Memo =
-  /** Foreach: the items, and which comes next: sequentially or, with `parallel`, as soon as there is room. */
+  /**
+   * Foreach: the items, and the index of the next one to open: sequentially or, with `parallel`, as soon as the queue allows.
+   */
   | {
       readonly kind: 'items';
       readonly items: readonly Json[];
@@ -214,9 +216,8 @@ export type Memo =
   | { readonly kind: 'scheduled'; readonly at: number };
 
 /**
- * Identifies one execution of a step externally: the same for all of its attempts, so that a callee can detect repeated
- * calls. A step that was compensated and runs again makes a new call, which the callee must not confuse with the
- * compensated one.
+ * Identifies one execution of a step externally. It is the same for all attempts, so that a callee can detect repeated calls. A
+ * step that was compensated and runs again makes a new call, which the callee must not confuse with the compensated one.
  */
 export function idempotencyKey(
   instanceId: string,

@@ -36,7 +36,7 @@ export function stateVersionOf({ cleanUp, pointers }: Instance): number {
   return 1;
 }
 
-/** What the store keeps beside the state. */
+/** The columns that the store keeps beside the state. */
 export interface InstanceColumns {
   readonly id: string;
   readonly definitionId: string;
@@ -60,7 +60,7 @@ export interface StateText {
   readonly nextPointerId: number;
   readonly taken: readonly (readonly [string, TakenEvents])[];
   readonly lastError: StepError | null;
-  /** These two are absent in states of earlier versions of the server. */
+  /** Earlier versions of the server omit these two. */
   readonly lostError?: StepError | null;
   readonly isCompensated?: boolean;
   readonly spilled: number;
@@ -92,7 +92,7 @@ export function writeState(instance: Instance): string {
   return writeJson(stateOf(instance));
 }
 
-/** The same in parts, for an instance that does not change meanwhile; null if it is short and can be written at once. */
+/** Like `writeState`, in parts. The instance must not change in between. Null if it is short enough to be written at once. */
 export function writeStateParts(instance: Instance): Generator<undefined, string> | null {
   const state = stateOf(instance);
   return isLight(state) ? null : writeJsonParts(state);
@@ -133,7 +133,7 @@ export function readState(columns: InstanceColumns, text: string): Instance {
   return instanceOf(columns, checkedState(readJson(text)));
 }
 
-/** The same in parts. */
+/** Like `readState`, in parts. */
 export function* readStateParts(
   columns: InstanceColumns,
   text: string,

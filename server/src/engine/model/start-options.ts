@@ -1,14 +1,14 @@
-/** What happens when another instance of the same definition already has the reference of a start. */
+/** How a start behaves if another instance of the definition already has its reference. */
 export const ON_CONFLICT = ['allow', 'fail', 'existing', 'terminate'] as const;
 export type OnConflict = (typeof ON_CONFLICT)[number];
 
 /** Which other instances count: open ones, or all that the server still keeps. */
 export const CONFLICT_SCOPES = ['open', 'kept'] as const;
 export type ConflictScope = (typeof CONFLICT_SCOPES)[number];
-/** As definitions write them, which accept any casing. */
+/** As written in definitions, which accept any case. */
 export const CONFLICT_SCOPE_NAMES = ['Open', 'Kept'] as const;
 
-/** What a start says about its reference. Null: what its definition says. */
+/** A start's reference options. Null: as the definition says. */
 export interface StartKey {
   readonly reference: string | null;
   readonly onConflict: OnConflict | null;

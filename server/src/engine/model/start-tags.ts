@@ -1,8 +1,8 @@
-/** The tags that a start gives, and what they make together with those of the definition. */
+/** The tags of a start, merged with its definition's tags. */
 import { describeValue } from '../values/convert-input.js';
 import { TAGS_MAX, tagNameProblem, tagValueProblem, type Tags } from './tags.js';
 
-/** @returns what is wrong, as a sentence without its end; or null */
+/** @returns the problem, as the beginning of a sentence; or null */
 export function readTags(entries: readonly (readonly [name: string, value: unknown])[]): {
   readonly tags: Tags;
   readonly problem: string | null;

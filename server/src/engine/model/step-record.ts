@@ -1,6 +1,4 @@
-/**
- * What an instance keeps of its executed steps: one record for each attempt that has ended, with the error if it failed.
- */
+/** The history of an instance: one record for each ended attempt of a step, with its error if it failed. */
 import type { Json } from '../values/json.js';
 
 /** Why a step failed, as it is stored and shown. */
@@ -15,7 +13,7 @@ export interface StepError {
   readonly data: Json;
   readonly attempt: number;
   readonly time: number;
-  /** When the execution first failed for this cause, if it has gone on failing so since then. Omitted: at `time`. */
+  /** When the execution first failed for this cause, if it has kept failing since then. Omitted: at `time`. */
   readonly since?: number;
   /** Present only if another attempt cannot succeed: neither the step nor the saga around it is retried. */
   readonly retryable?: false;
@@ -38,7 +36,7 @@ export interface StepRecord {
   readonly error: StepError | null;
   /** The attempt that produced the result, if only outputs and selectors were evaluated again since. */
   readonly bodyAttempt?: number;
-  /** The reason of the modification that cancelled the step, or else of the one that started it. */
+  /** The reason of the modification that canceled the step, or else of the one that started it. */
   readonly reason?: string;
   /** The instance that a SubWorkflow step used without having started it. */
   readonly joined?: string;

@@ -1,4 +1,4 @@
-/** Tags of runs: names with values, all of them text. Definitions, starts and PATCH follow the same limits. */
+/** Tags of runs: text names with text values. Definitions, starts and PATCH share the same limits. */
 
 export type Tags = Readonly<Record<string, string>>;
 
@@ -6,7 +6,7 @@ export const TAGS_MAX = 20;
 export const TAG_NAME_LENGTH_MAX = 64;
 export const TAG_VALUE_LENGTH_MAX = 256;
 
-/** Not every database can store these, and nobody could type them into a search. */
+/** Not every database can store these characters, and users can't type them into a search. */
 const UNSTORABLE_NAME = /[\p{Cc}\p{Cs}]/u;
 const UNSTORABLE_VALUE = /[\u0000\p{Cs}]/u;
 
@@ -27,7 +27,7 @@ export function tagValueProblem(value: string): string | null {
   return UNSTORABLE_VALUE.test(value) ? 'contains a null character or unpaired surrogates' : null;
 }
 
-/** Whether a text has more characters (code points) than that. */
+/** True if a text has more than `lengthMax` characters (code points). */
 export function isLonger(text: string, lengthMax: number): boolean {
   // A character takes at most two code units.
   if (text.length <= lengthMax) return false;

@@ -1,4 +1,4 @@
-/** What a definition says about starting by itself: at times (cron) or on events. */
+/** Triggers of a definition: they start runs at times (cron) or on events. */
 import type { InputValue } from './input-value.js';
 import type { Json } from '../values/json.js';
 
@@ -11,9 +11,9 @@ export interface CronSource {
   readonly cron: string;
   readonly timeZone: string;
   readonly overlap: Overlap;
-  /** Missed times that are no older than this are made up for. */
+  /** Missed due times up to this old are caught up. */
   readonly catchUpMs: number;
-  /** Each start is delayed by up to this time. */
+  /** Maximum random delay of each start. */
   readonly jitterMs: number;
 }
 

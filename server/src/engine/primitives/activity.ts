@@ -8,7 +8,7 @@ export const activity = primitive({
   enter(session, pointer, inputs) {
     const name = required(inputs, 'ActivityName', toName);
     const parameters = inputs['Parameters'] ?? null;
-    // Accepted for compatibility and ignored: it used to filter recorded results by date, but here a result belongs to one
+    // Accepted for compatibility and ignored: it used to filter recorded results by date, but now each result belongs to one
     // token.
     optional(inputs, 'EffectiveDate', toTimeMs, 0);
     const timeoutMs = optional<number | null>(inputs, 'Timeout', toDurationMs, null);

@@ -1,5 +1,5 @@
 /**
- * A primitive: the behavior of one step type, given evaluated inputs.
+ * A primitive: the behavior of one step type on evaluated inputs.
  *
  * A primitive changes its own pointer (`finish`, `sleep`, `setState`), opens pointers inside it, and requests external work
  * through `run.changes`. It never ends a pointer: `end-path.ts` does that, after the outputs were evaluated.
@@ -10,7 +10,7 @@ import type { Session } from '../flow/session.js';
 import { invariant } from '../model/invariant.js';
 
 export interface Primitive {
-  /** The inputs of the step were evaluated. @throws InputError if they are not what the step needs */
+  /** The inputs of the step were evaluated. @throws InputError if they don't fit the step */
   enter(session: Session, pointer: Pointer, inputs: JsonObject): void;
   /** The timer that `sleep` set has fired. */
   woken(session: Session, pointer: Pointer): void;
@@ -18,11 +18,11 @@ export interface Primitive {
   joined(session: Session, pointer: Pointer): void;
   /** Outputs were applied and successors opened, because the rest of the step runs in the background. */
   continueInBackground(session: Session, pointer: Pointer): void;
-  /** True if the step, which is finishing, then continues in the background. */
+  /** True if the step continues in the background after it has finished. */
   staysInBackground(pointer: Pointer): boolean;
 }
 
-/** A primitive with the given methods; the others can never be called for it. */
+/** A primitive with the given methods; the others are never called for it. */
 export function primitive(
   parts: Pick<Primitive, 'enter'> & Partial<Omit<Primitive, 'enter'>>,
 ): Primitive {

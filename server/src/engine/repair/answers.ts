@@ -1,8 +1,8 @@
 /**
  * The results of modifications, kept in the instance for their callers, who may be on another node.
  *
- *  E13 An applied modification whose request has an idempotency key stays known as long as the instance exists, unless
- *      `KEYS_MAX` later ones follow. The same request again has no effect and gets the first result.
+ *  E13 An applied modification whose request has an idempotency key is remembered as long as the instance exists, unless
+ *      `KEYS_MAX` later ones follow. A repeated request has no effect and gets the first result.
  */
 import type { Session } from '../flow/session.js';
 import type { Instance } from '../model/instance.js';
@@ -12,16 +12,16 @@ import type { KeyedRequest, ModificationAnswer, ModificationResult } from './mod
 
 /** No caller waits longer for an answer. */
 const ANSWER_KEPT_MS = 60_000;
-/** Maximum length of the earlier answers that are kept with a new one, in bytes of JSON. Of others, only the key is kept. */
+/** Maximum length of the earlier answers that are kept with a new one, in bytes of JSON. Beyond it, only the key is kept. */
 const EARLIER_LENGTH_MAX = 256 * 1024;
-/** How many applied modifications stay known by their keys. */
+/** Maximum number of applied modifications that are remembered by their keys. */
 const KEYS_MAX = 100;
-/** Maximum length of each list in an answer that nobody waits for any more. */
+/** Maximum length of each list in an answer that no caller waits for any more. */
 const LISTED_MAX = 100;
 
 type Answers = Pick<Instance, 'answers'>;
 
-/** A repeated request, or another one with the same key: it changed nothing, or is not to change anything. */
+/** The answer to a repeated request, or to another request with the same key. It must not change anything. */
 export type KnownAnswer = ModificationAnswer & { readonly result: ModificationResult };
 
 export interface Answered {
@@ -59,18 +59,18 @@ export function answerTo({ answers }: Answers, id: string): KnownAnswer | null {
   );
 }
 
-/** Whether the request was answered before; the answer may be to another request with the same key. */
+/** True if the request was answered before, or another request with the same key. */
 export function isAnswered(
   answers: Answers,
   { id, requestHash }: { readonly id: string; readonly requestHash: string | undefined },
 ): boolean {
   const answer = answerTo(answers, id);
   if (answer === null) return false;
-  // What was impossible has changed nothing: another request may have the same key.
+  // An impossible modification has changed nothing, so another request may reuse its key.
   return answer.result.outcome === 'applied' || answer.keyed?.requestHash === requestHash;
 }
 
-/** The modification is removed from the inbox of an ended instance: its caller must not wait for it. */
+/** The modification is removed from the inbox of an ended instance: its caller must stop waiting. */
 export function noteDropped({ instance, now }: Session, id: string): void {
   instance.answers = [...instance.answers, { id, at: now, result: { outcome: 'dropped' } }];
 }
@@ -109,7 +109,7 @@ function newestOf(answers: readonly ModificationAnswer[]): readonly Modification
     .toReversed();
 }
 
-/** The same with at most so many entries in each list, which a warning says. */
+/** A copy with at most `listedMax` entries in each list, and a warning that says so. */
 function shortened(answer: KeyedAnswer, listedMax: number): KeyedAnswer {
   const { keyed, result } = answer;
   const lists = [result.cancelled, result.started, keyed.repeats];
@@ -134,6 +134,6 @@ const SHORTENED = {
 } as const;
 
 function lengthOf(answer: ModificationAnswer): number {
-  // It consists of JSON only.
+  // An answer is plain JSON.
   return jsonLength(answer as unknown as Json);
 }

@@ -1,9 +1,9 @@
-/** What a modification did, in one line for the audit. */
+/** Describes an applied modification in one line for the audit. */
 import type { AppliedModification, Execution, Modification } from './modification.js';
 
-/** Maximum number of steps that are named; of the others, the text has only the number. */
+/** Maximum number of steps that are named; the others are only counted. */
 const NAMED_MAX = 5;
-/** Longer ids are cut, so that the line has room for them. */
+/** Longer ids are truncated to fit the line. */
 const NAME_LENGTH_MAX = 20;
 const LENGTH_MAX = 800;
 

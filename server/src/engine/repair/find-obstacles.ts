@@ -1,6 +1,6 @@
 /**
- * Checks a modification as a whole, before anything is changed: which executions it cancels, where the steps that it starts
- * go, and whether what stays open exists in the other version of the definition.
+ * Checks a modification as a whole, before anything is changed: the executions to cancel, the containers of the steps to start,
+ * and whether everything that stays open exists in the other version of the definition.
  */
 import { placesOfStep, TOP_LEVEL } from '../definitions/step-places.js';
 import { suggestName } from '../definitions/suggest-name.js';
@@ -20,7 +20,7 @@ export interface PlannedStart {
 }
 
 export interface ModificationPlan {
-  /** In order of their ids, so that a container comes before what is inside it. */
+  /** Ordered by id, so that a container comes before its contents. */
   readonly cancel: readonly Pointer[];
   readonly start: readonly PlannedStart[];
   readonly obstacles: readonly Obstacle[];
@@ -112,7 +112,7 @@ function checkCounterparts({ modification, obstacles, session, staying, target }
   }
 }
 
-/** The one of the places of its step that the pointer is in. */
+/** The step place that the pointer is in. */
 function openPlaceOf({ definition, instance }: Session, { parentId, stepId }: Pointer): StepPlace {
   const parent = parentId === null ? undefined : instance.pointers.get(parentId);
   const isHere = ({ compensates, container }: StepPlace): boolean =>

@@ -1,5 +1,5 @@
 /**
- * A modification: the changes by which an operator repairs an instance, and their result.
+ * A modification: an operator's changes that repair an instance, and their result.
  *
  * It is applied as a whole or not at all. If anything prevents it, its result is the list of all obstacles.
  */
@@ -69,7 +69,7 @@ export interface AppliedModification {
   readonly warnings: readonly ModificationWarning[];
 }
 
-/** The request for a modification: what the audit says about it. */
+/** The request for a modification, as recorded in the audit. */
 export interface Repair {
   readonly action: 'modify' | 'rerun';
   readonly actor: string;
@@ -87,22 +87,22 @@ export interface RepeatedStep {
   readonly stepType: string;
 }
 
-/** A request with an idempotency key, which its caller may repeat at any time, and what else belongs to its answer. */
+/** A request with an idempotency key, which its caller may repeat at any time, with the extra parts of its answer. */
 export interface KeyedRequest {
   readonly requestHash: string;
   readonly repeats: readonly RepeatedStep[];
-  /** In addition to those of the result. */
+  /** In addition to the result's own warnings. */
   readonly warnings: readonly ModificationWarning[];
 }
 
 /** The result of a modification, kept in the instance for the caller, who may be on another node. */
 export interface ModificationAnswer {
-  /** Of the message. It contains the idempotency key, if there is one. */
+  /** The id of the message. It contains the idempotency key, if there is one. */
   readonly id: string;
   readonly at: number;
   /** Omitted without an idempotency key. */
   readonly keyed?: KeyedRequest;
-  /** `dropped`: another caller changed the ended instance before it took this one, which has no effect. */
+  /** `dropped`: another caller changed the ended instance before it applied this modification, which has no effect. */
   readonly result: ModificationResult | { readonly outcome: 'dropped' };
 }
 

@@ -1,6 +1,6 @@
 /**
  * Modifies an instance: cancels executions, changes the data, moves to another version, starts steps and resumes, in this
- * order; all of it or nothing.
+ * order, all or nothing.
  *
  *  E11 A modification that meets an obstacle changes nothing.
  *  E12 An execution that a modification cancels has no successors and is not compensated. A container that stays open with
@@ -65,7 +65,10 @@ function cancelPointers(
   return cancelled;
 }
 
-/** Nothing is open any more: earlier errors, compensations and clean-ups do not affect the outcome of the steps that start now. */
+/**
+ * Called when nothing is open any more: earlier errors, compensations and clean-ups must not affect the outcome of the steps
+ * that start now.
+ */
 function forgetFailures({ instance }: Session, hasCancelled: boolean): ModificationWarning | null {
   instance.lastError = null;
   instance.lostError = null;
@@ -76,7 +79,7 @@ function forgetFailures({ instance }: Session, hasCancelled: boolean): Modificat
   instance.completed = left.toReversed();
   instance.forgotten = forgotten;
   instance.cleanUp = null;
-  // What was open was the compensation in progress.
+  // The open pointers were the compensation in progress.
   const unfinished = left.length + (hasCancelled ? 1 : 0);
   if (unfinished === 0) return null;
   const steps = unfinished === 1 ? '1 completed step is' : `${unfinished} completed steps are`;
@@ -104,7 +107,7 @@ function move(
   warnings.push({ code: 'compensation_lost', message });
 }
 
-/** Other runs that waited for the end have taken the result, and take no other. */
+/** Other runs that waited for the end have received the result, and won't receive another. */
 function reopen({ instance }: Session, warnings: ModificationWarning[]): void {
   for (const workflowId of toldOfEnd(instance)) {
     const message = `The run ${workflowId} waited for the end of this one. It has already been notified and is not notified again`;

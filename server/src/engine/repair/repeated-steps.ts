@@ -1,4 +1,4 @@
-/** The steps with effects outside the server that will, or may, run because of a modification. */
+/** Finds the steps with external effects that will or may run because of a modification. */
 import { successorsOf } from '../definitions/step-places.js';
 import { traitsOf } from '../definitions/step-types.js';
 import type { StepDefinition, WorkflowDefinition } from '../model/definition.js';
@@ -10,12 +10,12 @@ export interface StartedStep {
   readonly containers: readonly string[];
 }
 
-/** Steps that call something outside, among the started ones and all that can follow them. */
+/** Steps with external calls among the started steps and all their possible successors. */
 export function externalCallsFrom(
   definition: WorkflowDefinition,
   started: readonly StartedStep[],
 ): readonly RepeatedStep[] {
-  // Each starts a path: the steps, then the containers that end after them, with what follows and what they repeat.
+  // Each of these starts a path: the steps, and the containers that end after them, with their successors and repeated steps.
   const beginnings = new Set<string>();
   const ended = new Set<string>();
   for (const { containers, stepId } of started) {
@@ -36,7 +36,7 @@ export function externalCallsFrom(
     .map(({ id, typeName }) => ({ stepId: id, stepType: typeName }));
 }
 
-/** These steps, what can run inside them, and all that follows. */
+/** These steps, the steps inside them, and all their successors. */
 function everythingFrom(
   { steps }: WorkflowDefinition,
   beginnings: Iterable<string>,

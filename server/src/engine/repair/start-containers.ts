@@ -1,8 +1,8 @@
 /**
  * The container in which a modification opens a step.
  *
- * With `inside`: any open execution of a container that the step can run in. Without it: where the step stands in the document;
- * if that container is not open, where else a path leads to it.
+ * With `inside`: any open execution of a container that the step can run in. Without it: the step's own container, or, if that
+ * isn't open, another container from which a path leads to the step.
  */
 import { placeOfStep, placesOfStep } from '../definitions/step-places.js';
 import type { Session } from '../flow/session.js';
@@ -14,10 +14,10 @@ import { targetStepId } from './move-version.js';
 
 /** Maximum number of executions that an obstacle names. */
 const EXECUTIONS_NAMED_MAX = 100;
-/** And that its message names. */
+/** Maximum number of executions that its message names. */
 const EXECUTIONS_WRITTEN_MAX = 20;
 
-/** A place in which a step can run, and the open executions that are this place. */
+/** A place in which a step can run, with its open executions. */
 interface OpenPlace {
   readonly place: StepPlace;
   readonly containers: readonly Pointer[];
@@ -34,7 +34,7 @@ export class StartContainers {
   /** Pointers that stay open, by the id of their step in the target. */
   readonly #staying = new Map<string, Pointer[]>();
   readonly #compensating: readonly Pointer[];
-  /** By the step to open in them: a modification may start it many times. */
+  /** Keyed by the step to open: a modification may start it many times. */
   readonly #places = new Map<string, readonly OpenPlace[]>();
 
   constructor(

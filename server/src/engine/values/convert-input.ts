@@ -1,7 +1,7 @@
 /**
- * Converts the value of an expression (JSON) to what an input of a built-in step needs.
+ * Converts the value of an expression (JSON) to the type of a built-in step's input.
  *
- * Owns: the conversions and the messages that say why one is impossible. Must not know: which step needs the value.
+ * Owns: the conversions, and the messages for impossible ones. Must not know: which step needs the value.
  *
  *  CV1 No conversion throws, whatever the value.
  *  CV2 A message names the expected and the actual value, and stays short however large the value is.
@@ -24,14 +24,14 @@ export function toText(value: Json): Conversion<string> {
   return refused('a string', value);
 }
 
-/** A string that a call can carry in its path. With any other, the step would wait for something that can never arrive. */
+/** A string that can be part of a URL path. With any other name, the step would wait forever. */
 export function toName(value: Json, lengthMax?: number): Conversion<string> {
   const text = toText(value);
   const problem = text.ok ? pathNameProblem(text.value, lengthMax) : null;
   return problem === null ? text : { ok: false, message: `the string ${problem}` };
 }
 
-/** Booleans are written as in Python, so that the key equals one that an expression builds with `str()`. */
+/** Booleans are written as in Python, so that the key equals the one that `str()` returns in an expression. */
 export function toEventKey(value: Json): Conversion<string> {
   const text = typeof value === 'boolean' ? (value ? 'True' : 'False') : value;
   return toName(text, EVENT_KEY_LENGTH_MAX);
@@ -45,7 +45,7 @@ export function toReference(value: Json): Conversion<string | null> {
   return problem === null ? text : { ok: false, message: `the string ${problem}` };
 }
 
-/** Python's truth: null, false, 0, empty strings, lists and objects are false, everything else is true. */
+/** Truth as in Python: null, false, 0, and empty strings, lists and objects are false; everything else is true. */
 export function toBoolean(value: Json): Conversion<boolean> {
   if (Array.isArray(value)) return converted(value.length > 0);
   if (isJsonObject(value)) return converted(Object.keys(value).length > 0);
@@ -68,7 +68,7 @@ export function toDurationMs(value: Json): Conversion<number> {
     : converted(durationMs);
 }
 
-/** What Python would iterate over, except the characters of a string, which are hardly ever meant. */
+/** Anything iterable in Python except strings: iterating over characters is almost never intended. */
 export function toList(value: Json): Conversion<readonly Json[]> {
   if (Array.isArray(value)) return converted(value);
   if (isJsonObject(value)) return converted(Object.keys(value));

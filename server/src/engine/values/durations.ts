@@ -1,5 +1,5 @@
 /**
- * Parses durations as people write them into milliseconds.
+ * Parses human-readable durations into milliseconds.
  *
  * - a number: seconds
  * - `h:m[:s[.fff]]`, `d.h:m[:s[.fff]]`: the format of .NET clients
@@ -18,7 +18,7 @@ export const MAX_DURATION_MS = 100 * 365.25 * 24 * 3600 * 1000;
 export const DURATION_FORMS =
   'a number of seconds, "90s", "15m", "1h", "2d", "hh:mm:ss", "d.hh:mm:ss" or an ISO 8601 duration such as "PT5S"';
 
-/** No valid duration is longer; the bound keeps huge texts away from the patterns below. */
+/** No valid duration is longer; the limit keeps huge texts from the patterns below. */
 const MAX_TEXT_LENGTH = 64;
 
 const CLOCK = /^(?:(\d{1,6})\.)?(\d{1,6}):([0-5]?\d)(?::([0-5]?\d(?:\.\d{1,9})?))?$/;

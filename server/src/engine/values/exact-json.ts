@@ -8,14 +8,14 @@
  *  N3 A whole `number` below 2^53 is written without a point: 1.0 and 1 are the same value.
  *  N4 An integer has at most 1,000 digits. Longer ones are rejected by their length, before anything is computed.
  *
- * The platform's own parser and writer do the work. Most texts contain none of these numbers, as a check of every 16th
- * character (or a walk over the values) shows; only the others need the slower path with a function call for each value.
+ * The platform's own parser and writer do the work. A check of every 16th character (or a walk over the values) shows that most
+ * texts contain none of these numbers; only the others need the slower path with a function call per value.
  */
 import type { Json } from './json.js';
 
 export const INTEGER_DIGITS_MAX = 1000;
 
-/** The first integer at which a neighbouring integer has the same JavaScript number. */
+/** The first integer that shares its JavaScript number with a neighboring integer. */
 const FLOATS_FROM = 2 ** 53;
 const LONGEST_SAFE_DIGITS = 15;
 const INTEGER = /^-?\d+$/;
@@ -77,8 +77,8 @@ export function exactInteger(value: bigint): number | bigint {
 }
 
 /**
- * Of 16 consecutive digits, one is at a multiple of 16. Digits in a string, after a point, or before a point or exponent
- * are not an integer; a false match inside a string only costs time.
+ * One of 16 consecutive digits is at a multiple of 16. Digits in a string, after a point, or before a point or exponent aren't
+ * an integer; a false match inside a string only costs time.
  */
 function mayHoldLargeInteger(text: string): boolean {
   for (let index = LONGEST_SAFE_DIGITS; index < text.length; index += LONGEST_SAFE_DIGITS + 1) {
@@ -136,7 +136,7 @@ function needsExactWriting(value: unknown): boolean {
   return false;
 }
 
-/** JSON.stringify writes large floats like integers, and negative zero without its sign. */
+/** True if JSON.stringify would write the number differently: large floats like integers, negative zero without its sign. */
 function isWrittenOtherwise(value: number): boolean {
   if (value === 0) return Object.is(value, -0);
   return (value >= FLOATS_FROM || value <= -FLOATS_FROM) && Number.isFinite(value);

@@ -4,7 +4,7 @@
  */
 export const MAX_EXPRESSION_BYTES = 16_384;
 
-/** @param source counted as UTF-8; a longer text costs no more than one at the limit */
+/** @param source counted as UTF-8; counting stops at the limit */
 export function isExpressionTooLong(source: string): boolean {
   if (source.length > MAX_EXPRESSION_BYTES) return true;
   if (source.length * 3 <= MAX_EXPRESSION_BYTES) return false;

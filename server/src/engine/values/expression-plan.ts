@@ -11,7 +11,7 @@ export interface InputPlan {
   readonly sources: readonly string[];
   /** Whether an expression may read `secrets`. */
   readonly mayReadSecrets: boolean;
-  /** The names of secrets that the expressions contain, each once. Others cannot be read: data never chooses a secret. */
+  /** The distinct names of secrets in the expressions. Only these can be read: data never selects a secret. */
   readonly secretNames: readonly string[];
   /** The inputs by name, from the values of `sources` in the same order. */
   build(values: readonly Json[]): JsonObject;

@@ -1,7 +1,7 @@
 /**
- * Index fields: the values in the data of an instance by which users find it. A definition names them and the paths to them.
+ * Index fields: the values in an instance's data that users can search by. The definition lists their names and paths.
  *
- * Text, numbers and booleans can be indexed; a list counts as each of its elements that can be. Anything else is left out.
+ * Text, numbers and booleans can be indexed; a list is indexed by each of its elements that can be. Anything else is omitted.
  */
 import { isLonger, type Tags } from '../model/tags.js';
 import { jsonLength } from './json-length.js';
@@ -12,7 +12,7 @@ export type IndexValue = string | number | bigint | boolean;
 
 export type IndexFields = Readonly<Record<string, IndexValue | readonly IndexValue[]>>;
 
-/** By name: the names that lead from the data to the value. */
+/** By name: the path from the data to the value. */
 export type IndexPaths = ReadonlyMap<string, readonly string[]>;
 
 export const NO_TAGS: Tags = Object.freeze({});
@@ -22,7 +22,7 @@ export const NO_INDEX: IndexFields = Object.freeze({});
 export const INDEX_TEXT_LENGTH_MAX = 256;
 /** Further elements of a list are not indexed. */
 export const INDEX_ELEMENTS_MAX = 1000;
-/** Bytes of all lists of an instance as JSON, so that a page of instances stays small. */
+/** Maximum size of all lists of an instance as JSON, in bytes, so that a page of instances stays small. */
 export const INDEX_LISTS_LENGTH_MAX = 8 * 1024;
 
 export function indexFieldsOf(data: JsonObject, paths: IndexPaths): IndexFields {
@@ -44,7 +44,7 @@ export function indexFieldsOf(data: JsonObject, paths: IndexPaths): IndexFields 
   return fields as IndexFields;
 }
 
-/** The elements by which an instance is found through this field. */
+/** The values of this field that an instance is indexed by. */
 export function elementsOf(value: IndexValue | readonly IndexValue[]): readonly IndexValue[] {
   // Array.isArray does not narrow readonly arrays.
   return typeof value === 'object' ? value : [value];
@@ -73,7 +73,7 @@ function valueAt(data: JsonObject, path: readonly string[]): Json | undefined {
 
 function indexedElements(list: readonly Json[], lengthMax: number): IndexValue[] {
   const elements: IndexValue[] = [];
-  // The brackets, of which one stands for the comma that the first element does not have.
+  // The two brackets, one of which makes up for the comma that the first element doesn't have.
   let length = 1;
   for (const element of list) {
     if (!isIndexable(element)) continue;

@@ -22,16 +22,16 @@ export function jsonLength(value: Json): number {
   return length;
 }
 
-/** What `remainingBytes` returns for a value with too many levels. */
+/** The result of `remainingBytes` for a value that is nested too deeply. */
 export const TOO_DEEP = -Infinity;
 
 /** No value in memory is nested more deeply. */
 const ANY_DEPTH = 2 ** 30;
 
 /**
- * The bytes left of `bytes` after the value is written; negative if the value is longer, or has more than `levels` levels.
- * Stops as soon as that is clear: a value that contains one object twice, and so on, exceeds any limit while it needs
- * hardly any memory.
+ * The remainder of `bytes` after the value is written; negative if the value is longer, or has more than `levels` levels. Stops
+ * as soon as that is clear: a value that contains one object twice, and so on, exceeds any limit while it needs hardly any
+ * memory.
  */
 export function remainingBytes(value: Json, bytes: number, levels = ANY_DEPTH): number {
   if (typeof value === 'string') return bytes - textLength(value, bytes);
@@ -63,7 +63,7 @@ function scalarLength(value: number | bigint | boolean | null): number {
   return writeNumber(value).length;
 }
 
-/** A string that is as long in JSON as in memory, as most are. The platform finds out faster than a loop. */
+/** Matches a string without escapes, as most are: its JSON is as long as the string. A pattern is faster than a loop. */
 const WRITTEN_AS_IS = /^[ !#-[\]-~]*$/;
 
 /** Length of a string with its quotes and escapes. A string longer than `enough` may be counted as shorter than it is. */
@@ -95,7 +95,7 @@ function escapeLength(code: number): number {
   return SHORT_ESCAPES.has(code) ? 2 : 6;
 }
 
-/** Of a surrogate pair. */
+/** True for the second half of a surrogate pair. */
 function isSecondHalf(code: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff;
 }

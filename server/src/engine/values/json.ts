@@ -13,7 +13,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 /**
  * Sets an own field, whatever its name is. A plain assignment to `__proto__` would change the prototype instead of adding a
- * field, so every key that comes from users is set here.
+ * field, so all keys from users are set here.
  */
 export function setField(target: JsonObject, key: string, value: Json): void {
   if (key === '__proto__') {
@@ -28,7 +28,7 @@ export function setField(target: JsonObject, key: string, value: Json): void {
   }
 }
 
-/** Reads an own field; inherited ones (`constructor`, `toString`) do not exist for users. */
+/** Reads an own field. Inherited fields (`constructor`, `toString`) don't exist for users. */
 export function getField(source: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(source, key) ? source[key] : undefined;
 }

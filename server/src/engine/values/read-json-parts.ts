@@ -2,8 +2,8 @@
  * Reads long JSON text in parts: a generator that yields between two parts, each of which takes a few milliseconds.
  *
  * One scan of the characters finds where the long lists and objects start and end. Everything between long ones goes to the
- * platform's parser, many members at a time. This reader accepts and rejects exactly what `readJson` does: if a text looks
- * unusual, `readJson` decides.
+ * platform's parser, many members at a time. This reader accepts and rejects exactly the same texts as `readJson`: if a text
+ * looks unusual, `readJson` decides.
  */
 import { readJson } from './exact-json.js';
 import { endOfString } from './json-string.js';
@@ -72,7 +72,7 @@ class PartReader {
     const isList = this.#text.charCodeAt(start) === BRACKET;
     const members: Members = isList ? new ListMembers() : new MapMembers();
     const end = this.#ends.get(start) ?? start;
-    /** Start of the members that were not read yet, and start of the last of them. */
+    /** Start of the unread members, and start of the last one. */
     let from = start + 1;
     let member = from;
     for (let at = from; at < end; at += 1) {

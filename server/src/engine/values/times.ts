@@ -1,16 +1,16 @@
 /**
- * Reads times. Every door reads them with this one function: inputs of steps, parameters, bodies, the command line, tests.
+ * Reads times. Step inputs, parameters, bodies, the command line and tests all use this function.
  *
- *  TM1 What is read exists: there is no 30 February. It is never moved to another day.
- *  TM2 Without a time zone, a time is in UTC, whatever the zone of the server.
+ *  TM1 A time that doesn't exist, such as 30 February, is rejected, never moved to another day.
+ *  TM2 Without a time zone, a time is in UTC, whatever the server's time zone.
  */
 
-/** The forms, for messages. */
+/** An example for messages. */
 export const TIME_EXAMPLE = '2030-01-31T12:00:00Z';
 
 export type ReadTime =
   | { readonly ok: true; readonly ms: number }
-  /** `reason`: why the time does not exist; null if the text has not the form of a time. */
+  /** `reason`: why the time does not exist; null if the text isn't formatted as a time. */
   | { readonly ok: false; readonly reason: string | null };
 
 const LENGTH_MAX = 64;
@@ -55,7 +55,7 @@ export function readTime(text: string): ReadTime {
     : { ok: true, ms: time };
 }
 
-/** The value in quotes and why it is no time, as the end of a sentence. */
+/** The quoted value and why it isn't a time, as the end of a sentence. */
 export function timeProblem(quoted: string, reason: string | null): string {
   return reason === null ? quoted : `${quoted}: ${reason}`;
 }

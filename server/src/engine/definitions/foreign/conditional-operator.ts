@@ -4,7 +4,7 @@ import { maskLiterals } from './masked-code.js';
 const ROUNDS_MAX = 10;
 const OPENING = '([{';
 const CLOSING = ')]}';
-/** These end an operand where they are not inside of brackets. */
+/** These end an operand, except inside brackets. */
 const BOUNDARIES = ',:?';
 
 export function rewriteConditionals(source: string): string {
@@ -17,7 +17,7 @@ export function rewriteConditionals(source: string): string {
   return text;
 }
 
-/** The last `?` has no other one in its operands, except to the left of it. */
+/** The last `?` is the innermost: no other one follows it in its operands. */
 function rewriteLast(source: string): string | null {
   const code = maskLiterals(source);
   const mark = code.lastIndexOf('?');

@@ -1,10 +1,10 @@
-/** `data.order-number`, which Python reads as a subtraction. */
+/** Detects dashed field names: Python reads `data.order-number` as a subtraction. */
 import type { ForeignSyntax } from './foreign-syntax.js';
 import { maskLiterals } from './masked-code.js';
 
 const DASHED = /(?<=[\w\]])\.(?<field>[A-Za-z_]\w{0,80}(?:-[A-Za-z_]\w{0,80}){1,10})(?![\w(.[-])/g;
 
-/** Functions that are usual ends of names: nothing can be subtracted from them. */
+/** Built-in functions that are common as the last word of a name. Python can't subtract a function. */
 const FUNCTIONS: ReadonlySet<string> = new Set(
   'date filter format hash id input len list map max min object range set sum time type'.split(' '),
 );

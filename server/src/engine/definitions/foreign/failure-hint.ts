@@ -1,6 +1,6 @@
 /**
- * What to write instead, for code that failed because of a name or a field that Python does not have: names of other
- * languages, variables of expressions in a script, imports that are missing. A reading of the error and of its line alone.
+ * Hints for code that failed because of a name or field that Python doesn't have: names from other languages, variables of
+ * expressions in a script, missing imports. Reads only the error and its line.
  */
 import { findForeignSyntax } from './foreign-syntax.js';
 import { maskLiterals } from './masked-code.js';
@@ -21,12 +21,12 @@ const UNDEFINED_NAME = /^name '(?<name>\w{1,100})' is not defined/;
 const MISSING_FIELD =
   /^(?:'(?<type>\w{1,100})' object has no attribute|there is no field) '(?<name>\w{1,100})'/;
 
-/** The variables of expressions, and usual names of a map of inputs. */
+/** The variables of expressions, and common names for a map of inputs. */
 const OUTSIDE: ReadonlySet<string> = new Set(
   'data context environment secrets step inputs input params parameters args'.split(' '),
 );
 
-/** What expressions have without an import. */
+/** The modules that expressions have without an import. */
 const MODULES: ReadonlySet<string> = new Set('base64 hashlib json math random re uuid'.split(' '));
 const CLASSES: ReadonlyMap<string, string> = new Map([
   ['date', 'datetime'],
@@ -36,7 +36,7 @@ const CLASSES: ReadonlyMap<string, string> = new Map([
   ['timezone', 'datetime'],
   ['Decimal', 'decimal'],
 ]);
-/** These use the module that has the name of the class. */
+/** Matches uses of a module where expressions have the class of the same name. */
 const OF_MODULE =
   /(?<![\w.])(?:datetime\.(?:date|datetime|time|timedelta|timezone)|time\.(?:gmtime|monotonic|perf_counter|strftime|time))(?!\w)/;
 
@@ -53,7 +53,7 @@ const COMPREHENSION = '"[f(x) for x in items if x]" stands for map and filter';
 const SLICE = 'a part of a text or list is written "x[from:to]"';
 const CONTAINS = (written: string): string => `".${written}(x)" is written "x in …"`;
 
-/** Fields that texts and lists have in other languages. */
+/** Fields of strings and lists in other languages. */
 const FIELDS: ReadonlyMap<string, string> = new Map([
   ['length', LENGTH('length')],
   ['Length', LENGTH('Length')],
@@ -74,7 +74,7 @@ const METHODS: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-/** An addition to the message of the error, or the empty text. */
+/** A hint to append to the error message, or an empty string. */
 export function failureHint(failed: FailedCode): string {
   if (failed.source.length > LENGTH_MAX) return '';
   const code = maskLiterals(failed.source);
@@ -106,7 +106,7 @@ function hintForField({ message }: FailedCode, code: string): string {
   const isCall = use?.groups?.['call'] !== undefined;
   const method = isCall ? (methodOfList(name, type) ?? METHODS.get(name)) : undefined;
   if (method !== undefined) return inPython(method);
-  // A map may have a field of any name, which is missing then.
+  // A map may have fields of any name, so this one is just missing.
   const field = type === undefined || type === 'dict' ? undefined : FIELDS.get(name);
   if (field !== undefined) return inPython(field);
   if (isCall) {
@@ -116,7 +116,7 @@ function hintForField({ message }: FailedCode, code: string): string {
   return type === 'dict' ? `. A field of a dict is read with ["${name}"] or .get("${name}")` : '';
 }
 
-/** Texts have `find`, lists do not. */
+/** Strings have `find`, lists don't. */
 function methodOfList(name: string, type: string | undefined): string | undefined {
   const isSearch = type === 'list' && /^indexOf$/i.test(name);
   return isSearch ? `".${name}(x)" is written ".index(x)"` : undefined;

@@ -1,9 +1,9 @@
-/** What people write who know other languages, and what it is in Python. Applied in this order. */
+/** Common mistakes of authors who know other languages, with their Python equivalents. The rules apply in this order. */
 
 export interface ForeignRule {
   /** Global; sees string literals as masks. */
   readonly pattern: RegExp;
-  /** What replaces a match; null: there is no simple replacement. */
+  /** The replacement of a match; null if there is no simple one. */
   readonly python: ((match: RegExpExecArray) => string) | null;
   /** The hint for the first match. */
   readonly hint: (match: RegExpExecArray) => string;
@@ -13,7 +13,7 @@ const KEYWORDS =
   'False|None|True|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|' +
   'if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield';
 
-/** A rule for what is written, always in the same way, as something else. */
+/** A rule with a fixed replacement. */
 function rule(pattern: RegExp, written: string, python: string, put = python): ForeignRule {
   return {
     pattern,
@@ -22,7 +22,7 @@ function rule(pattern: RegExp, written: string, python: string, put = python): F
   };
 }
 
-/** A rule for names: not for fields, nor for keywords of a call. */
+/** A rule for names, but not for fields or keyword arguments. */
 function name(source: string, python: string, shown = python): ForeignRule {
   const pattern = new RegExp(String.raw`(?<![.\w$])(?:${source})(?![\w])(?!\s*=(?!=))`, 'g');
   return {
@@ -32,7 +32,7 @@ function name(source: string, python: string, shown = python): ForeignRule {
   };
 }
 
-/** A rule for methods without arguments, or whose arguments stay. */
+/** A rule for methods that have no arguments, or keep them. */
 function method(source: string, python: string): ForeignRule {
   return {
     pattern: new RegExp(String.raw`\.(?:${source})(?=\s*\()`, 'g'),

@@ -1,6 +1,6 @@
 /**
- * Finds what people write in expressions who know other languages or template engines, such as `data.a && !data.b` or
- * `{{ data.x }}`, and what it is in Python. A reading of the text alone: the caller decides whether it is a mistake.
+ * Finds syntax of other languages or template engines in expressions, such as `data.a && !data.b` or `{{ data.x }}`, and its
+ * Python equivalent. It reads only the text: the caller decides whether it is a mistake.
  */
 import { quoteText } from '../../values/convert-input.js';
 import { rewriteConditionals } from './conditional-operator.js';
@@ -9,13 +9,13 @@ import { MASK, maskLiterals, replaceInCode } from './masked-code.js';
 import { replaceTemplates } from './templates.js';
 
 export interface ForeignSyntax {
-  /** What is written how in Python: sentences. */
+  /** The Python equivalents, as sentences. */
   readonly hint: string;
-  /** The whole in Python, as far as it can be said; it may still be wrong. */
+  /** The whole expression in Python, if every match has a replacement; it may still be wrong. */
   readonly python: string | null;
 }
 
-/** Nobody writes longer expressions in the syntax of another language, and each rule reads them once. */
+/** Longer expressions aren't checked: each rule reads the whole text, and authors write long code in Python. */
 const LENGTH_MAX = 1000;
 const HINTS_MAX = 4;
 
@@ -37,7 +37,7 @@ export function findForeignSyntax(source: string): ForeignSyntax | null {
   return sentences.length === 0 ? null : { hint: sentences.join(' '), python: found.python };
 }
 
-/** The hint with the text to write, if that is known to be Python. */
+/** The hint, followed by the suggested text if that is valid Python. */
 export function foreignHint(
   { hint, python }: ForeignSyntax,
   isPython: (source: string) => boolean,
@@ -49,7 +49,7 @@ export function foreignHint(
 
 interface FoundRules {
   readonly hints: string[];
-  /** Null once something was found that cannot be rewritten. */
+  /** Null once a match has no replacement. */
   python: string | null;
 }
 

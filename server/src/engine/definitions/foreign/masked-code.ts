@@ -1,6 +1,6 @@
 /** The code of a Python expression without the content of its string literals and comments, at unchanged positions. */
 
-/** An unclosed literal ends with its line, so that the time stays in proportion to the length. */
+/** An unclosed literal ends with its line, so that the time is linear in the length. */
 const LITERAL =
   /(?<prefix>[A-Za-z]{0,2})(?<content>'''[\s\S]*?'''|"""[\s\S]*?"""|'(?:[^'\\\n]|\\.)*'?|"(?:[^"\\\n]|\\.)*"?)|#[^\n]*/g;
 

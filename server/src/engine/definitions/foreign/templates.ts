@@ -1,6 +1,6 @@
 /**
- * Templates as other systems write them: `{{ data.x }}`, `Hello ${data.name}`. As a whole, a template is an expression
- * in braces that Python does not need; in a text, it is what Python writes as f'Hello {data.name}'.
+ * Templates in the syntax of other systems: `{{ data.x }}`, `Hello ${data.name}`. A text that consists of one template is an
+ * expression in superfluous braces. A template inside other text becomes f'Hello {data.name}'.
  */
 import { maskLiterals, stringLiteralsIn } from './masked-code.js';
 
@@ -12,10 +12,10 @@ export interface ReplacedTemplate {
 const TEMPLATE = /\$?\{\{(?<double>[^{}]*)\}\}|\$\{(?<dollar>[^{}]*)\}|<%=?(?<angle>[^%<>]*)%>/g;
 const WHOLE = new RegExp(`^=?(?:${TEMPLATE.source})$`);
 const READS = /\b(?:data|context|environment|step|hook|secrets)(?:[.[]|\b\s*$)/;
-/** What belongs to an expression rather than to a text around a template. */
+/** Matches text that belongs to an expression rather than to the text around a template. */
 const OPERATOR = /[=+*<>()[\]|&]|\b(?:data|context|environment|step)[.[]/;
 
-/** Null if there is no template, or only braces that Python has, too. */
+/** Null if there is no template, or only braces that are valid Python. */
 export function replaceTemplates(source: string): ReplacedTemplate | null {
   const whole = WHOLE.exec(source);
   if (whole !== null) {
@@ -26,7 +26,7 @@ export function replaceTemplates(source: string): ReplacedTemplate | null {
   return replaceInLiteral(source) ?? replaceInCode(source);
 }
 
-/** A text with templates, in the words of a Python string. Null: it has none that reads a variable. */
+/** A text with templates, as a Python f-string. Null if no template reads a variable. */
 export function formattedText(text: string): string | null {
   let readsVariable = false;
   let at = 0;
@@ -41,7 +41,7 @@ export function formattedText(text: string): string | null {
   return inQuotes(result + text.slice(at));
 }
 
-/** `'Hello {{ data.name }}'`: a literal whose template Python does not see. */
+/** `'Hello {{ data.name }}'`: a literal whose template Python treats as text. */
 function replaceInLiteral(source: string): ReplacedTemplate | null {
   for (const { from, isFormatted, text, to } of stringLiteralsIn(source)) {
     if (isFormatted || to - from < 2) continue;
@@ -77,7 +77,7 @@ function innerOf(groups: Groups): string {
   return (groups?.['double'] ?? groups?.['dollar'] ?? groups?.['angle'] ?? '').trim();
 }
 
-/** Null if no quote is left that the text does not contain. */
+/** Null if the text contains both kinds of quote, a backslash or a line break. */
 function inQuotes(text: string, prefix = 'f'): string | null {
   if (text.includes('\\') || text.includes('\n')) return null;
   const quote = ["'", '"'].find((each) => !text.includes(each));
